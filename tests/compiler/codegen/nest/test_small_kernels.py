@@ -67,3 +67,14 @@ def test_sums_and_columns_are_not_both_unrolled() -> None:
      ROOT r = c64[4,6] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }""")
     made = reduction_policy(nest, tuning_of(CPU))
     assert isinstance(made, Schedule) and str(made).count("unroll{") == 1
+
+
+@pytest.mark.parametrize(("divisor", "vectors"), [("y = u8[400] parameter(1)", False), ("c = u8[] constant(7) y = u8[400] broadcast(c), dimensions={}", True)])
+def test_integers_are_divided_in_registers_by_constants_alone(divisor: str, vectors: bool) -> None:
+    """No machine divides registers: each lane was taken out, divided and put back, by code of its own."""
+    parameters = "x = u8[400] parameter(0) y = u8[400] parameter(1)"
+    inner = f"x = u8[400] parameter(0) {divisor} ROOT r = u8[400] divide(x, y)"
+    call = "fusion(x, y)" if not vectors else "fusion(x)"
+    nest = _nest(f"HloModule m\nf {{ {inner} }}\nENTRY e {{ {parameters} ROOT r = u8[400] {call}, kind=kLoop, calls=f }}")
+    made = elementwise_policy(nest, tuning_of(CPU))
+    assert isinstance(made, Schedule) and ("vectorize{" in str(made)) is vectors

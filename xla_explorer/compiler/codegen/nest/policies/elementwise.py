@@ -189,6 +189,8 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     statements = statements_of(loop.body)
     if (reason := _shifts_are_uniform(plan.nest, statements)) is not None:
         return reason
+    if _divides_integers(plan.nest, statements):
+        return None
     lanes, steps = lanes_for(plan.nest, statements, tuning), _steps_around(plan, loop) * axis.extent
     least = LEAST_STEPS if calls_functions(statements) else 0
     if lanes > 2 and lanes * widest(statements) > tuning.register_bytes:
@@ -274,6 +276,16 @@ def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason |
     if uniform <= MOST_UNIFORM_SHIFTS:
         return None
     return refuse("uniform-shifts", f"{uniform} shifts of @{nest.name} are by loop-invariant amounts", shifts=uniform)
+
+
+def _divides_integers(nest: LoopNest, statements: list[Statement]) -> bool:
+    """Whether integers are divided by what only run time knows, and nothing else takes long: no machine divides registers of several, but
+    each lane by itself, all of them code."""
+    known = {s.id for s, _ in nest.statements() if isinstance(s, Constant)}
+    computed = [s for s in statements if isinstance(s, Compute)]
+    integers = [s for s in computed if not s.element.is_float and not s.element.is_complex]
+    divided = [s.operands[1] for s in integers if s.opcode.name in ("divide", "remainder")]
+    return not known.issuperset(divided) and not calls_functions([s for s in computed if s not in integers])
 
 
 def _copies(statements: list[Statement], most: int, tuning: Tuning) -> int:
