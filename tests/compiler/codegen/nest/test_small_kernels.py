@@ -12,6 +12,7 @@ from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
+from xla_explorer.compiler.codegen.nest.policies.products import product_policy
 from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -78,3 +79,13 @@ def test_integers_are_divided_in_registers_by_constants_alone(divisor: str, vect
     nest = _nest(f"HloModule m\nf {{ {inner} }}\nENTRY e {{ {parameters} ROOT r = u8[400] {call}, kind=kLoop, calls=f }}")
     made = elementwise_policy(nest, tuning_of(CPU))
     assert isinstance(made, Schedule) and ("vectorize{" in str(made)) is vectors
+
+
+@pytest.mark.parametrize(("registers", "wanted"), [(16, "split{k,8},accumulate{ko,"), (32, "split{k,16},split{ki,8},accumulate{ko,")])
+def test_sums_of_a_vector_and_a_matrix_do_not_take_more_registers_than_there_are(registers: int, wanted: str) -> None:
+    """Eight rows times four registers of columns were 32 sums on a machine of 16 registers: 2.3 times the time, and twice the code."""
+    nest = _nest("""HloModule m
+    ENTRY e { x = f32[8,260] parameter(0) y = f32[8,260,520] parameter(1)
+     ROOT r = f32[8,520] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1} }""")
+    made = product_policy(nest, replace(tuning_of(CPU), registers=registers))
+    assert isinstance(made, Schedule) and str(made).startswith(wanted)

@@ -193,7 +193,8 @@ def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
     s = next(s for s in loop.body if isinstance(s, Reduce))
     row, inner, copies = s.axes[0].axis.name, "", 1
     if len(s.axes) == 1 and s.axes[0].axis.extent >= 2 * rows and not isinstance(s.combiner, Combination):
-        chunk = min(max(_chunk(s), rows), MOST_ROWS) if sums_floats(s) else rows
+        spills = rows * plan.tuning.copies > plan.tuning.registers  # sums of several rows at a time, which stay from one time to the next
+        chunk = min(max(_chunk(s), rows), MOST_ROWS) if sums_floats(s) and not spills else rows
         plan.do(Split(row, chunk))
         row, inner = f"{row}o", f"{row}i"
         if chunk > rows:
