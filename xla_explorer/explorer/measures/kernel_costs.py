@@ -10,9 +10,9 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.parallel_plan import FLOPS_PER_NS, SLOW_FLOPS_PER_NS
 from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate, finished_kernel_estimate
 from xla_explorer.compiler.target import Target
-from xla_explorer.compiler.transforms.loops.trip_count_annotator import known_trip_count
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.kept import kept
+from xla_explorer.hlo.analysis.backend_config import known_trip_count
 from xla_explorer.hlo.analysis.cost import FREE, Cost, contractions, instruction_cost
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

@@ -31,3 +31,11 @@ def attribute(i: HloInstruction, name: str, default: int = 0) -> int:
 def letter(i: HloInstruction, name: str, default: str) -> str:
     """An attribute of the call that holds a character code: `uplo = 76 : ui8` is `L`."""
     return chr(attribute(i, name, ord(default)))
+
+
+def known_trip_count(loop: HloInstruction) -> int | None:
+    """The trip count that a loop's object says, None when it says none."""
+    try:
+        return int(json_config(loop)["known_trip_count"]["n"])
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.loops.trip_count_annotator import known_trip_count
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.hlo.analysis.backend_config import known_trip_count
 from xla_explorer.hlo.analysis.call_graph import CONTROL_FLOW_NAMES, sequential_computations
 from xla_explorer.hlo.analysis.in_place import in_place_pairs, may_overwrite
 from xla_explorer.hlo.computation import HloComputation

@@ -21,15 +21,6 @@ from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
 WHILE = opcode("while")
 
 
-def known_trip_count(loop: HloInstruction) -> int | None:
-    """The trip count in a loop's `backend_config`, None when it says none."""
-    text = loop.attributes.get("backend_config")
-    try:
-        return int(json.loads(text)["known_trip_count"]["n"]) if isinstance(text, str) else None
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
 def _only_element(i: HloInstruction) -> int | None:
     """k when element k of the state is all that the instruction depends on, constants aside."""
     seen: set[HloInstruction] = set()

@@ -45,7 +45,8 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     statements = [s for x in line for s in x.body if not isinstance(s, For)] + statements_of(line[-1].body)
     side = min(lanes, LARGEST_SQUARE, 1 << (min(across.extent, inner.extent).bit_length() - 1))
     uneven = bool(across.extent % side or inner.extent % side)
-    if side < 2 or side * len(statements) > plan.tuning.most_statements or (uneven and not plan.tuning.covers):
+    covers = plan.tuning.covers and all(Cover(axis.name, side).may_be_done_again(plan.nest) is None for axis in (across, inner))
+    if side < 2 or side * len(statements) > plan.tuning.most_statements or (uneven and not covers):
         return False
     names = [x.axis.name for x in line]
     for name in names[:-1]:
@@ -58,7 +59,7 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     inside = names[-1]
     array = plan.nest.array(_read_apart(plan.nest, line[-1], inside))
     assert array is not None
-    by_lines = plan.tuning.covers and across.extent % side == 0 and side * array.shape.element_type.bytes == LINE_BYTES
+    by_lines = covers and across.extent % side == 0 and side * array.shape.element_type.bytes == LINE_BYTES
     plan.do(Cover(across.name, side, array.name) if by_lines else in_blocks(plan, across.name, side))
     plan.do(in_blocks(plan, inside, side))
     plan.do(Reorder(f"{across.name}i", f"{inside}o"))
