@@ -125,3 +125,17 @@ def test_equal_bits_whatever_copies_are_made() -> None:
     for text in ("split{j,8},vectorize{ji}", "split{j,4},unroll{ji}", "accumulate{i,j}"):
         made = Schedule(nest, nest).then(text)
         np.testing.assert_array_equal(native(made.nest, operands)[0], wanted[0])
+
+
+def test_what_a_mask_leaves_out_before_an_array_is_no_address_inside_of_it() -> None:
+    """The last lanes of a row from its end may lie before the array: LLVM must not take their address for one of the array's."""
+    nest = running("f32", (4, 1003), 1, "add", True)
+    lowered = lower(Schedule(nest, nest).then("split{j,8},vectorize{ji}").nest)
+    assert isinstance(lowered, LoweredNest)
+    lines = lowered.text.splitlines()
+    addresses = {line.split()[0]: line for line in lines if "getelementptr" in line}
+    masked = [line for line in lines if "call" in line and "@llvm.masked" in line]
+    assert masked
+    for line in masked:
+        (address,) = [addresses[name] for name in addresses if f"ptr {name}," in line]
+        assert "inbounds" not in address, line

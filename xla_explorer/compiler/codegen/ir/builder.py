@@ -306,9 +306,10 @@ class Builder:
         return self.emit("insertelement", a.type, (a, value, self.number(lane, I64)))
 
     # -- memory ----------------------------------------------------------------------------------------------------------
-    def address(self, pointer: Value[Pointer], t: Type, offset: object) -> Value[Pointer]:
-        """The address of an element. offset: in elements, an i64 or a number."""
-        return self.emit("getelementptr", pointer.type, (pointer, offset if isinstance(offset, Value) else self.named(offset, I64)), t.text)
+    def address(self, pointer: Value[Pointer], t: Type, offset: object, inside: bool = True) -> Value[Pointer]:
+        """The address of an element. offset: in elements, an i64 or a number. inside: whether it is of the array."""
+        offset = offset if isinstance(offset, Value) else self.named(offset, I64)
+        return self.emit("getelementptr", pointer.type, (pointer, offset), f"inbounds {t.text}" if inside else t.text)
 
     def load(self, pointer: Value[Pointer], t: Type, alignment: int = 0, tail: str = "", changes: bool = False) -> Value:
         """What stands at an address. alignment: 0 for that of the type. tail: metadata. changes: the function writes there."""

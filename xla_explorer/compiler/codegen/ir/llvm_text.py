@@ -44,7 +44,7 @@ _FORMS: dict[str, Callable[[Instruction], str]] = {
     **dict.fromkeys(("trunc", "zext", "sext", "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp", "bitcast", "ptrtoint"), _cast),
     **dict.fromkeys(("fneg", "select", "insertelement", "extractelement", "freeze"), _all),
     "shufflevector": lambda i: f"shufflevector {_typed(i.operands)}, {i.detail}",
-    "getelementptr": lambda i: f"getelementptr inbounds {i.detail}, {_typed(i.operands)}",
+    "getelementptr": lambda i: f"getelementptr {i.detail}, {_typed(i.operands)}",
     "alloca": lambda i: f"alloca {i.detail}",
     "load": _load,
     "store": lambda i: f"store {_typed(i.operands)}{i.detail}",

@@ -130,11 +130,11 @@ class Memory:
         self.parts = 2 if element.is_complex else 1
         self.alignment = element.bytes // self.parts
 
-    def address(self, array: Value[Pointer], offset: Value[Integer]) -> Value[Pointer]:
-        """Of the element at an offset. Complex numbers are two elements of memory each."""
+    def address(self, array: Value[Pointer], offset: Value[Integer], inside: bool = True) -> Value[Pointer]:
+        """Of the element at an offset. Complex numbers are two elements of memory each. inside: whether it is of the array."""
         if self.parts == 2:
             offset = self.b.scale_index(offset, 2)
-        return self.b.address(array, self.stored, offset)
+        return self.b.address(array, self.stored, offset, inside)
 
     def load(self, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None, alignment: int = 0) -> Scalar:
         """Elements beside one another. mask: those that there are; the others are zero. alignment: see `store`."""

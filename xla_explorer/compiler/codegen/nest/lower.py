@@ -292,8 +292,11 @@ class Lowering(Indices):
             self.begins[key] = pointer
         return memory.address(pointer, self.b.index(fixed)) if fixed else pointer
 
-    def last_address(self, array: Array, x: IndexExpression, point: Point) -> Value[Pointer]:
-        """Of the element at an offset, at the last lane."""
+    def last_address(self, array: Array, x: IndexExpression, point: Point, masked: bool) -> Value[Pointer]:
+        """Of the element at an offset, at the last lane, each lane one element before the other. masked: whether the last ones may be none
+        of the array."""
+        if masked:
+            return self.memory[array.name].address(self.address(array, x, point), self.b.index(1 - self.lanes), inside=False)
         with self.each_lane_alone() as lanes:
             return self.address(array, x, {**point, **lanes[-1]})
 
@@ -331,7 +334,7 @@ class Lowering(Indices):
         """Elements that are not neighbours."""
         places = places_in_run(offset, self.vector, point) if self.vector is not None and not guards and self.is_known(offset) else None
         if guards and self.step(offset) == -1 and (mask := self.mask(guards, point)) is not None and mask.type.lanes == self.lanes:
-            return self.memory[array.name].load_backwards(self.last_address(array, offset, point), self.lanes, mask)
+            return self.memory[array.name].load_backwards(self.last_address(array, offset, point, True), self.lanes, mask)
         with self.each_lane_alone() as lanes:
             if places is not None:
                 low = min(places)
@@ -379,7 +382,7 @@ class Lowering(Indices):
             value = self.memory[array.name].as_stored(value)
             mask = self.mask(self.guards, point) if self.guards and step == -1 else None
             if step == -1 and (mask is None or mask.type.lanes == self.lanes):
-                self.memory[array.name].store_backwards(value, self.last_address(array, offset, point), self.lanes, mask)
+                self.memory[array.name].store_backwards(value, self.last_address(array, offset, point, mask is not None), self.lanes, mask)
                 continue
             with self.each_lane_alone() as lanes:
                 for number, lane in enumerate(lanes):
