@@ -19,20 +19,20 @@ and its tables, in Markdown (`gpu_device_report.py` has them, and says what ever
 
     python tests/performance/gpu_device.py --report tests/data/device/DATE_DEVICE.json --out tables.md
 
-What runs in which order (what is worth most comes first), and the minutes expected (estimates: no device has taken these times yet). Every
-call begins with `environment`.
+What runs in which order (what is worth most comes first), and the minutes that an H200 took beside 16 cores (--jobs 15). Every call
+begins with `environment`.
 
 | call | section       | minutes | at most | what                                                                                              |
 |------|---------------|---------|---------|---------------------------------------------------------------------------------------------------|
-| 1    | `environment` | 0.5     | 1.5     | versions, libraries, nvidia-smi, the way from PTX to machine code, a first kernel                  |
-| 1    | `sample`      | 0.5     | 1.5     | 120 conformance cases evenly drawn: whether anything is right at all                               |
+| 1    | `environment` | 0.1     | 1.5     | versions, libraries, nvidia-smi, the way from PTX to machine code, a first kernel                  |
+| 1    | `sample`      | 0.1     | 1.5     | 120 conformance cases evenly drawn: whether anything is right at all                               |
 | 1    | `copy`        | 0.1     | 0.5     | bandwidth of a device-to-device copy, bytes read and written                                       |
-| 1    | `memory`      | 1 to 2  | 2.5     | nine memory-bound programs of 1 GB as shares of it, with ptxas' report                             |
-| 1    | `matmul`      | 1 to 2  | 2.5     | bf16 8192 by our own kernel, by the library that we call, by cuBLAS through torch                   |
-| 1    | `counters`    | 1       | 1.5     | hardware counters of the memory-bound kernels and our product by Nsight Compute, where it is there  |
+| 1    | `memory`      | 0.2     | 2.5     | nine memory-bound programs of 1 GB as shares of it, with ptxas' report                             |
+| 1    | `matmul`      | 0.1     | 2.5     | bf16 8192 by our own kernel, by the library that we call, by cuBLAS through torch                   |
+| 1    | `counters`    | 0.3     | 1.5     | hardware counters of the memory-bound kernels and our product by Nsight Compute, where it is there  |
 | 2    | `copy`        | 0.1     | 0.5     | again, for the shares of this call                                                                 |
-| 2    | `perf`        | 5 to 8  | 8       | m_* and b_* workloads, in rounds interleaved with jax; what each kernel takes                       |
-| 3    | `conformance` | 3 to 6  | 8.5     | every case, in --jobs processes side by side (1,800 cases: compiling is all the work)               |
+| 2    | `perf`        | 3       | 8       | m_* and b_* workloads, in rounds interleaved with jax; what each kernel takes                       |
+| 3    | `conformance` | 0.5     | 8.5     | every case, in --jobs processes side by side (1,800 cases: compiling is all the work)               |
 
 No item begins after its section's time or after --seconds (540), and the JSON is written after every change, so a call that is cut off loses
 nothing but its last item. What was not begun is in `left_out`.

@@ -241,3 +241,15 @@ ENTRY e {
     found = [i.attributes.get("operand_precision") for i in parse_hlo(exact).instructions() if i.opcode.name == "dot"]
     assert found == [("highest", "highest"), ("high", "default")] and exact.count("operand_precision") == 2
     assert in_full_precision(exact) == exact
+
+
+def test_the_page_shows_the_newest_figures(script):
+    """Each row of the tables of the last run on a device stands on the page, and each field of every run is described."""
+    from tests.performance.gpu_device_report import markdown, unknown_fields
+
+    kept = sorted((PERFORMANCE.parents[0] / "data" / "device").glob("*.json"))
+    assert all(not unknown_fields(json.loads(path.read_text())) for path in kept)
+    newest = max((path for path in kept if path.stem.count("_") == 1), key=lambda path: path.stem)
+    page = (PERFORMANCE.parents[1] / "notebooks" / "gpu_performance.md").read_text().splitlines()
+    rows = [line for line in markdown(json.loads(newest.read_text())).splitlines() if line.startswith("|")]
+    assert rows and not set(rows) - set(page)
