@@ -26,7 +26,9 @@ from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue
 REGISTERS = 16  # of columns whose sums stay in registers
 TILE = 1024  # columns whose sums stay in the first-level cache
 GRAIN = 16  # columns that tiles are multiples of, where there is a choice
-ROWS = 4  # taken into the sums at once
+ROWS = 4  # taken into the sums at once ...
+ROWS_OF_FEW = 8  # ... or so many, once, where sums of several rows do not stay in registers: more fall into the same sets of L1 ...
+FEW_REGISTERS = 16  # ... of a machine with no more than these
 MOST_ROWS = 16  # summed before their sums join those in memory; twice as many are that much more exact, and take 1.6 times as long from L3
 LEAST_CHUNK = 16  # rows summed before a partial sum joins the total
 SMALL = 8  # reductions over so few elements are unrolled ...
@@ -193,8 +195,9 @@ def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
     s = next(s for s in loop.body if isinstance(s, Reduce))
     row, inner, copies = s.axes[0].axis.name, "", 1
     if len(s.axes) == 1 and s.axes[0].axis.extent >= 2 * rows and not isinstance(s.combiner, Combination):
-        spills = rows * plan.tuning.copies > plan.tuning.registers  # sums of several rows at a time, which stay from one time to the next
-        chunk = min(max(_chunk(s), rows), MOST_ROWS) if sums_floats(s) and not spills else rows
+        chunk = min(max(_chunk(s), rows), MOST_ROWS) if sums_floats(s) else rows
+        if rows * plan.tuning.copies >= plan.tuning.registers and plan.tuning.registers <= FEW_REGISTERS:
+            chunk = rows = max(rows, min(chunk, ROWS_OF_FEW))
         plan.do(Split(row, chunk))
         row, inner = f"{row}o", f"{row}i"
         if chunk > rows:
