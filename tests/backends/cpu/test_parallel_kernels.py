@@ -103,7 +103,7 @@ PROGRAMS = {
     ),
     "sort": unary("ROOT r = f32[13,200] sort(x), dimensions={1}, to_apply=less", "13,200"),
     "sort-columns": unary("ROOT r = f32[20,33] sort(x), dimensions={0}, to_apply=less", "20,33"),
-    "dot-in-blocks-of-panels": dot("64,1600", "1600,520", "64,520", (1, 0)),
+    "dot-in-blocks-of-panels": dot("130,1600", "1600,520", "130,520", (1, 0)),
     "dot-in-blocks-of-rows": dot("460,1700", "1700,50", "460,50", (1, 0)),
     "dot": dot("123,65", "65,77", "123,77", "10"),
     "dot-turned": dot("123,65", "77,65", "123,77", "11"),
