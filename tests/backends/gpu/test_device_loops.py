@@ -339,3 +339,31 @@ def test_what_the_condition_alone_wants_is_left_out_where_nobody_asks_it():
         assert any("s32[]" in t.instruction.shape.text_without_layout for t in loop.bodies[1]) == counts
         x = np.arange(600, dtype=np.float32)
         np.testing.assert_array_equal(on(EmulatedExecutor(), text).execute([x])[0], evaluate(module, x))
+
+
+@pytest.mark.parametrize(("noticed", "trips"), [("", 5), (", custom_call_has_side_effect=true", None)])
+def test_a_condition_that_somebody_notices_is_asked(noticed, trips):
+    """A custom call says by an attribute whether leaving it out would be seen; also in what the condition calls."""
+    module = parse_hlo(f"""HloModule m
+told {{ k = s32[] parameter(0) ROOT t = s32[] custom-call(k), custom_call_target="tell"{noticed} }}
+condition {{
+  s = (s32[], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  t = s32[] call(k), to_apply=told
+  five = s32[] constant(5)
+  ROOT more = pred[] compare(k, five), direction=LT
+}}
+body {{
+  s = (s32[], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  x = f32[4] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  m = s32[] add(k, one)
+  y = f32[4] add(x, x)
+  ROOT r = (s32[], f32[4]) tuple(m, y)
+}}
+ENTRY main {{
+  init = (s32[], f32[4]) parameter(0)
+  ROOT w = (s32[], f32[4]) while(init), condition=condition, body=body, backend_config={{"known_trip_count":{{"n":"5"}}}}
+}}""")
+    assert gpu_program._trips(module.entry.root) == trips

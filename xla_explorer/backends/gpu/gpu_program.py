@@ -31,8 +31,10 @@ from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, check_all_met
 from xla_explorer.compiler.codegen.single_device import COPIES
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.compiler.transforms.library_calls.library_call import call_name, library_call_of
+from xla_explorer.compiler.transforms.loops.loop_state import wanted_by_the_condition_alone
 from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.backend_config import known_trip_count
@@ -112,41 +114,8 @@ def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) 
 
 def _trips(loop: HloInstruction) -> int | None:
     """How often the body of a loop runs, where that is known and its condition does nothing but say so."""
-    trips = known_trip_count(loop)
-    asked = [i for c in _reachable(loop.called[0]) for i in c.instructions.values()]
-    return None if any(i.opcode.side_effect for i in asked) else trips
-
-
-def _for_the_condition_alone(loop: HloInstruction) -> frozenset[HloInstruction]:
-    """What the body of a loop computes for nobody but the condition: an element of the state from itself alone, that nothing else reads,
-    nor anything after the loop. A counter, mostly; where the count is known, it is not needed."""
-    body, readers = loop.called[1], list(loop.users)
-    parameter, root = body.parameters()[0], body.root
-    if loop is loop.parent.root or root.opcode.name != "tuple" or any(
-        user.opcode.name != "get-tuple-element" for user in (*readers, *parameter.users)
-    ):
-        return frozenset()
-    read_after = {user.attribute("index") for user in readers}
-    found: set[HloInstruction] = set()
-    for number, made in enumerate(root.operands):
-        elements = {user for user in parameter.users if user.attribute("index") == number}
-        chain: set[HloInstruction] = set()
-        work = [] if number in read_after else [user for element in elements for user in element.users]
-        while work:
-            i = work.pop()
-            if i is not root and i not in chain:
-                chain.add(i)
-                work += i.users
-        known = chain | elements
-        alone = all(o in known or o.opcode.name == "constant" for i in chain for o in i.operands)
-        others = [o for k, o in enumerate(root.operands) if k != number]
-        if made in chain and alone and not any(i.opcode.side_effect for i in chain) and not any(o in known for o in others):
-            found |= chain
-    return frozenset(found)
-
-
-def _reachable(computation: HloComputation) -> list[HloComputation]:
-    return [computation, *[c for i in computation.instructions.values() for called in i.called for c in _reachable(called)]]
+    noticed = any(has_side_effect(i) for i in loop.called[0].instructions.values())
+    return None if noticed else known_trip_count(loop)
 
 
 def _keeps_layout(copy: HloInstruction) -> bool:
@@ -228,7 +197,7 @@ class GpuProgramWriter:
         if i.opcode.name == "while":
             condition, body = i.called
             trips = _trips(i)
-            left_out = _for_the_condition_alone(i) if trips is not None else frozenset()
+            left_out = wanted_by_the_condition_alone(i) if trips is not None else frozenset()
             bodies = (self._computation(condition), self._computation(body, left_out))
             before = [Thunk("copy", i, arguments=pair) for pair in self._handed_over(i.operands[0], i)]
             predicate = self.assignment.slice_of(condition.root)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xla_explorer.compiler.rewriting.removal import remove_if_dead
+from xla_explorer.compiler.rewriting.removal import has_side_effect, remove_if_dead
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -86,6 +86,31 @@ def passed_on(body: HloComputation) -> set[int]:
         for number, given in enumerate(body.root.operands)
         if given.opcode is GET_TUPLE_ELEMENT and given.operands[0].opcode is PARAMETER and given.attributes["index"] == number
     }
+
+
+def wanted_by_the_condition_alone(loop: HloInstruction) -> frozenset[HloInstruction]:
+    """What the body computes for nobody but the condition: an element of the state from itself alone, that nothing else reads, nor anything
+    after the loop. A counter, mostly; where the count is known, it is not needed."""
+    body = loop.called[1]
+    if body.root.opcode is not TUPLE or not read_only_by_elements(loop) or not read_only_by_elements(parameter_of(body)):
+        return frozenset()
+    read_after = {user.attributes["index"] for user in loop.users}
+    found: set[HloInstruction] = set()
+    for number, made in enumerate(body.root.operands):
+        elements = set(readers_of(body, number))
+        chain: set[HloInstruction] = set()
+        work = [] if number in read_after else [user for element in elements for user in element.users]
+        while work:
+            i = work.pop()
+            if i is not body.root and i not in chain:
+                chain.add(i)
+                work += i.users
+        known = chain | elements
+        alone = all(o in known or o.opcode.name == "constant" for i in chain for o in i.operands)
+        others = [o for k, o in enumerate(body.root.operands) if k != number]
+        if made in chain and alone and not any(has_side_effect(i) for i in chain) and not any(o in known for o in others):
+            found |= chain
+    return frozenset(found)
 
 
 def replace_loop(
