@@ -7,6 +7,7 @@ The other end reads requests from its standard input with `messages.receive` and
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import signal
 import subprocess
@@ -103,7 +104,7 @@ class MessagingChild:
     def close(self) -> ChildEndedError:
         """End it, if it still runs. How it ended."""
         if sys.is_finalizing():  # other threads have stopped where they were: one that held a lock holds it for ever
-            self._process.kill()
+            _kill(self._process)
             return self._ended or ChildEndedError(-signal.SIGKILL, [])
         with self._closing:
             if self._ended is None:
@@ -132,8 +133,16 @@ def _converse(
 
 
 def _end(process: subprocess.Popen[bytes], requests: queue.SimpleQueue[Any]) -> None:
-    """Kill the process; its thread then reads the end of the streams and closes them."""
-    if process.poll() is None:
-        process.kill()
+    """Kill the process and its copies; its thread then reads the end of the streams and closes them."""
+    _kill(process)
     process.wait()
     requests.put(None)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process and all processes of its group: code that runs there may have forked, and copies outlive their leader."""
+    if sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    if process.poll() is None:
+        process.kill()

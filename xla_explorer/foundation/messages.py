@@ -21,11 +21,21 @@ _CHUNK: Final = 1 << 20
 def own_streams(prints_to: int = 2) -> tuple[BinaryIO, BinaryIO]:
     """(requests, answers) of a child, which are its standard streams: what libraries print goes to another descriptor from here on.
 
-    An interrupt from the keyboard is for the parent, which ends the child if it must."""
+    An interrupt from the keyboard is for the parent, which ends the child if it must. A copy of this process that `os.fork` makes
+    reads no requests and writes no answers: for the copy both streams end at once."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(prints_to, 1)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: _disconnect(requests, answers))
     return requests, answers
+
+
+def _disconnect(*streams: BinaryIO) -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in streams:
+        os.dup2(nothing, stream.fileno(), inheritable=False)
+    os.close(nothing)
 
 
 def send(stream: BinaryIO, message: Any) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,77 @@ def test_a_cell_that_ends_its_process_is_left_out_and_the_rest_counts(tmp_path: 
         "cell 3 did not end within 4 s; it was left out",
         "cell 4 raised MemoryError: ",
     ]
+
+
+def processes_that_hold(word: str) -> list[str]:
+    found = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if word.encode() in environment.read_bytes():
+                found.append(environment.parent.name)
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked for in /proc: copies that stay are NOT found")
+def test_a_notebook_that_forks_is_graded_and_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    word = f"forked-by-{tmp_path.name}"
+    monkeypatch.setenv("XLA_EXPLORER_TEST_WORD", word)
+    once = "import os, time\nif not os.fork(): time.sleep(600)"
+    forks = "import os\nfor _ in range(4): os.fork()"
+    in_the_answer = RIGHT.replace("    found, stack", "    import os\n    os.fork()\n    found, stack")
+    for sources in ([once, forks, RIGHT], [in_the_answer]):
+        grade = xe.course.grade(notebook(tmp_path, START, *sources))
+        assert (states(grade), grade.remarks) == ({"nb03.live": "passed"}, [])
+        until = time.monotonic() + 20
+        while processes_that_hold(word) and time.monotonic() < until:  # the kernel takes its time to end them
+            time.sleep(0.05)
+        assert not processes_that_hold(word)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("forged", ["b'nonsense of another length'", "packed_ok(3)", "packed_ok(('ok', [1]))"])
+def test_what_a_notebook_writes_to_the_grader_is_a_remark(tmp_path: Path, forged: str) -> None:
+    source = f"""
+import os
+from xla_explorer.foundation import messages
+from xla_explorer.foundation.plain_data import packed
+packed_ok = lambda value: b"".join(bytes(piece) for piece in packed(value))
+for number in range(3, 12):
+    try:
+        os.write(number, {forged})
+    except OSError:
+        pass
+"""
+    grade = xe.course.grade(notebook(tmp_path, START, source, RIGHT), seconds=20)
+    assert states(grade) == {"nb03.live": "passed"}
+    assert len(grade.remarks) == 1 and grade.remarks[0].startswith("cell 2 ")
+
+
+@pytest.mark.long
+def test_no_cell_replaces_an_exercise_or_takes_away_a_hidden_check(tmp_path: Path) -> None:
+    redeclared = """
+@xe.course.exercise("nb03.live", "Anything.", "Nothing.")
+def live(answer):
+    yield None
+xe.course.check("nb03.live", lambda c: set())"""
+    grade = xe.course.grade(notebook(tmp_path, START, redeclared))
+    assert states(grade) == {"nb03.live": "not solved yet"} and "ExerciseExistsError" in grade.remarks[0]
+
+    hidden = tmp_path / "hidden.py"
+    hidden.write_text('import xla_explorer as xe\n\n@xe.course.hidden("nb03.live")\ndef one_more(live):\n    yield None\n')
+    without = "xe.course.hidden = lambda name: lambda checker: checker"
+    grade = xe.course.grade(notebook(tmp_path, START, without, RIGHT), hidden=hidden)
+    assert states(grade) == {"nb03.live": "passed", "nb03.live: one more": "failed"}
+    assert grade.exercises[1]["message"] == "the hidden check did not run"
+
+
+def test_an_answer_that_leaves_python_is_a_wrong_answer() -> None:
+    def leaves(computation: object) -> set[object]:
+        raise SystemExit(0)
+
+    result = xe.course.check("nb03.live", leaves)
+    assert result.status == "failed" and result.failure.code == "raised-SystemExit"
 
 
 def test_the_command_prints_json_and_refuses_what_is_no_notebook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

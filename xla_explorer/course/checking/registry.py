@@ -31,6 +31,10 @@ class UnknownExerciseError(XlaExplorerError, LookupError):
     """There is no exercise of that name."""
 
 
+class ExerciseExistsError(XlaExplorerError, ValueError):
+    """Another module has declared an exercise of that name."""
+
+
 class WrongAnswer(Exception):  # control flow inside a check, never shown
     """Raised inside a case: this is the failure."""
 
@@ -73,6 +77,11 @@ def exercise(name: str, task: str, start: str, hints: tuple[str, ...] = ()) -> C
     callable
         A decorator. Declaring a name again replaces the exercise, so that a notebook cell can be run again.
 
+    Raises
+    ------
+    ExerciseExistsError
+        Another module has declared the name: a notebook cannot replace an exercise of the course or of a lecturer's file.
+
     Examples
     --------
     >>> import xla_explorer as xe
@@ -86,6 +95,9 @@ def exercise(name: str, task: str, start: str, hints: tuple[str, ...] = ()) -> C
     """
 
     def declare(checker: Checker) -> Checker:
+        before = _EXERCISES.get(name)
+        if before is not None and before.checker.__module__ != checker.__module__:
+            raise ExerciseExistsError(f"the exercise {name!r} is declared in {before.checker.__module__}", "choose a name of your own")
         _EXERCISES[name] = Exercise(name, task, start, checker, hints)
         return checker
 
@@ -120,12 +132,17 @@ def hidden(name: str) -> Callable[[Checker], Checker]:
     found = known_exercise(name)
 
     def declare(checker: Checker) -> Checker:
-        title = f"{name}: {getattr(checker, '__name__', 'hidden').replace('_', ' ')}"
+        title = hidden_title(name, getattr(checker, "__name__", "hidden"))
         others = [other for other in _HIDDEN.get(name, []) if other.name != title]
         _HIDDEN[name] = [*others, found._replace(name=title, checker=checker)]
         return checker
 
     return declare
+
+
+def hidden_title(exercise: str, function: str) -> str:
+    """Name a hidden check in a grade: the exercise and the words of the function's name."""
+    return f"{exercise}: {function.replace('_', ' ')}"
 
 
 def hidden_checks(name: str) -> list[Exercise]:
@@ -216,7 +233,7 @@ def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
         return CheckResult(name, "not solved yet", cases, note=f"{found.task} {found.start}", error=error)
     except WrongAnswer as wrong:
         return CheckResult(name, "failed", cases, _on(watch.last, wrong.failure) if wrong.failure.of_the_answer else wrong.failure)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if _frames_of_the_answer(error) or isinstance(error, AnswerTooSlowError | AnswerTooLargeError):
             return CheckResult(name, "failed", cases, _on(watch.last, error_failure(error)), error=error)
         if not _is_another_form(error):
@@ -232,7 +249,7 @@ def answering(module: HloModule | None = None) -> Iterator[None]:
         yield
     except (NotImplementedError, WrongAnswer):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if _is_another_form(error):
             raise  # the check could not read what came back: the judge says so
         raise WrongAnswer(error_failure(error)._replace(module=module)) from error

@@ -7,12 +7,14 @@ grader's process.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from xla_explorer.course.checking.registry import hidden_title
 from xla_explorer.explorer.display import Blocks, Report, Sentence, Table
 from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
 from xla_explorer.foundation.child_python import child_command, child_environment
@@ -24,6 +26,8 @@ SECONDS = 60.0
 MEMORY = 4 << 30
 _STARTS = 120.0  # seconds until the child has imported everything, on a busy machine
 _MOST_STARTS = 4  # a cell that kills the process is left out, and the others run again; so often at most
+_NOT_SOLVED = "not solved yet"
+_COLUMNS = ("cases", "tries", "code", "message", "hint")
 _NAME = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
 
 
@@ -121,7 +125,10 @@ def grade(
     remarks += [how for number, how in left_out.items() if not number]
     told = {one["exercise"] for one in judged}
     wanted = dict.fromkeys(name for cell in cells for name in cell.exercises)
-    return Grade(path.name, judged + [_missing(name, left_out, cells) for name in wanted if name not in told], remarks)
+    judged += [_missing(name, left_out, cells) for name in wanted if name not in told]
+    tried = {one["exercise"] for one in judged if one["status"] != _NOT_SOLVED}
+    judged += [_did_not_run(title) for name, title in _hidden_titles(checks) if name in tried and title not in told]
+    return Grade(path.name, judged, remarks)
 
 
 def _run(
@@ -136,13 +143,16 @@ def _run(
         for cell in cells:
             if cell.number not in left_out:
                 at = cell.number
-                _, error = child.ask(seconds, "run", cell.source)
+                _, error = _answer(child.ask(seconds, "run", cell.source), str)
                 remarks += [f"cell {at} raised {error}"] * bool(error)
         at = 0
-        kind, judged = child.ask(seconds, "judge", variant, hidden)
+        kind, judged = _answer(child.ask(seconds, "judge", variant, hidden), list)
         if kind == "error":
             return [], [*remarks, f"the hidden checks cannot be run: {judged}"], None
         return judged, remarks, None
+    except _StrangeAnswerError:
+        how = "wrote to the grader's own channel"
+        return [], remarks, (at, how if at else f"judging {how}")
     except TimeoutError:
         return [], remarks, (at, f"did not end within {seconds:g} s" if at else f"judging did not end within {seconds:g} s")
     except ChildEndedError as ended:
@@ -151,10 +161,55 @@ def _run(
         child.close()
 
 
+class _StrangeAnswerError(Exception):
+    """The child's answer has not the form of one: the notebook's code wrote it."""
+
+
+def _answer(given: Any, kind: type) -> tuple[str, Any]:
+    """Check the form of the child's answer: ("ok", a value of that type) or ("error", a sentence)."""
+    if isinstance(given, tuple | list) and len(given) == 2:
+        state, value = given
+        if (state == "ok" and isinstance(value, kind)) or (state == "error" and isinstance(value, str)):
+            if kind is not list or state == "error" or all(_is_judgement(one) for one in value):
+                return state, value
+    raise _StrangeAnswerError
+
+
+def _is_judgement(one: Any) -> bool:
+    return isinstance(one, dict) and all(column in one for column in ("exercise", "status", *_COLUMNS))
+
+
+def _hidden_titles(checks: str) -> list[tuple[str, str]]:
+    """List the hidden checks that a file declares, as (exercise, title in the grade), by reading its text.
+
+    The child could be kept from running them by the notebook's code; the file itself cannot be changed there."""
+    try:
+        tree = ast.parse(checks)
+    except (SyntaxError, ValueError):  # the child says what is wrong
+        return []
+    return [
+        (decorator.args[0].value, hidden_title(decorator.args[0].value, function.name))
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for decorator in function.decorator_list
+        if isinstance(decorator, ast.Call) and _last_name(decorator.func) == "hidden"
+        if decorator.args and isinstance(decorator.args[0], ast.Constant) and isinstance(decorator.args[0].value, str)
+    ]
+
+
+def _last_name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _did_not_run(title: str) -> dict[str, Any]:
+    empty = dict.fromkeys(_COLUMNS, "") | {"cases": 0, "tries": 0}
+    return empty | {"exercise": title, "status": "failed", "code": "did-not-run", "message": "the hidden check did not run"}
+
+
 def _missing(name: str, left_out: dict[int, str], cells: Sequence[Cell]) -> dict[str, Any]:
     lost = next((left_out[cell.number] for cell in cells if name in cell.exercises and cell.number in left_out), "")
     message = f"its cell {lost}" if lost else "no cell checked an answer"
-    status = "failed" if lost else "not solved yet"
+    status = "failed" if lost else _NOT_SOLVED
     return {"exercise": name, "status": status, "cases": 0, "tries": 0, "code": "lost" * bool(lost), "message": message, "hint": ""}
 
 
