@@ -118,7 +118,7 @@ def _halved(function: Callable[[int, Callable[[int], bool]], Any], bad: list[boo
 def first_wrong(function: Callable[..., Any]) -> Cases:
     """Mistakes at one instruction, among them small ones, and programs without a mistake."""
     planted = [(module, miscompiled(module, opcode, instead, 1) if opcode else module.clone()) for module, opcode, instead in _planted()]
-    for module, after in [(parse_hlo(_OLD), parse_hlo(_NEW)), *planted]:
+    for module, after in [(parse_hlo(_OLD), parse_hlo(_NEW)), (parse_hlo(_EARLIER), parse_hlo(_LATER)), *planted]:
         for arguments in arguments_of(module):
             right, wrong = values_of(module, *arguments), values_of(after, *arguments)
             want = _first_other([i.name for i in after.entry.post_order()], right, wrong)
@@ -133,6 +133,9 @@ def first_wrong(function: Callable[..., Any]) -> Cases:
 # Each has a name that the other has not.
 _OLD = "ENTRY main { x = f32[2] parameter(0)  e = f32[2] abs(x)  z = f32[2] tanh(e)  ROOT r = f32[2] add(z, x) }"
 _NEW = "ENTRY main { x = f32[2] parameter(0)  m = f32[2] negate(x)  z = f32[2] tanh(x)  ROOT r = f32[2] subtract(z, m) }"
+# Of two wrong instructions the first in the order of the old module reads the other in the new one.
+_EARLIER = "ENTRY main { x = f32[2] parameter(0)  y = f32[2] tanh(x)  z = f32[2] negate(y)  ROOT r = f32[2] add(y, z) }"
+_LATER = "ENTRY main { x = f32[2] parameter(0)  z = f32[2] exponential(x)  y = f32[2] abs(z)  ROOT r = f32[2] add(y, z) }"
 
 
 def _planted() -> Iterator[tuple[HloModule, str, str]]:
@@ -183,13 +186,14 @@ def _other_culprit(
     ),
 )
 def shrink(function: Callable[[HloModule, Callable[[HloModule], bool]], Any]) -> Cases:
-    """Random programs in which a mistake of a compiler shows."""
-    shown = 0
-    for seed in range(60):
-        module, (opcode, instead) = random_program(seed, 12), MISTAKES[seed % len(MISTAKES)]
-        if shown < 12 and shows(module, opcode, instead):
-            shown += 1
-            yield _shrunk(function, module, opcode, instead)
+    """Random programs in which a mistake of a compiler shows; some of them need many steps."""
+    for size, most in ((12, 12), (60, 8)):
+        shown = 0
+        for seed in range(60):
+            module, (opcode, instead) = random_program(seed, size), MISTAKES[seed % len(MISTAKES)]
+            if shown < most and shows(module, opcode, instead):
+                shown += 1
+                yield _shrunk(function, module, opcode, instead)
 
 
 def _shrunk(function: Callable[..., Any], module: HloModule, opcode: str, instead: str) -> Failure | None:

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from math import prod
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from xla_explorer.backends.cpu.machine_limits import machine_limits
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Load, Store, walk
 from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
@@ -58,6 +61,11 @@ def lanes_of_this_machine() -> int:
     return host_target().vector_register_bits // 32
 
 
+def registers_of_this_machine() -> int:
+    """How many vector registers code for this machine can name."""
+    return described_cpu(host_target()).vector.registers
+
+
 def register_tile(schedule: KernelSchedule) -> RegisterTile:
     """The register tile of a scheduled product, read off its loop nest."""
     bound = schedule.nest.axes()
@@ -90,7 +98,7 @@ def tile(function: Callable[[int], Any]) -> Cases:
         ]  # fmt: skip
         best = min(one.loads for one in fits)
         got = function(registers)
-        if not (isinstance(got, tuple) and len(got) == 2 and all(isinstance(n, int) and n > 0 for n in got)):
+        if not (isinstance(got, tuple) and len(got) == 2 and all(isinstance(n, int | np.integer) and n > 0 for n in got)):
             raise WrongAnswer(Failure("no-tile", "The answer is a pair.", "(rows, vectors)", repr(got), arguments=(registers,)))
         found = RegisterTile(*got, 1)
         if found.registers > registers:

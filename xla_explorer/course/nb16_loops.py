@@ -45,6 +45,19 @@ ENTRY main {{ p = s32[] parameter(0)  x = f32[4] parameter(1)  start = s32[] {st
   ROOT end = {_STATE} while(state), condition=condition, body=body }}""")
 
 
+def counted_by_another(index: int = 1, start: int = 0) -> HloModule:
+    """A loop whose next counter is made of another element of the state than the counter: no sum of equal steps."""
+    state = "(s32[], s32[], f32[4])"
+    return parse_hlo(f"""HloModule counted
+body {{ state = {state} parameter(0)  k = s32[] get-tuple-element(state), index=0  j = s32[] get-tuple-element(state), index={index}
+  x = f32[4] get-tuple-element(state), index=2  c = s32[] constant(1)  next = s32[] add(j, c)  twice = s32[] multiply(j, j)
+  ROOT again = {state} tuple(next, twice, x) }}
+condition {{ state = {state} parameter(0)  k = s32[] get-tuple-element(state), index=0  n = s32[] constant(10)
+  ROOT more = pred[] compare(k, n), direction=LT }}
+ENTRY main {{ x = f32[4] parameter(0)  zero = s32[] constant({start})  state = {state} tuple(zero, zero, x)
+  ROOT end = {state} while(state), condition=condition, body=body }}""")
+
+
 def _ends_after(start: int, step: int, direction: str, limit: int) -> int | None:
     goes_on = _GOES_ON[direction]
     if not goes_on(start, limit):
@@ -75,6 +88,7 @@ def _counted_cases() -> list[tuple[HloModule, int | None]]:
         (counted(bound="get-tuple-element(state), index=0"), None), (counted(update="copy(k)"), None),
         (counted("constant(9)", "subtract(c, k)", 2, "GT", 0), None), (counted(update="add(c, c)"), None),
         (counted(update="add(k, k)"), None), (counted(shown="square"), None),
+        (counted_by_another(0), 10), (counted_by_another(), None), (counted_by_another(start=2), None),
     ]  # fmt: skip
     return made
 
@@ -148,6 +162,19 @@ ENTRY main {{ x = f32[4] parameter(0)  w = f32[4] parameter(1)  zero = s32[] con
   ROOT end = {state} while(start), condition=condition, body=body }}""")
 
 
+def _of_no_operands() -> HloModule:
+    """A loop with operations that read nothing: what they make is the same in each step."""
+    state = "(s32[], f32[4])"
+    return parse_hlo(f"""HloModule nothing_read
+body {{ state = {state} parameter(0)  k = s32[] get-tuple-element(state), index=0  x = f32[4] get-tuple-element(state), index=1
+  places = f32[4] iota(), iota_dimension=0  twice = f32[4] add(places, places)  y = f32[4] multiply(x, twice)
+  one = s32[] constant(1)  next = s32[] add(k, one)  ROOT again = {state} tuple(next, y) }}
+condition {{ state = {state} parameter(0)  k = s32[] get-tuple-element(state), index=0  n = s32[] constant(3)
+  ROOT more = pred[] compare(k, n), direction=LT }}
+ENTRY main {{ x = f32[4] parameter(0)  zero = s32[] constant(0)  start = {state} tuple(zero, x)
+  ROOT end = {state} while(start), condition=condition, body=body }}""")
+
+
 def _unchanging(module: HloModule) -> dict[str, str]:
     """Why each operation of the body does not change."""
     body = loop_of(module).called[1]
@@ -175,8 +202,8 @@ def _unchanging(module: HloModule) -> dict[str, str]:
     ),
 )
 def invariant(function: Callable[[HloInstruction], Any]) -> Cases:
-    """Random loops that pass on, exchange and recompute their state; one that throws dice."""
-    for module in [_with_chance(), *[random_loop(seed) for seed in range(60)]]:
+    """Random loops that pass on, exchange and recompute their state; one that throws dice, one with operations of no operands."""
+    for module in [_with_chance(), _of_no_operands(), *[random_loop(seed) for seed in range(60)]]:
         want = _unchanging(module)
         with answering(module):
             got = function(loop_of(module))

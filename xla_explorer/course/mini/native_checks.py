@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -28,6 +28,16 @@ ENTRY main { x = f32[12,20] parameter(0)  y = f32[20,80] parameter(1)
 _VIEWED = """HloModule viewed
 ENTRY main { x = f32[3] parameter(0)  w = f32[2,3] broadcast(x), dimensions={1}  t = f32[3,2] transpose(w), dimensions={1,0}
   ROOT r = f32[3,2] negate(t) }"""
+# A transpose that is not its own inverse.
+_TURNED = """HloModule turned
+ENTRY main { x = f32[3,3,3] parameter(0)  t = f32[3,3,3] transpose(x), dimensions={1,2,0}
+  ROOT r = f32[3,3,3] negate(t) }"""
+# On numbers that are none, or infinite, these have one value: `fast` and `llvm.maxnum` give another.
+_SPECIAL = ("maximum(x, y)", "subtract(x, x)", "multiply(x, y)", "add(y, x)")
+_SPECIAL_VALUES = (
+    np.array([np.nan, 1, np.nan, np.inf, -np.inf, 2, np.inf, 0], np.float32),
+    np.array([1, np.nan, np.nan, -1, np.inf, np.inf, -np.inf, np.inf], np.float32),
+)
 _NO_KERNEL = ("parameter", "constant")
 
 
@@ -63,8 +73,23 @@ def _near(graph: Graph, arrays: list[Array], got: Array) -> tuple[bool, Array] |
         return bool((~finite | (np.abs(got - exact) <= allowed)).all()), want
 
 
+def _of_special_values() -> list[HloModule]:
+    return [
+        parse_hlo(f"HloModule special\nENTRY main {{ x = f32[8] parameter(0)  y = f32[8] parameter(1)  ROOT r = f32[8] {operation} }}")
+        for operation in _SPECIAL
+    ]
+
+
+def _same_specials(graph: Graph, arrays: Sequence[Array], got: Array) -> tuple[bool, Array]:
+    """Compare where a result is NaN, and where it is infinite; the expected one."""
+    with np.errstate(all="ignore"):
+        want = evaluate(graph, list(arrays))
+    return bool(np.array_equal(np.isnan(want), np.isnan(got)) and (~np.isinf(want) | (want == got)).all()), want
+
+
 def _judged(graph: Graph, program: Program, module: HloModule, child: NativeChild) -> Failure | None:
-    arrays = arrays_of(graph)
+    special = module.name == "special"
+    arrays = [np.resize(_SPECIAL_VALUES[k % 2], p.shape) for k, p in enumerate(graph.parameters)] if special else arrays_of(graph)
     shown = program.ir[:1500]
     try:
         got = program.run_in(child, *arrays)
@@ -77,11 +102,12 @@ def _judged(graph: Graph, program: Program, module: HloModule, child: NativeChil
     except XlaExplorerError as error:
         hint = "LLVM's sentence names the line."
         return Failure("cannot-run", "This IR could not be run.", "a function", f"{error}\n\n{shown}", module, hint=hint)
-    answer = _near(graph, arrays, got)
+    answer = _same_specials(graph, arrays, got) if special else _near(graph, arrays, got)
     if answer is None or answer[0]:
         return None
-    return Failure("wrong-value", "The code computes something else.", value_text(answer[1]), value_text(got), module, tuple(arrays),
-                   "Compute the first element by hand: which index does each load use?")  # fmt: skip
+    hint = "A NaN or an infinity stays one: `llvm.maximum` keeps a NaN, and `fast` forgets both."
+    hint = hint if special else "Compute the first element by hand: which index does each load use?"
+    return Failure("wrong-value", "The code computes something else.", value_text(answer[1]), value_text(got), module, tuple(arrays), hint)
 
 
 @exercise(
@@ -114,7 +140,7 @@ def emit(function: Callable[[Graph, list[Node], dict[Node, int]], Any]) -> Cases
         return None
 
     with NativeChild() as child:
-        yield from cases_of((*map(parse_hlo, (_VIEWED, _PRODUCT)), *modules(4)), test)
+        yield from cases_of((*map(parse_hlo, (_VIEWED, _TURNED, _PRODUCT)), *_of_special_values(), *modules(4)), test)
 
 
 @exercise(

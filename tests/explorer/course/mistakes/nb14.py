@@ -308,3 +308,17 @@ mistake("nb14.first_bad", "too-many-questions")(halved(middle=lambda good, bad: 
 mistake("nb14.first_bad", "too-many-questions")(halved(middle=lambda good, bad: bad - 1))  # from the right
 mistake("nb14.first_bad", "too-many-questions")(halved(middle=lambda good, bad: good + max((bad - good) // 4, 1)))
 mistake("nb14.first_bad", "good-step")(lambda count, is_bad: 1)
+
+
+@mistake("nb14.shrink", "not-the-smallest")
+def _(module, still_fails):  # five steps, and no more
+    for _ in range(5):
+        module = next((one for one in smaller(module) if still_fails(one)), module)
+    return module
+
+
+@mistake("nb14.first_wrong", "another-culprit")
+def _(before, after, arguments):  # in the order of the old module
+    right, got = values_of(before, *arguments), values_of(after, *arguments)
+    names = [i.name for i in before.entry.post_order()]
+    return next((n for n in names if n in right and n in got and not same_bits(right[n], got[n])), None)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from tests.explorer.course.mistakes import mistake
+import numpy as np
+
+from tests.explorer.course.mistakes import mistake, variant
 
 
 def pairs(registers, fits):
@@ -222,3 +224,8 @@ mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 2 * t * t * (n // t
 mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 2 * (n // t) ** 3 + n * n))  # blocks, not elements
 mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: str(right_traffic(n, t))))
 mistake("nb15.blocks", "no-pair")(lambda n, cache: [*blocked(right_traffic)(n, cache)])
+
+
+@variant("nb15.tile")
+def _(registers):  # numpy's integers
+    return tuple(np.array(pairs(registers, lambda r, v: r * v + v + 1 <= registers)))

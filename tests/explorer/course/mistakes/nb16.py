@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.explorer.course.mistakes import mistake
+from tests.explorer.course.mistakes import edited, mistake
 from tests.notebooks.course_notebooks import solution_cells
 
 SCOPE: dict[str, Any] = {}
@@ -190,3 +190,15 @@ ENTRY main {{ x = f32[{n}] parameter(0)  low = f32[] constant(-inf)
 mistake("nb16.running_maximum", "another-signature", 40)(lambda n: SCOPE["running_maximum"](n + 1))
 mistake("nb16.running_maximum", "no-text")(lambda n: None)
 mistake("nb16.running_maximum", "not-valid")(changed(("dynamic_slice_sizes={1}", "dynamic_slice_sizes={2}")))
+
+
+@mistake("nb16.trip_count", "not-known")
+def _(loop):  # whatever element is counted up
+    return edited(
+        "nb16.trip_count", "trip_count", ('and i.attribute("index") == 0', "")
+    )(loop)
+
+
+@mistake("nb16.invariant", "missing")
+def _(loop):  # only what reads something
+    return {name for name in SCOPE["invariant"](loop) if next(i for i in loop.called[1].post_order() if i.name == name).operands}
