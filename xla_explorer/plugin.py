@@ -5,6 +5,7 @@ What is here keeps its name and its meaning for at least one release after a dep
 
 from __future__ import annotations
 
+from xla_explorer.backends.gpu.kernel_module import KernelDialect
 from xla_explorer.backends.interfaces import (
     CompileOptions,
     CompileResult,
@@ -18,6 +19,7 @@ from xla_explorer.backends.interfaces import (
 )
 from xla_explorer.backends.registry import register
 from xla_explorer.compiler.buffers import Allocation, BufferAssignment, BufferSlice, assign_buffers
+from xla_explorer.compiler.codegen.kernels.thread_number import numbers_threads
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
@@ -68,6 +70,7 @@ __all__ = [
     "HloModule",
     "HloPass",
     "Journal",
+    "KernelDialect",
     "KernelTiming",
     "Kind",
     "Launch",
@@ -100,6 +103,7 @@ __all__ = [
     "hlo_stage",
     "literal_from_array",
     "make_pass",
+    "numbers_threads",
     "one_of",
     "operator",
     "optimize",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import warnings
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.cross import CrossPlatform, runners
-from xla_explorer.backends.llvm.cpu_targets import CPU_TARGETS, description_of_triple, target_description
+from xla_explorer.backends.llvm.cpu_targets import CPU_TARGETS, CpuTarget, description_of_triple, target_description
 from xla_explorer.backends.registry import platform
 from xla_explorer.explorer.sessions.compilation import program_steps
 
@@ -167,7 +166,33 @@ def test_triples_have_their_facts() -> None:
 def test_every_tool_has_a_command_that_adds_it(name: str) -> None:
     target = CPU_TARGETS[name]
     for program in filter(None, [target.compiler, *target.emulator[:1]]):
-        assert program in runners._PACKAGES or shutil.which(program)
+        assert runners.command_that_adds(program).startswith("apt-get install ")
+
+
+@pytest.mark.parametrize(
+    ("program", "command"),
+    [
+        ("powerpc64le-linux-gnu-gcc", "apt-get install gcc-powerpc64le-linux-gnu"),
+        ("mips64el-linux-gnuabi64-gcc", "apt-get install gcc-mips64el-linux-gnuabi64"),
+        ("arm-linux-gnueabihf-gcc-12", "apt-get install gcc-arm-linux-gnueabihf"),
+        ("qemu-ppc64le", "apt-get install qemu-user"),
+        ("my-linker", "install my-linker and put it on the PATH"),
+    ],
+)
+def test_a_tool_of_a_new_cpu_has_a_command_too(program: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert runners.command_that_adds(program) == command
+    monkeypatch.setattr(runners.shutil, "which", lambda _: None)
+    row = CpuTarget("new", "A new CPU.", "powerpc64le-linux-gnu", runner="qemu", compiler=program)
+    why = runners.runner_availability(row)
+    assert why is not None and why.code == "tool-missing" and command in why.message
+
+
+@pytest.mark.parametrize("triple", ["s390x-linux-gnu", "mips-linux-gnu", "sparc64-linux-gnu", "powerpc64-linux-gnu", "aarch64_be-linux-gnu"])
+def test_a_big_endian_cpu_is_refused_by_name(triple: str) -> None:
+    with pytest.raises(xe.XlaExplorerError, match="is big-endian"):
+        target_description(CpuTarget("big", "A big-endian CPU.", triple))
+    with pytest.raises(xe.XlaExplorerError, match="is big-endian"):
+        description_of_triple(triple)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")

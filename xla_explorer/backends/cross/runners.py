@@ -7,6 +7,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import importlib.util
+import re
 import shutil
 import struct
 import subprocess
@@ -26,14 +27,8 @@ if TYPE_CHECKING:
     from xla_explorer.backends.llvm.target_machine import TargetDescription
 
 DRIVER = Path(__file__).with_name("driver.c")
-_PACKAGES = {
-    "qemu-aarch64": "apt-get install qemu-user",
-    "qemu-riscv64": "apt-get install qemu-user",
-    "aarch64-linux-gnu-gcc": "apt-get install gcc-aarch64-linux-gnu",
-    "riscv64-linux-gnu-gcc": "apt-get install gcc-riscv64-linux-gnu",
-    "gcc": "apt-get install gcc",
-    "wasm-ld": "apt-get install lld",
-}
+_COMMANDS = {"gcc": "apt-get install gcc", "wasm-ld": "apt-get install lld"}
+_C_COMPILER = re.compile(r"(.+-linux-gnu\w*)-gcc(-\d+)?")
 
 
 class RunFailedError(XlaExplorerError):
@@ -48,6 +43,16 @@ class Runner(Protocol):
         ...
 
 
+def command_that_adds(program: str) -> str:
+    """Return the command that installs a program of another CPU's tools, by Debian's names."""
+    if program in _COMMANDS:
+        return _COMMANDS[program]
+    if program.startswith("qemu-"):
+        return "apt-get install qemu-user"
+    compiler = _C_COMPILER.fullmatch(program)
+    return f"apt-get install gcc-{compiler[1].replace('_', '-')}" if compiler else f"install {program} and put it on the PATH"
+
+
 def runner_availability(target: CpuTarget, description: TargetDescription | None = None) -> Reason | None:
     """None when programs for the target can run here; else what is missing, with the command that adds it."""
     if not target.runner:
@@ -55,7 +60,7 @@ def runner_availability(target: CpuTarget, description: TargetDescription | None
     programs = [target.compiler, *target.emulator[:1]]
     for program in programs:
         if shutil.which(program) is None:
-            fix = _PACKAGES[program]
+            fix = command_that_adds(program)
             return refuse("tool-missing", f"running {target.name} code needs {program}: {fix}", program=program, command=fix)
     if target.runner == "wasmtime" and importlib.util.find_spec("wasmtime") is None:
         return refuse("tool-missing", "running wasm32 code needs wasmtime: pip install wasmtime", command="pip install wasmtime")

@@ -90,7 +90,15 @@ def target_description(target: CpuTarget, cpu: str | None = None, features: str 
     names = (target.triple, target.cpu if cpu is None else cpu, target.features if features is None else features)
     if cpu is not None or features is not None:
         _check_names(*names)
-    return describe_target(*names, "pic")
+    return _little_endian(describe_target(*names, "pic"))
+
+
+def _little_endian(description: TargetDescription) -> TargetDescription:
+    """Return the description; UnknownTargetError for a machine that stores the highest byte first."""
+    if description.data_layout.startswith("E"):
+        message = f"{description.triple!r} is big-endian; constants and arguments are written little-endian"
+        raise UnknownTargetError(message, "choose a little-endian target")
+    return description
 
 
 _LEVELS = ("", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
@@ -129,11 +137,9 @@ def description_of_triple(triple: str, cpu: str | None = None, features: str | N
     if architecture.startswith(("nvptx", "amdgcn", "r600", "spirv")):
         raise UnknownTargetError(f"{triple!r} is a GPU: object code ahead of time is for CPUs", "the backends gpu and amdgpu show its code")
     try:
-        layout = describe_target(triple).data_layout
+        _little_endian(describe_target(triple))
     except TargetError as problem:
         raise UnknownTargetError(problem.message, f"triples such as {', '.join([t.triple for t in CPU_TARGETS.values()])}") from None
-    if layout.startswith("E"):
-        raise UnknownTargetError(f"{triple!r} is big-endian; constants are written little-endian", "choose a little-endian target")
     rows = [target for target in CPU_TARGETS.values() if target.triple.split("-", 1)[0] == architecture]
     assumed, bits = rows[0].baseline if rows else "", None
     if cpu == "native":

@@ -12,8 +12,8 @@ import numpy as np
 from xla_explorer.backends.interfaces import Platform
 from xla_explorer.backends.registry import platform
 from xla_explorer.backends.testing.isolated import IsolatedRunner
-from xla_explorer.backends.testing.outcome import STATUSES, Run, run_module
-from xla_explorer.backends.testing.programs import PROGRAMS, SIZES, OpcodeProgram
+from xla_explorer.backends.testing.outcome import STATUSES, Outcome, Run, run_module
+from xla_explorer.backends.testing.programs import LARGE, PROGRAMS, SIZES, SMALL, OpcodeProgram, large_type
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator import EvaluationError
 from xla_explorer.hlo.module import HloModule
@@ -106,7 +106,7 @@ def conformance(
     seed: int = 0,
     isolate: bool = False,
 ) -> Conformance:
-    """Run a small program for each opcode and element type and compare with the evaluator.
+    """Run a program for each opcode and element type and compare with the evaluator: a small one, for f32 one of several tiles as well.
 
     backend: a registered name, or a Platform. opcodes, types: only these. A program is `ok`; `refused` with a Reason (it may have run on
     the evaluator all the same); `wrong`; or `crashed` with anything but a Reason. The first of the last two is minimised: smaller
@@ -138,7 +138,7 @@ def _conformance(name: str, run: Runner, chosen: set[str] | None, wanted: set[st
         for element_type in program.types:
             if wanted is not None and element_type not in wanted:
                 continue
-            outcome, *_ = run(parse_hlo(program.text(element_type, SIZES[-1])), program.values, seed)
+            outcome = _worst_outcome(run, program, element_type, seed)
             row = ConformanceRow(program.opcode, element_type, *outcome)
             rows.append(row)
             if failure is None and outcome.status in ("wrong", "crashed"):
@@ -146,8 +146,18 @@ def _conformance(name: str, run: Runner, chosen: set[str] | None, wanted: set[st
     return Conformance(name, rows, failure)
 
 
+def _worst_outcome(run: Runner, program: OpcodeProgram, element_type: str, seed: int) -> Outcome:
+    """Run a program at the small size and, for one element type, at the large one; the outcome of the first that is not ok."""
+    outcome = Outcome("ok")
+    for sizes in (SMALL, LARGE) if element_type == large_type(program) else (SMALL,):
+        outcome, *_ = run(parse_hlo(program.text(element_type, sizes)), program.values, seed)
+        if outcome.status != "ok":
+            break
+    return outcome
+
+
 def _minimised(run: Runner, program: OpcodeProgram, row: ConformanceRow, seed: int) -> Failure:
-    """Sizes upwards from the smallest; for each, roots from the first instruction on: the first module that fails as the row did."""
+    """Find the first module that fails as the row did: sizes from the smallest up; for each, roots from the first instruction on."""
     for sizes in SIZES:
         whole = parse_hlo(program.text(row.element_type, sizes))
         for name in [i.name for i in whole.entry.post_order() if i.opcode.name not in ("parameter", "constant")]:

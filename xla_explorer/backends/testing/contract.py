@@ -238,6 +238,7 @@ CHECKS: tuple[Callable[[Subject], str | None], ...] = (
     device.literals_travel,
     device.synchronize_waits,
     device.results_are_read_after_synchronize,
+    device.runs_give_memory_back,
     device.events_go_forward,
     device.tuples_are_tables_of_addresses,
     device.feeds_keep_their_order,

@@ -101,7 +101,7 @@ def synchronize_waits(s: Subject) -> str | None:
 def results_are_read_after_synchronize(s: Subject) -> str | None:
     """Between a launch and reading from the device there is a synchronize."""
     executable, executor = s.executable, s.executor
-    with _watched(type(executor)) as calls:
+    with _watched(type(executor), "launch", "synchronize", "copy_from_device") as calls:
         for factor in (1.0, 3.0):
             inputs = [a * np.float32(factor) for a in s.inputs]
             got, want = executable.execute([np.array(a) for a in inputs]), s.expected(inputs)
@@ -129,10 +129,10 @@ def _read_too_early(calls: list[str]) -> bool:
 
 
 @contextmanager
-def _watched(cls: type) -> Iterator[list[str]]:
-    """The names of the calls of launch, synchronize and copy_from_device on any executor of a class, in order."""
+def _watched(cls: type, *names: str) -> Iterator[list[str]]:
+    """The names of the calls of these methods on any executor of a class, in order."""
     calls: list[str] = []
-    kept = {name: getattr(cls, name) for name in ("launch", "synchronize", "copy_from_device")}
+    kept = {name: getattr(cls, name) for name in names}
     own = {name for name in kept if name in vars(cls)}
 
     def recorder(name: str) -> Callable[..., Any]:
@@ -149,6 +149,21 @@ def _watched(cls: type) -> Iterator[list[str]]:
     finally:
         for name, function in kept.items():
             setattr(cls, name, function) if name in own else delattr(cls, name)
+
+
+def runs_give_memory_back(s: Subject) -> str | None:
+    """From the third run on, a run deallocates as many buffers as it allocates: nothing grows with the number of runs."""
+    executable, executor = s.executable, s.executor
+    for _ in range(2):  # the first runs may fill caches
+        executable.execute([np.array(a) for a in s.inputs])
+    runs = 3
+    with _watched(type(executor), "allocate", "deallocate") as calls:
+        for _ in range(runs):
+            executable.execute([np.array(a) for a in s.inputs])
+    kept = calls.count("allocate") - calls.count("deallocate")
+    if kept < runs:
+        return None
+    return f"{runs} runs of the same program kept {kept} buffers of the device: deallocate what a run allocates when the run ends"
 
 
 def events_go_forward(s: Subject) -> str | None:

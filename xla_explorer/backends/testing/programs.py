@@ -22,14 +22,19 @@ REAL = FLOAT + INTEGER
 NUMBER = REAL + COMPLEX
 BITS = ("pred", *INTEGER)
 ANY = ("pred", *NUMBER)
-SIZES = ((1, 1), (2, 2), (2, 3), (4, 6))  # from small to large; the last is what runs first
+SIZES = ((1, 1), (2, 2), (2, 3), (4, 6), (33, 65))
+"""From small to large, for the search for the smallest failure."""
+SMALL = (4, 6)
+"""What runs first, for every element type."""
+LARGE = (33, 65)
+"""What runs then, for one element type: more than one tile of most devices in each dimension, with a tail."""
 
 
 class OpcodeProgram(NamedTuple):
     """opcode: what it is about. types: element types it makes sense for. body: lines of the entry. functions: computations before it.
 
     values: how its arguments are drawn: `any` (both signs), `positive` (0.5 to 2), `unit` (inside -1 .. 1), `spd` (symmetric, positive
-    definite), `index` (0 to 9), `small` (shift counts, -3 .. 3).
+    definite), `index` (0 to 9), `small` (shift counts, -3 .. 3), `special` (NaN, infinities and zeros of both signs among them).
     """
 
     opcode: str
@@ -124,6 +129,7 @@ PROGRAMS: tuple[OpcodeProgram, ...] = (
     *_binary("subtract", NUMBER),
     *_binary("divide", REAL, "positive"),
     *_binary("maximum minimum", ("pred", *REAL)),
+    *_binary("maximum minimum add multiply", FLOAT, "special"),
     *_binary("remainder", REAL),
     *_binary("power", FLOAT, "positive"),
     *_binary("atan2", FLOAT),
@@ -147,8 +153,12 @@ PROGRAMS: tuple[OpcodeProgram, ...] = (
     OpcodeProgram("constant", ANY, "  c = {t}[] constant({one})\n  ROOT r = {t}[{n},{m}] broadcast(c), dimensions={}"),
     OpcodeProgram("iota", NUMBER, "  ROOT r = {t}[{n},{m}] iota(), iota_dimension=1"),
     OpcodeProgram("broadcast", ANY, "  x = {t}[{m}] parameter(0)\n  ROOT r = {t}[{n},{m}] broadcast(x), dimensions={1}"),
+    OpcodeProgram("broadcast", ANY, "  x = {t}[{n}] parameter(0)\n  ROOT r = {t}[{n},{m}] broadcast(x), dimensions={0}"),
     OpcodeProgram("reshape", ANY, _X + "  ROOT r = {t}[{e}] reshape(x)"),
     OpcodeProgram("transpose", ANY, _X + "  ROOT r = {t}[{m},{n}] transpose(x), dimensions={1,0}"),
+    OpcodeProgram(
+        "transpose", ANY, "  x = {t}[{n},{m},3] parameter(0)\n  ROOT r = {t}[{m},3,{n}] transpose(x), dimensions={1,2,0}"
+    ),
     OpcodeProgram("reverse", ANY, _X + "  ROOT r = {t}[{n},{m}] reverse(x), dimensions={1}"),
     OpcodeProgram("slice", ANY, _X + "  ROOT r = {t}[{h},{m}] slice(x), slice={[0:{n}:2], [0:{m}]}"),
     OpcodeProgram(
@@ -236,6 +246,11 @@ PROGRAMS: tuple[OpcodeProgram, ...] = (
 )  # fmt: skip
 
 
+def large_type(program: OpcodeProgram) -> str:
+    """The element type for which a program runs at its large size, too."""
+    return "f32" if "f32" in program.types else program.types[0]
+
+
 def draw(shape: Shape, values: str, seed: int) -> Array:
     """One argument leaf."""
     generator = np.random.default_rng(seed)
@@ -248,7 +263,9 @@ def draw(shape: Shape, values: str, seed: int) -> Array:
     if kind.is_integer:
         low, high = {"positive": (1, 9), "index": (0, 10), "small": (0, 7)}.get(values, (-9 if kind.is_signed else 0, 10))
         return np.asarray(generator.integers(low, high, sizes)).astype(kind.dtype)
-    if values == "positive":
+    if values == "special":
+        drawn = generator.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -2.5], sizes)
+    elif values == "positive":
         drawn = generator.uniform(0.5, 2, sizes)
     elif values in ("unit", "index"):
         drawn = generator.uniform(-1, 1, sizes)

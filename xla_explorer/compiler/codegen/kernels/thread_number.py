@@ -1,37 +1,111 @@
 """The number of a GPU thread in its grid: block x threads per block + thread in the block, as each kind of GPU has it.
 
 Source: LLVM, docs/NVPTXUsage.rst (special registers); docs/AMDGPUUsage.rst (kernel descriptor, initial register state); HSA platform
-system architecture specification 1.2, section 2.9.6: the dispatch packet holds the workgroup's size in x at byte 4, 16 bits wide.
+system architecture specification 1.2, section 2.9.6: the dispatch packet holds the workgroup's size in x at byte 4, 16 bits wide;
+OpenCL C specification 3.0, section 6.15.1 (work-item functions), mangled as LLVM's SPIR-V backend reads them.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import I32
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.target import Target
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 
+ThreadNumber = Callable[[FunctionWriter, Target], str]
+"""Writes the instructions that compute a thread's number in its grid; returns the name of an i64 value."""
 _REGISTERS = {
     "amdgcn": {"block": "amdgcn.workgroup.id.x", "thread": "amdgcn.workitem.id.x"},
     "nvptx64": {"block": "nvvm.read.ptx.sreg.ctaid.x", "thread": "nvvm.read.ptx.sreg.tid.x", "size": "nvvm.read.ptx.sreg.ntid.x"},
 }
+_THREAD_NUMBERS: dict[str, ThreadNumber] = {}
+
+
+class UnknownGpuError(XlaExplorerError, LookupError):
+    """Nothing says how the architecture numbers its threads."""
+
+
+def numbers_threads(architecture: str) -> Callable[[ThreadNumber], ThreadNumber]:
+    """Declare how the threads of an architecture are numbered, for kernels that compute one element a thread.
+
+    Parameters
+    ----------
+    architecture
+        The first part of the target's triple, such as `spirv64`.
+
+    Returns
+    -------
+    callable
+        A decorator of a function (writer, target) that writes the instructions and returns the name of an i64 value.
+
+    Examples
+    --------
+    >>> from xla_explorer.plugin import numbers_threads
+    >>> @numbers_threads("mygpu")
+    ... def number(writer, target):
+    ...     writer.declare("declare i64 @thread_of_the_grid()")
+    ...     return writer.value("call i64 @thread_of_the_grid()")
+    """
+
+    def declare(function: ThreadNumber) -> ThreadNumber:
+        _THREAD_NUMBERS[architecture] = function
+        return function
+
+    return declare
 
 
 def launch_number(b: Builder, target: Target, what: str) -> Value[Integer]:
     """The number of the `block`, of the `thread` in it, or the `size` of a block, where a register has it."""
-    return b.convert("zext", b.intrinsic(f"llvm.{_REGISTERS[target.triple.partition('-')[0]][what]}", I32), "i64")
+    registers = _REGISTERS.get(_architecture(target), {})
+    if what not in registers:
+        raise UnknownGpuError(
+            f"no register of {_architecture(target)} is known for the {what} of a thread",
+            "kernels of warps and blocks are for amdgcn and nvptx64; write one thread an element there",
+        )
+    return b.convert("zext", b.intrinsic(f"llvm.{registers[what]}", I32), "i64")
 
 
 def thread_number(w: FunctionWriter, target: Target) -> str:
     """The name of an i64 value."""
-    block = launch_number(w, target, "block").name
-    if target.triple.startswith("amdgcn"):
-        thread = launch_number(w, target, "thread").name
-        w.declare("declare ptr addrspace(4) @llvm.amdgcn.dispatch.ptr()")
-        packet = w.value("call ptr addrspace(4) @llvm.amdgcn.dispatch.ptr()")
-        field = w.element_at(packet, "i8", 4, "ptr addrspace(4)")
-        size = w.cast("zext", w.read(field, "i16", 4, "ptr addrspace(4)"), "i16", "i64")
-    else:
-        size, thread = [launch_number(w, target, what).name for what in ("size", "thread")]
+    found = _THREAD_NUMBERS.get(_architecture(target))
+    if found is None:
+        known = ", ".join(sorted(_THREAD_NUMBERS))
+        raise UnknownGpuError(
+            f"nothing says how {_architecture(target)} numbers its threads; known are {known}",
+            "declare a function (writer, target) with @xla_explorer.plugin.numbers_threads(architecture)",
+        )
+    return found(w, target)
+
+
+def _architecture(target: Target) -> str:
+    return target.triple.partition("-")[0]
+
+
+@numbers_threads("amdgcn")
+def _amd(w: FunctionWriter, target: Target) -> str:
+    block, thread = [launch_number(w, target, what).name for what in ("block", "thread")]
+    w.declare("declare ptr addrspace(4) @llvm.amdgcn.dispatch.ptr()")
+    packet = w.value("call ptr addrspace(4) @llvm.amdgcn.dispatch.ptr()")
+    field = w.element_at(packet, "i8", 4, "ptr addrspace(4)")
+    size = w.cast("zext", w.read(field, "i16", 4, "ptr addrspace(4)"), "i16", "i64")
+    return _in_grid(w, block, size, thread)
+
+
+@numbers_threads("nvptx64")
+def _nvidia(w: FunctionWriter, target: Target) -> str:
+    block, size, thread = [launch_number(w, target, what).name for what in ("block", "size", "thread")]
+    return _in_grid(w, block, size, thread)
+
+
+@numbers_threads("spirv64")
+def _opencl(w: FunctionWriter, target: Target) -> str:
+    w.declare("declare spir_func i64 @_Z13get_global_idj(i32)")
+    return w.value("call spir_func i64 @_Z13get_global_idj(i32 0)")
+
+
+def _in_grid(w: FunctionWriter, block: str, size: str, thread: str) -> str:
     return w.operation("add", w.operation("mul", block, size, "i64", "nuw nsw"), thread, "i64", "nuw nsw")
