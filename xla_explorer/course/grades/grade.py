@@ -167,11 +167,11 @@ class _StrangeAnswerError(Exception):
 
 def _answer(given: Any, kind: type) -> tuple[str, Any]:
     """Check the form of the child's answer: ("ok", a value of that type) or ("error", a sentence)."""
-    if isinstance(given, tuple | list) and len(given) == 2:
-        state, value = given
-        if (state == "ok" and isinstance(value, kind)) or (state == "error" and isinstance(value, str)):
-            if kind is not list or state == "error" or all(_is_judgement(one) for one in value):
-                return state, value
+    match given:
+        case ("error", str(sentence)):
+            return "error", sentence
+        case ("ok", value) if isinstance(value, kind) and (not isinstance(value, list) or all(map(_is_judgement, value))):
+            return "ok", value
     raise _StrangeAnswerError
 
 
