@@ -345,6 +345,11 @@ class HostProgramWriter:
         self.rows.append(ProgramRow(len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason, refused))
         return len(self.rows) - 1
 
+    @property
+    def _long(self) -> bool:
+        """Whether the entry is a long list of calls, which LLVM's optimiser gains nothing from and takes more than linear time for."""
+        return len(self.rows) > LONG_PROGRAM
+
     # -- the whole ---------------------------------------------------------------------------------------------------
     def _entry_functions(self) -> tuple[list[str], list[int | None]]:
         """The function that is entered. In a program with loops it hands the table's pointers to another one, as parameters that are known
@@ -355,13 +360,11 @@ class HostProgramWriter:
             pointers.append(f"  {name}.at = getelementptr inbounds ptr, ptr %table, i64 {slot}")
             pointers.append(f"  {name} = load ptr, ptr {name}.at, !invariant.load !0")
         nowhere: list[int | None] = [None] * len(pointers)
-        # LLVM's time grows faster than the number of calls in one function, and there is nothing to gain in a long list of calls.
-        long = len(self.rows) > LONG_PROGRAM
-        attributes = "nounwind optnone noinline" if long else "nounwind"
+        attributes = "nounwind optnone noinline" if self._long else "nounwind"
         head = f"define i32 @{self.name}(ptr noalias %table) {attributes} {{"
         loops = any(i.opcode.name == "while" for c in self.module.computations.values() for i in c.instructions.values())
         # The evaluator writes through pointers of its own.
-        if long or not (self.apart and loops) or self.steps or len(pointers) > 2 * MOST_POINTERS:
+        if self._long or not (self.apart and loops) or self.steps or len(pointers) > 2 * MOST_POINTERS:
             return [head, "entry:", *pointers, *body, "}", ""], [None, None, *nowhere, *body_origins, None, None]
         inner = self.kernels.fresh_name(f"{self.name}_body")
         parameters = ", ".join([f"ptr noalias {name}" for name in self.calls.pointers.values()])
@@ -380,6 +383,8 @@ class HostProgramWriter:
         self.w.do("ret i32 0")
         kernels = self.kernels
         kernels.scheduled.check_all_met([row.name for row in self.rows])
+        # LLVM 22 aborts the process on vectors of an `optnone` function that is compiled beside optimised ones.
+        kernels.inlines_tiny = not self._long
         kernels.note_vectors()
         declarations = {**self.w.declarations, **kernels.declarations}
         lines: list[str] = ['source_filename = "module.hlo"', "", *{**kernels.globals, **metadata_definitions(self.w.body_lines()[0])}]

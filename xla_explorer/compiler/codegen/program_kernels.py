@@ -46,7 +46,7 @@ class PreparedKernel(NamedTuple):
 
 @dataclass(slots=True)
 class _NamedKernel:
-    """A kernel of the program's text. overlap: some of its arrays share memory. tiny: it is inlined into its caller."""
+    """A kernel of the program's text. overlap: some of its arrays share memory. tiny: a call takes longer than its work."""
 
     function: str
     made: Kernel
@@ -54,15 +54,19 @@ class _NamedKernel:
     overlap: bool
     tiny: bool
 
-    def definition(self, linkage: str = "internal") -> tuple[list[str], list[int | None]]:
-        """The function, and the instruction that each line comes from."""
+    def effort(self, inlined: bool) -> Effort:
+        """What LLVM's optimiser does to it. inlined: as a part of its callers, whose effort a nest then has."""
+        return Effort.DEFAULT if inlined and isinstance(self.made.nest, Schedule) else self.made.effort
+
+    def definition(self, linkage: str = "internal", inlined: bool = False) -> tuple[list[str], list[int | None]]:
+        """The function, and the instruction that each line comes from. inlined: it becomes part of its callers."""
         made, instruction = self.made, self.instruction.id
         kind = "ptr" if self.overlap else "ptr noalias"
         parameters = [f"{kind} %a{k}" for k in range(made.parameters)]
         parameters += [f"ptr noalias %table{k}" for k in range(len(made.tables))]
         parameters += ["ptr noalias %scratch"] if made.scratch_bytes else []
         parameters += ["i64 %part"] if made.parts > 1 else []
-        attributes = ("alwaysinline" if self.tiny else "noinline") + " nounwind" + made.effort.attribute
+        attributes = ("alwaysinline" if inlined else "noinline") + " nounwind" + self.effort(inlined).attribute
         head = f"define {linkage} void @{self.function}({', '.join(parameters)}) {attributes} {{"
         return [head, "entry:", *made.lines, "}", ""], [instruction, instruction, *made.origins, instruction, None]
 
@@ -88,6 +92,7 @@ class ProgramKernels:
         self._known: dict[tuple[object, ...], str] = {}
         self._chains: dict[tuple[tuple[str, tuple[int, ...]], ...], str] = {}  # calls of a block -> the function that does them
         self._names: set[str] = {entry}
+        self.inlines_tiny = True  # False where the callers' code is not optimised
 
     def prepare(self, i: HloInstruction, kind: str, write: KernelWriter, operands: Sequence[Place], results: Sequence[Place],
                 blocks: int = 0) -> PreparedKernel:
@@ -114,8 +119,6 @@ class ProgramKernels:
             if self.decides:
                 self._note_nest(i, made)
         tiny = all(place.size <= TINY_BYTES for place in places) and kind == "kernel" and len(made.lines) < TINY_LINES
-        if tiny and isinstance(made.nest, Schedule):
-            made = made._replace(effort=Effort.DEFAULT)  # that of its caller
         key = (made.lines, made.globals, made.parameters, made.parts, overlap, tiny)
         function = self._known.get(key)
         if function is None:
@@ -195,7 +198,8 @@ class ProgramKernels:
         for kernel in self._kernels:
             code = self._makes_vectors(kernel)
             written, i = code == "written-in-vectors", kernel.instruction
-            reason = Reason(code, f"%{i.name}: {VECTORS[code].sentence}", {} if written else {"effort": kernel.made.effort.name.lower()})
+            facts = {} if written else {"effort": kernel.effort(self._inlines(kernel)).name.lower()}
+            reason = Reason(code, f"%{i.name}: {VECTORS[code].sentence}", facts)
             self.decisions.append(KernelDecision(i.id, i.name, written, reason, "loop-vectorization"))
 
     def streaming(self) -> frozenset[str]:
@@ -203,15 +207,19 @@ class ProgramKernels:
         nests = {kernel.function: kernel.made.nest.nest for kernel in self._kernels if isinstance(kernel.made.nest, Schedule)}
         return frozenset([name for name, nest in nests.items() if any(a.streamed and is_whole(nest, a) for a in nest.arrays)])
 
+    def _inlines(self, kernel: _NamedKernel) -> bool:
+        """Whether the kernel becomes part of its callers."""
+        return self.inlines_tiny and kernel.tiny
+
     def _makes_vectors(self, kernel: _NamedKernel) -> str:
         """Why a kernel is left to LLVM, as the code of a Reason; or that its writer chose the vectors."""
-        if kernel.made.effort is Effort.FINAL:
+        if kernel.effort(self._inlines(kernel)) is Effort.FINAL:
             return "written-in-vectors"
         if not self.target.vectorizes_itself:
             return "target-is-llvms"
         if kernel.overlap:
             return "operands-overlap"
-        if kernel.tiny:
+        if self._inlines(kernel):
             return "tiny-kernel"
         return "scalar-by-nature" if kernel.made.effort is Effort.SHORT else "left-to-llvm"
 
@@ -249,7 +257,7 @@ class ProgramKernels:
         lines: list[str] = []
         origins: list[int | None] = []
         for kernel in self._kernels:
-            more, more_origins = kernel.definition()
+            more, more_origins = kernel.definition(inlined=self._inlines(kernel))
             lines += more
             origins += more_origins
             if kernel.function in self.threaded:

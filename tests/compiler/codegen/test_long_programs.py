@@ -1,0 +1,62 @@
+"""Long programs: their entry is a list of calls that LLVM does not optimise, so no kernel's vectors may become part of it."""
+
+import re
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.backends.interfaces import AotCompilationOptions
+from xla_explorer.backends.interfaces.abilities import AheadOfTimeCompiler
+from xla_explorer.backends.registry import platform
+from xla_explorer.compiler.codegen.host_program import LONG_PROGRAM
+
+CPUS = (
+    ("x86_64-unknown-linux-gnu", "x86-64"), ("x86_64-unknown-linux-gnu", "x86-64-v2"), ("x86_64-unknown-linux-gnu", "x86-64-v3"),
+    ("x86_64-unknown-linux-gnu", "x86-64-v4"), ("x86_64-unknown-linux-gnu", "haswell"), ("x86_64-unknown-linux-gnu", "znver3"),
+    ("x86_64-unknown-linux-gnu", "znver4"), ("x86_64-unknown-linux-gnu", "skylake-avx512"), ("aarch64-linux-gnu", "neoverse-n1"),
+    ("aarch64-linux-gnu", "neoverse-v1"), ("riscv64-linux-gnu", "sifive-x280"),
+)  # fmt: skip
+
+
+def asks_of(lanes: int, element_type: str, steps: int) -> str:
+    """A chain of steps, each of which adds one wherever any lane is positive."""
+    lines = ["HloModule asks\nany { a = pred[] parameter(0)  b = pred[] parameter(1)  ROOT o = pred[] or(a, b) }\nENTRY e {"]
+    lines += [f"  v_0 = {element_type}[{lanes}] parameter(0)", f"  zero = {element_type}[] constant(0)", "  no = pred[] constant(false)"]
+    lines += [f"  z = {element_type}[{lanes}] broadcast(zero), dimensions={{}}"]
+    for k in range(steps):
+        lines += [
+            f"  c_{k} = pred[{lanes}] compare(v_{k}, z), direction=GE",
+            f"  r_{k} = pred[] reduce(c_{k}, no), dimensions={{0}}, to_apply=any",
+            f"  n_{k} = {element_type}[] convert(r_{k})",
+            f"  b_{k} = {element_type}[{lanes}] broadcast(n_{k}), dimensions={{}}",
+            f"  v_{k + 1} = {element_type}[{lanes}] subtract(v_{k}, b_{k})",
+        ]
+    return "\n".join([*lines, f"  ROOT r = {element_type}[{lanes}] negate(v_{steps})", "}"])
+
+
+@pytest.mark.parametrize("triple, cpu", CPUS, ids=[cpu for _, cpu in CPUS])
+@pytest.mark.parametrize("lanes", [13, 15])
+def test_a_function_that_llvm_leaves_alone_has_no_vectors(triple: str, cpu: str, lanes: int) -> None:
+    """LLVM 22 aborts on vectors of an `optnone` function that is compiled beside optimised ones (x86 with AVX2, 5 and 7 lanes of 8)."""
+    compiler = platform("cpu").compiler()
+    assert isinstance(compiler, AheadOfTimeCompiler)
+    options = AotCompilationOptions(triple=triple, cpu=cpu)
+    made = compiler.compile_ahead_of_time(xe.parse_hlo(asks_of(lanes, "f32", LONG_PROGRAM)), options)
+    assert made.object_bytes.startswith(b"\x7fELF")
+    text = str(made.stages["llvm-ir-optimized"].text)
+    left_alone = {group for group, names in re.findall(r"^attributes (#\d+) = \{([^}]*)\}", text, re.MULTILINE) if "optnone" in names}
+    bodies = [body for head, body in re.findall(r"^(define [^\n]*)\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
+              if left_alone & set(re.findall(r"#\d+", head))]  # fmt: skip
+    assert bodies and not [body for body in bodies if re.search(r"<\d+ x |<vscale", body)]
+
+
+@pytest.mark.parametrize("element_type", ["f32", "s32", "f64"])
+@pytest.mark.parametrize("lanes", [13, 15])
+def test_values_of_long_programs_of_small_arrays(lanes: int, element_type: str) -> None:
+    text = asks_of(lanes, element_type, LONG_PROGRAM)
+    values = np.arange(lanes) - 2
+    session = xe.compile(text, cache=False)
+    argument = values.astype(xe.random_arguments(text)[0].dtype)
+    got, expected = (np.asarray(run(argument)) for run in (session, lambda a: xe.evaluate(text, a)))
+    np.testing.assert_array_equal(got, expected)
