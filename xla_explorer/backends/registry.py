@@ -7,6 +7,7 @@ from importlib import import_module
 
 from xla_explorer.backends.interfaces import Platform
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.suggestions import nearest
 
 GROUP = "xla_explorer.backends"
 # The same names as in pyproject.toml: for a source tree that is not installed, and because reading the metadata of all
@@ -84,9 +85,7 @@ def platform(name: str) -> Platform:
                 found = point.load()
                 break
         else:
-            import difflib
-
-            near = difflib.get_close_matches(str(name), backend_names(), 1)
+            near = nearest(str(name), backend_names(), 1)
             hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(backend_names())}"
             raise UnknownBackendError(f"no backend is named {name!r}", hint)
     made: Platform = found() if callable(found) else found

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import NamedTuple
+
+from xla_explorer.foundation.suggestions import nearest
 
 OURS = "XLA_EXPLORER_"
 OF_THE_PLUGIN = "XLA_EXPLORER_PJRT_"
@@ -57,4 +58,4 @@ VARIABLES: dict[str, Variable] = {
 def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[tuple[str, str]]:
     """The names in the environment that begin as ours do and that nothing reads, each with the nearest that is read ('' for none)."""
     strange = sorted(name for name in environment if name.startswith(OURS) and name not in VARIABLES and not name.startswith(OF_THE_PLUGIN))
-    return [(name, next(iter(get_close_matches(name, VARIABLES, 1)), "")) for name in strange]
+    return [(name, next(iter(nearest(name, VARIABLES, 1)), "")) for name in strange]

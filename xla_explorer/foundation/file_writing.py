@@ -1,9 +1,13 @@
-"""Writing a user's file: beside it first, then in its place, so that a full disk or a stopped process leaves the old file as it was."""
+"""Writing a user's file: beside it first, then in its place, so that a full disk or a stopped process leaves the old file as it was.
+
+Locks between processes: the holder of an open file's lock has it until the file is closed, or the process ends.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -77,3 +81,21 @@ def _umask() -> int:
     found = os.umask(0o022)
     os.umask(found)
     return found
+
+
+if sys.platform == "win32":  # which has no such locks: every process gets them
+
+    def try_lock(handle: int) -> bool:
+        """Take the lock of an open file if no other process holds it."""
+        return True
+
+else:
+    import fcntl
+
+    def try_lock(handle: int) -> bool:
+        """Take the lock of an open file if no other process holds it."""
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.suggestions import nearest
 
 
 class UnknownOptionError(XlaExplorerError, TypeError):
@@ -41,6 +41,6 @@ def check_keywords(who: str, given: Iterable[str], known: Sequence[str], otherwi
     """
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1, 0.7)
+            near = nearest(name, known, 1, 0.7)
             all_of_them = otherwise or f"options: {', '.join(known) or 'none'}"
             raise UnknownOptionError(f"{who} option {name!r}", f"did you mean {near[0]!r}?" if near else all_of_them)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.naming import UniqueNames, legal_name
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.computation import ComputationRecord, HloComputation
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, add_user, new_instruction
@@ -191,9 +192,7 @@ class HloModule:
             if i.name == wanted:
                 return i
             names.append(i.name)
-        import difflib
-
-        near = difflib.get_close_matches(wanted, names, 3)
+        near = nearest(wanted, names, 3)
         raise UnknownInstructionError(f"no instruction is named %{wanted}", f"near: {', '.join('%' + n for n in near)}" if near else "")
 
     def post_order_computations(self) -> list[HloComputation]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from typing import Any
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.pjrt import xla_flags
 
 PREFIX = "XLA_EXPLORER_PJRT_"
@@ -71,7 +71,7 @@ class PluginOptions:
                     raise PluginOptionError(problem, "XLA's own flags change nothing here; leave it out")
                 continue
             if name not in names:
-                near = get_close_matches(name, names, 1)
+                near = nearest(name, names, 1)
                 hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"
                 raise PluginOptionError(f"No such compile option: '{name}'", hint)
             values[name] = _integer(name, value) if name in ("threads", "keep", "devices") else str(value)

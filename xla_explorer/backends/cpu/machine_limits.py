@@ -26,7 +26,7 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import cache_enabled_by_environment, user_cache_folder
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
-from xla_explorer.foundation.file_lock import try_lock
+from xla_explorer.foundation.file_writing import try_lock
 from xla_explorer.foundation.private_folder import private_folder, read_private
 
 _FORMAT: Final = 5

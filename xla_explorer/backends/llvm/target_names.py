@@ -6,13 +6,13 @@ process of its own, whose messages are read.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 import subprocess
 
 from xla_explorer.foundation.child_python import child_environment, code_command
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.suggestions import nearest
 
 _QUESTION = """
 import sys
@@ -38,7 +38,7 @@ def unknown_names(triple: str, cpu: str, features: str, abi_name: str = "") -> R
     if found is not None:
         name, kind = found.groups()
         known = _NAME.findall(_ask(triple, "help", "", abi_name).stderr)
-        near = difflib.get_close_matches(name.lstrip("+-"), known, 3)
+        near = nearest(name.lstrip("+-"), known, 3)
         hint = f"; the nearest are {', '.join(near)}" if near else ""
         return refuse("unknown-cpu", f"LLVM knows no {kind} {name!r} for {triple}{hint}", name=name, kind=kind, near=near)
     if answer.returncode:

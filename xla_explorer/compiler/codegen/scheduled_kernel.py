@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from xla_explorer.compiler.decisions.kinds import LOOP_KINDS
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.instruction import HloInstruction
 
 Schedules = Mapping[str, Sequence[Directive]]
@@ -131,7 +131,7 @@ def check_all_met(schedules: Schedules, kernels: Collection[str]) -> None:
     """ScheduleError for a schedule of what is none of the kernels of a program."""
     for name in schedules:
         if name not in kernels:
-            near = difflib.get_close_matches(name, kernels, 3) or list(kernels)[:8]
+            near = nearest(name, kernels, 3) or list(kernels)[:8]
             listed = ", ".join([f"%{other}" for other in near])
             raise ScheduleError(f"a schedule names %{name}, which is not a kernel of this program", f"kernels: {listed or 'none'}")
 

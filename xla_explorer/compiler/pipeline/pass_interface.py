@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.module import HloModule
 
 
@@ -118,9 +119,7 @@ def make_pass(name: str, **options: Any) -> HloPass:
     # Reading the metadata of all installed packages takes longer than a small compilation: only for a name not built in.
     passes = _REGISTRY if name in _REGISTRY else registered_passes()
     if name not in passes:
-        import difflib
-
-        near = difflib.get_close_matches(name, passes, 3)
+        near = nearest(name, passes, 3)
         raise LookupError(f"unknown pass {name!r}" + (f"; near: {', '.join(near)}" if near else "; xe.passes() lists all"))
     cls = passes[name]
     known = {field.name for field in dataclasses.fields(cls)}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
 from xla_explorer.foundation.renamed import warn_renamed
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.foundation.visible_text import cleaned
 
 FIXED_POINT_LIMIT = 25
@@ -143,7 +143,7 @@ class PassPipeline:
     def _require(self, name: str) -> None:
         names = list(dict.fromkeys([step.name for step in self.walk()]))
         if name not in names:
-            near = difflib.get_close_matches(name, names, 3)
+            near = nearest(name, names, 3)
             known = f"near: {', '.join(near)}" if near else f"it has: {', '.join(names)}"
             raise LookupError(f"{self.name} has no step {name!r}; {known}")
 

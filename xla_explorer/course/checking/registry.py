@@ -7,7 +7,6 @@ does is fixed by seeds; no exercise looks at a clock.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from xla_explorer.course.checking.attempts import note
 from xla_explorer.course.checking.deadline import AnswerTooLargeError, AnswerTooSlowError, Watch
 from xla_explorer.course.checking.result import TOO_LARGE, TOO_SLOW, CheckResult, Failure, program_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -154,7 +154,7 @@ def known_exercise(name: str) -> Exercise:
     """The exercise of that name, or UnknownExerciseError with the names that are near."""
     found = _EXERCISES.get(name)
     if found is None:
-        near = difflib.get_close_matches(name, _EXERCISES, 3)
+        near = nearest(name, _EXERCISES, 3)
         raise UnknownExerciseError(f"no exercise has the name {name!r}", f"choose from: {', '.join(near or sorted(_EXERCISES))}")
     return found
 

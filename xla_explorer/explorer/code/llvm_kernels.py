@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +9,7 @@ from xla_explorer.backends.llvm.module_partition import stated_effort
 from xla_explorer.compiler.codegen.ir.effort import Effort
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.suggestions import nearest
 
 if TYPE_CHECKING:
     from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions
@@ -160,6 +160,6 @@ def function_of(session: Compilation, kernel: str) -> str:
         if function:
             functions[step.name] = functions[function] = function
     if wanted not in functions:
-        near = difflib.get_close_matches(wanted, list(functions), 3) or list(functions)[:5]
+        near = nearest(wanted, list(functions), 3) or list(functions)[:5]
         raise XlaExplorerError(f"no kernel is called {kernel}", f"kernels: {', '.join(near)}" if near else "this program has none")
     return functions[wanted]

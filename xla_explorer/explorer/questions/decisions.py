@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.module import HloModule
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def check_kind(trace: PassTrace, kind: str, further: Collection[str] = ()) -> No
     if kind != RULE and kind not in further and not is_kind(trace, kind):
         recorded = {event.by for event in decision_events(trace)}
         known = sorted({RULE} | KINDS_OF_CODE | recorded | {k for step in trace.steps for k in getattr(step.hlo_pass, "kinds", ())})
-        near = difflib.get_close_matches(kind, [*known, *_kinds_of_passes()], 3)
+        near = nearest(kind, [*known, *_kinds_of_passes()], 3)
         hint = f"near: {', '.join(dict.fromkeys(near))}" if near else f"kinds: {', '.join(known)}"
         raise UnknownKindError(f"the compiler has no kind of decision {kind!r}", hint)
 

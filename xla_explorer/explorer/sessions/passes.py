@@ -25,6 +25,7 @@ from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.explorer.sessions.step_texts import StepTexts
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
 
@@ -400,7 +401,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         names = lineage.ids_by_name or {i.name: i.id for i in self.module.instructions()}
         key = names.get(str(given).lstrip("%"))
         if key is None:
-            near = difflib.get_close_matches(str(given).lstrip("%"), list(names), 3)
+            near = nearest(str(given).lstrip("%"), list(names), 3)
             root = self.module.entry.root.name
             likes = f"near: {', '.join('%' + n for n in near)}" if near else f"names look like %{root}"
             raise XlaExplorerError(f"no instruction was ever named {given}", likes)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.frontends.xla_dump.main_program import main_program
 
 # A time stamp may stand in front; `.gz` and a missing pass part (copy insertion writes without `before`) are seen too.
@@ -141,10 +142,8 @@ class DumpFolder:
             return self.modules[name]
         candidates = [m for m in self.modules.values() if name is None or m.name in (name, f"jit_{name}")]
         if not candidates:
-            import difflib
-
             names = sorted({m.name for m in self.modules.values()})
-            near = difflib.get_close_matches(str(name), names, 3)
+            near = nearest(str(name), names, 3)
             hint = f"did you mean {', '.join(near)}?" if near else f"it holds {', '.join(names[:8])}"
             raise DumpError(f"{self.path} holds no module {name!r}", hint)
         if name is not None:

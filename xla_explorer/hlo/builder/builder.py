@@ -12,13 +12,13 @@ better has a method of its own here and in `structured_control.py`.
 from __future__ import annotations
 
 import builtins
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
 from xla_explorer.hlo.builder.attribute_arguments import split_arguments
 from xla_explorer.hlo.builder.broadcasting import broadcast_value, element_type_for, is_number, matched_operands
@@ -108,7 +108,7 @@ class HloBuilder(StructuredControl):
                 return getattr(self.value(value), name)(*others, **options)  # type: ignore[no-any-return]
 
             return of_value
-        near = difflib.get_close_matches(
+        near = nearest(
             name, [n for n in (*dir(type(self)), *dir(HloValue)) if not n.startswith("_")], 3
         )
         raise AttributeError(f"HloBuilder has no method {name}" + (f"; near: {', '.join(near)}" if near else ""))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import keyword
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.builder.any_value import AnyValue
 from xla_explorer.hlo.builder.broadcasting import matched_operands
 from xla_explorer.hlo.builder.errors import HloBuilderError
@@ -107,8 +107,8 @@ class HloValue(AnyValue, Reductions):
         def __getattr__(self, name: str) -> Callable[..., HloValue]:
             """The builder's method of an opcode with this value as first operand: `x.reduce_window(f, 0, window="{size=2}")`."""
             if name not in _opcode_methods():
-                own = [n for n in dir(self) if not n.startswith("_")] if not name.startswith("_") else []
-                near = difflib.get_close_matches(name, own, 3)
+                own = [n for n in (*dir(self), *_opcode_methods()) if not n.startswith("_")] if not name.startswith("_") else []
+                near = nearest(name, own, 3)
                 raise AttributeError(f"an HloValue has no {name}" + (f"; near: {', '.join(near)}" if near else ""))
 
             def of_builder(*operands: Any, **attributes: Any) -> HloValue:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.opcodes.spec import Constraint, Family, OpcodeSpec, ShapeRule, Trait
 from xla_explorer.hlo.opcodes.table import OPCODES
 
@@ -26,9 +27,7 @@ def opcode(name: str) -> OpcodeSpec:
     try:
         return OPCODES[name]
     except KeyError:
-        import difflib
-
-        near = difflib.get_close_matches(name, OPCODES, 3)
+        near = nearest(name, OPCODES, 3)
         raise KeyError(f"unknown opcode {name!r}" + (f"; near: {', '.join(near)}" if near else "")) from None
 
 

@@ -5,11 +5,11 @@ Source: hlo_parser.cc ParseAttributes and the attribute table of each opcode.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes import CODECS, Attributes, attributes_of
 from xla_explorer.hlo.opcodes.spec import OpcodeSpec
 from xla_explorer.hlo.text.attribute_pieces import listed
@@ -104,7 +104,7 @@ class FindComputation:
         """The computation of that name; TextProblem at the offset where there is none."""
         found = self.computations.get(name)
         if found is None:
-            near = difflib.get_close_matches(name, self.computations, 2)
+            near = nearest(name, self.computations, 2)
             hint = (
                 f"did you mean {' or '.join(near)}?"
                 if near
@@ -203,7 +203,7 @@ def allowed(spec: OpcodeSpec) -> tuple[str, ...]:
 def _refuse_unexpected(spec: OpcodeSpec, item: AttributeText) -> NoReturn:
     """An attribute that the opcode does not take is an error, as it is to XLA's parser."""
     known = {*CODECS, *ROLES, *[key if isinstance(key, str) else key[1] for key in READERS]}
-    near = [item.name] if item.name in known else difflib.get_close_matches(item.name, {*allowed(spec), *COMMON, *known}, 1, 0.8)
+    near = [item.name] if item.name in known else nearest(item.name, {*allowed(spec), *COMMON, *known}, 1, 0.8)
     own = ", ".join(allowed(spec)) or "none of its own"
     hint = f"did you mean {near[0]}? ({spec.name} takes {own})" if near and near[0] != item.name else f"{spec.name} takes {own}"
     if item.name == "result_accuracy":

@@ -5,11 +5,11 @@ Source: hlo_parser.cc ParseHloModule; hlo_input_output_alias_config.h.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes.dictionary_text import read_frontend_attributes
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.attribute_pieces import Reader, small_integer, string, sub_attributes
@@ -193,7 +193,7 @@ def read_header(text: str, at: int) -> ModuleHeader:
             if item.name in attributes:
                 raise TextProblem(f"attribute {item.name} already exists", item.name_at, "keep one of the two", len(item.name))
             if item.name not in HEADER_ATTRIBUTES:
-                near = difflib.get_close_matches(item.name, HEADER_ATTRIBUTES, 1, 0.6)
+                near = nearest(item.name, HEADER_ATTRIBUTES, 1, 0.6)
                 raise TextProblem(
                     f'unexpected attribute "{item.name}"',
                     item.name_at,

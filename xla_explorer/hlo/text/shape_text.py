@@ -5,9 +5,9 @@ Source: hlo_parser.cc ParseShape, ParseLayout; layout.cc Print.
 
 from __future__ import annotations
 
-import difflib
 import re
 
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.layout import Layout, layout
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import _BY_TEXT, UNBOUNDED, Shape, ShapeError, array_shape, buffer_shape, tuple_shape
@@ -104,7 +104,7 @@ def _element_type(tokens: Tokens) -> PrimitiveType:
         return PRIMITIVE_TYPES[tokens.value]
     if tokens.kind == IDENT and tokens.look_ahead() == "[":
         name = tokens.value
-        near = difflib.get_close_matches(name.lower(), PRIMITIVE_TYPES, 3, 0.5)
+        near = nearest(name.lower(), PRIMITIVE_TYPES, 3, 0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else "element types are pred, s32, u8, f32, bf16, c64 ..."
         raise TextProblem(f"unknown element type {name}", tokens.start, hint, len(name))
     hint = "write a shape such as f32[2,3]{1,0}, (f32[], s32[2]) or token[]"

@@ -6,10 +6,10 @@ Source: hlo_parser.cc ParseInstruction, ParseOperands.
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Any, NamedTuple
 
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
 from xla_explorer.hlo.computation import HloComputation, infer_shape
 from xla_explorer.hlo.instruction import HloInstruction, new_instruction
@@ -81,7 +81,7 @@ def plural(count: int) -> str:
 
 def near_names(wanted: str, names: dict[str, HloInstruction]) -> str:
     """The hint for an operand that does not exist."""
-    near = difflib.get_close_matches(wanted, list(names)[-5000:], 2, 0.7)
+    near = nearest(wanted, list(names)[-5000:], 2, 0.7)
     if near:
         return f"did you mean {' or '.join(near)}?"
     return "an operand is defined above its use, in the same computation"
@@ -213,7 +213,7 @@ class CarefulReader:
             )
 
     def _unknown_opcode(self, name: str, at: int) -> None:
-        near = difflib.get_close_matches(name, OPCODES, 3)
+        near = nearest(name, OPCODES, 3)
         raise TextProblem(
             f"unknown opcode {name}",
             at,

@@ -25,6 +25,7 @@ from xla_explorer.compiler.pipeline.runner import Verifier, run_pipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, first_refusal
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -215,7 +216,7 @@ def _form(made: type[Directive]) -> str:
 def _directive(name: str, values: list[str]) -> Directive:
     made = DIRECTIVES.get(name)
     if made is None:
-        near = difflib.get_close_matches(name, DIRECTIVES, 1)
+        near = nearest(name, DIRECTIVES, 1)
         raise ScheduleError(f"unknown directive {name!r}", f"near: {near[0]}" if near else f"choose from {', '.join(DIRECTIVES)}")
     wanted = fields_of(made)
     arguments: list[str | int | bool] = []

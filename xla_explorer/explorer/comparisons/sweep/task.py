@@ -17,7 +17,7 @@ from xla_explorer.backends.llvm.object_cache import user_cache_folder
 from xla_explorer.explorer.measures.profiling import spread, time_calls
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, compile_as, program_steps
-from xla_explorer.foundation.file_lock import try_lock
+from xla_explorer.foundation.file_writing import try_lock
 from xla_explorer.foundation.private_folder import private_folder
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.evaluator import evaluate, flatten_value

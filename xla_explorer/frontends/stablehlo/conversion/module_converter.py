@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.frontends.stablehlo.attributes import Dictionary
 from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, Conversion
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope, fits, frontend_attributes
@@ -59,9 +60,7 @@ class ModuleConverter:
         if found is None and dialect == "mhlo":
             found = CONVERSIONS.get(f"chlo.{short}")
         if found is None:
-            import difflib
-
-            near = difflib.get_close_matches(key, CONVERSIONS, 3)
+            near = nearest(key, CONVERSIONS, 3)
             scope.refuse(
                 "operation",
                 f"{operation.name} has no HLO of ours" + (f"; near: {', '.join(near)}" if near else ""),
