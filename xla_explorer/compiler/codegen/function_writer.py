@@ -243,10 +243,19 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     # -- loops -------------------------------------------------------------------------------------------------------
     @contextmanager
     def loop(self, extent: str | int, start: str | int = 0, step: int = 1, stem: str = "loop", metadata: str = "") -> Iterator[str | int]:
-        """`for (i64 i = start; i < extent; i += step)`; the body runs at least once, so extent must exceed start.
+        """`for (i64 i = start; i < extent; i += step)`; unless both are constant, the body runs at least once, so extent must exceed start.
 
-        An extent of one (both constant) makes no loop: the index is then the constant start.
+        An extent of one (both constant) makes no loop: the index is then the constant start. A constant range without elements makes a
+        body that nothing branches to, so values made there must not be used behind it.
         """
+        if isinstance(extent, int) and isinstance(start, int) and extent <= start:
+            body, behind = self.fresh_label(stem), self.fresh_label(f"{stem}.end")
+            self.branch(behind)
+            self.start_block(body)
+            yield start
+            self.branch(behind)
+            self.start_block(behind)
+            return
         if isinstance(extent, int) and isinstance(start, int) and extent - start <= step:
             yield start
             return

@@ -142,11 +142,6 @@ LOOP_NEST = table(
             "%r: operand 1 has the shape f32[3]",
             "verify the module",
         ),
-        "gather-from-nothing": (
-            "elements are gathered from an array that has some",
-            "%g gathers from an array without elements",
-            "verify the module",
-        ),
         "window-of-another-rank": (
             "a window has a dimension for each spatial dimension",
             "%c: 0 window dimensions, 1 spatial ones",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xla_explorer.hlo.analysis.empty_slices import gathers_nothing
 from xla_explorer.hlo.evaluator.combiner import combiner_of, returned_parameter
 from xla_explorer.hlo.evaluator.conversion import WIDER, convert
 from xla_explorer.hlo.evaluator.data_movement import up_to_bounds
@@ -54,6 +55,8 @@ def _batch_axis(dimension: int, index_vector_dim: int) -> int:
 def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Slices of the operand at clamped starts, laid out along the batch dimensions of the indices."""
     x, indices = operands
+    if gathers_nothing(i):
+        return np.broadcast_to(convert(np.zeros((), np.int8), i.shape.element_type), i.shape.dimensions)
     if 0 in x.shape:
         x = up_to_bounds(x, i.operands[0].shape.dimensions)
     value = i.attributes.value

@@ -32,6 +32,8 @@ def moved(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     reads = reads_of(i, tuple([expression_of(axis) for axis in axes]))
     if isinstance(reads, Reason):
         raise CodegenError(reads.message)
+    if not reads:
+        return constant(e.writer, 0, i.shape.element_type)
     return _first_read(e, i, [read for read in reads if not read.addressing], _Words(e, dict(zip(axes, index, strict=True))))
 
 

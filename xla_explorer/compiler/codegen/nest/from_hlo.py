@@ -12,11 +12,12 @@ from dataclasses import replace
 from functools import partial
 
 from xla_explorer.compiler.codegen.nest.hlo_parts import (
+    Scope,
     addressed,
     array_names,
     combines_in_any_order,
+    compute_of,
     identifier,
-    own_attributes,
     scalar,
     spreads_elements,
     sum_type,
@@ -36,7 +37,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Origin,
     Reduce,
-    Statement,
     Store,
     ids_of,
 )
@@ -104,15 +104,6 @@ def nest_of(i: HloInstruction, in_place: bool = False, copied: bool = False, sca
         return found.reason
     except RecursionError:
         return refuse("nest-too-large", f"%{i.name}: its cases and reductions are nested too deeply")
-
-
-class Scope:
-    """Statements in the making. barrier: what only its guards keep inside an array must not leave it."""
-
-    def __init__(self, barrier: bool = False) -> None:
-        self.body: list[Statement] = []
-        self.known: dict[tuple[HloInstruction, int], tuple[int, ...]] = {}
-        self.barrier = barrier
 
 
 class PlainNest:
@@ -308,8 +299,10 @@ class PlainNest:
             return self.values(*needed[0])
         if i.opcode.elementwise and i.opcode is not _MAP and i not in self.arrays and i.shape.is_array and True not in i.shape.dynamic:
             values = [(self.known(*x) or self.values(*x))[0] for x in needed]
-            made = _compute(next(self.numbers), i, values, self.origin(i, at))
+            made = compute_of(next(self.numbers), i, values, self.origin(i, at))
             return self.put(made, max([self.depth[v] for v in values]))
+        if i.shape.is_array and 0 in i.shape.dimensions and i not in self.arrays:  # guards around it never hold
+            return (self.constant(0, i.shape.element_type),)
         name, origin, number = i.opcode.name, self.origin(i, at), next(self.numbers)
         if (not i.shape.is_array and name not in _WITH_RESULTS) or any(any(shape.dynamic) for _, shape in i.shape.leaves()):
             raise NoNest(refuse("not-an-array", f"%{i.name} must be an array, got {i.shape.text_without_layout}"))
@@ -345,6 +338,8 @@ class PlainNest:
     def moved(self, i: HloInstruction, at: Place, values: list[int], origin: Origin) -> tuple[int, ...]:
         """The element of the first read whose guards hold."""
         reads = self.reads(i, at)
+        if not reads:
+            return (self.constant(0, i.shape.element_type),)
         addressing = [r for r in reads if r.addressing]
         if addressing:  # values of run time get the numbers of what was read for them
             numbers = {(i.operands[r.operand], r.place): number for r, number in zip(addressing, values, strict=True)}
@@ -379,6 +374,8 @@ class PlainNest:
         initial = [self.constant(0, wide)] if sums and wide else [self.value(i.operands[r.operand], ()) for r in reads[len(reads) // 2 :]]
         if wide is not None and not sums:
             initial = [self.through(initial[0], (i.operands[1].shape.element_type, wide), None)]
+        if any(axis.extent == 0 for axis in inputs[0].over):
+            return self.narrowed(i, tuple(initial), wide, origin)
         axes = [Axis(next(self.letters), axis.extent) for axis in inputs[0].over]
         renamed: Substitution = {old: index(new) for old, new in zip(inputs[0].over, axes, strict=True)}
         guards = tuple([Guard(g.expression.substitute(renamed), g.bound) for g in inputs[0].guards])
@@ -394,7 +391,14 @@ class PlainNest:
         combiner = _ADD if sums else i.to_apply.root.opcode if wide else self.combiner(i, elements)
         ids, bound = tuple([next(self.numbers) for _ in values]), tuple([BoundAxis(a) for a in axes])
         found = self.put(Reduce(ids, elements, combiner, tuple(initial), bound, tuple(inner.body), tuple(values), guards, origin), depth)
-        return (self.through(found[0], sum_steps(i) if sums else (wide, i.shape.element_type), origin),) if wide else found
+        return self.narrowed(i, found, wide, origin)
+
+    def narrowed(self, i: HloInstruction, found: tuple[int, ...], wide: PrimitiveType | None, origin: Origin) -> tuple[int, ...]:
+        """Convert what a reduction has found in a wide type, if any, to the type of its result."""
+        if wide is None:
+            return found
+        sums = i.opcode.name in ("dot", "convolution")
+        return (self.through(found[0], sum_steps(i) if sums else (wide, i.shape.element_type), origin),)
 
     def constant(self, value: object, element: PrimitiveType) -> int:
         return self.put(Constant(next(self.numbers), literal_from_array(value, array_shape(element, ()))), 0)[0]
@@ -439,11 +443,7 @@ class PlainNest:
                 (values[i],) = self.inlined(i.to_apply, operands)
             elif i.shape.is_scalar and (i.opcode.elementwise or i.opcode.name == "constant"):
                 is_number, at = i.opcode.name == "constant", self.origin(i, ())
-                values[i] = self.put(Constant(number, i.literal, at) if is_number else _compute(number, i, operands, at), depth)[0]
+                values[i] = self.put(Constant(number, i.literal, at) if is_number else compute_of(number, i, operands, at), depth)[0]
             else:
                 raise NoNest(refuse("reducer-not-elementwise", f"scalar code must be elementwise, got %{i.name} ({i.opcode.name})"))
         return tuple([values[o] for o in (root.operands if root.opcode is TUPLE else (root,))])
-
-
-def _compute(number: int, i: HloInstruction, values: Sequence[int], origin: Origin) -> Compute:
-    return Compute(number, i.shape.element_type, i.opcode, tuple(values), own_attributes(i), origin)

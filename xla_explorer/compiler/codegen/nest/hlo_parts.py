@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from xla_explorer.compiler.codegen.nest.ir import Compute, Origin, Statement
 from xla_explorer.hlo.analysis.indexing import Guard, IndexExpression, Place, Read, RuntimeValue, Substitution, index
 from xla_explorer.hlo.attributes import Attributes, attributes_of
 from xla_explorer.hlo.identity_element import simple_combiner
@@ -11,6 +14,15 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
 _ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
+
+
+class Scope:
+    """Statements in the making. barrier: what only its guards keep inside an array must not leave it."""
+
+    def __init__(self, barrier: bool = False) -> None:
+        self.body: list[Statement] = []
+        self.known: dict[tuple[HloInstruction, int], tuple[int, ...]] = {}
+        self.barrier = barrier
 
 
 def addressed(read: Read, numbers: dict[tuple[HloInstruction, Place], int]) -> Read:
@@ -42,6 +54,11 @@ def own_attributes(i: HloInstruction) -> Attributes:
     """The attributes of the opcode itself, without those of layouts, devices and backends."""
     own = {name: i.attributes[name] for name in i.opcode.attributes if name in i.attributes}
     return i.attributes if len(own) == len(i.attributes) else attributes_of(own)
+
+
+def compute_of(number: int, i: HloInstruction, values: Sequence[int], origin: Origin) -> Compute:
+    """Return the statement of an elementwise instruction. values: the numbers of its operands."""
+    return Compute(number, i.shape.element_type, i.opcode, tuple(values), own_attributes(i), origin)
 
 
 def spreads_elements(root: HloInstruction) -> bool:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.compiler.transforms.gather_scatter.gather_simplifier import flat_indices
+from xla_explorer.hlo.analysis.empty_slices import gathers_nothing
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -28,9 +29,11 @@ class GatherExpander(OpExpanderPass):
     mode: str = "all"
 
     def matches(self, i: HloInstruction) -> bool:
-        """By mode; batching dimensions are normalised before."""
+        """By mode; batching dimensions are normalised before. Without elements there is no row to write."""
         vector = i.attributes["index_vector_dim"]
         count = math.prod([n for d, n in enumerate(i.operands[1].shape.dimensions) if d != vector])
+        if not i.shape.element_count or gathers_nothing(i):
+            return False
         return not i.attributes.value("operand_batching_dims") and (self.mode == "all" or count == 1)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from xla_explorer.foundation.reason import refuse
+from xla_explorer.hlo.analysis.empty_slices import gathers_nothing
 from xla_explorer.hlo.analysis.indexing.expression import (
     ZERO,
     IndexExpression,
@@ -152,7 +151,9 @@ def _starts(i: HloInstruction, first: int, extents: tuple[int, ...], sizes: tupl
 
 @reads_by("gather", moves=True)
 def gather(i: HloInstruction, place: Place) -> Reads:
-    """Clamped start from the indices + offset in the slice."""
+    """Clamped start from the indices + offset in the slice; nothing if slices are empty."""
+    if gathers_nothing(i):
+        return []
     operand, indices = i.operands
     batching = i.attribute("operand_batching_dims")
     dropped = {*i.attribute("collapsed_slice_dims"), *batching}
@@ -168,6 +169,4 @@ def gather(i: HloInstruction, place: Place) -> Reads:
         where = tuple([index(component) if k == vector else x for k, x in enumerate(at)])
         addressing.append(Read(1, where, addressing=True))
         source[d] = source[d] + RuntimeValue(indices, where, 0, max(0, operand.shape.dimensions[d] - sizes[d]))
-    if math.prod(operand.shape.dimensions) == 0 != i.shape.element_count:
-        return refuse("gather-from-nothing", f"%{i.name} gathers from an array without elements")
     return [Read(0, tuple(source)), *addressing]

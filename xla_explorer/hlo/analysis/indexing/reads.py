@@ -49,7 +49,7 @@ ReadFunction: TypeAlias = Callable[[HloInstruction, Place], Reads]
 
 READ_FUNCTIONS: dict[str, ReadFunction] = {}
 MOVEMENT: set[str] = set()
-"""Opcodes that move elements: the value is that of the first read (`addressing` ones apart) whose guards hold."""
+"""Opcodes that move elements: the value is that of the first read (`addressing` ones apart) whose guards hold, 0 if a gather has none."""
 
 
 def reads_by(*opcodes: str, moves: bool = False) -> Callable[[ReadFunction], ReadFunction]:

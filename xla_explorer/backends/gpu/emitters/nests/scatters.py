@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.kernels.scatter import atomic_operation, updates_take_turns
-from xla_explorer.compiler.codegen.nest.from_hlo import NoNest, PlainNest, Scope
+from xla_explorer.compiler.codegen.nest.from_hlo import NoNest, PlainNest
+from xla_explorer.compiler.codegen.nest.hlo_parts import Scope
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     BoundAxis,

@@ -12,6 +12,7 @@ from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import paddings
+from xla_explorer.hlo.analysis.empty_slices import gathers_nothing
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension
 from xla_explorer.hlo.computation import HloComputation
@@ -34,19 +35,19 @@ def window_places(i: HloInstruction) -> dict[int, int]:
     return dict(zip(kept, sorted(a.value("offset_dims")), strict=True))
 
 
-def gathers_nothing(i: HloInstruction) -> bool:
-    """The array to gather from has no elements."""
-    return i.operands[0].shape.element_count == 0
+def is_without_elements(i: HloInstruction) -> bool:
+    """The array to gather from has no elements, or the slices have none."""
+    return i.operands[0].shape.element_count == 0 or gathers_nothing(i)
 
 
 @rule(
-    gather(any_(), any_()).that(gathers_nothing),
+    gather(any_(), any_()).that(is_without_elements),
     exactness=Exactness.BITWISE,
     before="x = f32[4,0] parameter(0)\n" + _INDICES + "ROOT r = f32[2,0] gather(x, i), " + _ROWS % 0,
     after="x = f32[4,0] parameter(0)\n" + _INDICES + "z = f32[] constant(0)\nROOT r = f32[2,0] broadcast(z), dimensions={}",
 )
 def gather_of_empty(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """A gather from an array without elements becomes 0."""
+    """A gather from an array without elements, or of slices without any, becomes 0."""
     return splat_constant(computation, instruction.shape, 0)
 
 
