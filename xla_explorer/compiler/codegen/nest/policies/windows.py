@@ -82,7 +82,8 @@ def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
     loop = for_of(plan.nest, outer[0] if outer else channel)
     position: Axis | None = None  # along which windows slide, of the loop around the channels
     while True:
-        inside = _steps_inside(loop.axis, _window_of(loop))
+        sliding = _window_of(loop)
+        inside = _steps_inside(loop.axis, sliding) if sliding else None
         if inside is None:
             return
         first, end = inside
@@ -99,10 +100,10 @@ def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
             break
         loop, position = inner, found.axis
     window = _window_of(found)
-    for bound in window.axes:
+    for bound in window.axes if window else ():
         if bound.axis.extent > 1:
             plan.do(Unroll(bound.axis.name))
-    if position is not None and _reads_again(position, window):
+    if window and position is not None and _reads_again(position, window):
         count = next((n for n in SIDE_BY_SIDE if position.extent % n == 0), 1)
         if count > 1:
             plan.do(Split(position.name, count))
@@ -114,8 +115,9 @@ def _reads_again(axis: Axis, s: Reduce) -> bool:
     return any(all(axis not in x.axes for x in load.place) for load, _ in walk(s.body) if isinstance(load, Load))
 
 
-def _window_of(loop: For) -> Reduce:
-    return next(s for s, _ in walk((loop,)) if isinstance(s, Reduce))
+def _window_of(loop: For) -> Reduce | None:
+    """Return the reduction in a loop; None if a cut has proved that no element of the array is in any of its windows."""
+    return next((s for s, _ in walk((loop,)) if isinstance(s, Reduce)), None)
 
 
 def _steps_inside(axis: Axis, s: Reduce) -> tuple[int, int] | None:
