@@ -1,4 +1,4 @@
-"""xla_explorer: an interactive explorer of an XLA-like compiler.
+"""An interactive explorer of an XLA-like compiler.
 
 `import xla_explorer as xe` loads nothing heavy: every public name is fetched from its room when it is first used.
 

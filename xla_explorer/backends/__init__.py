@@ -1,4 +1,6 @@
-"""Backends: the interfaces, the registry over entry points, one folder per backend; and the kit for writing another.
+"""Interfaces, the registry, one folder per backend, and the kit for new ones.
+
+Start reading at `interfaces/compiler.py`.
 
 `import xla_explorer as xe` gives this room as `xe.backends`:
 

@@ -1,1 +1,4 @@
-"""`xla-explorer ...`: the same things without a notebook."""
+"""The command line: `xla-explorer ...`.
+
+Start reading at `main.py`.
+"""

@@ -1,1 +1,4 @@
-"""HLO -> optimised HLO -> buffers -> LLVM IR. Knows no device; a backend reads this package, never the reverse."""
+"""HLO to optimised HLO to buffers to LLVM IR, for any device.
+
+A backend reads this package, never the reverse. Start reading at `pipeline/runner.py`.
+"""

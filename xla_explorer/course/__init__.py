@@ -1,5 +1,7 @@
-"""The course: exercises, one module for each notebook, and `check`, which compares an answer with the reference and shows the smallest
-program on which they differ. Reference solutions are not in the package: they live with the tests."""
+"""The exercises of the notebooks, and what checks and grades them.
+
+Reference solutions are not in the package: they stand with the tests. Start reading at `checking/registry.py`.
+"""
 
 from xla_explorer.course import (
     nb01_reading,

@@ -1,1 +1,4 @@
-"""The objects a user holds: session, trace, explanation, comparison, bisection, profiling; no Jupyter here."""
+"""The objects that a user holds: session, trace, and their questions. No Jupyter.
+
+Start reading at `session.py`.
+"""

@@ -1,1 +1,4 @@
-"""No HLO here: reasons, diagnostics with source spans, the journal, unique names, optional packages."""
+"""Services without HLO: reasons, diagnostics, the journal, names, child processes.
+
+Start reading at `reason.py`.
+"""

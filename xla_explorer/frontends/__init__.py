@@ -1,1 +1,4 @@
-"""Other worlds to HloModule: `jax_program` (JAX functions), `xla_dump` (what `--xla_dump_to` writes)."""
+"""Other representations to `HloModule`.
+
+Start reading at `stablehlo/__init__.py`.
+"""

@@ -1,4 +1,6 @@
-"""The HLO language and its meaning: value types, opcodes, the graph, text, builder, verifier, evaluator, analyses.
+"""The HLO language and its meaning.
+
+Start reading at `module.py`.
 
 The room is also the decorator `@xe.hlo`, and has what programs in Python are written with:
 

@@ -1,1 +1,4 @@
-"""The only room that knows IPython: magics, their completion and diagnostics, and the explorer widget."""
+"""Jupyter: magics, completion, rich display, the widget.
+
+Start reading at `magics.py`.
+"""

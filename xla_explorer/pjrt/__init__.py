@@ -1,4 +1,6 @@
-"""xla_explorer as a platform of JAX: `JAX_PLATFORMS=xla_explorer python train.py` runs an unmodified JAX program on our compiler.
+"""A platform of JAX: unmodified programs on our compiler.
+
+Start reading at `__init__.py`.
 
 JAX finds this module by the entry point group `jax_plugins` and calls `initialize`. Every compile of the process is a session:
 `xla_explorer.pjrt.sessions[-1].decisions("fusion")`. `options` says how programs are compiled.

@@ -1,4 +1,7 @@
-"""AMD GPUs, to compile and look at: the GPU backend's kernels through LLVM's AMDGPU target. Importing it does not load LLVM."""
+"""AMD GPUs: the GPU backend's kernels through LLVM's AMDGPU target.
+
+Importing it does not load LLVM.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The CPU backend: native code for this machine, by LLVM's just-in-time compiler. Importing it does not load LLVM."""
+"""Native code for this machine, compiled just in time.
+
+Importing it does not load LLVM.
+"""
 
 from __future__ import annotations
 

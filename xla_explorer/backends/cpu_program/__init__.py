@@ -1,1 +1,1 @@
-"""From an optimised module to the LLVM IR of a CPU program: the CPU at hand, an object file for another, or another backend."""
+"""From an optimised module to LLVM IR, shared by `cpu`, `aot` and `cross`."""

@@ -1,4 +1,6 @@
-"""Other CPUs: the CPU backend's pipeline and kernels for a CPU that is not this one. Importing it does not load LLVM.
+"""Other CPUs as backends, run under qemu or wasmtime.
+
+Importing it does not load LLVM.
 
 A CPU is a row in `cpu_targets.py`; how its programs are run, when the tools are there, is in `runners.py`.
 """

@@ -1,4 +1,7 @@
-"""The GPU backend: NVIDIA PTX, by LLVM's NVPTX target. Importing it loads neither LLVM nor CUDA."""
+"""NVIDIA PTX: passes, emitters, libraries, run time and emulator.
+
+Importing it loads neither LLVM nor CUDA.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a backend implements: Platform, Compiler, Executable, StreamExecutor, TransferManager; and the data they exchange.
+"""Platform, Compiler, Executable, StreamExecutor, TransferManager.
 
 That is all a backend must have. What it may have is in `abilities.py`, each ability a small protocol: events, copies within the device,
 tuple tables, infeed and outfeed, arguments placed ahead of a run, sizes of its own, code ahead of time.

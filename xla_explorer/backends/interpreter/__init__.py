@@ -1,4 +1,4 @@
-"""The interpreter backend: the numpy evaluator behind the interfaces of a backend. Slow, trusted, runs everywhere."""
+"""The evaluator behind a backend's interfaces."""
 
 from __future__ import annotations
 

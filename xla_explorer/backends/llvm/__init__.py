@@ -1,1 +1,1 @@
-"""What the backends that generate code with LLVM share: targets, the LLVM compiler, object cache, assembly text."""
+"""Targets, optimisation, emission and cache for LLVM-based backends."""

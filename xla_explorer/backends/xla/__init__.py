@@ -1,4 +1,4 @@
-"""Real XLA beside ours: the module goes through jaxlib in a child process, whose dump of every pass comes back as steps.
+"""Real XLA in a child process, with its dump of every pass.
 
 Needs the extra `jax`. Importing this does not import jax, and neither does using it: only the child does.
 """

@@ -1,4 +1,4 @@
-"""Buffers: logical buffers of a scheduled program, packed into allocations."""
+"""Buffer assignment: from live ranges to allocations."""
 
 from xla_explorer.compiler.buffers.assignment import (
            BufferAssignment,

@@ -1,1 +1,1 @@
-"""What targets take for work and traffic: the numbers behind estimates, which passes and the explorer share."""
+"""Time and traffic of work on a target, for estimates."""

@@ -1,2 +1,1 @@
-"""The kinds of decision that a compile records, and the registry of all reason codes: one table a kind, each code with its sentence, an
-example and a remedy. `notebooks/fusion_reasons.md` is made of it, and `why_not` quotes it."""
+"""The kinds of decision and every reason code, a table per kind."""

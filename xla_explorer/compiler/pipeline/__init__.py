@@ -1,4 +1,4 @@
-"""Passes, pipelines as data, the runner, and the trace that a run leaves."""
+"""Passes, pipelines as data, the runner, and the trace of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns, rules, rule sets indexed by root opcode, and the worklist driver that applies them."""
+"""Patterns, rules, rule sets and the worklist driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the machine that a program is compiled for: one frozen `Target` with numbers that say where they come from."""
+"""The machine: one frozen `Target` whose numbers name their source."""
 
 from xla_explorer.compiler.target.grouped_products import GroupedProduct, grouped_product
 from xla_explorer.compiler.target.target import AMDGPU, HOST_LIKE, NVPTX, UNSTATED, Kind, Target, cpu_target, gpu_numbers

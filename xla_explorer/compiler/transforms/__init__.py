@@ -1,4 +1,7 @@
-"""The passes, by intent as in XLA. Importing this package imports its sub-packages, and each declares its passes."""
+"""The passes, by intent as in XLA.
+
+Importing this package imports its sub-packages, each of which declares its passes.
+"""
 
 from __future__ import annotations
 

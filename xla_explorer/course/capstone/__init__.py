@@ -1,4 +1,4 @@
-"""The two projects at the end of the course: attention that does not store its scores, and a backend for a small accelerator."""
+"""The two final projects: attention in blocks, a backend of tiles."""
 
 from __future__ import annotations
 

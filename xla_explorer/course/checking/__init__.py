@@ -1,1 +1,1 @@
-"""What every check is made of: exercises by name, their answers, deadlines, random programs, small counter-examples."""
+"""Exercises by name, deadlines, random programs, small counter-examples."""

@@ -1,6 +1,7 @@
-"""The frame of the student's own compiler: what its parts hand to each other, where they are kept, and how its code is run.
+"""The frame of the student's own compiler.
 
-Five notebooks each ask for one part, a file in the folder `mini` beside the notebook; notebook 20 puts them together."""
+Five notebooks each ask for one part, a file in the folder `mini` beside the notebook; notebook 20 puts them together.
+"""
 
 from xla_explorer.course.mini.block import transformer_block
 from xla_explorer.course.mini.graph import EXPENSIVE, Graph, Node, evaluate, inputs_of

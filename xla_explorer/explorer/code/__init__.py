@@ -1,1 +1,1 @@
-"""What was emitted: stages, LLVM and its passes, PTX, beside the lines that they came from."""
+"""Emitted code: LLVM IR and its passes, PTX, loop nests, source lines."""

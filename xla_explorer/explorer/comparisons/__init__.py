@@ -1,1 +1,1 @@
-"""One beside another: sessions, fusions, programs, backends, another compiler, sweeps and searches."""
+"""Sessions, fusions, programs and backends side by side; sweeps and searches."""

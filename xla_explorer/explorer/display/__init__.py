@@ -1,4 +1,4 @@
-"""What everything shows itself with: `Report` and its blocks, HTML tables, code with colours, wide frames, numbers with units."""
+"""`Report` and its blocks: text, HTML, Markdown, JSON, DataFrame."""
 
 from xla_explorer.explorer.display.blocks import Blocks, Code, Layout, Listing, Sentence, Table, drawn, frame_table, printed
 from xla_explorer.explorer.display.code_pane import MOST_PANE_LINES, CodePane, LazyLines, TextLine

@@ -1,1 +1,1 @@
-"""What it costs: times, kernels, buffers, counters of the emulator, timelines, charts."""
+"""Times, kernels, buffers, emulator counters, timelines, charts, advice."""

@@ -1,1 +1,1 @@
-"""The explorer itself: what the widget, the exported page and the static form read, and the front end."""
+"""The widget, the exported page and the static form, with their script."""

@@ -1,1 +1,1 @@
-"""Modules as pictures: what is drawn, what is folded, where it stands; as SVG and DOT."""
+"""Modules as neutral pictures, drawn as SVG and DOT."""

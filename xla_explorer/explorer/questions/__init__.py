@@ -1,1 +1,1 @@
-"""What happened, and why: decisions, history, origin, rules, what if, bisection."""
+"""History, decisions, rules, provenance, overrides, bisection, reduction."""

@@ -1,1 +1,1 @@
-"""From what a user has to a compiled program: loading, arguments, options, compiling, isolation."""
+"""Loading, arguments, options, compiling, isolation in a child process."""

@@ -1,4 +1,4 @@
-"""Real XLA: what it did, how long it took, and why. `xe.xla`."""
+"""`xe.xla`: what real XLA did, how long it took, and why."""
 
 from xla_explorer.explorer.xla.profile import XlaProfile, read_profile
 from xla_explorer.explorer.xla.replay import Replay, ReplayedFusion, ReplayRow, replay, replay_fusion

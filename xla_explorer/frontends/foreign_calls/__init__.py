@@ -1,4 +1,4 @@
-"""Foreign functions that a user registered with JAX by their address (`jax.ffi.register_ffi_target`), as programs of ours call them."""
+"""Foreign functions that a user registered with JAX by their address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads HLO protos: what XLA's dumps (`.hlo.pb`), profiles and tools exchange, without jaxlib or TensorFlow.
+"""Serialised modules (`.hlo.pb`), without jaxlib or TensorFlow.
 
 `read_hlo_proto` takes the bytes of an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot.
 """

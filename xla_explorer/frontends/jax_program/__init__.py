@@ -1,4 +1,7 @@
-"""JAX functions as HLO modules, with the user's file and line on each instruction. Needs the extra `jax`."""
+"""JAX functions, with the user's file and line on each instruction.
+
+Needs the extra `jax`.
+"""
 
 from __future__ import annotations
 

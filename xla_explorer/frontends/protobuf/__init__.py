@@ -1,4 +1,4 @@
-"""Protocol buffers without generated code: the wire format, and messages read by the names of their fields."""
+"""Protocol buffers without generated code."""
 
 from xla_explorer.frontends.protobuf.message import Message, MessageType, ProtoError
 

@@ -1,4 +1,4 @@
-"""Models in folders that hold StableHLO: TensorFlow's SavedModel, and what torch_xla's `save_as_stablehlo` writes."""
+"""Folders that hold StableHLO: TensorFlow's SavedModel and torch_xla's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""StableHLO and MHLO text to HLO, without jaxlib."""
+"""StableHLO, MHLO and CHLO text, without jaxlib."""
 
 from __future__ import annotations
 

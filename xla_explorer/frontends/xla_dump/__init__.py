@@ -1,4 +1,4 @@
-"""Folders that XLA writes with `--xla_dump_to`: which files belong together, and the modules in them."""
+"""Folders that XLA writes with `--xla_dump_to`."""
 
 from __future__ import annotations
 

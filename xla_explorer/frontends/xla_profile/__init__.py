@@ -1,4 +1,4 @@
-"""Reads the profiles of XLA programs (`*.xplane.pb`): which instruction took how long, and the modules that the profile itself holds.
+"""XLA's profiles (`*.xplane.pb`): times per instruction, and their modules.
 
 `read_profile` takes a file, or a folder that `jax.profiler.trace` wrote. No TensorFlow, no jaxlib.
 """

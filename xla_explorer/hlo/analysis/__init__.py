@@ -1,1 +1,1 @@
-"""Questions about a module that change nothing: call graph, dataflow, buffers that may be shared, reachability, liveness, cost."""
+"""Analyses that change nothing: call graph, dataflow, liveness, cost."""

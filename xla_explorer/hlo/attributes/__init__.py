@@ -1,4 +1,4 @@
-"""Attributes of instructions: decoded values, each with a text codec, interned as one immutable mapping."""
+"""Attribute values, each with its text codec."""
 
 from xla_explorer.hlo.attributes.codecs import CODECS, TRAILING, AttributeCodec
 from xla_explorer.hlo.attributes.interning import NO_ATTRIBUTES, Attributes, attributes_of

@@ -1,4 +1,4 @@
-"""Modules from Python: `HloBuilder`, values with operators, and the `@hlo` decorator."""
+"""`HloBuilder`, values with operators, and the `@hlo` decorator."""
 
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.errors import HloBuilderError

@@ -1,4 +1,4 @@
-"""Reference meaning of HLO in numpy, one file (or a few) per opcode family.
+"""The reference meaning of HLO in numpy, a file per opcode family.
 
 `evaluate(module, *arrays)` runs a module, `evaluate_replicated` runs it on several virtual devices; `Evaluator` runs
 computations and single instructions; `@evaluates` adds opcodes, `@evaluates_custom_call` targets of custom calls.

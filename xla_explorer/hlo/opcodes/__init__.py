@@ -1,4 +1,4 @@
-"""The opcode table: a row for each HLO opcode, by family. `opcode("add")` finds one; rows compare with `is`."""
+"""One row per opcode, from which parser, printer, builder and verifier derive."""
 
 from __future__ import annotations
 

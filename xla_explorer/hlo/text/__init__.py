@@ -1,4 +1,4 @@
-"""HLO text: the parser, the printer, literals and shapes."""
+"""The parser and the printer of HLO text."""
 
 from xla_explorer.hlo.text.errors import HloParseError
 from xla_explorer.hlo.text.parser import parse_hlo

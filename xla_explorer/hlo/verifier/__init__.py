@@ -1,4 +1,4 @@
-"""Is this module well formed? `verify` raises with everything that is wrong, `violations` lists it."""
+"""Whether a module is well formed: `verify` raises, `violations` lists."""
 
 from xla_explorer.hlo.verifier.constraints import constraints_of
 from xla_explorer.hlo.verifier.module_constraints import MODULE_CONSTRAINTS

@@ -1,1 +1,1 @@
-"""The plugin's native code: what JAX calls often, or while Python must not be entered, on the records of `records.py`."""
+"""Native code of the plugin, on the records of `records.py`."""

@@ -1,4 +1,4 @@
-"""Buffer assignment as XLA:CPU does it: which values share an allocation, and what the temporary one takes. For replays."""
+"""Buffer assignment as XLA:CPU does it, for replays."""
 
 from xla_explorer.compiler.buffers.xla.assignment import XlaAllocation, XlaBuffers, assign_as_xla
 from xla_explorer.compiler.buffers.xla.values import NotFlatError, XlaValue, XlaValues

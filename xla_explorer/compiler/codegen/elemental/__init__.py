@@ -1,4 +1,4 @@
-"""Elemental emitters: how to compute one element of an instruction's result from its operands, by family.
+"""How to compute one element of a result, by opcode family.
 
 `emitter.py` holds the recursion over operands and the memo; each family registers one function per opcode.
 """

@@ -1,4 +1,4 @@
-"""Kernels: one function per fusion (or per instruction that stands alone), chosen by the opcode of the root (`placement`)."""
+"""Kernels that are not loop nests: one function per fusion."""
 
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 

@@ -1,4 +1,4 @@
-"""Custom calls by which JAX reaches LAPACK on a CPU, as native code that calls LAPACK."""
+"""Custom calls by which JAX reaches LAPACK, as native code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who runs an instruction: rows of opcodes with their writers, what is checked, and in which order ways are asked."""
+"""Who runs an instruction: opcodes with their kernel writers."""
 
 from xla_explorer.compiler.codegen.placement.cpu_rows import CPU_ROWS, cpu_placement, operation_placement
 from xla_explorer.compiler.codegen.placement.kernel_checks import kernel_is_emitted

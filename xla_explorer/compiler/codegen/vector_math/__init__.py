@@ -1,4 +1,4 @@
-"""Transcendental functions as LLVM IR text that the loop vectoriser widens on every target.
+"""Transcendental functions as vectorisable LLVM IR.
 
 `vector_math_function(opcode, element_type)` gives one function, `vector_math_module(names)` the text of several with
 all that they call; `write_math` writes one inline, for vectors too. The functions are scalar, branch-free and

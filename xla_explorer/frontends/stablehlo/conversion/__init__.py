@@ -1,4 +1,4 @@
-"""StableHLO operations to HLO, one function each in the module of its family; importing this fills the table."""
+"""One function per StableHLO operation, in the module of its family."""
 
 from __future__ import annotations
 

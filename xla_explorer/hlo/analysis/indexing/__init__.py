@@ -1,4 +1,4 @@
-"""Index maps: which operand elements an instruction's elements are made of, as expressions that simplify, print and compose."""
+"""Index maps: which operand elements each element of a result reads."""
 
 from __future__ import annotations
 

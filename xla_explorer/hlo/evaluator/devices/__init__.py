@@ -1,1 +1,1 @@
-"""More than one device, and the host: collectives, replicated runs, infeed, send and receive."""
+"""Collectives, replicated runs, infeed, send and receive."""

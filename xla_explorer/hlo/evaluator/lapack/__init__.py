@@ -1,5 +1,4 @@
-"""Custom calls by which JAX reaches LAPACK on a CPU (`lapack_sgetrf_ffi` ...) and XLA's own linear algebra on other devices
-(`Qr`, `LuDecomposition` ...), on numpy.
+"""JAX's and XLA's linear algebra calls on numpy, a file per decomposition.
 
 Values are logical arrays (leading dimensions are a batch), so that the column-major layouts which these calls ask for play no part.
 Unless a function says otherwise, it computes in double precision and rounds once. A matrix that the routine cannot do (singular, not

@@ -1,1 +1,1 @@
-"""Shape rules: how each opcode infers its result shape, one module a family."""
+"""How each opcode infers its result shape, a module per family."""
