@@ -15,6 +15,7 @@ ALLOWED = {
     "mnemonics.js": {"/^@/": "a name of LLVM as it is hovered", "/^[bwlq]?$/": "the width at the end of an x86 mnemonic"},
     "overview.js": {r"/(\.\d+|\.clone)+$/": "the number at the end of a name, which makes it its own"},
     "page.js": {r"/^\d+$/": "a number in the address"},
+    "printed_links.js": {r"/%([\w.-]+)/g": "the names of operands in a line of HLO, which is a format"},
     "search.js": {"/^%/": "what a reader typed", "/^mul/": "an example for the reader", "/pattern/": "an example for the reader"},
     "search_language.js": {
         "/^%/": "what a reader typed",
@@ -77,6 +78,7 @@ TAKEN_APART = {
     "open_panes.js": {'endsWith("*")': "the tab in front, in the address", 'split(".")': "the tabs of a pane, in the address"},
     "page.js": {'split(" ")': "the panes in the address"},
     "pools.js": {'split("%")': "a text that pools.py took apart there"},
+    "printed_links.js": {'startsWith("}")': "the end of a computation in the text of HLO", "matchAll(/%([\\w.-]+)": "operands in a line of HLO"},
     "rewrite.js": {'split("\\n")': "the lines of a rule, to show them"},
     "scene.js": {'split(":")': "a key of layout.js"},
     "search.js": {'startsWith("%")': "what a reader typed"},

@@ -22,11 +22,11 @@ _BELOW = (
     "schema", "layout", "anchored", "elements", "state", "diff", "pools", "kinship", "store", "tasks", "worker_source", "background",
     "scene_tree", "scene", "labels", "drawing", "colours", "neighbours", "blocks", "tables", "highlighted", "noise", "long_list",
     "lines", "pane_titles", "mnemonics", "hover", "llvm", "flame", "roofline", "basic_blocks", "loops_space", "loops_try", "tabs",
-    "columns", "graph_camera", "minimap", "fusion_frames", "graph_state", "graph_view", "graph_reach",
+    "search_language", "printed_links", "columns", "graph_camera", "minimap", "fusion_frames", "graph_state", "graph_view", "graph_reach",
 )  # fmt: skip
 _ABOVE = (
     "timeline_rows", "timeline", "tensor_layout", "why_parts", "why_asked", "why_decision", "why_step", "why_selection", "why", "editor",
-    "open_panes", "pane_frame", "code_pane", "code", "time_chart", "times", "search_language", "search", "spoken", "keyboard", "actions",
+    "open_panes", "pane_frame", "code_pane", "code", "time_chart", "times", "search", "spoken", "keyboard", "actions",
     "theme", "room", "reach", "explorer",
 )  # fmt: skip
 

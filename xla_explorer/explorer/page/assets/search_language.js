@@ -68,9 +68,12 @@ export function searchItems(query, items) {
   return terms.length ? items.filter(item => terms.every(term => termHolds(term, item, totals))) : [];
 }
 
+/** The beginning of a printed instruction: its name, its shape, its opcode, the bracket of its operands. */
+export const INSTRUCTION_HEAD = /^\s*(?:ROOT )?%?([\w.-]+) = (\(.*?\)|\S+) ([\w-]+)\(/;
+
 /** The fields of an instruction from its printed line. @param {string} text @param {number} id @returns {SearchItem | null} */
 export function instructionItem(text, id) {
-  const found = /^\s*(?:ROOT )?%?([\w.-]+) = (\(.*?\)|\S+) ([\w-]+)\(/.exec(text);
+  const found = INSTRUCTION_HEAD.exec(text);
   if (!found) return null;
   const scope = /op_name="((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? "",
     file = /source_file="([^"]*)"/.exec(text)?.[1],

@@ -1,5 +1,6 @@
 // What a screen reader hears when a step or the selection changes.
 import { numberOf } from "./elements.js";
+import { printedLinks } from "./printed_links.js";
 
 /** @param {import("./state.js").App} app */
 export function spoken(app) {
@@ -13,9 +14,10 @@ export function spoken(app) {
   }
   if (app.selected === null) return pass;
   const node = app.now?.picture.nodes.find((/** @type {import("./schema.js").PictureNode} */ n) => n.id === app.selected),
-    named = (/** @type {Map<number, number[]> | undefined} */ map) => [...new Set(map?.get(app.selected) || [])].slice(0, 4).map(id => app.store.names.get(id)).filter(Boolean).join(", "),
-    reads = named(app.now?.operands),
-    users = named(app.now?.users);
+    links = app.now && printedLinks(app.now.text, app.selected),
+    named = (/** @type {import("./printed_links.js").Printed[] | undefined} */ ones) => (ones ?? []).slice(0, 4).map(one => one.name).join(", "),
+    reads = named(links?.operands),
+    users = named(links?.users);
   return [
     `${app.store.names.get(app.selected) ?? "instruction"} selected`,
     node ? `${node.label} ${node.detail}` : "not drawn in this step",

@@ -2,10 +2,11 @@
 import { decisionEnds, make, showMicroseconds, VERDICT_MARK } from "./elements.js";
 import { namedAll } from "./store.js";
 import { highlighted } from "./highlighted.js";
+import { printedLinks } from "./printed_links.js";
 import { instructionItem } from "./search_language.js";
 import { layoutPart } from "./tensor_layout.js";
 import { callersPart, tensorPart } from "./why_asked.js";
-import { dimLine, linksTo, rewritePart, whyHeading } from "./why_parts.js";
+import { dimLine, linksTo, linkTo, rewritePart, whyHeading } from "./why_parts.js";
 
 /** @typedef {import("./state.js").App} App */
 
@@ -21,11 +22,11 @@ const REMARK_MARK = { passed: "✓ ", missed: "✗ ", analysis: "· " };
 export function selectionPart(app, id, isCurrent) {
   const drawn = app.now?.picture.nodes.find((/** @type {any} */ n) => n.id === id) ?? app.now?.picture.groups.find((/** @type {any} */ g) => g.instruction === id);
   const line = app.now?.text.find((/** @type {import("./schema.js").TextLine} */ l) => l[1] === id)?.[0],
-    name = app.store.names.get(id) ?? (line && instructionItem(line, id)?.name);
+    name = (line && instructionItem(line, id)?.name) ?? app.store.names.get(id);
   return [
     ...headPart(app, id, name, drawn, line !== undefined),
     ...(line === undefined ? [] : linePart(app, id, line)),
-    ...(app.now && drawn ? readsPart(app, id) : []),
+    ...readsPart(app, id),
     callersPart(app, id, isCurrent),
     tensorPart(app, id),
     timingPart(app, id),
@@ -57,23 +58,21 @@ function linePart(app, id, line) {
   return [make("pre", { className: "xe-hlo" }, ...highlighted(line.trim())), help ? dimLine(`${opcode}: ${help}`) : null, layoutPart(line)];
 }
 
-/** @param {App} app @param {number} id */
+/** What the instruction reads and who reads it in this step, by the module's text. @param {App} app @param {number} id */
 function readsPart(app, id) {
-  const inside = new Set(app.store.children.get(id) || []); // a box reads what its members read outside of it
-  /** @param {Map<number, number[]>} map */
-  const through = map => [...new Set([id, ...inside].flatMap(member => map.get(member) || []).filter(o => o !== id && !inside.has(o)))];
-  /** @param {string} label @param {number[]} ids */
-  const line = (label, ids) =>
-    ids.length
+  const links = app.now ? printedLinks(app.now.text, id) : null;
+  /** @param {string} label @param {import("./printed_links.js").Printed[]} ones */
+  const line = (label, ones) =>
+    ones.length
       ? make(
           "p",
           {},
           make("span", { className: "xe-dim", textContent: `${label} ` }),
-          ...linksTo(app, ids.slice(0, MOST_LINKS)),
-          ids.length > MOST_LINKS ? ` and ${ids.length - MOST_LINKS} more` : "",
+          ...ones.slice(0, MOST_LINKS).flatMap((one, k) => [k ? ", " : "", linkTo(app, one.id, one.name)]),
+          ones.length > MOST_LINKS ? ` and ${ones.length - MOST_LINKS} more` : "",
         )
       : null;
-  return [line("reads", through(app.now.operands)), line("read by", through(app.now.users))];
+  return [line("reads", links?.operands ?? []), line("read by", links?.users ?? [])];
 }
 
 /** @param {App} app @param {number} id */
