@@ -143,3 +143,40 @@ def test_borders_move_panels_fold_and_both_are_remembered(browser: Any, tmp_path
     page.locator(".xe-timeline > .xe-border").dblclick()
     assert abs(size(".xe-timeline")["width"] - left) < 3 and errors == []
     page.close()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("where", ["page", "notebook"])
+def test_every_border_resizes_a_panel_by_mouse_and_keys(browser: Any, tmp_path: Path, where: str) -> None:
+    session = xe.compile(layers_text(6), threads=1)
+    session.profile(repeats=2)
+    if where == "page":
+        page, errors = _open(browser, session.save(tmp_path / "borders.html"))
+    else:
+        page, errors = browser.new_page(viewport={"width": 1440, "height": 900}), []
+        open_live(page, xe.explore(session), tmp_path)
+    page.evaluate("() => document.querySelector('.xe-times').classList.remove('folded')")
+    page.wait_for_timeout(100)
+    panels = {"passes": ".xe-timeline", "reasons": ".xe-why", "code": ".xe-centre", "times": ".xe-panes"}
+    panels |= {"code": ".xe-panes", "times": ".xe-times .xe-scroll"} if where == "page" else {"times (lower)": ".xe-times .xe-scroll"}
+    borders = {"passes": ("ArrowRight", ".xe-timeline"), "reasons": ("ArrowLeft", ".xe-why"), "code": ("ArrowUp", ".xe-code"), "times": ("ArrowUp", ".xe-times")}
+    for name, panel in panels.items():
+        key, owner = borders[name.split(" ")[0]]
+        bar = page.locator(f"{owner} > .xe-border{'.below' if 'lower' in name else ':not(.below)'}")
+        size = lambda panel=panel, key=key: page.locator(panel).first.bounding_box()["width" if key in ("ArrowLeft", "ArrowRight") else "height"]  # noqa: E731
+        before = size()
+        bar.focus()
+        page.keyboard.press(key)
+        page.wait_for_timeout(50)
+        assert abs(abs(size() - before) - 16) < 2, f"{name} in a {where}: {before} -> {size()}"
+        assert page.evaluate("() => Number(document.activeElement.getAttribute('aria-valuenow'))") == pytest.approx(size(), abs=1)
+        box = bar.bounding_box()
+        before = size()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] / 2 + 20, box["y"] + box["height"] / 2 + 20)
+        page.mouse.up()
+        page.wait_for_timeout(50)
+        assert abs(abs(size() - before) - 20) < 3, f"{name} in a {where}: {before} -> {size()}"
+    assert errors == []
+    page.close()

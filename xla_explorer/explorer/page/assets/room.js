@@ -4,6 +4,7 @@ import { make } from "./elements.js";
 /** @typedef {{ sizes: Record<string, number>, folded: Record<string, boolean> }} Kept */
 
 const KEPT_AS = "xla-explorer-room",
+  HIGH_ENOUGH_FOR_TIMES = 700, // pixels: in less, times that open by themselves leave no room for the view
   KEY_STEP = 16; // pixels by one press of an arrow key
 /** @type {Record<string, [number, number]>} the least size of a panel, and the part of the explorer that it may fill */
 const LIMITS = { left: [80, 0.5], right: [120, 0.6], body: [160, 4], code: [60, 0.75], times: [40, 0.75] };
@@ -36,13 +37,13 @@ function keepRoom(kept) {
 export function makeRoom(root, panels, first) {
   const kept = keptRoom(),
     isPage = () => root.closest(".xe-page") !== null || document.fullscreenElement === root;
+  /** The largest size of a panel, in pixels. @param {string} name */
+  const mostOf = name => LIMITS[name][1] * (name === "left" || name === "right" ? root.clientWidth : isPage() ? root.clientHeight : innerHeight);
   /** @param {string} name @param {number | null} size */
   function resize(name, size) {
     if (size === null) delete kept.sizes[name];
     else {
-      const [least, part] = LIMITS[name],
-        whole = name === "left" || name === "right" ? root.clientWidth : isPage() ? root.clientHeight : innerHeight;
-      kept.sizes[name] = Math.round(Math.max(least, Math.min(part * whole, size)));
+      kept.sizes[name] = Math.round(Math.max(LIMITS[name][0], Math.min(mostOf(name), size)));
     }
     show(name);
     keepRoom(kept);
@@ -68,8 +69,16 @@ export function makeRoom(root, panels, first) {
         tabIndex: 0,
         ariaLabel: label,
         ariaOrientation: axis === "x" ? "vertical" : "horizontal",
+        ariaValuemin: LIMITS[grown()[0]][0],
+        ariaValuenow: LIMITS[grown()[0]][0],
         title: "drag, or arrow keys; a double click takes the size back",
       });
+    const measured = new ResizeObserver(() => {
+      const [name, el] = grown();
+      bar.setAttribute("aria-valuenow", String(Math.round(sizeOf(el))));
+      bar.setAttribute("aria-valuemax", String(Math.round(mostOf(name))));
+    });
+    measured.observe(grown()[1]);
     bar.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
       const [name, el, sign] = grown(),
         at = axis === "x" ? event.clientX : event.clientY,
@@ -129,9 +138,12 @@ export function makeRoom(root, panels, first) {
     sync();
   }
 
-  /** New times are shown, unless the reader has folded them. @param {HTMLElement} times */
-  function furnishTimes(times, folded = false) {
-    times.append(border("y", "border of the times", () => (isPage() ? ["times", times.querySelector(".xe-scroll") ?? times, -1] : ["code", panesOf(), 1])));
+  /** New times are shown where there is room, unless the reader has folded them. @param {HTMLElement} times */
+  function furnishTimes(times, folded = innerHeight < HIGH_ENOUGH_FOR_TIMES) {
+    const rows = () => times.querySelector(".xe-scroll") ?? times,
+      below = border("y", "lower border of the times", () => ["times", rows(), 1]);
+    below.classList.add("below");
+    times.append(border("y", "border of the times", () => (isPage() ? ["times", rows(), -1] : ["code", panesOf(), 1])), below);
     if (!times.classList.contains("empty")) foldable(times, "times", folded);
   }
   const panesOf = () => panels.code.querySelector(".xe-panes") ?? panels.code;
