@@ -35,7 +35,7 @@ ENTRY e {
 """
 _NAMELESS = """() => [...document.querySelectorAll(".xe button, .xe input, .xe select, .xe summary, .xe [role=tabpanel]")]
   .filter(el => el.offsetParent !== null)
-  .filter(el => !(el.textContent.trim() || el.ariaLabel || el.title || el.labels?.length || el.getAttribute("aria-labelledby")))
+  .filter(el => !((el.tagName !== "SELECT" && el.textContent.trim()) || el.ariaLabel || el.title || el.labels?.length || el.getAttribute("aria-labelledby")))
   .map(el => el.outerHTML.slice(0, 120))"""
 _DANGLING = """() => ["aria-controls", "aria-labelledby", "aria-activedescendant"].flatMap(name =>
   [...document.querySelectorAll(`[${name}]`)].filter(el => !document.getElementById(el.getAttribute(name))).map(el => el.outerHTML.slice(0, 120)))"""
@@ -135,3 +135,67 @@ def test_arrows_go_through_the_rows_of_a_table_and_enter_chooses(page: Any) -> N
     page.keyboard.press("End")
     assert page.evaluate("() => document.activeElement === [...document.querySelectorAll('.xe-decisions tbody tr')].at(-1)")
     page.keyboard.press("Escape")
+
+
+_TABS = "() => [...document.querySelectorAll('[role=tab]')].map(tab => tab.dataset.tab)"
+_FOCUS = "() => { const el = document.activeElement; return el === document.body ? '' : el.outerHTML.slice(0, 150) + [...document.querySelectorAll('*')].indexOf(el); }"
+_CANCELLED = """() => {
+  const keys = [["Tab", false], ["F5", false], ["f", true], ["r", true]], found = [];
+  for (const el of document.querySelectorAll(".xe, .xe [tabindex], .xe button, .xe input, .xe select, .xe textarea"))
+    for (const [key, ctrlKey] of keys)
+      if (!el.dispatchEvent(new KeyboardEvent("keydown", { key, ctrlKey, bubbles: true, cancelable: true }))) found.push(`${key}: ${el.outerHTML.slice(0, 120)}`);
+  return found;
+}"""
+
+
+def test_tab_leaves_every_tab_and_the_keys_of_the_browser_are_its_own(page: Any) -> None:
+    for tab in page.evaluate(_TABS):
+        page.evaluate("tab => document.querySelector('.xe').explorer.setTab(tab)", tab)
+        settled(page)
+        page.wait_for_timeout(100)  # what is new is made reachable a moment later
+        assert page.evaluate(_CANCELLED) == [], tab
+        page.evaluate("() => document.querySelector('.xe').focus()")
+        visited = []
+        for _ in range(300):
+            page.keyboard.press("Tab")
+            visited.append(page.evaluate(_FOCUS))
+            if visited[-1] == "" or visited[-1] in visited[:-1]:
+                break
+        assert visited[-1] in ("", visited[0]), f"{tab}: the focus does not leave {visited[-1]}"
+
+
+_RELATIONS = """() => {
+  const seen = el => el.offsetParent !== null, out = el => el.outerHTML.slice(0, 120), bad = [];
+  for (const list of document.querySelectorAll(".xe [role=list]"))
+    for (const el of list.children) if (el.getAttribute("role") !== "listitem") bad.push(`in a list: ${out(el)}`);
+  for (const el of document.querySelectorAll(".xe [aria-label]")) {
+    const text = el.innerText?.trim() ?? "";
+    if (el.tagName === "BUTTON" && /[a-z]/i.test(text) && !el.ariaLabel.toLowerCase().includes(text.toLowerCase())) bad.push(`named otherwise: ${out(el)}`);
+  }
+  for (const el of document.querySelectorAll(".xe [role=separator]"))
+    for (const name of ["aria-valuenow", "aria-valuemin", "aria-valuemax"])
+      if (!Number.isFinite(parseFloat(el.getAttribute(name)))) bad.push(`${name}: ${out(el)}`);
+  for (const el of document.querySelectorAll(".xe *")) {
+    const { overflowY } = getComputedStyle(el);
+    if (seen(el) && ["auto", "scroll"].includes(overflowY) && el.scrollHeight > el.clientHeight + 1 && el.tabIndex < 0 && !el.querySelector("[tabindex='0'], button, select, input"))
+      bad.push(`scrolls only by the mouse: ${out(el)}`);
+  }
+  return bad;
+}"""
+
+
+def test_roles_values_and_names_agree_with_what_is_seen(page: Any) -> None:
+    for tab in page.evaluate(_TABS):
+        page.evaluate("tab => document.querySelector('.xe').explorer.setTab(tab)", tab)
+        settled(page)
+        page.wait_for_timeout(100)
+        assert page.evaluate(_RELATIONS) == [], tab
+    page.keyboard.press("g")
+
+
+def test_arrows_scroll_the_code_that_has_the_focus(page: Any) -> None:
+    lines = page.locator(".xe-panes .xe-lines").first
+    lines.evaluate("el => { el.scrollTop = 0; el.focus(); }")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("() => document.activeElement.scrollTop > 0")
+    page.evaluate("() => document.querySelector('.xe').focus()")

@@ -54,7 +54,7 @@ def export_page(source: ExplorerSource, *, paths: bool = False) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
         f"<title>{title} · xla_explorer</title><style>{_PAGE_STYLE}{style()}</style></head>\n"
-        f'<body><main id="static">{body}</main>\n<div id="explorer" class="xe-page"></div>\n'
+        f'<body><main id="static">{body}</main>\n<main id="explorer" class="xe-page"></main>\n'
         f'<script type="application/octet-stream" id="data">{data}</script>\n'
         f'<script type="module">{script}</script></body></html>\n'
     )

@@ -1,6 +1,6 @@
 // The tab of code side by side: one kernel, a column for each stage, aligned by HLO line or in the order of the code.
 import { blocksPanel } from "./basic_blocks.js";
-import { make, messageOf, scrollWithin, showMicroseconds } from "./elements.js";
+import { make, messageOf, scrolled, scrollWithin, showMicroseconds } from "./elements.js";
 import { paneTitle } from "./pane_titles.js";
 import { registerTab } from "./tabs.js";
 import { highlighted } from "./highlighted.js";
@@ -23,7 +23,7 @@ function besideTab(app) {
     previous = make("button", { tabIndex: 0, textContent: "‹", ariaLabel: "previous kernel", onclick: () => walk(-1) }),
     next = make("button", { tabIndex: 0, textContent: "›", ariaLabel: "next kernel", onclick: () => walk(1) }),
     note = make("p", { className: "xe-note", hidden: true, role: "status" }),
-    body = make("div", { className: "xe-scroll xe-columns" }),
+    body = scrolled(make("div", { className: "xe-scroll xe-columns" }), "code of the kernel"),
     root = make("div", { className: "xe-beside xe-panel" }, make("div", { className: "xe-bar-row" }, previous, choice, next, columns, make("span", { className: "xe-grow" }), order, wrap, blocks), note, make("div", { className: "xe-beside-parts" }, body, flow));
   /** @type {Beside | null} */
   let all = null;

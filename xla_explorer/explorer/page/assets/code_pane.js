@@ -1,6 +1,7 @@
 // One text of the code strip: what made it, its lines, and for PTX what each line did on the emulator.
-import { make, numberOf, slowButton } from "./elements.js";
+import { make, numberOf, scrolled, slowButton } from "./elements.js";
 import { lineBlocks } from "./lines.js";
+import { paneTitle } from "./pane_titles.js";
 import { namedAll } from "./store.js";
 
 /** @typedef {import("./state.js").App} App */
@@ -29,6 +30,7 @@ export function codePane(app, pane, changed) {
   const lines = lineBlocks(pane.lines || [["…", null]], (id, also) => app.select(id, pane.name, also), pane.counts),
     notes = [pane.producer, pane.note, pane.lines ? numberOf(pane.lines.length, "line") : ""].filter(Boolean).join(" · "),
     mayCount = pane.name === "ptx" && pane.lines && !pane.counts && (app.store.data.live || app.store.data.reports.counts);
+  scrolled(lines.root, paneTitle(pane.name));
   return {
     about: [
       pane.counts ? countLegend(pane.counts) : make("span", { className: "xe-dim", title: notes, textContent: notes }),

@@ -15,11 +15,14 @@ export function make(tag, props = {}, ...children) {
         key.replace(/^aria([A-Z])/, (_, c) => "aria-" + c.toLowerCase()),
         value,
       );
-    else el[key] = value;
+    else el[key] = key.startsWith("on") && typeof value === "function" ? answerless(value) : value;
   }
   el.append(.../** @type {(Node | string)[]} */ (children.filter(c => c !== null && c !== undefined)));
   return el;
 }
+
+/** A handler whose result is dropped: a handler that returns false cancels the event, such as Tab or F5. @param {(event?: Event) => unknown} handler */
+const answerless = handler => (/** @type {Event | undefined} */ event) => void handler(event);
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 /**
@@ -34,6 +37,18 @@ export function shape(tag, attributes = {}, ...children) {
   el.append(.../** @type {(Node | string)[]} */ (children.filter(Boolean)));
   return el;
 }
+
+/** What the keyboard scrolls: it is in the order of Tab, and its arrows are its own. @param {any} el @param {string} name @returns {any} */
+export function scrolled(el, name) {
+  el.tabIndex = 0;
+  el.setAttribute("role", "group");
+  el.setAttribute("aria-label", name);
+  el.dataset.scrolled = "";
+  return el;
+}
+const SCROLLING_KEYS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"];
+/** Whether a key scrolls what has the focus. @param {KeyboardEvent} event */
+export const isScrolling = event => SCROLLING_KEYS.includes(event.key) && /** @type {HTMLElement} */ (event.target).matches("[data-scrolled]");
 
 // Scrolls inside `box` only: scrollIntoView would also move the notebook around it.
 /** @param {Element} box @param {Element} el */

@@ -2,7 +2,7 @@
 import { actionsOf } from "./actions.js";
 import { codeStrip } from "./code.js";
 import { sourceEditor } from "./editor.js";
-import { breath, make, painted } from "./elements.js";
+import { breath, isScrolling, make, painted } from "./elements.js";
 import { hoverHelp } from "./hover.js";
 import { keyHelp, keysOf } from "./keyboard.js";
 import { reachAll } from "./reach.js";
@@ -203,7 +203,7 @@ export function render({ model, el }) {
     event.stopPropagation(); // Lab's command mode must not see them
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName)) return;
-    if (event.key === "Enter" && target.closest("button, summary")) return;
+    if ((event.key === "Enter" && target.closest("button, summary")) || isScrolling(event)) return;
     root.explorer?.key?.(event);
   });
   root.addEventListener("pointerdown", event => {

@@ -61,7 +61,7 @@ function walkGraph(view, direction) {
 /** @param {GraphView} view */
 function toolBar(view) {
   /** @param {string} text @param {string} title @param {() => void} onclick */
-  const tool = (text, title, onclick) => make("button", { textContent: text, title, ariaLabel: title, onclick, tabIndex: -1 }),
+  const tool = (text, title, onclick) => make("button", { textContent: text, title, ariaLabel: `${text}: ${title}`, onclick, tabIndex: -1 }),
     { camera } = view,
     frames = tool("frames", "draw the module as it is at the decision that is shown, with what is fused so far; f and F are the next and the last frame", () => {
       view.app.frames = !view.app.frames;

@@ -246,7 +246,7 @@ function overviewTab(app) {
       time = timeOf(row) * (all === null || !share ? 1 : all / share),
       line = make(
         "tr",
-        { tabIndex: 0, onclick: () => app.select(row.instruction, "overview"), onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && event.target === line && showInGraph(row) },
+        { tabIndex: 0, onclick: () => app.select(row.instruction, "overview") },
         make("td", { className: "mono" }, ...breakable(`%${row.name}`), alike),
         make("td", { className: "r", textContent: `${measured ? "" : "~"}${showMicroseconds(time)}` }),
         make("td", { className: "share" }, shareBar(all ?? share), showPercent(all ?? share)),
@@ -257,12 +257,6 @@ function overviewTab(app) {
       );
     line.dataset.id = String(row.instruction);
     return line;
-  }
-
-  /** @param {KernelRow} row */
-  function showInGraph(row) {
-    app.setTab("graph");
-    app.select(row.instruction, "overview");
   }
 
   /** @param {Decision[]} refusals */

@@ -1,7 +1,7 @@
 // The text tab: what a pass changed in the printed module, unified or side by side.
 import { inBackground } from "./background.js";
 import { commonEnds, diffRows, numbersBetween, rowsOfPairs } from "./diff.js";
-import { breath, make, numberOf } from "./elements.js";
+import { breath, make, numberOf, scrolled } from "./elements.js";
 import { highlighted } from "./highlighted.js";
 import { LINE_HEIGHT, longList } from "./long_list.js";
 import { noiseButton } from "./noise.js";
@@ -31,11 +31,11 @@ function contrasted(text, other) {
 
 /** @param {import("./state.js").App} app */
 function textTab(app) {
-  const body = make("div", { className: "xe-diff" }),
+  const body = scrolled(make("div", { className: "xe-diff" }), "text of the module"),
     title = make("span", { className: "xe-count" });
   const mode = make(
     "select",
-    { tabIndex: -1, onchange: () => build() },
+    { tabIndex: -1, ariaLabel: "how the text is shown", onchange: () => build() },
     ...["unified", "side by side", "whole text"].map(t => make("option", { textContent: t, value: t })),
   );
   const root = make("div", { className: "xe-text" }, make("div", { className: "xe-bar-row" }, title, mode, noiseButton(app)), body);

@@ -47,19 +47,18 @@ export function timelineView(app) {
       if (!hidden.length) return;
       const first = hidden[0].index,
         count = hidden.length;
-      out.push(
-        make("button", {
-          className: "xe-skip",
-          tabIndex: -1,
-          textContent: `${count} unchanged`,
-          title: hidden.map(s => s.name).join(", "),
-          onclick: () => {
-            unfolded.add(first);
-            build();
-            show();
-          },
-        }),
-      );
+      const skipped = make("button", {
+        className: "xe-skip",
+        tabIndex: -1,
+        textContent: `${count} unchanged`,
+        title: hidden.map(s => s.name).join(", "),
+        onclick: () => {
+          unfolded.add(first);
+          build();
+          show();
+        },
+      });
+      out.push(make("div", { role: "listitem" }, skipped));
       hidden = [];
     };
     for (const s of steps) {
@@ -67,7 +66,7 @@ export function timelineView(app) {
       if (s.pipeline !== pipeline) {
         flush();
         pipeline = s.pipeline;
-        out.push(make("div", { className: "xe-pipeline", textContent: pipeline, title: pipeline }));
+        out.push(make("div", { className: "xe-pipeline", role: "listitem", textContent: pipeline, title: pipeline }));
       }
       const folded = quietStep && !all && (hidden.length ? !unfolded.has(hidden[0].index) : !unfolded.has(s.index));
       if (folded) {

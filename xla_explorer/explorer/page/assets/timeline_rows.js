@@ -59,7 +59,7 @@ export function rewriteRows(app, rewrites) {
     if (!byRule.has(key)) byRule.set(key, []);
     byRule.get(key).push(r);
   }
-  const box = make("div", { className: "xe-rewrites" });
+  const box = make("div", { className: "xe-rewrites", role: "listitem" });
   for (const [key, group] of byRule) {
     let next = 0;
     box.append(
