@@ -68,7 +68,7 @@ _METHOD = re.compile(r"\.((?:startsWith|endsWith|split|match|matchAll)\([^)]*\))
 TAKEN_APART = {
     "decisions.js": {r'split("\u0000")': "a key that the same file put together"},
     "editor.js": {'split("\\n")': "the lines of what a reader types"},
-    "elements.js": {'startsWith("aria")': "the name of a property of the DOM", "split(/(?<=_)": "a name, to break it behind its words"},
+    "elements.js": {'startsWith("on")': "the name of an event of the DOM", 'startsWith("aria")': "the name of a property of the DOM", "split(/(?<=_)": "a name, to break it behind its words"},
     "layout.js": {'split(":")': "a key that the same file put together"},
     "llvm.js": {
         'split("\\n")': "a unified diff, which is a format",
