@@ -13,6 +13,7 @@ import xla_explorer as xe
 from xla_explorer.backends.cpu.activation import Activation
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.foreign_calls import interface
 from xla_explorer.frontends.foreign_calls.attributes import read_foreign_attributes
 from xla_explorer.frontends.foreign_calls.interface import ForeignError
@@ -316,3 +317,32 @@ def test_attributes_have_their_types() -> None:
     assert found["s"] == 'x"' and found["m"]["k"][1].tolist() is True  # type: ignore[index, call-overload]
     with pytest.raises(StablehloError, match="an array of one dimension"):
         read_foreign_attributes("{x = dense<[[1, 2]]> : tensor<1x2xi32>}")
+
+
+@needs_jax
+@pytest.mark.parametrize("backend", ["cpu", "interpreter"])
+@pytest.mark.parametrize(
+    "told", ["(f32[4])->f32[100000000]", "(f32[400])->f32[4]", "(f64[4])->f32[4]", "(f32[4])->(f32[4],f32[4])", "()->f32[4]", "f32[4]", "what->ever"]
+)
+@pytest.mark.usefixtures("runs_here")
+def test_a_text_cannot_give_a_function_other_arrays_than_there_are(told: str, backend: str) -> None:
+    import jax
+
+    seen: list[Any] = []
+
+    def run(frame: Any, buffers: Any, attributes: Any) -> None:
+        seen.append([b.shape for b in buffers])
+
+    _register("tests.told", execute=run)
+    shape = jax.ShapeDtypeStruct((4,), np.float32)
+    x = np.ones(4, np.float32)
+    xe.jit(lambda x: jax.ffi.ffi_call("tests.told", shape)(x))(x)
+    seen.clear()
+    text = f"""HloModule m
+ENTRY e {{
+  a = f32[4] parameter(0)
+  ROOT r = f32[4] custom-call(a), custom_call_target="tests.told", api_version=API_VERSION_TYPED_FFI, frontend_attributes={{{foreign_call.FOREIGN}="{told}"}}
+}}"""
+    with pytest.raises(XlaExplorerError, match="names the shapes"):
+        xe.compile(text, backend=backend, cache=False)(x)
+    assert seen == []

@@ -6,9 +6,9 @@ from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.interpreter_platform import InterpreterCompiler, InterpreterExecutable
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.compiler.transforms.copies.flatten_call_graph import why_not_flat
-from xla_explorer.compiler.transforms.expanders.dynamic_padder import is_padded_parameter
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.call_graph import shared_sequential_computations
+from xla_explorer.hlo.analysis.custom_calls import is_padded_parameter
 from xla_explorer.hlo.module import HloModule
 
 

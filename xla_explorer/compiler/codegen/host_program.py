@@ -33,8 +33,8 @@ from xla_explorer.compiler.codegen.row_blocks import (
 from xla_explorer.compiler.codegen.single_device import IDENTIFIERS
 from xla_explorer.compiler.codegen.vector_math import vector_math_functions
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.custom_calls import is_pad_to_static
 from xla_explorer.hlo.computation import HloComputation
-from xla_explorer.hlo.evaluator.custom import is_pad_to_static
 from xla_explorer.hlo.evaluator.devices.foreign_call import in_place_operands
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -183,7 +183,7 @@ class HostProgramWriter:
             self._control(i)
         elif placement.way is Way.COPY and i.opcode.name == "copy":
             self.copy_instruction(i)
-        elif is_pad_to_static(i):
+        elif placement.way is Way.COPY and is_pad_to_static(i):
             self.pad_to_static(i)
         elif placement.way is Way.COPY:
             self.collective(i)

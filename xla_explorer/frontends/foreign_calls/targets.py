@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.foreign_calls import interface
 from xla_explorer.frontends.foreign_calls.attributes import read_foreign_attributes
 from xla_explorer.frontends.foreign_calls.frame import CallFrame
@@ -31,6 +32,7 @@ _UNIMPLEMENTED = 12  # absl's
 _PLATFORMS = ("xla_explorer", "cpu", "Host")  # jaxlib has two names for its CPU
 _KEPT_CALLS = 1024
 _ARROW = "->"
+_WRITTEN_BY_US = f"leave out frontend_attributes={{{FOREIGN}=...}}: xe.jit, xe.from_jax and the plugin write it"
 
 
 class ForeignTarget(NamedTuple):
@@ -160,13 +162,31 @@ class _Record:
 
 
 def _told_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
-    """The operands and the result as the function is told; they lie in memory as the call's own."""
+    """Return the operands and the result as the function sees them; a ForeignError if they do not lie in memory as the call's own."""
     text = foreign_shapes(i)
-    operands, result = text.split(_ARROW) if text is not None else _wanted_shapes(i).split(_ARROW)
-    told = list(parse_shape(operands).tuple_shapes), parse_shape(result)
+    try:
+        operands, result = text.split(_ARROW) if text is not None else _wanted_shapes(i).split(_ARROW)
+        told = list(parse_shape(operands).tuple_shapes), parse_shape(result)
+    except (ValueError, XlaExplorerError) as problem:
+        raise ForeignError(f"%{i.name} names the shapes {text}, which cannot be read", _WRITTEN_BY_US) from problem
+    if not (_lie_alike(told[0], [o.shape for o in i.operands]) and _lie_alike([told[1]], [i.shape])):
+        raise ForeignError(f"%{i.name} names the shapes {text}, its own arrays do not lie in memory as those", _WRITTEN_BY_US)
     if text is None and any(not leaf.layout.is_default for shape in (*told[0], told[1]) for _, leaf in shape.leaves() if leaf.is_array):
         raise ForeignError(f"%{i.name} wants arrays in other layouts than row-major", "compile the program with xe.jit or the plugin")
     return told
+
+
+def _lie_alike(told: list[Shape], own: list[Shape]) -> bool:
+    """Return whether shapes have the same elements in the same order of memory."""
+    leaves = [[leaf for shape in shapes for _, leaf in shape.leaves()] for shapes in (told, own)]
+    return len(leaves[0]) == len(leaves[1]) and all(map(_lies_alike, *leaves))
+
+
+def _lies_alike(told: Shape, own: Shape) -> bool:
+    if not (told.is_array and own.is_array):
+        return told.base is own.base
+    stored = [told.dimensions[d] for d in _stored(told)]  # arrays come row-major, see `bind_foreign_calls`
+    return told.element_type is own.element_type and [n for n in stored if n != 1] == [n for n in own.dimensions if n != 1]
 
 
 def _wanted_shapes(i: HloInstruction) -> str:

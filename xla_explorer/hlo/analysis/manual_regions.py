@@ -57,22 +57,34 @@ def meshes_of(module: HloModule) -> dict[str, Mesh]:
 
 
 def border(i: HloInstruction) -> Border | None:
-    """What an instruction is at a border; None for any other. ValueError, KeyError: it does not say which part is whose."""
+    """What an instruction is at a border; None for any other. A ValueError if it does not say which part is whose."""
     target = custom_call_target(i)
     if target not in INTO | OUT_OF:
         return None
     into = target in INTO
     shapes = [leaf for _, leaf in i.shape.leaves()]
+    if not i.operands or len(i.operands) != len(shapes):
+        raise ValueError(f"it has {len(i.operands)} operands and {len(shapes)} results, each operand must have a result")
     pairs = [(o.shape, s) if into else (s, o.shape) for o, s in zip(i.operands, shapes, strict=True)]
+    for whole, part in pairs:
+        fit = whole.is_array and part.is_array and whole.element_type is part.element_type and whole.rank == part.rank
+        if not fit or any(n > m for m, n in zip(whole.dimensions, part.dimensions, strict=True)):
+            raise ValueError(f"{part.text_without_layout} must be a part of {whole.text_without_layout}")
     sizes = [(whole.dimensions, part.dimensions) for whole, part in pairs]
     return _by_axes(i, into, sizes) if target.startswith("xla.sdy.") else _by_tiles(i, into, sizes)
 
 
 def _by_axes(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Border:
     given = frontend_attribute_values(i.attributes.get("frontend_attributes") or "")
-    shardings = AxisSharding.read_all(given["xla.sdy.in_shardings" if into else "xla.sdy.out_shardings"])
+    name = "xla.sdy.in_shardings" if into else "xla.sdy.out_shardings"
+    if name not in given:
+        raise ValueError(f"frontend_attributes must have {name}")
+    shardings = AxisSharding.read_all(given[name])
     manual = {part.name for part in read_axis_parts(given.get("xla.sdy.manual_axes", ""))}
     meshes = meshes_of(i.parent.module)
+    absent = [s.mesh for s in shardings if s.mesh not in meshes]
+    if absent or len(shardings) != len(sizes):
+        raise ValueError(f"the module names no mesh {absent[0]}" if absent else f"{name} must have a sharding for each operand")
     mesh = next((m for s in shardings if (m := meshes[s.mesh]).count > 1), meshes[shardings[0].mesh])
     parts, terms = [], []
     for sharding, (whole, part) in zip(shardings, sizes, strict=True):

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_explorer.hlo.analysis.custom_calls import custom_call_target
+from xla_explorer.hlo.analysis.call_signatures import MARKERS, signature_mismatch
+from xla_explorer.hlo.analysis.custom_calls import PAD_TO_STATIC
 from xla_explorer.hlo.evaluator.conversion import widen
 from xla_explorer.hlo.evaluator.registry import (
+    EvaluationError,
     UnsupportedOpcodeError,
     Value,
     custom_call_function,
@@ -41,28 +43,15 @@ def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
             f"%{i.name}: the evaluator does not know the custom call target {target}",
             f"give it a meaning: @xe.hlo.evaluator.evaluates_custom_call({target}) above a function of (instruction, operands, evaluator)",
         )
+    if (mismatch := signature_mismatch(i)) is not None:
+        raise EvaluationError(f"%{i.name}: {mismatch.message}", "state the operands and results that the target has")
     return function(i, operands, evaluator)
 
 
-@evaluates_custom_call(
-    "Sharding",
-    "annotate_device_placement",
-    "MoveToHost",
-    "MoveToDevice",
-    "LayoutConstraint",
-    "xla.sdy.FuncResultSharding",
-)
+@evaluates_custom_call(*sorted(MARKERS))
 def identity(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Operand 0: a marker for passes."""
     return operands[0]
-
-
-PAD_TO_STATIC = "PadToStatic"
-
-
-def is_pad_to_static(i: HloInstruction) -> bool:
-    """Whether an instruction takes a dynamic array apart: `(f32[8], s32[]) custom-call(f32[<=8] x), custom_call_target="PadToStatic"`."""
-    return custom_call_target(i) == PAD_TO_STATIC
 
 
 @evaluates_custom_call(PAD_TO_STATIC)

@@ -34,6 +34,9 @@ MODULE_CONSTRAINTS: dict[str, str] = {
     "global-ids-without-groups": "Groups of global device ids are listed.",
     "global-ids-without-channel": "Global device ids come with a channel.",
     "sharding": "A sharding names no negative device and tiles as many dimensions as the value has.",
+    "operand-alias": "A result that has the memory of an operand has the operand's shape.",
+    "call-operands": "A custom call of a known target takes the operands of the target.",
+    "call-results": "A custom call of a known target returns what the target computes of its operands.",
     # the header
     "entry-layout": "The shapes in entry_computation_layout are those of the entry (with layouts, where these count).",
     "alias": "An alias names an output and a parameter of one size, each once.",

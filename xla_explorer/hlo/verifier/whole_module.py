@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from xla_explorer.hlo.analysis.call_signatures import signature_mismatch
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -37,6 +38,10 @@ def whole_module_findings(module: HloModule, layout_sensitive: bool = False) -> 
                 yield from thread_findings(i)
             if i.attributes:
                 yield from attribute_findings(i, channels)
+            if i.opcode.name == "custom-call" and (mismatch := signature_mismatch(i)) is not None:
+                yield mismatch.code, mismatch.message, i
+            if "output_to_operand_aliasing" in i.attributes:
+                yield from alias_findings(i)
             if i.shape.is_buffer or (i.shape.is_tuple and _holds_buffer(i.shape)):
                 buffers.append(i)
     if buffers:
@@ -100,6 +105,26 @@ def sharding_problem(text: str, rank: int | None) -> str | None:
     if len(sizes) - extra != rank:
         return f"sharding={text} tiles {len(sizes) - extra} dimensions, the value has {rank}"
     return None
+
+
+def alias_findings(i: HloInstruction) -> Iterator[Finding]:
+    """A result that has the memory of an operand has the operand's shape."""
+    for alias in i.attributes["output_to_operand_aliasing"]:
+        there = 0 <= alias.operand_number < len(i.operands)
+        given = _part(i.operands[alias.operand_number].shape, alias.operand_index) if there else None
+        made = _part(i.shape, alias.output_index)
+        if given is None or made is None:
+            yield "operand-alias", f"output_to_operand_aliasing names operand {alias.operand_number} or a part that is not there", i
+        elif not (given.is_buffer or made.is_buffer or given.base is made.base):
+            yield "operand-alias", f"the result {made} cannot have the memory of operand {alias.operand_number}, which is {given}", i
+
+
+def _part(shape: Shape, index: tuple[int, ...]) -> Shape | None:
+    for k in index:
+        if not shape.is_tuple or not 0 <= k < len(shape.tuple_shapes):
+            return None
+        shape = shape.tuple_shapes[k]
+    return shape
 
 
 # -- buffers -------------------------------------------------------------------------------------------------------------

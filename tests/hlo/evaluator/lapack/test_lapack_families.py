@@ -286,11 +286,11 @@ def test_columns_with_a_pivot_come_first() -> None:
 @pytest.mark.parametrize("sizes", [(), (3,), (2, 3), (2, 2, 3)])
 @pytest.mark.parametrize("name", ["Eigh", "lapack_ssyevd_ffi", "lapack_sgeev_ffi", "lapack_sgees_ffi", "lapack_spotrf_ffi", "lapack_sgehrd_ffi", "lapack_ssytrd_ffi"])
 def test_what_holds_no_square_matrices_is_an_error(name: str, sizes: tuple[int, ...]) -> None:
-    with pytest.raises(EvaluationError, match=r"takes square matrices, not \["):
+    with pytest.raises(EvaluationError, match=r"must hold (square )?matrices"):
         call(name, [np.ones(sizes, np.float32)], [shape("float32", *sizes)] * 5)
 
 
 @pytest.mark.parametrize("name", ["lapack_sgesdd_ffi", "lapack_sgetrf_ffi", "LuDecomposition", "Qr"])
 def test_what_holds_no_matrices_is_an_error(name: str) -> None:
-    with pytest.raises(EvaluationError, match=r"takes matrices, not \[3\]"):
+    with pytest.raises(EvaluationError, match="must hold matrices"):
         call(name, [np.ones(3, np.float32)], [shape("float32", 3)] * 5)

@@ -14,17 +14,18 @@ from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.perturbed_tridiagonal import is_perturbed_solve, write_perturbed_solve
+from xla_explorer.compiler.codegen.kernels.perturbed_tridiagonal import write_perturbed_solve
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import repeat_while
 from xla_explorer.compiler.codegen.llvm_types import real, scalar_constant
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.call_signatures import signature_mismatch
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import C128, F64, S64
+from xla_explorer.hlo.primitive_type import C128, F32, F64, S64
 
 
 class _Row(NamedTuple):
-    """serves: whether the call's operands and result are those of the kernel."""
+    """serves: whether the kernel takes operands and result as they lie in memory."""
 
     write: Callable[[KernelContext], None]
     serves: Callable[[HloInstruction], bool]
@@ -36,6 +37,8 @@ def custom_call_is_emitted(i: HloInstruction) -> Reason | None:
     row = _ROWS.get(target)
     if row is None:
         return refuse("custom-call-target", f"%{i.name}: the custom call target {target} has no native code", target=target)
+    if (mismatch := signature_mismatch(i)) is not None:
+        return refuse("custom-call-target", f"%{i.name}: {mismatch.message}", target=target)
     if not row.serves(i):
         shapes = ", ".join([o.shape.text_without_layout for o in i.operands])
         return refuse("custom-call-target", f"%{i.name}: {target} has no native code for {shapes}", target=target)
@@ -47,22 +50,13 @@ def write_custom_call_kernel(context: KernelContext) -> None:
     _ROWS[custom_call_target(context.roots[0])].write(context)
 
 
-_SPARSE_TYPES = ("f32", "f64", "c64", "c128", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64")
+def _is_row_major(i: HloInstruction) -> bool:
+    """All arrays have the default layout."""
+    return all(s.is_array and s.layout.is_default for s in (*[o.shape for o in i.operands], i.shape))
 
 
-def _is_sparse_product(i: HloInstruction) -> bool:
-    """Compressed sparse rows (elements, where rows start, columns) times a dense vector or matrix."""
-    shapes = [*[o.shape for o in i.operands], i.shape]
-    if len(shapes) != 5 or not all(s.is_array and s.layout.is_default for s in shapes):
-        return False
-    elements, starts, columns, dense, result = shapes
-    types = {s.element_type.name for s in (elements, dense, result)}
-    indices = {s.element_type.name for s in (starts, columns)}
-    if len(types) != 1 or not types <= set(_SPARSE_TYPES) or len(indices) != 1 or not indices <= {"s32", "s64"}:
-        return False
-    if [s.rank for s in (elements, starts, columns)] != [1, 1, 1] or dense.rank not in (1, 2):
-        return False
-    return result.dimensions == (starts.dimensions[0] - 1, *dense.dimensions[1:])
+def _is_real_solve(i: HloInstruction) -> bool:
+    return _is_row_major(i) and i.shape.element_type in (F32, F64)
 
 
 def _write_sparse_product(context: KernelContext) -> None:
@@ -95,6 +89,6 @@ def _write_sparse_product(context: KernelContext) -> None:
 
 
 _ROWS = {
-    "cpu_csr_sparse_dense_ffi": _Row(_write_sparse_product, _is_sparse_product),
-    "tridiagonal_solve_perturbed_ffi": _Row(write_perturbed_solve, is_perturbed_solve),
+    "cpu_csr_sparse_dense_ffi": _Row(_write_sparse_product, _is_row_major),
+    "tridiagonal_solve_perturbed_ffi": _Row(write_perturbed_solve, _is_real_solve),
 }

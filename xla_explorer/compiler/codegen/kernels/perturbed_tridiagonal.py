@@ -15,20 +15,8 @@ from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import repeat_while
 from xla_explorer.compiler.codegen.llvm_types import real, value_type
-from xla_explorer.hlo.instruction import HloInstruction
 
 Index = tuple[str | int, ...]
-
-
-def is_perturbed_solve(i: HloInstruction) -> bool:
-    """Three diagonals of one length and right sides, of f32 or f64."""
-    shapes = [*[o.shape for o in i.operands], i.shape]
-    if len(shapes) != 5 or not all(s.is_array and s.layout.is_default for s in shapes):
-        return False
-    types = {s.element_type.name for s in shapes}
-    main, b = shapes[1].dimensions, shapes[3].dimensions
-    alike = all(s.dimensions == main for s in shapes[:3]) and shapes[4].dimensions == b
-    return alike and len(types) == 1 and types <= {"f32", "f64"} and len(main) > 0 and len(b) == len(main) + 1 and b[:-1] == main
 
 
 def write_perturbed_solve(context: KernelContext) -> None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.backend_config import attribute, letter
+from xla_explorer.hlo.analysis.call_signatures import signature_mismatch
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType, primitive_type
@@ -256,33 +257,29 @@ def _gtsv(c: _Call) -> tuple[Argument, ...]:
 
 
 class _Family(NamedTuple):
-    """real, complex: LAPACK's names without the letter of the type. results: how many for real and for complex matrices; operands: of both.
-    square: the first operand's matrices must be."""
+    """real, complex: LAPACK's names without the letter of the type."""
 
     real: str
     arguments: Callable[[_Call], tuple[Argument, ...]]
-    results: tuple[int, int]
     complex: str = ""
-    operands: int = 1
-    square: bool = False
     needs_finite: bool = False
 
 
 _FAMILIES = (
-    _Family("potrf", _potrf, (2, 2), square=True),
-    _Family("getrf", _getrf, (3, 3)),
-    _Family("geqrf", _geqrf, (2, 2)),
-    _Family("geqp3", _geqp3, (3, 3), operands=2),
-    _Family("orgqr", _orgqr, (1, 1), "ungqr", operands=2),
-    _Family("ormqr", _ormqr, (1, 1), "unmqr", operands=3),
-    _Family("syevd", _syevd, (3, 3), "heevd", square=True, needs_finite=True),
-    _Family("gesdd", _gesdd, (5, 5), needs_finite=True),
-    _Family("gesvd", _gesvd, (5, 5), needs_finite=True),
-    _Family("geev", _geev, (5, 4), square=True, needs_finite=True),
-    _Family("gees", _gees, (6, 5), square=True, needs_finite=True),
-    _Family("gehrd", _gehrd, (3, 3), square=True),
-    _Family("sytrd", _sytrd, (5, 5), "hetrd", square=True),
-    _Family("gtsv", _gtsv, (5, 5), operands=4),
+    _Family("potrf", _potrf),
+    _Family("getrf", _getrf),
+    _Family("geqrf", _geqrf),
+    _Family("geqp3", _geqp3),
+    _Family("orgqr", _orgqr, "ungqr"),
+    _Family("ormqr", _ormqr, "unmqr"),
+    _Family("syevd", _syevd, "heevd", needs_finite=True),
+    _Family("gesdd", _gesdd, needs_finite=True),
+    _Family("gesvd", _gesvd, needs_finite=True),
+    _Family("geev", _geev, needs_finite=True),
+    _Family("gees", _gees, needs_finite=True),
+    _Family("gehrd", _gehrd),
+    _Family("sytrd", _sytrd, "hetrd"),
+    _Family("gtsv", _gtsv),
 )
 _BY_NAME = {f"{kind}{(f.complex if kind in 'cz' else '') or f.real}": f for f in _FAMILIES for kind in "sdcz"}
 # What JAX's other platforms call, whose operands and results are those of a LAPACK routine.
@@ -311,22 +308,11 @@ def lapack_call(i: HloInstruction) -> LapackCall | Reason:
     """The routine of a custom call with its arguments, or why its operands and results are not those of the routine."""
     name = _routine_name(i)
     family, kind = _BY_NAME[name], name[0]
-    results = i.shape.tuple_shapes if i.shape.is_tuple else (i.shape,)
-    shapes = [o.shape for o in i.operands]
-    wanted = 2 if custom_call_target(i) == "Eigh" else family.results[kind in "cz"]
-    if len(shapes) < family.operands or len(results) != wanted or not all(s.is_array for s in (*shapes, *results)):
-        return _unfit(i, f"takes {family.operands} arrays and returns {wanted}")
-    first = shapes[0]
-    least = 1 if family.real == "gtsv" else 2
-    if first.rank < least or first.element_type.name != next(n for n, k in _LETTERS.items() if k == kind):
-        return _unfit(i, f"takes {'diagonals' if least == 1 else 'matrices'} of its own type, not {first.text_without_layout}")
-    if family.square and first.dimensions[-1] != first.dimensions[-2]:
-        return _unfit(i, f"takes square matrices, not {first.text_without_layout}")
+    if (mismatch := signature_mismatch(i)) is not None:
+        return refuse("no-blas-routine", f"%{i.name}: {mismatch.message}", target=custom_call_target(i))
     if family.real == "gees" and letter(i, "sort", "N") != "N":
         return _unfit(i, "sorts eigenvalues by a function that the call does not name")
-    batch = first.dimensions[:-least]
-    if any(s.dimensions[: len(batch)] != batch for s in (*shapes[: family.operands], *results)):
-        return _unfit(i, "takes operands of one batch")
+    batch = i.operands[0].shape.dimensions[: -1 if family.real == "gtsv" else -2]
     arguments = family.arguments(_Call(i, kind))
     if custom_call_target(i) == "LuDecomposition":
         return LapackCall(f"{name}_", batch, (*arguments[:-1], Status(None)), row_order=RowOrder(2, len(arguments) - 2))

@@ -25,7 +25,8 @@ from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, col
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.evaluator.custom import PAD_TO_STATIC, is_pad_to_static
+from xla_explorer.hlo.analysis.call_signatures import signature_mismatch
+from xla_explorer.hlo.analysis.custom_calls import PAD_TO_STATIC, is_pad_to_static, is_padded_parameter
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -56,6 +57,14 @@ def _one_device(i: HloInstruction, target: Target) -> Reason | None:
     return collective_on_one_device(i, i.parent.module)
 
 
+def _pad_to_static(i: HloInstruction, target: Target) -> Reason | None:
+    mismatch = signature_mismatch(i)
+    if mismatch is None and is_padded_parameter(i.operands[0]):
+        return None
+    what = mismatch.message if mismatch is not None else "the operand must be a dynamic parameter of the entry, with its sizes behind it"
+    return refuse("custom-call-target", f"%{i.name}: {what}", target=PAD_TO_STATIC)
+
+
 def _emitted(i: HloInstruction, target: Target) -> Reason | None:
     return kernel_is_emitted(i)
 
@@ -76,7 +85,7 @@ CPU_ROWS = (
     RENAMES,
     CONTROL_FLOW,
     PlacementRow("copy", Way.COPY, of("copy")),
-    PlacementRow(PAD_TO_STATIC, Way.COPY, is_pad_to_static, is_only=True),
+    PlacementRow(PAD_TO_STATIC, Way.COPY, is_pad_to_static, _pad_to_static, is_only=True),
     PlacementRow("one-device", Way.COPY, of(*COPIES, *IDENTIFIERS), _one_device, is_only=True),
     *OPERATION_ROWS,
 )

@@ -10,14 +10,11 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.hlo.analysis.call_signatures import MARKERS, signature_mismatch
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
-
-_MARKERS = frozenset(
-    ["Sharding", "annotate_device_placement", "MoveToHost", "MoveToDevice", "LayoutConstraint", "xla.sdy.FuncResultSharding"]
-)
 
 
 @register_pass("custom-call-expander")
@@ -30,18 +27,12 @@ class CustomCallExpander(OpExpanderPass):
 
     def matches(self, i: HloInstruction) -> bool:
         """Those targets, with operands and results of the operation."""
-        if len(i.operands) != 1:
+        target = custom_call_target(i)
+        if (target not in MARKERS and target != "TopK") or signature_mismatch(i) is not None:
             return False
-        before, after = i.operands[0].shape, i.shape
-        if custom_call_target(i) in _MARKERS:
-            return after.base is before.base
-        if custom_call_target(i) != "TopK" or not before.is_array or not before.rank or before.element_type.is_complex:
-            return False
-        parts = after.tuple_shapes if after.is_tuple else ()
-        whole = len(parts) == 2 and all(s.is_array and s.rank == before.rank for s in parts) and parts[1].element_type.name == "s32"
-        return whole and parts[0].element_type is before.element_type
+        return target in MARKERS or not i.operands[0].shape.element_type.is_complex
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """The operation."""
         [x] = values_of(b, i)
-        return x if custom_call_target(i) in _MARKERS else b.topk(x, k=i.shape.tuple_shapes[0].dimensions[-1], largest=True)
+        return x if custom_call_target(i) in MARKERS else b.topk(x, k=i.shape.tuple_shapes[0].dimensions[-1], largest=True)

@@ -15,10 +15,10 @@ from xla_explorer.compiler.rewriting.op_expander_pass import builder_at
 from xla_explorer.compiler.transforms.loops.static_boundaries import forward_tuple_elements, make_boundaries_static
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.custom_calls import PAD_TO_STATIC, is_padded_parameter
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
-from xla_explorer.hlo.evaluator.custom import PAD_TO_STATIC, is_pad_to_static
 from xla_explorer.hlo.identity_element import identity_element, simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -40,13 +40,6 @@ def static(shape: Shape) -> Shape:
     if shape.is_tuple:
         return tuple_shape([static(part) for part in shape.tuple_shapes])
     return array_shape(shape.element_type, shape.dimensions, shape.layout) if any(shape.dynamic) else shape
-
-
-def is_padded_parameter(i: HloInstruction) -> bool:
-    """Whether an instruction is a dynamic parameter of the entry of which nothing but PadToStatic reads."""
-    if i.opcode.name != "parameter" or not i.parent.is_entry or i.is_root or not i.users:
-        return False
-    return all(is_pad_to_static(user) for user in i.users)
 
 
 def _pad_parameters(module: HloModule) -> bool:

@@ -82,7 +82,7 @@ class DeviceJoining:
             if custom_call_target(i) in INTO | OUT_OF:
                 try:
                     border(i)
-                except (ValueError, KeyError) as problem:
+                except ValueError as problem:
                     return refuse("not-joined", f"%{i.name} does not say which part each device has: {problem}")
         return None
 

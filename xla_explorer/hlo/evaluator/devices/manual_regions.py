@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def _border(i: HloInstruction, evaluator: Evaluator) -> Border:
     try:
         found = border(i)
-    except (ValueError, KeyError) as problem:
+    except ValueError as problem:
         raise EvaluationError(f"%{i.name} ({custom_call_target(i)}) does not say which part each device has: {problem}") from problem
     assert found is not None
     if any(len(parts) != len(evaluator.device.world.devices) for parts in found.parts):
@@ -31,7 +31,7 @@ def _border(i: HloInstruction, evaluator: Evaluator) -> Border:
 def _changes_nothing(i: HloInstruction, evaluator: Evaluator) -> bool:
     """One device has the whole arrays."""
     alone = len(evaluator.device.world.devices) == 1
-    return alone and all(o.shape.base is s.base for o, (_, s) in zip(i.operands, i.shape.leaves(), strict=True))
+    return alone and [o.shape.base for o in i.operands] == [s.base for _, s in i.shape.leaves()]
 
 
 def _result(i: HloInstruction, values: list[Value]) -> Value:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_explorer.hlo.evaluator.registry import EvaluationError, Value
+from xla_explorer.hlo.evaluator.registry import Value
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.instruction import HloInstruction
@@ -27,18 +27,14 @@ def wide(a: Array) -> Array:
     return a.astype(np.result_type(a, np.float64))
 
 
-def each(i: HloInstruction, function: Callable[..., Sequence[Any]], *arrays: Array, stacked: bool = False, square: bool = False) -> Value:
+def each(i: HloInstruction, function: Callable[..., Sequence[Any]], *arrays: Array, stacked: bool = False) -> Value:
     """A function of one matrix over the batch, the last two dimensions of the first array; one result for each of the call's.
 
     Where it raises LinAlgError, numbers are NaN and integers (LAPACK's info) 1 for that matrix. The batch may be empty.
-    stacked: the function takes all matrices at once too, and is asked for one after the other only when it cannot do one of them.
-    square: it takes square matrices only. EvaluationError for an array that holds no such matrices."""
+    stacked: the function takes all matrices at once too, and is called for one after the other only when it cannot do one of them."""
     shapes = i.shape.tuple_shapes if i.shape.is_tuple else (i.shape,)
     results = [np.zeros(shape.dimensions, shape.element_type.dtype) for shape in shapes]
     first = arrays[0]
-    if first.ndim < 2 or (square and first.shape[-1] != first.shape[-2]):
-        kind, routine = "square matrices" if square else "matrices", i.attribute("custom_call_target")
-        raise EvaluationError(f"%{i.name} ({routine}) takes {kind}, not {list(first.shape)}", "give it an array of matrices")
     with np.errstate(all="ignore"):
         if stacked:
             try:

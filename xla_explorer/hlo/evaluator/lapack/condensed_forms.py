@@ -33,7 +33,7 @@ def gehrd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
     """(the Hessenberg form with reflectors below, tau, info); low and high count from 1."""
     a = operands[0]
     low = attribute(i, "low", 1) - 1
-    return each(i, lambda matrix: (*hessenberg(matrix, low, attribute(i, "high", len(matrix))), NO_INFO), a, square=True)
+    return each(i, lambda matrix: (*hessenberg(matrix, low, attribute(i, "high", len(matrix))), NO_INFO), a)
 
 
 def tridiagonal(a: Array, uplo: str) -> tuple[Array, Array, Array, Array]:
@@ -66,4 +66,4 @@ def tridiagonal(a: Array, uplo: str) -> tuple[Array, Array, Array, Array]:
 def sytrd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
     """(reflectors and form packed, diagonal, off-diagonal, tau, info)."""
     uplo = letter(i, "uplo", "L")
-    return each(i, lambda matrix: (*tridiagonal(matrix, uplo), NO_INFO), operands[0], square=True)
+    return each(i, lambda matrix: (*tridiagonal(matrix, uplo), NO_INFO), operands[0])

@@ -27,7 +27,7 @@ def syevd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
         values, vectors = np.linalg.eigh(whole)
         return vectors, values, NO_INFO
 
-    return each(i, decompose, operands[0], stacked=True, square=True)
+    return each(i, decompose, operands[0], stacked=True)
 
 
 @evaluates_custom_call("Eigh")
@@ -39,7 +39,7 @@ def eigh(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
         values, vectors = np.linalg.eigh(wide(matrix))
         return vectors, values
 
-    return each(i, decompose, operands[0], stacked=True, square=True)
+    return each(i, decompose, operands[0], stacked=True)
 
 
 @evaluates_custom_call(*targets("gesdd"), *targets("gesvd"))
@@ -76,7 +76,7 @@ def geev(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
         parts = (values,) if a.dtype.kind == "c" else (np.real(values), np.imag(values))
         return *parts, left, right, NO_INFO
 
-    return each(i, decompose, a, stacked=not with_left, square=True)
+    return each(i, decompose, a, stacked=not with_left)
 
 
 def left_eigenvectors(a: Array, values: Array) -> Array:

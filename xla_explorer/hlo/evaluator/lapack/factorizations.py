@@ -37,7 +37,7 @@ def potrf(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
             return np.tril(lower) + np.triu(matrix, 1), NO_INFO
         return np.conj(np.swapaxes(lower, -1, -2)) + np.tril(matrix, -1), NO_INFO
 
-    return each(i, factor, operands[0], stacked=True, square=True)
+    return each(i, factor, operands[0], stacked=True)
 
 
 def _first_bad_minor(a: Array) -> int:

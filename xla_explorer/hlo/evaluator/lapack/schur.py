@@ -39,7 +39,7 @@ def gees(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
         parts = (values,) if a.dtype.kind == "c" else (values.real, values.imag)
         return form, vectors if with_vectors else 0, *parts, 0, NO_INFO
 
-    return each(i, decompose, a, square=True)
+    return each(i, decompose, a)
 
 
 def schur(a: Array) -> tuple[Array, Array]:
