@@ -11,11 +11,9 @@ from xla_explorer.backends.gpu.disassembly import why_no_sass
 from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.backends.xla.custom_kernels import custom_kernel_text, custom_kernels
 from xla_explorer.backends.xla.gpu_dump import picks, sass
-from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
-from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.pipeline.pass_interface import HloPass
+from xla_explorer.compiler.pipeline import PassPipeline, PassTrace, parse_pipeline
+from xla_explorer.compiler.pipeline.pass_interface import ForeignPass, HloPass
 from xla_explorer.compiler.pipeline.trace import PassStep
-from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.xla_dump import AutotuningError, DumpedModule, DumpedStage, read_autotuning
 from xla_explorer.hlo.module import HloModule, snapshot_difference
 
@@ -23,15 +21,14 @@ from xla_explorer.hlo.module import HloModule, snapshot_difference
 _BEGINS: Final = {"llvm": re.compile(r'define [^@]*@"?([\w.$\-]+)"?\('), "ptx": re.compile(r"\s*(?:\.visible\s+)?\.entry\s+([\w.$]+)")}
 
 
-class _ForeignPass:
-    """A pass of real XLA, by name: it ran elsewhere."""
+FUSION_POLICIES: Final = {"fusion": "cpu-instruction-fusion{policy=xla}", "priority-fusion": "priority-fusion{policy=xla}"}
+"""XLA's pass -> ours by the same rules."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
 
-    def run(self, module: HloModule, context: PassContext) -> bool:
-        """A dump cannot be run again."""
-        raise XlaExplorerError(f"cannot run {self.name}: a pass of real XLA is known by its dump only")
+def _foreign_pass(name: str) -> HloPass:
+    """A pass of real XLA, with ours by the same rules if there is one."""
+    own = next(parse_pipeline(FUSION_POLICIES[name]).passes()) if name in FUSION_POLICIES else None
+    return cast(HloPass, ForeignPass(name, own))
 
 
 def dumped_trace(stages: list[DumpedStage], module: HloModule) -> PassTrace:
@@ -42,7 +39,7 @@ def dumped_trace(stages: list[DumpedStage], module: HloModule) -> PassTrace:
         difference = snapshot_difference(before, stage.snapshot)
         if not (difference.added or difference.removed or difference.changed):
             continue
-        step = PassStep(len(trace.steps), (stage.pipeline,) if stage.pipeline else (), cast(HloPass, _ForeignPass(stage.name)), {})
+        step = PassStep(len(trace.steps), (stage.pipeline,) if stage.pipeline else (), _foreign_pass(stage.name), {})
         step.before, step.after, step.changed = before, stage.snapshot, True
         step.instructions_before, step.instructions_after = before.instruction_count(), stage.snapshot.instruction_count()
         trace.steps.append(step)

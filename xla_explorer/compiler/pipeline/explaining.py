@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from xla_explorer.compiler.decisions.recorded import decision, decision_of
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
-from xla_explorer.compiler.pipeline.pass_interface import HloPass
+from xla_explorer.compiler.pipeline.pass_interface import ForeignPass, HloPass
 from xla_explorer.compiler.pipeline.trace import PassStep, PassTrace
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.journal import Journal
@@ -45,6 +45,11 @@ def kinds_of(hlo_pass: HloPass | type[Any]) -> tuple[str, ...]:
 def steps_of_kind(trace: PassTrace, kind: str) -> list[PassStep]:
     """The steps of passes that decide about that, in order, of which the module before is known."""
     return [step for step in trace.steps if step.before is not None and kind in kinds_of(step.hlo_pass)]
+
+
+def answering(hlo_pass: Any) -> Any:
+    """The pass that answers questions: itself, or ours by the same policy for a pass of another compiler (None without)."""
+    return hlo_pass.own if isinstance(hlo_pass, ForeignPass) else hlo_pass
 
 
 def decided_again(trace: PassTrace, step: PassStep) -> list[Decision]:

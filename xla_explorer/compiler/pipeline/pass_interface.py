@@ -25,6 +25,26 @@ class HloPass(Protocol):
         ...
 
 
+class ForeignPass:
+    """A pass that ran in another compiler; only the modules around it are known.
+
+    own: a pass of this compiler with the same policy, which answers questions in its place. None if there is none.
+    """
+
+    def __init__(self, name: str, own: HloPass | None = None) -> None:
+        self.name, self.own = name, own
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of decision that it makes, as far as a pass of ours says so."""
+        return getattr(self.own, "kinds", (self.name,))
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Refuse: another compiler has its code."""
+        message = f"cannot run {self.name}: a pass of real XLA is known by its dump only"
+        raise XlaExplorerError(message, "session.passes[number] has the modules before and after it")
+
+
 class PassRegistrationError(XlaExplorerError, ValueError):
     """Two passes of one name."""
 

@@ -15,7 +15,8 @@ from xla_explorer.compiler.decisions.reason_code import ReasonCode
 from xla_explorer.compiler.decisions.recorded import decision as as_decision
 from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.compiler.pipeline import PassContext, PassStep, registered_passes
-from xla_explorer.compiler.pipeline.explaining import Explains, decided_again, kinds_of, steps_of_kind, with_checklists
+from xla_explorer.compiler.pipeline.explaining import Explains, answering, decided_again, kinds_of, steps_of_kind, with_checklists
+from xla_explorer.compiler.pipeline.pass_interface import ForeignPass
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table, drawn, printed
 from xla_explorer.explorer.display.report import Report
@@ -129,8 +130,8 @@ def why_not(
 
 def answer(known: Known, kind: str, names: tuple[str, ...], further: Sequence[Decision] = ()) -> Answer:
     """The answer from what is known. names: of instructions that there were."""
-    question = _Question(known, kind, names)
-    found = question.recorded(further) or question.of_a_rule() or question.recorded_of_its_heirs()
+    question = _Question(known, kind, names, further)
+    found = question.recorded() or question.of_a_rule() or question.recorded_of_its_heirs()
     return found or question.gone() or question.decided_again() or question.asked_of_the_pass() or question.never_decided()
 
 
@@ -166,6 +167,12 @@ class Known:
         return {i.name: i for i in module.instructions()}
 
     @kept
+    def inside(self, step: PassStep | None) -> dict[str, str]:
+        """Instruction of a fusion before a step -> the fusion, by name."""
+        fusions = [i for i in self.there(step).values() if i.opcode.name == "fusion"]
+        return {j.name: i.name for i in fusions for j in i.called[0].instructions.values()}
+
+    @kept
     def checked(self, step: PassStep) -> dict[int, Decision]:
         """The recorded decisions of a step with their checklists, by the numbers of their events."""
         return with_checklists(self.record, step)
@@ -179,16 +186,17 @@ class Known:
 class _Question:
     """One question, answered by the first of its methods that knows something."""
 
-    def __init__(self, known: Known, kind: str, names: tuple[str, ...]) -> None:
-        self.known, self.kind, self.names = known, kind, names
+    def __init__(self, known: Known, kind: str, names: tuple[str, ...], further: Sequence[Decision] = ()) -> None:
+        self.known, self.kind, self.names, self.further = known, kind, names, further
         self.passes, self.record, self.lineage = known.passes, known.record, known.lineage
 
     # -- what the compile recorded ---------------------------------------------------------------------------------------
-    def recorded(self, further: Sequence[Decision] = ()) -> Answer | None:
+    def recorded(self) -> Answer | None:
         """The recorded decision."""
-        for decision in further:
+        for decision in self.further:
             if decision.kind == self.kind and decision.names == self.names:
-                return Answer(decision, "recorded by code generation", recorded=True)
+                by = decision.facts.get("decided", "recorded by code generation")
+                return Answer(decision, str(by), recorded=True)
         event, kernel = self._pick(self.known.last(self.kind))
         if event is None:
             return None
@@ -251,15 +259,21 @@ class _Question:
         i = self._there.get(consumer)
         return i is not None and any(o.name == producer for o in i.operands)
 
+    def _kernel_of(self, name: str) -> str:
+        """The fusion around an instruction when the pass came, for fusions of two kernels; else the name."""
+        return self.known.inside(self._step).get(name, name) if self.kind in FUSION_KINDS and len(self.names) == 2 else name
+
     def recorded_of_its_heirs(self) -> Answer | None:
         """The answer for what had taken the places of the subjects when the pass came."""
-        present = NamesAt(self.lineage, self._there)
-        now = tuple([present[name] for name in self.names])
-        if now == self.names or any(name not in self._there for name in now):
+        present = NamesAt(self.lineage, {name: i.id for name, i in self._there.items()})
+        now = tuple([self._kernel_of(present[name]) for name in self.names])
+        if now == self.names or any(name not in self._there for name in now) or len(set(now)) < len(now):
             return None
-        heirs = _Question(self.known, self.kind, now)
+        heirs = _Question(self.known, self.kind, now, self.further)
         answer = heirs.recorded() or heirs.decided_again() or heirs.asked_of_the_pass() or heirs.never_decided()
-        renamed = [f"%{old} had become %{new}" for old, new in zip(self.names, now, strict=True) if old != new]
+        same = self.known.inside(self._step)
+        words = {True: "was inside of", False: "had become"}
+        renamed = [f"%{old} {words[same.get(old) == new]} %{new}" for old, new in zip(self.names, now, strict=True) if old != new]
         answer.source += f"; {' and '.join(renamed)} by then"
         return answer
 
@@ -267,9 +281,9 @@ class _Question:
         """What took an instruction away before the pass. XlaExplorerError for one that came after it."""
         what = "fusion" if self.kind == "fusion" else self._step.name if self._step is not None else self.kind
         for name in self.names:
-            if name in self._there:
-                continue
             key = self.passes.find(name)
+            if name in self._there or any(i.id == key for i in self._there.values()):
+                continue
             number = self.lineage.removed_in(key)
             if number is None or (self._step is not None and number > self._step.number):
                 if self._step is None:
@@ -295,6 +309,8 @@ class _Question:
         if self.record.journal is not None and self.record.journal.level >= Level.DECISIONS:
             return None  # it would be recorded
         for step in self.known.steps(self.kind):
+            if isinstance(step.hlo_pass, ForeignPass):
+                continue
             found, kernel = self._pick({d.names: d for d in decided_again(self.record, step) if d.kind == self.kind})
             if found is not None:
                 source = f"asked again: {step.name} run once more on the module before it"
@@ -303,7 +319,7 @@ class _Question:
 
     def asked_of_the_pass(self) -> Answer | None:
         """What the pass says of instructions that its run never came to."""
-        hlo_pass: Any = self._step.hlo_pass if self._step is not None else _pass_for(self.kind)
+        hlo_pass: Any = answering(self._step.hlo_pass) if self._step is not None else _pass_for(self.kind)
         if not isinstance(hlo_pass, Explains) or any(name not in self._there for name in self.names):
             return None
         subjects = tuple([self._there[name] for name in self.names])
@@ -314,7 +330,9 @@ class _Question:
     def never_decided(self) -> Answer:
         """Nothing was decided: which passes decide about such things, and about what they did."""
         about = " and ".join([f"%{name}" for name in self.names])
-        if self._step is not None:
+        if self._step is not None and isinstance(self._step.hlo_pass, ForeignPass):
+            message = f"XLA's pass {self._step.name} writes no decisions into a dump, and its replay has none about {about}"
+        elif self._step is not None:
             message = f"the pass {self._step.name} decided nothing of the kind {self.kind} about {about}"
         elif self.kind in KINDS_OF_CODE:
             message = f"code generation decided nothing of the kind {self.kind} about {about}"

@@ -7,23 +7,29 @@ context is stopped after each of its graph changes instead.
 
 from __future__ import annotations
 
+import difflib
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from xla_explorer.compiler.pipeline import PassContext, PassControl, PassPipeline, PassStep, PassTrace, run_pipeline
 from xla_explorer.compiler.pipeline.context import StopRequested
+from xla_explorer.compiler.pipeline.pass_interface import ForeignPass
 from xla_explorer.compiler.pipeline.value_check import ValueCheck, largest_error
-from xla_explorer.explorer.display.blocks import Blocks, Sentence
+from xla_explorer.explorer.display.blocks import Blocks, Code, Sentence
+from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.module import HloModule, ModuleSnapshot
+from xla_explorer.hlo.text.print_options import PrintOptions
 
 # Up to so many actions are tried one by one; among more, the first is sought by halving (a later action may then hide an earlier one).
 ONE_BY_ONE = 256
+_SHOWN = 40  # lines of a difference
 
 
 class BisectionResult(Report):
@@ -33,8 +39,11 @@ class BisectionResult(Report):
     pass does, None when nothing differs. pass_name. rewrite: its first wrong action (1-based), or None. event: what the journal says of
     that action; of a pass that did not ask its context, the first graph change after which the value stays wrong. rule: the name of the
     rule, merge or kind of decision, else of the pass. error: largest relative error, inf where the module cannot be evaluated any more;
-    problem says why then. evaluations: how many modules were evaluated.
+    problem says why then. evaluations: how many modules were evaluated. before, after: the module's HLO text around the pass, empty
+    when no pass is to blame.
     """
+
+    before = after = ""
 
     def __init__(
         self,
@@ -58,12 +67,17 @@ class BisectionResult(Report):
         return self.step is not None
 
     def blocks(self) -> Blocks:
-        """One sentence."""
+        """One sentence; what the pass changed in the text, where its single actions are unknown."""
         yield Sentence(self._sentence())
+        if self.step is not None and self.step > 0 and self.event is None:
+            around = difflib.unified_diff(self.before.split("\n"), self.after.split("\n"), "before", "after", n=1, lineterm="")
+            lines = list(itertools.islice(around, _SHOWN + 1))
+            more = ["... (.before and .after are the whole texts)"] if len(lines) > _SHOWN else []
+            yield Code(f"what {self.pass_name} changed", "\n".join(lines[:_SHOWN] + more), "diff")
 
     def _sentence(self) -> str:
         if self.step is None:
-            counted = f"largest error {self.error:.2g}, {self.evaluations} evaluations"
+            counted = f"largest error {self.error:.2g}, {number_of(self.evaluations, 'evaluation')}"
             return f"every pass keeps the value, and the compiled program agrees ({counted})"
         if self.step < 0:
             return f"every pass keeps the value; the generated code of {self.pass_name} differs (largest error {self.error:.2g})"
@@ -77,7 +91,7 @@ class BisectionResult(Report):
             else:
                 change = " was replaced by ".join(names) if self.event.kind == "replaced" else f"{about} was {self.event.kind}"
                 text += f"; it does not ask before it rewrites; the value is wrong from where {change}"
-        return text + f" ({self.evaluations} evaluations)"
+        return text + f" ({number_of(self.evaluations, 'evaluation')})"
 
 
 def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
@@ -95,14 +109,23 @@ def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
             continue
         error, fine, problem = check.compare(HloModule.from_snapshot(step.after))
         if not fine:
-            action, event = _first_action(trace, step, check)
-            if event is None:
-                event = _first_change(trace, step, check)
-            return BisectionResult(step.number, step.name, action, event, error, check.evaluations, problem)
+            action, event = None, None
+            if not isinstance(step.hlo_pass, ForeignPass):  # a pass of another compiler cannot run again
+                action, event = _first_action(trace, step, check)
+                event = event or _first_change(trace, step, check)
+            found = BisectionResult(step.number, step.name, action, event, error, check.evaluations, problem)
+            found.before, found.after = [_text(snapshot) for snapshot in (step.before, step.after)]
+            return found
     if session.error is None and program_steps(session):
         error, fine = largest_error(check.reference, session.executable.execute(check.leaves))
         return BisectionResult(None if fine else -1, session.backend, None, None, error, check.evaluations)
     return BisectionResult(None, "", None, None, 0.0, check.evaluations)
+
+
+def _text(snapshot: ModuleSnapshot | None) -> str:
+    """Plain HLO text of a module: names, shapes and opcodes."""
+    plain = PrintOptions.default.but(metadata=False)
+    return HloModule.from_snapshot(snapshot).to_text(plain) if snapshot is not None else ""
 
 
 def _before(step: PassStep) -> HloModule:

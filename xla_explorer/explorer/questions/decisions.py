@@ -145,22 +145,23 @@ def names_before(trace: PassTrace, lineage: Lineage, kind: str) -> Mapping[str, 
     """The names that what came of instructions bears when the pass comes that decides about a kind, by the names as they were."""
     step = next(iter(steps_of_kind(trace, kind)), None)
     module = HloModule.from_snapshot(step.before) if step is not None and step.before is not None else trace.module
-    return NamesAt(lineage, {i.name for i in module.instructions()})
+    return NamesAt(lineage, {i.name: i.id for i in module.instructions()})
 
 
 class NamesAt(dict[str, str]):
-    """Name -> the name of what stands in its place in a module; the name itself when nothing does. there: the names in that module."""
+    """Name -> the name of what stands in its place in a module; the name itself without one. there: ids in that module by name."""
 
-    def __init__(self, lineage: Lineage, there: Collection[str]) -> None:
+    def __init__(self, lineage: Lineage, there: Mapping[str, int]) -> None:
         super().__init__()
         self._lineage, self._there = lineage, there
+        self._names = {key: name for name, key in there.items()}
 
     def __missing__(self, name: str) -> str:
         found = name
         if name not in self._there and name in self._lineage.ids_by_name:
             for key in self._lineage.successors(self._lineage.ids_by_name[name]):
-                if key in self._lineage.records and self._lineage.records[key].name in self._there:
-                    found = self._lineage.records[key].name
+                if key in self._names:
+                    found = self._names[key]
                     break
         self[name] = found
         return found

@@ -95,8 +95,16 @@ class Lineage:
 
     @cached_property
     def ids_by_name(self) -> dict[str, int]:
-        """Name -> id over all steps; the last bearer of a name wins."""
-        return {record.name: key for key, record in self.records.items()}
+        """Name -> id over all steps, names that were changed later included; the last bearer of a name wins."""
+        return self._earlier_names | {record.name: key for key, record in self.records.items()}
+
+    @cached_property
+    def _earlier_names(self) -> dict[str, int]:
+        """Name -> id of the instructions that were renamed, by the names that they no longer have."""
+        snapshots = [self._trace.initial, *[step.after for step in self._trace.steps]]
+        computations = {id(c): c for s in snapshots if s is not None for c in s.computations}
+        every = (record for c in computations.values() for record in c.instructions)
+        return {r.name: r.id for r in every if self.records[r.id].name != r.name}
 
     @cached_property
     def _replaced(self) -> tuple[dict[int, int], dict[int, int]]:

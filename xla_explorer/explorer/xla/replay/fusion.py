@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
+from xla_explorer.backends.xla.dumped_compile import FUSION_POLICIES
 from xla_explorer.compiler.pipeline import optimize
 from xla_explorer.explorer.comparisons.fusion_comparison import FUSED, MEMORY, FusionEdge, original_name, refusals_of
 from xla_explorer.explorer.display.blocks import Blocks, Table
@@ -15,8 +15,6 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.frontends.xla_dump import FusionVerdict
 from xla_explorer.hlo.instruction import HloInstruction
 
-POLICIES: Final = {"fusion": "cpu-instruction-fusion{policy=xla}", "priority-fusion": "priority-fusion{policy=xla}"}
-"""XLA's pass -> ours by the same rules."""
 _NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
 _CONTROL_FLOW = frozenset({"while", "conditional", "call"})  # no kernels: nothing is fused with them
 
@@ -55,7 +53,7 @@ def replayed_fusion(step: RecordedPass, makers: dict[str, str], said: Mapping[st
     makers: name of a fusion that was there before -> the pass that made it. said: instruction -> XLA's own verdict on it as a producer.
     """
     before = step.before
-    trace = optimize(before.clone(), POLICIES[step.name])
+    trace = optimize(before.clone(), FUSION_POLICIES[step.name])
     theirs, ours = [dict(_edges(Correspondence(before, after))) for after in (step.module, trace.module)]
     refusals = refusals_of(trace)
     rows = []

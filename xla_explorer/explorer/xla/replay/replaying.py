@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from xla_explorer.backends.xla.dumped_compile import FUSION_POLICIES
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.explorer.xla.replay import layout, library, multi_output, rematerialisation, simplifier
 from xla_explorer.explorer.xla.replay.buffers import replayed_buffers
-from xla_explorer.explorer.xla.replay.fusion import POLICIES, ReplayedFusion, replayed_fusion
+from xla_explorer.explorer.xla.replay.fusion import ReplayedFusion, replayed_fusion
 from xla_explorer.explorer.xla.replay.layout import replayed_layouts
 from xla_explorer.explorer.xla.replay.library import replayed_library
 from xla_explorer.explorer.xla.replay.multi_output import replayed_multi_output
@@ -26,7 +27,7 @@ _GPU_VERDICTS: Final = "priority_fusion_dump"
 
 
 def _fusion(session: Compilation) -> ReplayedFusion:
-    step = _passes(session, *POLICIES)[0]
+    step = _passes(session, *FUSION_POLICIES)[0]
     own = session.stages().get(_GPU_VERDICTS)
     return replayed_fusion(step, _makers(session, step), fusion_verdicts(own.text) if own is not None else None)
 
