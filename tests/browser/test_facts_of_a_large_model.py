@@ -107,3 +107,32 @@ def test_operands_users_and_lines_are_those_of_the_module_at_each_step(shown: An
             assert (told.reads, told.more_reads) == (operands[:MOST_LINKS], max(0, len(operands) - MOST_LINKS)), f"step {number}: %{i.name}"
             assert set(told.users) <= users and len(told.users) + told.more_users == len(users), f"step {number}: %{i.name}"
         module.dispose()
+def test_the_history_of_what_takes_the_time_is_in_the_page(shown: Any, session: xe.Session) -> None:
+    rows = sorted(session._explorer_source_().reports.kernels(), key=lambda row: -(row.predicted_us or 0))
+    ids = [row.instruction for row in rows[:100] if row.instruction is not None]
+    for key, told in zip(ids, _told(shown, ids), strict=True):
+        history = [str(sentence) for sentence in session.passes.lineage.sentences(key)]
+        assert told.history == history, f"%{told.name}"
+
+
+def test_the_code_of_what_takes_the_time_is_in_the_page(browser: Any, session: xe.Session, tmp_path: Path) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    open_saved(page, session, tmp_path)
+    settled(page)
+    rows = sorted(session._explorer_source_().reports.kernels(), key=lambda row: -(row.predicted_us or 0))
+    compiled = {step.instruction for step in session.executable.steps if step.function}
+    ids = [row.instruction for row in rows if row.instruction in compiled][:30]
+    lit = page.evaluate(
+        """async ids => {
+          const app = document.querySelector(".xe").explorer, panes = await app.store.panes(), found = [];
+          for (const name of ["llvm-ir-optimized", "assembly"]) {
+            const lines = panes.find(pane => pane.name === name).lines, present = new Set(lines.flatMap(line => line[1] ?? []));
+            for (const id of ids) found.push([name, id, lines.length, app.store.counterparts(id, present, app.now.picture.aliases).size]);
+          }
+          return found;
+        }""",
+        ids,
+    )
+    assert all(count < 6_000 for _, _, count, _ in lit)
+    assert [(name, key) for name, key, _, lines in lit if not lines] == [], "a hot kernel has no line of code"
+    page.close()

@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
+from tests.support.dag import dag_text
+from xla_explorer.explorer.code import code_panes, hot_kernels
+from xla_explorer.explorer.display import code_pane
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
 from xla_explorer.explorer.page import beside_data
 from xla_explorer.explorer.page.comparison_table import MEASURES
+from xla_explorer.explorer.page.questions_data import search_items
 from xla_explorer.explorer.pictures.scopes import repeated_layers, scope_paths
 from xla_explorer.hlo.text import parse_hlo
 
@@ -116,6 +120,7 @@ ENTRY e {{
     session = xe.compile(text)
     pane = session._explorer_source_().panes()[0]
     assert pane.name == "source" and pane.producer == "model.py" and str(tmp_path) not in pane.producer + pane.note
+    assert pane.sections == () and [line.number for line in pane.lines] == [1, 2, 3, 4, 5, 6, 7]
     lines = {line.text: {line.instruction, *line.also} for line in pane.lines if line.instruction is not None}
     assert lines == {
         "    w = v * 2": {session.passes.find("twos"), session.passes.find("w")},
@@ -123,6 +128,68 @@ ENTRY e {{
     }
     gone = xe.compile(text.replace(str(file), str(tmp_path / "missing.py")))
     assert gone._explorer_source_().panes()[0].lines[0].text.startswith("HloModule")  # what was given, where the file is not here
+
+
+FRAMES = """HloModule m
+
+FileNames
+1 "{model}"
+2 "{linear}"
+3 "{main}"
+
+FunctionNames
+1 "apply"
+2 "main"
+
+FileLocations
+1 {{file_name_id=2 function_name_id=1 line=3 end_line=3 column=1 end_column=9}}
+2 {{file_name_id=1 function_name_id=1 line=12 end_line=12 column=1 end_column=9}}
+3 {{file_name_id=3 function_name_id=2 line=1 end_line=1 column=1 end_column=9}}
+
+StackFrames
+1 {{file_location_id=3 parent_frame_id=1}}
+2 {{file_location_id=2 parent_frame_id=2}}
+3 {{file_location_id=1 parent_frame_id=3}}
+
+ENTRY e {{
+  x = f32[64,64] parameter(0)
+  n = f32[64,64] negate(x), metadata={{op_name="jit(f)/neg" stack_frame_id=2}}
+  t = f32[64,64] tanh(n), metadata={{op_name="jit(f)/tanh" stack_frame_id=3}}
+  ROOT d = f32[64,64] dot(t, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, metadata={{op_name="jit(f)/dot" stack_frame_id=3}}
+}}"""
+
+
+@pytest.fixture
+def placed(tmp_path: Path) -> xe.Session:
+    """A module whose instructions come from a library that the user's model calls, and the model from the user's script."""
+    files = {"model": tmp_path / "model.py", "linear": tmp_path / "site-packages" / "flax" / "linear.py", "main": tmp_path / "main.py"}
+    for name, file in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join([f"{name} {k}\n" for k in range(1, 31)]), encoding="utf-8")
+    return xe.compile(FRAMES.format(**files), threads=1)
+
+
+def test_the_users_own_lines_come_first_and_have_their_numbers(placed: xe.Session) -> None:
+    pane = placed._explorer_source_().panes()[0]
+    assert [title for _, title in pane.sections] == ["model.py", "main.py", "flax/linear.py"]
+    assert [pane.lines[at].text for at, _ in pane.sections] == ["# model.py", "# main.py", "# flax/linear.py"]
+    for line in pane.lines:
+        assert line.number == 0 if line.text[0] in "#…" else line.text.split()[1] == str(line.number)
+    find = placed.passes.find
+    at = {line.text: {line.instruction, *line.also} for line in pane.lines if line.instruction is not None}
+    assert at == {"model 12": {find("n"), find("t"), find("d")}, "linear 3": {find("t"), find("d")}}
+    assert "main 1" in [line.text for line in pane.lines], "a caller's line is shown"
+
+
+def test_every_view_names_the_users_line_of_a_kernel_not_the_librarys(placed: xe.Session) -> None:
+    placed.profile(repeats=1)
+    source = placed._explorer_source_()
+    named = {row.line for row in source.reports.kernels()} | {row.source_line for row in source.timings() if row.instruction is not None}
+    named |= {moment.source_line for moment in source.reports.buffers().schedule if moment.name.startswith(("d", "t"))}
+    named |= set(placed.profile(repeats=1)["line"][1:])
+    assert {line.rpartition("/")[2] for line in named if line} == {"model.py:12"}
+    found = {item["name"]: item["line"] for item in search_items(source, 0) if item["what"] == "instruction"}
+    assert "linear.py:3" in found["t"] and "model.py:12" in found["t"] and "main.py:1" in found["t"], "a search finds every caller"
 
 
 def test_the_picture_between_two_instructions() -> None:
@@ -181,14 +248,34 @@ def test_one_kernel_side_by_side() -> None:
 
 
 def test_a_page_carries_the_lines_of_a_kernel_that_its_panes_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beside_data, "MOST_PANE_LINES", 5)
+    for module in (code_pane, hot_kernels):
+        monkeypatch.setattr(module, "MOST_PANE_LINES", 5)
     session = xe.compile(ROWS)
+    shown = {line.number for pane in session._explorer_source_().panes() if pane.name == "llvm-ir-optimized" for line in pane.lines}
     made = beside_data.summary(session, (), live=False)["made"]
     kernel = next(iter(made.values()))
     runs = [run for _, _, cells in kernel["rows"] for run in cells[kernel["stages"].index("llvm-ir-optimized")]]
-    wanted = {number for first, count in runs for number in range(first, first + count) if number > 5}
+    wanted = {number for first, count in runs for number in range(first, first + count) if number not in shown}
     lines, text = kernel["beyond"]["llvm-ir-optimized"], session.llvm_ir().split("\n")
     assert wanted and {int(number): line for number, line in lines.items()} == {number: text[number - 1] for number in wanted}
+
+
+@pytest.mark.parametrize("stage", ["source", "llvm-ir", "llvm-ir-optimized", "assembly"])
+def test_of_a_long_text_the_hottest_kernels_are_kept(monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
+    most = 60
+    session = xe.compile(dag_text(300), verify=False)
+    for module in (code_pane, code_panes, hot_kernels):
+        monkeypatch.setattr(module, "MOST_PANE_LINES", most)
+    pane = next(pane for pane in session._explorer_source_().panes() if pane.name == stage)
+    text = (session.source.source_text or "" if stage == "source" else session.stage(stage).text.removesuffix("\n")).split("\n")
+    lines = [line for line in pane.lines if line.number]
+    assert len(text) > most >= len(lines) > most // 2 and all(text[line.number - 1] == line.text for line in lines)
+    gaps = [line for line in pane.lines if not line.number]
+    assert sum([int(gap.text.split()[1]) for gap in gaps]) == len(text) - len(lines)
+    hottest = next(iter(hot_kernels.kernel_times(session)))
+    ids = {hottest, *[i.id for called in session.module.find(hottest).called for i in called.instructions.values()]}
+    ids |= {origin for key in list(ids) for origin in session.passes.lineage.origins(key)}
+    assert ids & {line.instruction for line in lines}, "the hottest kernel has no line"
 
 
 def test_times_of_a_profile_colour_the_graph_also_as_measured_by_predicted() -> None:

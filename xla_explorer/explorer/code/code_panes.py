@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from xla_explorer.explorer.code.hot_kernels import kept_lines
 from xla_explorer.explorer.code.loop_text import MOST_SHOWN, loop_lines, shown_loops
+from xla_explorer.explorer.code.python_source import python_pane
 from xla_explorer.explorer.display import MOST_PANE_LINES, CodePane, LazyLines, TextLine
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
 if TYPE_CHECKING:
-    from xla_explorer.explorer.sessions.source_lines import SourceLines
-    from xla_explorer.hlo.module import HloModule
+    pass
 
 SMALL_FOR_PTX = 300
 """Modules of more instructions are compiled for a second backend only when somebody asks for it."""
@@ -40,13 +40,16 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
         panes.append(CodePane("loops", [TextLine(f"// {line}", None) for line in XLA_LOOPS], "XLA", " ".join(XLA_LOOPS)))
     elif "llvm-ir" in names and compilation.error is None:
         count = len({step.instruction for step in program_steps(compilation)})
-        note = f"the first {MOST_SHOWN} of {count} kernels; session.loops() has all" if count > MOST_SHOWN else "opaque kernels in one line"
+        note = "opaque kernels in one line"
+        if count > MOST_SHOWN:
+            note = f"{MOST_SHOWN} of {count} kernels, those that take most time; session.loops() has all"
         lines = LazyLines("loops", lambda: loop_lines(shown_loops(compilation))[0])
         panes.append(CodePane("loops", lines, "xla_explorer loop nests", note))
     panes += [_stage_pane(compilation, name) for name in names]
     if "ptx" not in names and compilation.error is None and compilation.backend != DUMP:
         note = "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU"
-        panes.append(CodePane("ptx", LazyLines("ptx", lambda: _ptx_lines(compilation)), "xla_explorer gpu", note))
+        ptx = LazyLines("ptx", lambda: _ptx_lines(compilation), partial(kept_lines, compilation))
+        panes.append(CodePane("ptx", ptx, "xla_explorer gpu", note))
     return panes
 
 
@@ -90,8 +93,8 @@ def _source_pane(compilation: Compilation) -> CodePane:
     text = compilation.source.source_text or ""
     lines = [TextLine(line, at.get(number)) for number, line in enumerate(text.split("\n"), 1)]
     rest = len(lines) - MOST_PANE_LINES
-    note = f"{rest} of {len(lines)} lines cut; session.stage('source').text has all" if rest > 0 else ""
-    return CodePane("source", lines[:MOST_PANE_LINES], compilation.source.filename or "the text given", note)
+    note = f"{rest} of {len(lines)} lines left out; session.stage('source').text has all" if rest > 0 else ""
+    return CodePane("source", kept_lines(compilation, "source", lines), compilation.source.filename or "the text given", note)
 
 
 def _stage_pane(compilation: Compilation, name: str) -> CodePane:
@@ -100,7 +103,7 @@ def _stage_pane(compilation: Compilation, name: str) -> CodePane:
     def make() -> list[TextLine]:
         return [TextLine(text, key) for text, key in stage.lines()]
 
-    return CodePane(name, LazyLines(name, make), stage.compiler or f"xla_explorer {compilation.backend}")
+    return CodePane(name, LazyLines(name, make, partial(kept_lines, compilation)), stage.compiler or f"xla_explorer {compilation.backend}")
 
 
 def _ptx_lines(compilation: Compilation) -> list[TextLine]:
@@ -131,50 +134,3 @@ def _ids_here(mine: Compilation, other: Compilation) -> Callable[[int | None], i
         return None
 
     return here
-
-
-LARGEST = 2_000_000
-AROUND = 4
-"""Lines shown before and after those that are named."""
-
-
-def python_pane(module: HloModule, source_lines: SourceLines) -> CodePane | None:
-    """The lines around those that instructions come from, of the file that most of them name; None where there is no such file.
-
-    Only Python files are read, and only the name of the file is shown, never its folder.
-    """
-    places: dict[str, dict[int, list[int]]] = {}
-    for i in module.instructions():
-        file, _, line = source_lines.metadata_place(i.metadata).rpartition(":")
-        if file.endswith(".py") and line.isdigit():
-            places.setdefault(file, {}).setdefault(int(line), []).append(i.id)
-    counts = Counter({file: sum([len(ids) for ids in lines.values()]) for file, lines in places.items()})
-    for file, _ in counts.most_common():
-        text = _read(file)
-        if text is not None:
-            return _pane(file, text, places[file], len(places) - 1)
-    return None
-
-
-def _read(file: str) -> list[str] | None:
-    path = Path(file)
-    try:
-        if not path.is_absolute() or not path.is_file() or path.stat().st_size > LARGEST:
-            return None
-        return path.read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError:
-        return None
-
-
-def _pane(file: str, text: list[str], places: dict[int, list[int]], others: int) -> CodePane:
-    shown = sorted({k for line in places for k in range(line - AROUND, line + AROUND + 1) if 1 <= k <= len(text)})
-    rows: list[TextLine] = []
-    last = 0
-    for number in shown:
-        if number > last + 1:
-            rows.append(TextLine(f"# line {number}"))
-        ids = places.get(number, [])
-        rows.append(TextLine(text[number - 1], ids[-1] if ids else None, tuple(ids[:-1])))
-        last = number
-    note = f"{others} more files are named by the metadata" if others else ""
-    return CodePane("source", rows, Path(file).name, note)

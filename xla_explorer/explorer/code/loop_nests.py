@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -113,9 +113,9 @@ def loops_of(compilation: Compilation, kernel: str | int, schedule: str | None) 
     return CodeText(nest_text(made.nest), "text", f"session.loops({kernel!r}, {schedule!r})")
 
 
-def all_loops(compilation: Compilation, most: int | None = None) -> Loops:
-    """The nests of all kernels, or of the first `most`; see `Session.loops`."""
-    kernels = list(dict.fromkeys([step.instruction for step in program_steps(compilation)]))[:most]
+def all_loops(compilation: Compilation, wanted: Collection[int] | None = None) -> Loops:
+    """The nests of all kernels, or of the wanted; see `Session.loops`."""
+    kernels = [key for key in dict.fromkeys([s.instruction for s in program_steps(compilation)]) if wanted is None or key in wanted]
     made = {number: i for c in compilation.module.computations.values() for number, i in c.instructions.items()}
     return Loops([loops for number in kernels for loops in _kernels_loops(compilation, made[number])])
 

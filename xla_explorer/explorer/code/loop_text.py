@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.nest.ir import axes_of, walk
+from xla_explorer.explorer.code.hot_kernels import kernel_times
 from xla_explorer.explorer.code.loop_nests import KernelLoops, Loops, all_loops
 from xla_explorer.explorer.code.loop_rows import Fold
 from xla_explorer.explorer.display import TextLine
@@ -12,13 +13,17 @@ from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.kept import kept
 
 MOST_SHOWN = 60
-"""Of longer programs the nests of the first kernels are shown: each is proved and estimated when it is made."""
+"""Of longer programs the nests of the kernels that take most time are shown: each is proved and estimated when it is made."""
+
+
+def shown_loops(compilation: Compilation) -> Loops:
+    """The nests of the kernels that are shown, made once: the pane, the tab and the static form have the same."""
+    return _loops_of(compilation, tuple(list(kernel_times(compilation))[:MOST_SHOWN]))
 
 
 @kept
-def shown_loops(compilation: Compilation) -> Loops:
-    """The nests of the kernels that are shown, made once: the pane, the tab and the static form have the same."""
-    return all_loops(compilation, MOST_SHOWN)
+def _loops_of(compilation: Compilation, kernels: tuple[int, ...]) -> Loops:
+    return all_loops(compilation, kernels)
 
 
 def loop_lines(kernels: Sequence[KernelLoops]) -> tuple[list[TextLine], list[int]]:

@@ -5,7 +5,7 @@ Texts travel once, as panes; a row has runs of their lines: `[first, count]`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from xla_explorer.explorer.code.code_panes import code_panes, costly
@@ -13,7 +13,7 @@ from xla_explorer.explorer.code.control_flow import control_flow
 from xla_explorer.explorer.code.llvm_views import inner_loops
 from xla_explorer.explorer.code.side_by_side import DEFAULT_STAGES, GPU_STAGES, KernelCode, kernels_beside, stage_names
 from xla_explorer.explorer.code.stage_functions import CodeLine
-from xla_explorer.explorer.display.code_pane import MOST_PANE_LINES
+from xla_explorer.explorer.display.code_pane import CodePane
 from xla_explorer.explorer.page.reports import KernelRow
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -27,7 +27,8 @@ def summary(session: Compilation, rows: Iterable[KernelRow], *, live: bool) -> d
     """Kernels with what they compute, the longest first; columns, and which are open at first. live: kernels are asked for one by one."""
     times = {row.instruction: row.measured_us or row.predicted_us or 0.0 for row in rows if row.instruction is not None}
     steps = sorted(program_steps(session), key=lambda step: -times.get(step.instruction, 0.0))
-    cheap = {pane.name for pane in code_panes(session) if not costly(session, pane)}
+    panes = [pane for pane in code_panes(session) if not costly(session, pane)]
+    cheap = {pane.name for pane in panes}
     stages = [name for name in stage_names(session) if live or (name in cheap and name != "loops")]
     first = [name for name in DEFAULT_STAGES if name in stages and name in cheap]
     first += [name for name in ("ptx", "assembly", "llvm-ir") if name in stages and name in cheap and name not in first]
@@ -36,12 +37,17 @@ def summary(session: Compilation, rows: Iterable[KernelRow], *, live: bool) -> d
     made: dict[str, Any] = {}
     if not live and stages:
         room = EMBEDDED_LINES
+        shown = {pane.name: _numbers(pane) for pane in panes if pane.name in stages}
         for kernel in kernels_beside(session, steps[:EMBEDDED_KERNELS], stages):
             room -= sum([len(lines) for lines in kernel.code.values()])
             if room < 0:
                 break
-            made[str(kernel.instruction)] = {**kernel_data(kernel, stages), "beyond": _beyond(kernel, stages)}
+            made[str(kernel.instruction)] = {**kernel_data(kernel, stages), "beyond": _beyond(kernel, stages, shown)}
     return {"stages": stages, "open": first[:2], "kernels": kernels, "made": made}
+
+
+def _numbers(pane: CodePane) -> set[int]:
+    return {at if line.number is None else line.number for at, line in enumerate(pane.lines, 1)}
 
 
 def _computed(session: Compilation, key: int) -> list[int]:
@@ -55,11 +61,12 @@ def kernel_data(kernel: KernelCode, stages: Sequence[str]) -> dict[str, Any]:
     return {"stages": list(stages), "rows": rows, "notes": kernel.notes, "times": kernel.times}
 
 
-def _beyond(kernel: KernelCode, stages: Sequence[str]) -> dict[str, dict[str, str]]:
-    """By stage and number the lines of a kernel that are behind the end of the panes of a page, which are cut."""
+def _beyond(kernel: KernelCode, stages: Sequence[str], shown: Mapping[str, Container[int]]) -> dict[str, dict[str, str]]:
+    """By stage and number the lines of a kernel that the panes of a page leave out. shown: by stage the numbers that they have."""
     found: dict[str, dict[str, str]] = {}
     for place, stage in enumerate(stages):
-        lines = {str(line.number): line.text for row in kernel.rows for line in row.cells[place] if line.number > MOST_PANE_LINES}
+        there = shown.get(stage, frozenset())
+        lines = {str(line.number): line.text for row in kernel.rows for line in row.cells[place] if line.number not in there}
         if lines:
             found[stage] = lines
     return found

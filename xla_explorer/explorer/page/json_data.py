@@ -64,6 +64,7 @@ class PaneData(TypedDict):
     lines: list[LineData] | None
     packed: list[PackedColumn] | None
     costly: bool
+    sections: list[tuple[int, str]]
 
 
 class ExplorerPayload(TypedDict):
@@ -104,8 +105,14 @@ class ExplorerPayload(TypedDict):
 
 
 def text_lines(lines: Sequence[TextLine] | Sequence[tuple[str, int | None]]) -> list[LineData]:
-    """Lines as [text, instruction id or None], with a list of more ids where a line has several."""
-    return [[line[0], line[1]] if len(line) < 3 or not line[2] else [line[0], line[1], list(line[2])] for line in lines]
+    """Lines as [text, instruction id or None], with a list of more ids where a line has several, and its number where that is not its
+    place."""
+    return [[line[0], line[1]] if len(line) < 3 or not (line[2] or line[3] is not None) else _long_line(line) for line in lines]
+
+
+def _long_line(line: TextLine) -> LineData:
+    found: LineData = [line.text, line.instruction, list(line.also) or None]
+    return found if line.number is None else [*found, line.number]
 
 
 def by_field(row: BufferView | ComparisonTable | None) -> dict[str, Any] | None:

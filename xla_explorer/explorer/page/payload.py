@@ -50,7 +50,7 @@ TEXT_APART = 2_000
 LONG_PANE = 50
 """Panes of as many lines are columns in a page, which are shorter."""
 MOST_DECISIONS = 6_000
-MOST_HISTORIES = 3_000
+MOST_HISTORIES = 20_000
 
 
 def packed(data: Any) -> bytes:
@@ -124,7 +124,11 @@ def pane_data(panes: Sequence[CodePane], *, with_lines: bool = True, live: bool 
             lines = None if live else text_lines([TextLine(p.costly)])
         elif with_lines:
             lines = text_lines(p.lines)
-        found.append(PaneData(name=p.name, producer=p.producer, note=p.note, lines=lines, packed=None, costly=bool(p.costly)))
+        found.append(
+            PaneData(
+                name=p.name, producer=p.producer, note=p.note, lines=lines, packed=None, costly=bool(p.costly), sections=list(p.sections)
+            )
+        )
     return found
 
 
@@ -273,7 +277,7 @@ def _whole(source: ExplorerSource, picture: PictureGraph, step: int, pools: Mapp
 def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int], clean: Callable[[Any], Any]) -> None:
     pools = {prefix + name: Pool(key) for prefix in ("", _WHOLE) for name, key in PICTURE_KEYS.items()}
     pools["text"] = Pool(by_instruction)
-    ids: dict[int, None] = {}
+    steps = list(steps)
     for step in steps:
         picture = source.picture(step)
         whole = source.reports.whole_picture(step) if picture.hidden else None
@@ -284,16 +288,23 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
             text=pools["text"].sequence(source.text(step), step),
             rewrites=[plain(row) for row in source.rewrites(step)],
         )
-        ids.update((node.id, None) for node in picture.nodes)
-        ids.update((group.instruction, None) for group in picture.groups if group.instruction is not None)
     sentences: dict[str, int] = {}
-    for key in list(ids)[:MOST_HISTORIES]:
+    for key in _instructions_by_heat(source, steps)[:MOST_HISTORIES]:
         told = [str(sentence) for sentence in source.history(key)]
         payload["histories"][str(key)] = [sentences.setdefault(sentence, len(sentences)) for sentence in told]
     payload["sentences"] = column(list(sentences), clean)
     payload["pools"] = {name: pool.packed(clean) for name, pool in pools.items()}
     panes = [p for p in source.panes() if p.name != "hlo" or len(payload["steps"]) < 2]
     payload["panes"] = [packed_pane(pane, clean) for pane in pane_data(panes, live=payload["live"])]
+
+
+def _instructions_by_heat(source: ExplorerSource, steps: Sequence[int]) -> list[int]:
+    """The instructions of these steps: kernels, the longest first, then those of the later steps first."""
+    kernels = sorted(source.reports.kernels(), key=lambda row: -(row.measured_us or row.predicted_us or 0.0))
+    ids = dict.fromkeys([row.instruction for row in kernels if row.instruction is not None])
+    for step in reversed(steps):
+        ids.update((key, None) for _, key in source.text(step) if key is not None)
+    return list(ids)
 
 
 def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:

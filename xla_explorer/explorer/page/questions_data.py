@@ -85,6 +85,16 @@ def pass_costs(passes: RecordedPasses[RecordedPass], flame: Sequence[Any]) -> di
     }
 
 
+def _all_callers(frames: Sequence[Sequence[Any]], frame: int) -> str:
+    """`linear.py:287 model.py:12`: the lines of a stack, the innermost first."""
+    found = []
+    while frame >= 0:
+        file, _, line, caller = frames[frame]
+        found.append(f"{file}:{line}")
+        frame = caller
+    return " ".join(found)
+
+
 def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
     """What a search looks at: the instructions of a step with their numbers, the decisions, the passes."""
     columns = {column.title: column.values for column in source.reports.columns()}
@@ -94,7 +104,7 @@ def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
     asked = source.reports.requests.get("callers")
     callers = asked(source.reports, {}) if asked is not None else {"frames": [], "of": {}}
     for key, frame in callers["of"].items():  # JAX says places by stack frames, not in the printed line
-        lines[int(key)] = "{0}:{2}".format(*callers["frames"][frame])
+        lines[int(key)] = _all_callers(callers["frames"], frame)
     steps = source.steps()
     for text, key, *_ in source.text(step):
         item = instruction_item(text, key) if key is not None else None

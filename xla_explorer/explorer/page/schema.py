@@ -143,7 +143,7 @@ def _body() -> str:
             *types_,
             "",
             "// One printed line: text, the instruction that it prints, more instructions that came from it.",
-            "/** @typedef {[string, number | null] | [string, number | null, number[]]} TextLine */",
+            "/** @typedef {[string, number | null, (number[] | null)?, number?]} TextLine */",
             "",
             "export const FIELDS = {",
             *fields,

@@ -1,9 +1,14 @@
-"""From an instruction to the line that it came from: the user's file by metadata, else the line of HLO text."""
+"""From an instruction to the line that it came from: the user's file by metadata, else the line of HLO text.
+
+The user's line is the innermost stack frame outside of installed packages and of Python: of a model in flax it is the model's, not
+flax's.
+"""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from xla_explorer.hlo.metadata import StackFrameTables, parse_metadata
@@ -15,6 +20,14 @@ if TYPE_CHECKING:
 _CELL: Final = re.compile(r"(?:[/\\]ipykernel_\d+[/\\]\d+\.py|<ipython-input-.*>)\Z")
 
 
+_LIBRARY: Final = re.compile(r"(?:^|[/\\])(?:site-packages|dist-packages|lib[/\\]python3[.\d]*|<frozen)[/\\]?")
+
+
+def in_library(file: str) -> bool:
+    """Whether a file belongs to an installed package or to Python itself."""
+    return _LIBRARY.search(file) is not None
+
+
 def shown_file(file: str) -> str:
     """The name of a source file; `In[5]` of a cell that this process's notebook ran, which is compiled as a temporary file."""
     if _CELL.search(file) is None or (ipython := sys.modules.get("IPython")) is None:
@@ -22,6 +35,15 @@ def shown_file(file: str) -> str:
     shell = ipython.get_ipython()
     named = shell.compile.format_code_name(file) if shell is not None else None
     return str(named[1]) if named is not None else file
+
+
+def users_frame(frames: Sequence[tuple[str, int]]) -> tuple[str, int]:
+    """The innermost frame outside of installed packages; where all are inside, the innermost."""
+    return next((frame for frame in frames if not in_library(frame[0])), frames[0])
+
+
+def _place(frame: tuple[str, int]) -> str:
+    return f"{shown_file(frame[0])}:{frame[1]}"
 
 
 class SourceLines:
@@ -38,18 +60,25 @@ class SourceLines:
             if i.line:
                 self._lines.setdefault(i.id, i.line)
 
-    def metadata_place(self, metadata: str | None) -> str:
-        """`model.py:12` from metadata or the stack frame tables; empty when neither says."""
+    def frames(self, metadata: str | None) -> list[tuple[str, int]]:
+        """(file, line) of the stack frames, the innermost first, from metadata or the stack frame tables; empty when neither says."""
         if not metadata:
-            return ""
+            return []
         found = parse_metadata(metadata)
-        if found.source_file:
-            return f"{shown_file(found.source_file)}:{found.source_line}"
-        if found.stack_frame_id and self._frames is not None:
-            stack = self._frames.stack(found.stack_frame_id)
-            if stack:
-                return f"{shown_file(stack[0][0])}:{stack[0][2]}"
-        return ""
+        stack = self._frames.stack(found.stack_frame_id) if found.stack_frame_id and self._frames is not None else []
+        frames = [(file, line) for file, _, line in stack]
+        innermost = (found.source_file, found.source_line)
+        return frames if not found.source_file or innermost in frames else [innermost, *frames]
+
+    def metadata_place(self, metadata: str | None) -> str:
+        """`model.py:12`: the user's line, else the innermost; empty when the metadata say nothing."""
+        frames = self.frames(metadata)
+        return _place(users_frame(frames)) if frames else ""
+
+    def innermost_place(self, metadata: str | None) -> str:
+        """The innermost line, of an installed package too; empty when the metadata say nothing."""
+        frames = self.frames(metadata)
+        return _place(frames[0]) if frames else ""
 
     def hlo_line(self, instruction: int) -> int:
         """The line of the HLO text that defined the instruction, 0 when a pass made it."""

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from xla_explorer.explorer.sessions.source_lines import SourceLines, shown_file
+from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
-
-_LIBRARY: Final = re.compile(r"(?:^|[/\\])(?:site-packages|dist-packages|lib[/\\]python3[.\d]*|<frozen)[/\\]?")
 
 
 class Place(NamedTuple):
@@ -48,21 +46,10 @@ class PlacedModule:
         if i is None:
             return None, NOWHERE
         for metadata in (*[self._said.get(one.name) for one in _told_by(i)], i.metadata):
-            if (innermost := self._lines.metadata_place(metadata)) and metadata:
-                user = self._users_line(metadata)
-                scope = parse_metadata(metadata).scope
-                return i, Place(user or innermost, innermost if user not in ("", innermost) else "", scope)
+            if line := self._lines.metadata_place(metadata):
+                innermost = self._lines.innermost_place(metadata)
+                return i, Place(line, innermost if innermost != line else "", parse_metadata(metadata).scope)
         return i, NOWHERE
-
-    def _users_line(self, metadata: str) -> str:
-        found, frames = parse_metadata(metadata), self.module.frames
-        stack = frames.stack(found.stack_frame_id) if frames is not None and found.stack_frame_id else []
-        return next((f"{shown_file(file)}:{line}" for file, _, line in stack if not in_library(file)), "")
-
-
-def in_library(file: str) -> bool:
-    """Whether a file belongs to an installed package or to Python itself."""
-    return _LIBRARY.search(file) is not None
 
 
 def short_place(place: str) -> str:

@@ -1,6 +1,7 @@
 // The tab of code side by side: one kernel, a column for each stage, aligned by HLO line or in the order of the code.
 import { blocksPanel } from "./basic_blocks.js";
 import { make, messageOf, scrolled, scrollWithin, showMicroseconds } from "./elements.js";
+import { lineNumber } from "./lines.js";
 import { paneTitle } from "./pane_titles.js";
 import { registerTab } from "./tabs.js";
 import { highlighted } from "./highlighted.js";
@@ -11,6 +12,17 @@ import { highlighted } from "./highlighted.js";
 /** @typedef {{ stages: string[], rows: BesideRow[], notes: Record<string, string>, times: Record<string, string>, beyond?: Record<string, Record<string, string>> }} BesideKernel beyond: lines behind the end of a page's panes */
 /** @typedef {[string, number, string, number | null, number[]]} BesideEntry name, instruction, source line, microseconds, what it computes */
 /** @typedef {{ stages: string[], open: string[], kernels: BesideEntry[], made: Record<string, BesideKernel> }} Beside */
+
+/** The texts of lines, each at its number less one. @param {import("./schema.js").TextLine[]} lines */
+function textsByNumber(lines) {
+  /** @type {string[]} */
+  const found = [];
+  lines.forEach((line, at) => {
+    const number = lineNumber(line, at);
+    if (number) found[number - 1] = line[0];
+  });
+  return found;
+}
 
 /** @param {App} app */
 function besideTab(app) {
@@ -45,7 +57,7 @@ function besideTab(app) {
         stage,
         app.store.data.live
           ? app.store.report("stage_text", { name: stage }, `stage_text ${stage}`)
-          : app.store.panes().then((/** @type {any[]} */ panes) => (panes.find(p => p.name === stage)?.lines ?? []).map((/** @type {[string]} */ line) => line[0])),
+          : app.store.panes().then((/** @type {any[]} */ panes) => textsByNumber(panes.find(p => p.name === stage)?.lines ?? [])),
       );
     return /** @type {Promise<string[]>} */ (texts.get(stage));
   }

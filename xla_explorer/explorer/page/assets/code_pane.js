@@ -14,6 +14,7 @@ import { namedAll } from "./store.js";
  * @property {import("./schema.js").TextLine[] | null} lines null: asked for when the pane is opened
  * @property {any} [packed] the lines as columns, which are there when they are looked at
  * @property {boolean} [costly]
+ * @property {[number, string][]} [sections] where the files of a pane of several begin
  * @property {boolean} [follows] whether it shows the chosen pass
  * @property {number | null} [entry] the instruction before which it opens
  * @property {Map<number, any>} [counts]
@@ -34,11 +35,22 @@ export function codePane(app, pane, changed) {
   return {
     about: [
       pane.counts ? countLegend(pane.counts) : make("span", { className: "xe-dim", title: notes, textContent: notes }),
+      (pane.sections?.length ?? 0) > 1 ? sectionChoice(pane, lines) : null,
       mayCount ? countButton(app, pane, changed) : null,
     ],
     body: lines.root,
     lines,
   };
+}
+
+/** The files of a pane of several, to go to one. @param {Pane} pane @param {ReturnType<typeof lineBlocks>} lines */
+function sectionChoice({ sections }, lines) {
+  const choice = make(
+    "select",
+    { className: "xe-sections", tabIndex: 0, ariaLabel: "file", title: "go to a file", onchange: () => lines.scrollTo(Number(choice.value)) },
+    ...(sections ?? []).map(([at, title]) => make("option", { value: at, textContent: title })),
+  );
+  return choice;
 }
 
 /**

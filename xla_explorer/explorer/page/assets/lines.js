@@ -3,12 +3,16 @@ import { make, showNumber } from "./elements.js";
 import { highlighted } from "./highlighted.js";
 import { LINE_HEIGHT, longList } from "./long_list.js";
 
+/** The number of a line in its text; 0: it is in none. @param {import("./schema.js").TextLine} line @param {number} at its place, from 0 */
+export const lineNumber = (line, at) => line[3] ?? at + 1;
+
 /**
  * @param {import("./schema.js").TextLine} line
+ * @param {number} at its place, from 0
  * @param {number} number
  * @param {Map<number, any> | null} counts line number -> { mark, share, why } of the lines that ran on the emulator
  */
-function codeLine([text, id], number, counts) {
+function codeLine([text, id], at, number, counts) {
   const counted = counts?.get(number),
     bar = counts ? make("span", { className: "xe-ran" }, make("i")) : null;
   if (counted) bar.firstChild.style.width = `${Math.max(1, Math.round(32 * counted.heat))}px`;
@@ -19,12 +23,12 @@ function codeLine([text, id], number, counts) {
       title: counted ? `${showNumber(counted.warps)} warp instructions, ${showNumber(+(100 * counted.share).toPrecision(2))} % of its kernel${counted.why ? `; ${counted.mark}: ${counted.why}` : ""}` : "",
     },
     bar,
-    make("span", { className: "no", textContent: number }),
+    make("span", { className: "no", textContent: number || "" }),
     make("code", {}, ...highlighted(text)),
   );
   if (id !== null) {
     el.dataset.id = id;
-    el.dataset.line = number;
+    el.dataset.at = at;
     el.classList.add(`c${id % 8}`);
   }
   return el;
@@ -38,11 +42,11 @@ function codeLine([text, id], number, counts) {
  */
 export function lineBlocks(lines, onSelect, counts = null) {
   const root = make("div", { className: "xe-lines" });
-  root.style.setProperty("--xe-digits", String(lines.length).length);
+  root.style.setProperty("--xe-digits", String(lines.reduce((most, line, at) => Math.max(most, lineNumber(line, at)), 0)).length);
   const byId = new Map(),
     lit = new Set(),
     list = longList(root, lines.length, at => {
-      const el = codeLine(lines[at], at + 1, counts);
+      const el = codeLine(lines[at], at, lineNumber(lines[at], at), counts);
       if (lit.has(at)) el.classList.add("on");
       return el;
     });
@@ -55,7 +59,7 @@ export function lineBlocks(lines, onSelect, counts = null) {
   });
   root.addEventListener("click", (/** @type {any} */ event) => {
     const line = event.target.closest("[data-id]");
-    if (line) onSelect(+line.dataset.id, lines[+line.dataset.line - 1][2] ?? []);
+    if (line) onSelect(+line.dataset.id, lines[+line.dataset.at][2] ?? []);
   });
 
   /** @param {Iterable<number>} ids */

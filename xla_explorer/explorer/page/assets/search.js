@@ -60,7 +60,9 @@ export function searchBox(app) {
     app.store
       .report("callers", {}, "callers")
       .then((/** @type {{ frames: [string, string, number, number][], of: Record<string, number> }} */ { frames, of }) => {
-        places = new Map(Object.entries(of).map(([key, frame]) => [Number(key), `${frames[frame][0]}:${frames[frame][2]}`]));
+        const told = /** @type {string[]} */ ([]); // by frame its line and those of its callers, which stand before it
+        for (const [file, , line, caller] of frames) told.push(caller < 0 ? `${file}:${line}` : `${file}:${line} ${told[caller]}`);
+        places = new Map(Object.entries(of).map(([key, frame]) => [Number(key), told[frame]]));
       })
       .catch(() => {});
   input.addEventListener("focus", askedOnce, { once: true });

@@ -167,7 +167,7 @@ export function askerOf(model, news) {
 }
 
 /**
- * A long pane travels as columns of texts, instructions and further instructions. Its lines are made when somebody looks at them.
+ * A long pane travels as columns of texts, instructions, further instructions and numbers. Its lines are made when somebody looks at them.
  * @param {import("./schema.js").PaneData} pane
  * @returns {import("./schema.js").PaneData}
  */
@@ -177,8 +177,8 @@ export function unpackedPane(pane) {
   /** @type {import("./schema.js").PaneData["lines"]} */
   let lines = null;
   const made = () => {
-    const [texts, ids, more] = packed.map(valuesOf);
-    return texts.map((text, k) => (more?.[k] ? [text, ids[k], more[k]] : [text, ids[k]]));
+    const [texts, ids, more, numbers] = packed.map(valuesOf);
+    return texts.map((text, k) => (typeof numbers?.[k] === "number" ? [text, ids[k], more?.[k] ?? null, numbers[k]] : more?.[k] ? [text, ids[k], more[k]] : [text, ids[k]]));
   };
   return Object.defineProperty({ ...pane }, "lines", { get: () => (lines ??= made()), enumerable: true });
 }
