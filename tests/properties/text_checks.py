@@ -150,7 +150,10 @@ def _first_difference(one: str, two: str) -> str:
 
 
 class Setting(NamedTuple):
-    """How a text is compiled and run. guard: `behind`, `front` or none, where memory may not be touched. large: as large arrays are."""
+    """How a text is compiled and run. guard: `behind`, `front` or none, where memory may not be touched. large: as large arrays are.
+
+    backend: what compiles it; only a CPU has guards, threads and an effort.
+    """
 
     effort: str
     threads: int
@@ -158,6 +161,7 @@ class Setting(NamedTuple):
     guard: str
     passes: str
     large: bool = False
+    backend: str = "cpu"
 
     @classmethod
     def of(cls, seed: int, guards: bool) -> Setting:
@@ -180,7 +184,9 @@ def check_run(module: HloModule, setting: Setting, seed: int, step: Step = lambd
     step("compile")
     with as_if_large(setting.large):
         try:
-            session = xe.compile(module, cache=False, journal="off", verify=False, threads=setting.threads, passes=setting.passes)
+            session = xe.compile(
+                module, backend=setting.backend, cache=False, journal="off", verify=False, threads=setting.threads, passes=setting.passes
+            )
         except CompileFailedError as problem:
             cause = problem.__cause__
             clear = isinstance(cause, UnsupportedOpcodeError) or type(cause).__name__.startswith("Unsupported")

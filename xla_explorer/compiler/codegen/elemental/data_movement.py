@@ -34,10 +34,10 @@ def moved(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
         raise CodegenError(reads.message)
     if not reads:
         return constant(e.writer, 0, i.shape.element_type)
-    return _first_read(e, i, [read for read in reads if not read.addressing], _Words(e, dict(zip(axes, index, strict=True))))
+    return _first_read(e, i, [read for read in reads if not read.addressing], Words(e, dict(zip(axes, index, strict=True))))
 
 
-class _Words:
+class Words:
     """Index expressions as words; each atom is computed once, where it is asked for first: before every choice that depends on it."""
 
     def __init__(self, e: ElementalEmitter, known: dict[Atom, Word]) -> None:
@@ -70,7 +70,7 @@ class _Words:
         return w.mod(dividend, n) if isinstance(atom, Remainder) else w.sub(w.div(dividend, n), below)
 
 
-def _first_read(e: ElementalEmitter, i: HloInstruction, reads: list[Read], words: _Words) -> Scalar:
+def _first_read(e: ElementalEmitter, i: HloInstruction, reads: list[Read], words: Words) -> Scalar:
     read, *others = reads
     operand, place = i.operands[read.operand], tuple([words(x) for x in read.place])
     inside: str | None = None

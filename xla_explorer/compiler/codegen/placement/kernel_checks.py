@@ -6,7 +6,6 @@ from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.emission_count import emission_is_bounded
 from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import belongs_into_epilogue, epilogue_dot
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer, kernel_row
 from xla_explorer.compiler.target import Kind
 from xla_explorer.foundation.reason import Reason, refuse
@@ -14,7 +13,6 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
 
 _SCALAR = frozenset({"parameter", "constant", "tuple"})  # besides elementwise operations
-_NESTS_ONLY = frozenset({"dot", "reduce-window"})  # in a fusion, these roots have no other writer
 
 
 def kernel_is_emitted(i: HloInstruction, kind: Kind = Kind.CPU) -> Reason | None:
@@ -38,8 +36,6 @@ def kernel_is_emitted(i: HloInstruction, kind: Kind = Kind.CPU) -> Reason | None
                 return refuse("opcode-not-emitted", f"%{inner.name}: {name} has no emitter inside a fusion", opcode=name)
             if (reason := _instruction_is_emitted(inner, inner in roots)) is not None:
                 return reason
-        if root.opcode.name in _NESTS_ONLY and isinstance(nest := nest_of(i), Reason):
-            return nest
         return emission_is_bounded(i.called[0])
     if kind is not Kind.CPU and i.opcode.name == "scatter":  # whose updates without atomic operations are a loop nest
         bad = next((x for x in i.to_apply.instructions.values() if not (x.opcode.elementwise or x.opcode.name in _SCALAR)), None)

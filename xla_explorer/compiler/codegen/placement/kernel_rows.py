@@ -10,7 +10,7 @@ from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FU
 from xla_explorer.compiler.codegen.kernels.custom_calls import custom_call_is_emitted, write_custom_call_kernel
 from xla_explorer.compiler.codegen.kernels.fourier.transform import fft_is_emitted, write_fft_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.products.grouped_products import write_grouped_product
+from xla_explorer.compiler.codegen.kernels.plain_reductions import write_dot_kernel, write_plain_reduction
 from xla_explorer.compiler.codegen.kernels.random_bits import (
     rng_bit_generator_is_emitted,
     write_random_bits_kernel,
@@ -70,17 +70,17 @@ _WITH_COMPLEX = (
 KERNEL_ROWS = table(
     (
         KernelRow("concatenate", is_complex=True),
-        KernelRow("convolution", standalone=True, is_complex=True),
+        KernelRow("convolution", write_plain_reduction, standalone=True, is_complex=True),
         KernelRow(
             "custom-call", write_custom_call_kernel, standalone=True, sequential=True, is_complex=True, check=custom_call_is_emitted
         ),
-        KernelRow("dot", write_grouped_product, is_complex=True),
+        KernelRow("dot", write_dot_kernel, is_complex=True),
         KernelRow("dynamic-update-slice", is_complex=True),
         KernelRow("fft", write_fft_kernel, standalone=True, sequential=True, is_complex=True, check=fft_is_emitted),
         KernelRow("gather", is_complex=True),
         KernelRow("pad", is_complex=True),
         KernelRow("reduce", is_complex=True),
-        KernelRow("reduce-window", combines=True, is_complex=True),
+        KernelRow("reduce-window", write_plain_reduction, combines=True, is_complex=True),
         KernelRow("rng-bit-generator", write_random_bits_kernel, standalone=True, check=rng_bit_generator_is_emitted),
         KernelRow("rng-get-and-update-state", write_random_state_kernel, standalone=True, sequential=True),
         KernelRow("scatter", write_scatter_kernel, is_complex=True),

@@ -191,11 +191,11 @@ class NestWriter:
         """The points of copies that guards of a choice differ at, each for a branch of its own, in which only the other copies are open."""
         axes = frozenset().union(*[g.expression.axes for case in s.cases for g in self.indices.normal(case.guards)])
         outer, apart = self.unrolled, [a for a in self.unrolled if a in axes]
-        self.unrolled = [a for a in outer if a not in apart]
         loads = [x for case in s.cases for x, _ in walk(case.body) if isinstance(x, Load)] if apart else []
         for atom in dict.fromkeys([atom for x in loads for y in x.place for atom in y.atoms()]):
             if isinstance(atom, Quotient | Remainder) and atom.dividend.axes.isdisjoint(outer):
                 self.indices.value(IndexExpression(((atom, 1),)), {})  # once for all branches, which see nothing of one another
+        self.unrolled = [a for a in outer if a not in apart]
         for point in points(apart):
             with self.indices.at_point(point):
                 yield point

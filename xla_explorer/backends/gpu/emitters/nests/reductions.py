@@ -128,9 +128,11 @@ class Reduction(Reducing["NestWriter"]):
         if (s.id,) != self.s.values or len(s.cases) != 2 or s.cases[1].body or isinstance(self.s.combiner, Combination):
             return False
         asked = frozenset().union(*[g.expression.axes for g in s.cases[0].guards])
-        (other,) = self.l.values[s.cases[1].value].all()
+        other = self.l.values.get(s.cases[1].value)
+        if other is None or other.axes or s.element.is_complex:  # a value of the body, not yet computed, is no constant
+            return False
         known = asked.issuperset([a for a in self.own if a.extent > 1])
-        return known and not s.element.is_complex and real(other).name == real(self.identity()).name
+        return known and real(other.at({})).name == real(self.identity()).name
 
     def _with_case(self, s: Choose, sums: Sums) -> Sums:
         """Accumulators with what a choice counts, in a branch with its memory access: for the identity element nothing is done."""

@@ -1,0 +1,121 @@
+"""Dots, convolutions and windows element by element, by their index maps: for what neither a nest nor a faster kernel describes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.data_movement import Words
+from xla_explorer.compiler.codegen.elemental.emitter import CodegenError, ElementalEmitter, IndexTuple
+from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product, write_grouped_product
+from xla_explorer.compiler.codegen.llvm_types import scalar_constant
+from xla_explorer.compiler.codegen.nest.hlo_parts import sum_type
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.indexing import Axis, Read, index, reads_of
+from xla_explorer.hlo.analysis.indexing.expression import Atom
+from xla_explorer.hlo.analysis.product_types import accumulation_type, operand_steps, sum_steps
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+
+def write_dot_kernel(context: KernelContext) -> None:
+    """Write a dot: in groups of small integers if the target has them and its operands are arrays, else element by element."""
+    dot = context.roots[0]
+    are_arrays = all(operand in context.arrays for operand in dot.operands)
+    if are_arrays and isinstance(plan_grouped_product(dot, context.target), GroupedPlan):
+        write_grouped_product(context)
+    else:
+        write_plain_reduction(context)
+
+
+def write_plain_reduction(context: KernelContext) -> None:
+    """Write a dot, a convolution or a reduce-window: for each element of the result a loop over what its index map combines."""
+    root, e = context.roots[0], context.emitter()
+    shape = context.outputs[0].shape
+    axes = [Axis(f"d{d}", extent) for d, extent in enumerate(shape.dimensions)]
+    reads = reads_of(root, tuple([index(axis) for axis in axes]))
+    if isinstance(reads, Reason):
+        raise CodegenError(reads.message)
+    if not shape.element_count:
+        return
+    order = list(reversed(shape.layout.minor_to_major))
+    writer = _Reduction(context, e, reads)
+    with context.iterate([shape.dimensions[d] for d in order]) as place, e.scope():
+        at = dict(zip(order, place, strict=True))
+        values = writer.element({axis: at[d] for d, axis in enumerate(axes)})
+        for value, output in zip(values, context.outputs, strict=True):
+            output.store(context.writer, tuple([at[d] for d in range(shape.rank)]), value)
+
+
+class _Reduction:
+    """The reduction of a kernel. inputs: what is combined; sums: the types in which that happens."""
+
+    def __init__(self, context: KernelContext, e: ElementalEmitter, reads: list[Read]) -> None:
+        self.context, self.e, self.root = context, e, context.roots[0]
+        self.is_product = self.root.opcode.name != "reduce-window"
+        self.inputs = reads if self.is_product else reads[: len(reads) // 2]
+        self.initial = [] if self.is_product else reads[len(reads) // 2 :]
+        self.wide = accumulation_type(self.root) if self.is_product else sum_type(self.root)
+        given = [self.root.operands[r.operand].shape.element_type for r in self.inputs]
+        types = [self.wide] if self.wide is not None else given
+        self.given, self.sums = given, Accumulators(context, types)
+        self.types: list[PrimitiveType] = types
+
+    def element(self, known: dict[Atom, Word]) -> list[Given]:
+        """The results for one place."""
+        if self.is_product:
+            self.sums.store([scalar_constant(0, self.types[0])])
+        else:
+            values = [self.e.element(self.root.operands[r.operand], ()) for r in self.initial]
+            self.sums.store([self.through(x, (t, k)) for x, t, k in zip(values, self.given, self.types, strict=True)])
+        with self.steps(known) as words:
+            values = [self.e.element(self.root.operands[r.operand], self.place(words, r)) for r in self.inputs]
+            self.sums.store(self.combined(values))
+        found = self.sums.load()
+        if self.is_product:
+            return [self.through(found[0], sum_steps(self.root))]
+        return [self.through(x, (k, t)) for x, t, k in zip(found, self.given, self.types, strict=True)]
+
+    def place(self, words: Words, read: Read) -> IndexTuple:
+        return tuple([words(x) for x in read.place])
+
+    @contextmanager
+    def steps(self, known: dict[Atom, Word]) -> Iterator[Words]:
+        """The loops over what is combined, where the guards hold."""
+        w = self.context.writer
+        with ExitStack() as loops:
+            for axis in self.inputs[0].over:
+                known = {**known, axis: loops.enter_context(w.loop(axis.extent, stem="combine"))}
+            words = Words(self.e, known)
+            inside = []
+            for guard in self.inputs[0].guards:
+                x = words(guard.expression)
+                inside.append(w.test("ult", x, guard.bound))
+            loops.enter_context(w.where(*inside))
+            loops.enter_context(self.e.scope())
+            yield words
+
+    def combined(self, values: Sequence[Given]) -> list[Scalar]:
+        """The sums with one more element in them."""
+        w = self.context.writer
+        if self.is_product:
+            factors = [self.through(x, operand_steps(self.root, k)) for k, x in enumerate(values)]
+            product = binary_value(w, "multiply", self.types[0], *factors)
+            return [binary_value(w, "add", self.types[0], self.sums.load()[0], product)]
+        values = [self.through(x, (t, k)) for x, t, k in zip(values, self.given, self.types, strict=True)]
+        if self.wide is not None:
+            return [binary_value(w, self.root.to_apply.root.opcode.name, self.wide, self.sums.load()[0], values[0])]
+        return self.e.inline_scalar_computation(self.root.to_apply, [*self.sums.load(), *values])
+
+    def through(self, value: Given, types: Sequence[PrimitiveType]) -> Given:
+        """A value of the first of some types, converted to each of the others in turn."""
+        for source, target in itertools.pairwise(types):
+            if source is not target:
+                value = convert_value(self.context.writer, value, source, target)
+        return value
