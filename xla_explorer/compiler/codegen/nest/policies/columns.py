@@ -84,10 +84,11 @@ def sums_floats(s: Reduce) -> bool:
 
 def in_chunks(plan: Plan, s: Reduce) -> None:
     """Sum up a long column chunk by chunk: rounding errors grow with the chunk and the number of chunks, not with the column."""
-    chunk, first = _chunk(s), s.axes[0].axis
-    inner = count_of(s) // first.extent
+    chunk = _chunk(s)
     if not sums_floats(s) or chunk < LEAST_CHUNK:
         return
+    first = s.axes[0].axis
+    inner = count_of(s) // first.extent
     if inner < chunk:
         rows = chunk // inner
         whole = first.extent - first.extent % rows
