@@ -65,7 +65,7 @@ def _floating(array: Array) -> bool:
 
 def _accumulations(module: HloModule) -> list[HloInstruction]:
     """What sums or multiplies, not what takes the largest."""
-    found = [i for i in module.instructions() if (noise := NOISE.get(i.opcode.name)) and noise.operands]
+    found = [i for i in module.instructions() if (noise := NOISE.get(i.opcode.name)) and noise.operands and not i.opcode.elementwise]
     return [i for i in found if not i.called or any(x.opcode.name in ("add", "multiply", "subtract") for c in i.called for x in c.instructions.values())]
 
 

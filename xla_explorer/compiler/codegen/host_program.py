@@ -125,8 +125,9 @@ class HostProgramWriter:
         """Which kernels may be parts of chains: those beside one another that may run along rows and touch enough memory twice."""
         found: set[HloInstruction] = set()
         for may, beside in [(may, list(group)) for may, group in itertools.groupby(sequence, self._may_run_along_rows)]:
-            touched = [place for i in beside for place in (*self._operands(i), *self.leaves(i))] if may and len(beside) > 1 else []
-            found.update(beside if touched_again(touched) >= LEAST_BYTES else ())
+            if may and len(beside) > 1:
+                touched = [place for i in beside for place in (*self._operands(i), *self.leaves(i))]
+                found.update(beside if touched_again(touched) >= LEAST_BYTES else ())
         return found
 
     def _may_run_along_rows(self, i: HloInstruction) -> bool:

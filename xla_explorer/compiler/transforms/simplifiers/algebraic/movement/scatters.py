@@ -55,9 +55,10 @@ def scatter_of_nothing(computation: HloComputation, instruction: HloInstruction)
 
 
 def replaces_everything(i: HloInstruction) -> bool:
-    """No index at all, and updates of the array's own shape."""
+    """No index at all, and one window of the array's own shape."""
     return (
         len(i.operands) == 3
+        and len(i.attributes.value("update_window_dims")) == i.shape.rank
         and i.operands[1].shape.element_count == 0
         and i.operands[2].shape.base is i.operands[0].shape.base
         and i.shape.element_count > 0
