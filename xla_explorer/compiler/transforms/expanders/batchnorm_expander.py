@@ -1,7 +1,8 @@
 """Batch normalisation becomes elementwise operations and reductions. Source: xla/service/batchnorm_expander.cc.
 
-That of bf16 is computed in f32: the variance is a difference of nearly equal numbers, and bf16 counts no further than to 256. XLA's
-backends come to the same by keeping the f32 between the expanded operations.
+That of floats of 16 bits and fewer is computed in f32: the variance is a difference of nearly equal
+numbers, bf16 counts no further than to 256, and the sum of squares leaves the range of f16. XLA's
+backends come to the same for bf16: they keep the f32 between the expanded operations.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, val
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import BF16, F32, S32
+from xla_explorer.hlo.primitive_type import F32, S32
 
 
 def _element_count(b: HloBuilder, x: HloValue, over: list[int]) -> HloValue:
@@ -53,14 +54,15 @@ class BatchNormExpander(OpExpanderPass):
         }[i.opcode.name]
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """In f32 where the type is bf16."""
+        """In f32 where the type is narrower."""
         operands = values_of(b, i)
-        if operands[0].dtype is not BF16:
+        own = operands[0].dtype
+        if own.bits > 16:
             return self._formula(b, i, operands)
         result = self._formula(b, i, [v.astype(F32) for v in operands])
         if not i.shape.is_tuple:
-            return result.astype(BF16)
-        return b.tuple(*[result[k].astype(BF16) for k in range(len(i.shape.tuple_shapes))])
+            return result.astype(own)
+        return b.tuple(*[result[k].astype(own) for k in range(len(i.shape.tuple_shapes))])
 
     def _formula(self, b: HloBuilder, i: HloInstruction, operands: list[HloValue]) -> HloValue:
         """By opcode."""
