@@ -41,7 +41,7 @@ def run_from_two_threads(session: xe.Session, case: Any, expected: list[Any], wh
             for _ in range(3):
                 found = session(*case.arguments)
                 leaves = list(found) if isinstance(found, tuple) else [found]
-                assert_same(case, expected, _flat(leaves), what, through_rules=True)
+                assert_same(case, expected, _flat(leaves), what)
         except BaseException as problem:
             problems.append(problem)
 

@@ -121,8 +121,8 @@ def check(case: RandomModule, what: str, threads: int, *, passes: str = "default
     arguments = [np.asarray(leaf) for leaf in flatten_value(case.arguments)]
     for at_end in (True, False):
         found = run_guarded(session, arguments, at_end=at_end)
-        assert_same(case, own, found, f"{what}, beside its own optimised module", through_rules=False)
-        assert_same(case, expected, found, what, through_rules=True)
+        assert_same(case, own, found, f"{what}, beside its own optimised module")
+        assert_same(case, expected, found, what)
 
 
 def opcode_cases() -> Iterator[tuple[str, RandomModule]]:

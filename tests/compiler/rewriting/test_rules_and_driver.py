@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -153,4 +154,36 @@ def test_exactness_tells_what_it_claims() -> None:
     near = np.nextafter(np.float32([1.0]), np.float32(2))
     assert Exactness.approximate(1).difference(np.float32([1.0]), near) is None
     assert Exactness.NUMERIC.difference(np.float32([1.0]), near) is not None
-    assert Exactness.REAL.difference(np.float32([np.inf]), np.float32([1.0])) is None
+
+
+INF, NAN, LARGEST = np.float32(np.inf), np.float32(np.nan), np.finfo(np.float32).max
+
+
+@pytest.mark.parametrize(
+    ("was", "became", "real", "fast"),
+    [
+        (1, INF, False, True),
+        (INF, 1, False, True),
+        (-INF, INF, False, True),
+        (1, NAN, False, True),
+        (INF, NAN, False, True),
+        (NAN, 1, True, True),
+        (NAN, INF, True, True),
+        (LARGEST, INF, True, True),
+        (-INF, -LARGEST, True, True),
+        (-LARGEST, INF, False, True),
+        (LARGEST / 2, INF, False, True),
+        (1, 1 + 1e-6, True, True),
+        (1, 1.01, False, False),
+        (1, -1, False, False),
+    ],
+)
+def test_a_claim_over_the_reals_keeps_what_is_a_number(was: float, became: float, real: bool, fast: bool) -> None:
+    expected, actual = np.float32([was]), np.float32([became])
+    assert (Exactness.REAL.difference(expected, actual) is None) is real
+    assert (Exactness.FAST.difference(expected, actual) is None) is fast
+
+
+def test_an_overflow_is_nan_where_a_type_has_no_infinity() -> None:
+    largest, nan = np.asarray([448, -448, 2], ml_dtypes.float8_e4m3fn), np.asarray([np.nan] * 3, ml_dtypes.float8_e4m3fn)
+    assert [Exactness.approximate(2).difference(a, b) is None for a, b in zip(largest, nan, strict=True)] == [True, True, False]

@@ -107,6 +107,21 @@ GUARDS = table(
         "dimension-numbers-differ": ("both work along different dimensions", "%a and %b scatter along different dimensions", _KEEP),
         "two-scatters": ("the joined scatter would read another one", "%x is a scatter too", _KEEP),
         "narrower-in-xla": ("XLA's simplifier has the rule in fewer cases", "two instructions read %r", "leave out as_xla"),
+        "needs-fast-math": (
+            "what overflows or underflows would be another value",
+            "what overflows or underflows in %log would be another value",
+            "run algsimp{fast_math=true} before the default pipeline",
+        ),
+        "leaves-range": (
+            "a value in between may leave the range of the type",
+            "x times the first constant may leave the range where the whole does not in %multiply",
+            "run algsimp{fast_math=true} before the default pipeline",
+        ),
+        "reciprocal-leaves-range": (
+            "the divisor may be so small that its reciprocal is infinite",
+            "%sum may be so small that 1 / %sum is infinite although the quotient is not",
+            "add a small constant to the divisor, or run algsimp{fast_math=true} before the default pipeline",
+        ),
         "reducers-differ": ("both reduce by other operations", "%a and %b combine differently", _KEEP),
         "starts-differ": ("both reduce from other initial values", "%a and %b start from different values", _KEEP),
         "padding-differs": (

@@ -14,10 +14,17 @@ from xla_explorer.foundation.reason import Reason, refuse
 class Exactness:
     """What the rule claims.
 
-    `BITWISE`: the same bits (payloads of NaN excepted). `NUMERIC`: equal values; a zero may change its sign.
-    `approximate(n)`: within n units in the last place; infinities and NaN stay. `REAL`: equal over the real numbers
-    only:
-    rounding, overflow, infinities and NaN may differ (XLA applies these rules by default).
+    `BITWISE`: the same bits (payloads of NaN excepted).
+    `NUMERIC`: equal values; a zero may change its sign.
+    `approximate(n)`: within n units in the last place; infinities and NaN stay.
+    `REAL`: equal over the real numbers, and only roundings differ. No number becomes an infinity or
+    NaN, no infinity becomes a finite number; a NaN may become a number.
+    `FAST`: equal over the real numbers as long as nothing overflows or underflows. Such a rule acts
+    with the option `fast_math` of `algsimp` only.
+
+    A result within the bound of the largest finite number may round to the infinity beside it, and
+    the reverse (NaN in types without infinities). The partial sums of a sum that is added in another
+    order may leave the range: HLO leaves the order open.
     """
 
     kind: str
@@ -26,6 +33,7 @@ class Exactness:
     BITWISE: ClassVar[Exactness]
     NUMERIC: ClassVar[Exactness]
     REAL: ClassVar[Exactness]
+    FAST: ClassVar[Exactness]
 
     @staticmethod
     def approximate(ulps: int) -> Exactness:
@@ -35,14 +43,24 @@ class Exactness:
     def __str__(self) -> str:
         return f"approximate within {self.ulps} ulp" if self.kind == "approximate" else self.kind
 
-    def difference(self, expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any]) -> Reason | None:
-        """None when `actual` keeps the claim about `expected`, else where it breaks it first."""
+    @property
+    def is_about_last_digits(self) -> bool:
+        """Whether a difference of some digits breaks the claim."""
+        return self.kind in ("bitwise", "numeric", "approximate")
+
+    def difference(
+        self, expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any], *, scale: float = 1.0
+    ) -> Reason | None:
+        """None when `actual` keeps the claim about `expected`, else where it breaks it first.
+
+        scale: the magnitude of what the values were computed from, to which a sum that cancels is exact.
+        """
         if expected.shape != actual.shape or expected.dtype != actual.dtype:
             return refuse(
                 "type-differs",
                 f"expected {expected.dtype}{list(expected.shape)}, got {actual.dtype}{list(actual.shape)}",
             )
-        wrong = self._wrong(expected, actual)
+        wrong = self._wrong(expected, actual, scale)
         if not wrong.any():
             return None
         place = tuple(map(int, np.argwhere(wrong)[0]))
@@ -53,37 +71,72 @@ class Exactness:
             count=int(wrong.sum()),
         )
 
-    def _wrong(self, expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _wrong(
+        self, expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any], scale: float
+    ) -> np.ndarray[Any, Any]:
         if expected.dtype.kind in "biu" or not _is_floating(expected):
             return np.asarray(expected != actual, bool)
         if expected.dtype.kind == "c":
-            return np.asarray(self._wrong(expected.real, actual.real) | self._wrong(expected.imag, actual.imag))
-        a, b = expected.astype(np.float64), actual.astype(np.float64)
-        nan = np.isnan(a)
+            real, imaginary = (
+                self._wrong(expected.real, actual.real, scale),
+                self._wrong(expected.imag, actual.imag, scale),
+            )
+            return np.asarray(real | imaginary)
         with np.errstate(all="ignore"):
+            a, b = expected.astype(np.float64), actual.astype(np.float64)
+            nan = np.isnan(a)
             if self.kind == "bitwise":
-                return np.asarray(np.where(nan, ~np.isnan(b), (a != b) | (np.signbit(a) != np.signbit(b))))
+                return np.asarray(
+                    np.where(nan, ~np.isnan(b), (a != b) | (np.signbit(a) != np.signbit(b)))
+                )
             if self.kind == "numeric":
                 return np.asarray(np.where(nan, ~np.isnan(b), a != b))
             unit = _unit_in_last_place(expected)
             if self.kind == "approximate":
-                near = (a == b) | (np.abs(a - b) <= self.ulps * unit)
-                return np.asarray(np.where(nan, ~np.isnan(b), ~near))
-            near = (
-                (a == b)
-                | ~np.isfinite(a)
-                | ~np.isfinite(b)
-                | (np.abs(a - b) <= 64 * unit + 1e-6 * np.maximum(np.abs(a), 1))
+                return np.asarray(
+                    ~_near(a, b, self.ulps * unit, expected.dtype) & ~(nan & np.isnan(b))
+                )
+            bound = (64 if expected.dtype.itemsize > 2 else 8) * unit + 1e-6 * np.where(
+                np.isfinite(a), np.maximum(np.abs(a), scale), 0
             )
+            near = nan | _near(a, b, bound, expected.dtype)
+            if self.kind == "fast":
+                near |= ~np.isfinite(a) | ~np.isfinite(b)
             return np.asarray(~near)
+
+
+def _near(
+    a: np.ndarray[Any, Any],
+    b: np.ndarray[Any, Any],
+    bound: np.ndarray[Any, Any],
+    dtype: np.dtype[Any],
+) -> np.ndarray[Any, Any]:
+    """Whether two values lie within a bound of each other. An overflow is the number behind the largest one."""
+    information = float_limits(dtype)
+    largest = float(information.max)
+    behind = largest * (1 + float(information.eps) / 2)
+    step = bound + largest * float(information.eps) / 2
+    overflow = (
+        np.isinf if np.isinf(np.asarray(np.inf).astype(dtype).astype(np.float64)) else np.isnan
+    )
+    near = a == b
+    for one, other in ((a, b), (b, a)):
+        # The sign of a NaN says nothing of the side on which the range was left.
+        beyond = np.where(
+            overflow is np.isnan, np.copysign(behind, other), np.copysign(behind, one)
+        )
+        near |= overflow(one) & np.isfinite(other) & (np.abs(beyond - other) <= step)
+    finite = np.isfinite(a) & np.isfinite(b)
+    return np.asarray(near | (finite & (np.abs(np.where(finite, a - b, 0)) <= bound)))
 
 
 Exactness.BITWISE = Exactness("bitwise")
 Exactness.NUMERIC = Exactness("numeric")
 Exactness.REAL = Exactness("real")
+Exactness.FAST = Exactness("fast")
 
 
-def _float_information(dtype: np.dtype[Any]) -> Any:
+def float_limits(dtype: np.dtype[Any]) -> Any:
     """eps, smallest subnormal and so on; of the narrow types of ml_dtypes too. ValueError when it is not a float."""
     import ml_dtypes
 
@@ -95,13 +148,14 @@ def _is_floating(array: np.ndarray[Any, Any]) -> bool:
     if array.dtype.kind in "fc":
         return True
     try:
-        _float_information(array.dtype)
+        float_limits(array.dtype)
     except (ValueError, TypeError):
         return False
     return True
 
 
 def _unit_in_last_place(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    info = _float_information(array.dtype)
+    info = float_limits(array.dtype)
     magnitude = np.abs(array.astype(np.float64))
+    magnitude = np.where(np.isfinite(magnitude), magnitude, float(info.max))
     return np.asarray(np.maximum(magnitude * float(info.eps), float(info.smallest_subnormal)))

@@ -29,8 +29,9 @@ BuildResult = HloInstruction | Reason | None
 class Rule:
     """One rewrite rule. Make one with the decorator `rule`.
 
-    name: public id. summary: its sentence. pattern, exactness, before, after: as declared. guards: the checks, by name.
-    layout: `insensitive` or `sensitive` when it holds only before or only after layout assignment, else empty.
+    name: public id. summary: its sentence. pattern, exactness, before, after: as declared. guards: the checks, by name, those of
+    `within_range` last: without them a value may leave the range of its type. layout: `insensitive` or `sensitive` when it holds only
+    before or only after layout assignment, else empty.
     """
 
     __slots__ = (
@@ -47,6 +48,7 @@ class Rule:
         "name",
         "pattern",
         "summary",
+        "within_range",
     )
 
     def __init__(
@@ -58,12 +60,14 @@ class Rule:
         before: str,
         after: str,
         layout: str,
+        within_range: Iterable[Predicate] = (),
     ) -> None:
         self.name = function.__name__.rstrip("_").replace("_", "-")
         self.summary = inspect.cleandoc(function.__doc__ or "")
         self.pattern, self.exactness, self.before, self.after, self.layout = pattern, exactness, before, after, layout
         self.function = function
-        self.guards: tuple[Predicate, ...] = tuple(when)
+        self.within_range: tuple[Predicate, ...] = tuple(within_range)
+        self.guards: tuple[Predicate, ...] = (*when, *self.within_range)
         # Compiled at the first match: most programs meet few of the rules, and compiling all takes a tenth of a second.
         self.match: Matcher = self._compile_and_match
         self._source: str | None = None
@@ -72,6 +76,12 @@ class Rule:
         self.checks: tuple[Callable[[HloInstruction, Captures], Reason | None], ...] = tuple(
             [_by_name(guard, captured, without_computation=True) for guard in self.guards]
         )
+
+    def with_guards(self, *more: Predicate, within_range: bool = True) -> Rule:
+        """The same rule with more guards, and with or without those that keep values in the range of their type."""
+        when = self.guards[: len(self.guards) - len(self.within_range)]
+        kept = self.within_range if within_range else ()
+        return Rule(self.function, self.pattern, self.exactness, (*when, *more), self.before, self.after, self.layout, kept)
 
     def _compile_and_match(self, i: HloInstruction) -> Captures | None:
         self.match, self._source = compile_pattern(self.pattern)
@@ -135,12 +145,22 @@ def _binding(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def rule(
-    pattern: Pattern, *, exactness: Exactness, before: str, after: str, when: Iterable[Predicate] = (), layout: str = ""
+    pattern: Pattern,
+    *,
+    exactness: Exactness,
+    before: str,
+    after: str,
+    when: Iterable[Predicate] = (),
+    layout: str = "",
+    within_range: Iterable[Predicate] = (),
 ) -> Callable[[Callable[..., BuildResult]], Rule]:
-    """Declare a rewrite rule of the package; `xe.rule` says what the arguments mean, and checks example and claim, as a test does here."""
+    """Declare a rewrite rule of the package; `xe.rule` says what the arguments mean, and checks example and claim, as a test does here.
+
+    within_range: guards that the option `fast_math` leaves out, and a replay of XLA's decisions too.
+    """
 
     def declare(function: Callable[..., BuildResult]) -> Rule:
-        return Rule(function, pattern, exactness, when, before, after, layout)
+        return Rule(function, pattern, exactness, when, before, after, layout, within_range)
 
     return declare
 

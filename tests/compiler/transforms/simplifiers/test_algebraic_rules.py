@@ -16,6 +16,7 @@ from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import S
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes.spec import Family
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text import parse_hlo
 
@@ -69,9 +70,12 @@ def edge_values(shape: Shape, seed: int, *, ordinary: bool) -> np.ndarray:
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
 def test_value_is_kept_to_the_claimed_exactness(rule: Rule) -> None:
     before, after = parse_hlo(example_module(rule.before)), rewritten(rule)
+    # Partial sums may leave the range in one order and not in another.
+    sums = any(i.opcode.family in (Family.REDUCTION, Family.CONTRACTION) or i.opcode.name == "scatter" for i in before.entry.instructions.values())
+    ordinary = rule.exactness.kind == "fast" or (rule.exactness.kind == "real" and sums)
     for seed in range(6):
         arrays = [
-            edge_values(s, 10 * seed + k, ordinary=rule.exactness.kind == "real")
+            edge_values(s, 10 * seed + k, ordinary=ordinary)
             for k, s in enumerate(before.parameter_shapes())
         ]
         expected, actual = [flatten_value(evaluate(m, *arrays)) for m in (before, after)]

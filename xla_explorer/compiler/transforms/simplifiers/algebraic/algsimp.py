@@ -9,7 +9,8 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.driver import rewrite_computation
-from xla_explorer.compiler.rewriting.rule import RuleSet
+from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.rule import Rule, RuleSet
 from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     argmax,
     arithmetic,
@@ -41,6 +42,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.movement import (
     scatters,
     slicing,
 )
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import asked_for_fast_math
 from xla_explorer.hlo.module import HloModule
 
 ALGEBRAIC_RULES = RuleSet.of_modules(
@@ -83,11 +85,24 @@ OPTIONAL_RULES = {
 
 
 @cache
-def algebraic_rules(is_layout_sensitive: bool, without: frozenset[str] = frozenset(), as_xla: bool = False) -> RuleSet:
+def _in_range(rule: Rule) -> Rule:
+    """The rule without fast math: it refuses, by name, when it holds only as long as nothing overflows."""
+    return rule.with_guards(asked_for_fast_math) if rule.exactness is Exactness.FAST else rule
+
+
+@cache
+def _by_fast_math(rule: Rule) -> Rule:
+    return rule.with_guards(within_range=False) if rule.within_range else rule
+
+
+@cache
+def algebraic_rules(
+    is_layout_sensitive: bool, without: frozenset[str] = frozenset(), as_xla: bool = False, fast_math: bool = False
+) -> RuleSet:
     """The rules that hold before (False) or after (True) layout assignment, some left out by name, some narrowed to what XLA does."""
     other = "insensitive" if is_layout_sensitive else "sensitive"
     kept = ALGEBRAIC_RULES.where(lambda r: r.layout != other and r.name not in without)
-    return RuleSet(kept.name, map(guarded, kept)) if as_xla else kept
+    return RuleSet(kept.name, map(guarded if as_xla else _by_fast_math if fast_math else _in_range, kept))
 
 
 @register_pass("algebraic-simplifier")
@@ -98,7 +113,7 @@ class AlgebraicSimplifier:
     is_layout_sensitive: layouts are assigned and must stay. run_to_fixed_point: without it each instruction is looked at
     once, and the pipeline around it repeats the pass. rewrite_no_op_bitcast_convert_to_bitcast: after layout assignment,
     for backends that read a bitcast as another type. supports_non_canonical_dots: a dot may contract several dimensions.
-    as_xla: a rule acts only where XLA's simplifier has it.
+    as_xla: a rule acts only where XLA's simplifier has it. fast_math: values that overflow, underflow, are infinite or NaN may change.
     """
 
     name: ClassVar[str] = "algsimp"
@@ -107,11 +122,12 @@ class AlgebraicSimplifier:
     rewrite_no_op_bitcast_convert_to_bitcast: bool = False
     supports_non_canonical_dots: bool = False
     as_xla: bool = False
+    fast_math: bool = False
 
     def rules(self) -> RuleSet:
         """The rules that hold under these options."""
         without = [name for option, names in OPTIONAL_RULES.items() if not getattr(self, option) for name in names]
-        return algebraic_rules(self.is_layout_sensitive, frozenset(without), self.as_xla)
+        return algebraic_rules(self.is_layout_sensitive, frozenset(without), self.as_xla, self.fast_math)
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Rewrite every computation that is not a fusion body."""

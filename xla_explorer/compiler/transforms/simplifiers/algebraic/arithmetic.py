@@ -24,6 +24,12 @@ from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.patterns import any_, constant, scalar, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import fixed, is_fixed, is_non_negative, non_negative
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import (
+    product_is_in_range,
+    root_of_largest_is_in_range,
+    sum_is_in_range,
+    wraps_or_fast_math,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -80,6 +86,7 @@ def add_constant_last(computation: HloComputation, instruction: HloInstruction) 
 @rule(
     add(add(varying("x"), fixed("a")), fixed("b")),
     exactness=Exactness.REAL,
+    within_range=(sum_is_in_range,),
     before=_X + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3) + "s = f32[4] add(x, a)\nROOT r = f32[4] add(s, b)",
     after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] add(two, three)\n"
     "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] add(x, c)",
@@ -94,6 +101,7 @@ def add_of_constants(
 @rule(
     add(subtract(fixed("a"), varying("x")), fixed("b")),
     exactness=Exactness.REAL,
+    within_range=(sum_is_in_range,),
     before=_X
     + filled("a", "f32[4]", 2)
     + filled("b", "f32[4]", 3)
@@ -136,6 +144,7 @@ def scales_exactly(instruction: HloInstruction, c: HloInstruction) -> Reason | N
     add(multiply(any_("x"), any_("c")).one_use(), multiply(any_("y"), any_("c")).one_use()),
     exactness=Exactness.REAL,
     when=(scales_exactly,),
+    within_range=(wraps_or_fast_math,),
     before=_NM
     + parameters("s32[4]", "c", start=2)
     + "a = s32[4] multiply(x, c)\nb = s32[4] multiply(y, c)\nROOT r = s32[4] add(a, b)",
@@ -144,7 +153,7 @@ def scales_exactly(instruction: HloInstruction, c: HloInstruction) -> Reason | N
 def factor_out(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
-    """x*c + y*c becomes (x + y)*c, for integers and for constants that are powers of two."""
+    """x*c + y*c becomes (x + y)*c, for integers; by fast math, where x + y may overflow, for constants that are powers of two too."""
     return computation.add("multiply", instruction.shape, (computation.add("add", instruction.shape, (x, y)), c))
 
 
@@ -333,12 +342,13 @@ def multiply_by_predicate(
 @rule(
     multiply(multiply(varying("x"), fixed("a")), multiply(varying("y"), fixed("b"))),
     exactness=Exactness.REAL,
-    before=_XY
-    + filled("a", "f32[4]", 2)
-    + filled("b", "f32[4]", 3)
-    + "s = f32[4] multiply(x, a)\nt = f32[4] multiply(y, b)\nROOT r = f32[4] multiply(s, t)",
-    after=_XY + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
-    "c = f32[4] broadcast(k), dimensions={}\nm = f32[4] multiply(x, y)\nROOT r = f32[4] multiply(m, c)",
+    within_range=(wraps_or_fast_math,),
+    before=_NM
+    + filled("a", "s32[4]", 2)
+    + filled("b", "s32[4]", 3)
+    + "s = s32[4] multiply(x, a)\nt = s32[4] multiply(y, b)\nROOT r = s32[4] multiply(s, t)",
+    after=_NM + "two = s32[] constant(2)\nthree = s32[] constant(3)\nk = s32[] multiply(two, three)\n"
+    "c = s32[4] broadcast(k), dimensions={}\nm = s32[4] multiply(x, y)\nROOT r = s32[4] multiply(m, c)",
 )
 def multiply_scaled(
     computation: HloComputation,
@@ -348,7 +358,7 @@ def multiply_scaled(
     a: HloInstruction,
     b: HloInstruction,
 ) -> HloInstruction:
-    """(x*A) * (y*B) becomes (x*y) * (A*B), for constants A and B."""
+    """(x*A) * (y*B) becomes (x*y) * (A*B), for constants A and B: integers, which wrap; x*y of floats may overflow."""
     product = computation.add("multiply", instruction.shape, (x, y))
     return computation.add("multiply", instruction.shape, (product, combine(computation, "multiply", a, b)))
 
@@ -356,6 +366,7 @@ def multiply_scaled(
 @rule(
     multiply(multiply(varying("x"), fixed("a")), fixed("b")),
     exactness=Exactness.REAL,
+    within_range=(product_is_in_range,),
     before=_X
     + filled("a", "f32[4]", 2)
     + filled("b", "f32[4]", 3)
@@ -375,6 +386,7 @@ def multiply_of_constants(
         multiply(constant("x"), broadcast_of(name="a").that(is_fixed)), broadcast_of(name="b").that(is_fixed)
     ),
     exactness=Exactness.REAL,
+    within_range=(product_is_in_range,),
     before="x = f32[2] constant({1, 2})\n"
     + filled("a", "f32[2]", 2)
     + filled("b", "f32[2]", 3)
@@ -391,7 +403,7 @@ def multiply_constant_by_scalars(
 
 @rule(
     multiply(exponential(any_("x")), exponential(any_("y"))),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(inexact_type,),
     before=_XY + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] multiply(a, b)",
     after=_XY + "s = f32[4] add(x, y)\nROOT r = f32[4] exponential(s)",
@@ -399,14 +411,14 @@ def multiply_constant_by_scalars(
 def multiply_exponentials(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """exp(x) * exp(y) becomes exp(x + y). XLA does this by default, although overflow and NaN differ."""
+    """exp(x) * exp(y) becomes exp(x + y). XLA does this by default; exp(x) may overflow where exp(x + y) does not."""
     return computation.add("exponential", instruction.shape, (computation.add("add", instruction.shape, (x, y)),))
 
 
 @rule(
     multiply(sqrt(any_("x"), name="s"), any_("s")),
     exactness=Exactness.approximate(2),
-    when=(floating, non_negative),
+    when=(floating, non_negative, root_of_largest_is_in_range),
     before=parameters("f32[4]", "w") + "x = f32[4] abs(w)\ns = f32[4] sqrt(x)\nROOT r = f32[4] multiply(s, s)",
     after=parameters("f32[4]", "w") + "ROOT x = f32[4] abs(w)",
 )

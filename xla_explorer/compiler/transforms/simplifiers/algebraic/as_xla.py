@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from xla_explorer.compiler.rewriting.patterns import uniform_value
-from xla_explorer.compiler.rewriting.rule import Captures, Rule
+from xla_explorer.compiler.rewriting.rule import Rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of, reads_only_broadcasts
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
 from xla_explorer.foundation.reason import Reason, refuse
@@ -92,14 +92,15 @@ GUARDS: Final[Mapping[str, Callable[[HloInstruction], bool]]] = {
 
 
 def guarded(rule: Rule) -> Rule:
-    """The rule as XLA has it."""
+    """The rule as XLA has it: narrower, and whatever range its values have."""
     asked = GUARDS.get(rule.name)
     if asked is None:
-        return rule
-    narrower = Rule(rule.function, rule.pattern, rule.exactness, rule.guards, rule.before, rule.after, rule.layout)
+        return rule.with_guards(within_range=False) if rule.within_range else rule
 
-    def as_in_xla(i: HloInstruction, captures: Captures) -> Reason | None:
-        return None if asked(i) else refuse("narrower-in-xla", f"XLA's simplifier has {rule.name} in fewer cases, and not for %{i.name}")
+    def narrower_in_xla(instruction: HloInstruction) -> Reason | None:
+        """XLA's simplifier has the rule here."""
+        if asked(instruction):
+            return None
+        return refuse("narrower-in-xla", f"XLA's simplifier has {rule.name} in fewer cases, and not for %{instruction.name}")
 
-    narrower.checks = (*narrower.checks, as_in_xla)
-    return narrower
+    return rule.with_guards(narrower_in_xla, within_range=False)

@@ -24,7 +24,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcastin
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import BF16, F16, F32
+from xla_explorer.hlo.primitive_type import F32
 from xla_explorer.hlo.shape import Shape, array_shape
 
 _AB = "a = f32[2,3] parameter(0)\nb = f32[2,4] parameter(1)\n"
@@ -200,7 +200,7 @@ def add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
 def dot_to_reduce(
     computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> HloInstruction:
-    """A dot of vectors becomes the sum of their product; 16-bit floats are summed in f32."""
+    """A dot of vectors becomes the sum of their product; floats of 16 bits and fewer are multiplied and summed in f32."""
     numbers, shape = DotDimensions(instruction), instruction.shape
     order_a, order_b = (*numbers.lhs_batch, *numbers.lhs_contracting), (*numbers.rhs_batch, *numbers.rhs_contracting)
     if order_a != tuple(range(len(order_a))):
@@ -208,7 +208,7 @@ def dot_to_reduce(
     if order_b != tuple(range(len(order_b))):
         b = transpose(computation, b, order_b)
     wide = shape
-    if shape.element_type in (F16, BF16):
+    if shape.element_type.is_float and shape.element_type.bits <= 16:
         wide = shape.with_element_type(F32)
         a, b = [computation.add("convert", x.shape.with_element_type(F32), (x,)) for x in (a, b)]
     product = computation.add("multiply", a.shape.with_dimensions(a.shape.dimensions), (a, b))

@@ -21,6 +21,7 @@ from xla_explorer.compiler.rewriting.patterns import any_, scalar
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import add_reducer
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import paddings
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import has_the_range_of_f32
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.codecs import CODECS
@@ -235,11 +236,17 @@ def multiplies_features_apart(instruction: HloInstruction, x: HloInstruction, k:
     return None
 
 
+def is_no_narrow_sum_of_products(instruction: HloInstruction) -> Reason | None:
+    """One product an element, or products whose sum has the range of f32."""
+    return has_the_range_of_f32(instruction) if any(w.size != 1 for w in window_of(instruction)) else None
+
+
 @rule(
     convolution(any_("x"), any_("k")),
     exactness=Exactness.REAL,
     layout="insensitive",
     when=(static, multiplies_features_apart),
+    within_range=(is_no_narrow_sum_of_products,),
     before="x = f32[2,5,3] parameter(0)\nk = f32[1,1,3] parameter(1)\n"
     f"ROOT r = f32[2,5,3] convolution(x, k), window={{size=1}}, {_LABELS}, feature_group_count=3",
     after="x = f32[2,5,3] parameter(0)\nk = f32[1,1,3] parameter(1)\na = f32[3] reshape(k)\n"

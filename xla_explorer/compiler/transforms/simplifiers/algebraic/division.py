@@ -15,6 +15,7 @@ from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import fixed, power_of_two
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import divisor_has_a_reciprocal, reciprocal_is_in_range
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -99,7 +100,7 @@ def signed_divide_to_shift(computation: HloComputation, x: HloInstruction, c: Hl
 
 @rule(
     divide(exponential(any_("x")), exponential(any_("y"))),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(negatable,),
     before=_XY + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] divide(a, b)",
     after=_XY + "d = f32[4] subtract(x, y)\nROOT r = f32[4] exponential(d)",
@@ -107,13 +108,13 @@ def signed_divide_to_shift(computation: HloComputation, x: HloInstruction, c: Hl
 def divide_exponentials(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """exp(x) / exp(y) becomes exp(x - y). XLA does this by default, although overflow and NaN differ."""
+    """exp(x) / exp(y) becomes exp(x - y). XLA does this by default; what overflows differs."""
     return computation.add("exponential", instruction.shape, (computation.add("subtract", instruction.shape, (x, y)),))
 
 
 @rule(
     divide(any_("x"), exponential(any_("y"))),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(negatable,),
     before=_XY + "e = f32[4] exponential(y)\nROOT r = f32[4] divide(x, e)",
     after=_XY + "n = f32[4] negate(y)\ne = f32[4] exponential(n)\nROOT r = f32[4] multiply(x, e)",
@@ -121,14 +122,14 @@ def divide_exponentials(
 def divide_by_exponential(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """x / exp(y) becomes x * exp(-y). XLA does this by default, although overflow and NaN differ."""
+    """x / exp(y) becomes x * exp(-y). XLA does this by default; what overflows differs."""
     negated = computation.add("negate", y.shape, (y,))
     return computation.add("multiply", instruction.shape, (x, computation.add("exponential", y.shape, (negated,))))
 
 
 @rule(
     divide(any_("x"), power(any_("y"), any_("z"))),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(inexact_type, negatable),
     before=_XYZ + "p = f32[4] power(y, z)\nROOT r = f32[4] divide(x, p)",
     after=_XYZ + "n = f32[4] negate(z)\np = f32[4] power(y, n)\nROOT r = f32[4] multiply(x, p)",
@@ -136,7 +137,7 @@ def divide_by_exponential(
 def divide_by_power(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, z: HloInstruction
 ) -> HloInstruction:
-    """x / y**z becomes x * y**(-z)."""
+    """x / y**z becomes x * y**(-z), which may overflow where y**z is tiny."""
     negated = computation.add("negate", z.shape, (z,))
     return computation.add(
         "multiply", instruction.shape, (x, computation.add("power", instruction.shape, (y, negated)))
@@ -192,6 +193,7 @@ def reciprocal_is_close(instruction: HloInstruction, c: HloInstruction) -> Reaso
     divide(varying("x"), splat("c")),
     exactness=Exactness.REAL,
     when=(inexact_type, reciprocal_is_close),
+    within_range=(reciprocal_is_in_range,),
     before=_X + filled("c", "f32[4]", 4) + "ROOT r = f32[4] divide(x, c)",
     after=_X + filled("c", "f32[4]", 0.25) + "ROOT r = f32[4] multiply(x, c)",
 )
@@ -219,17 +221,18 @@ def is_smaller_than_its_result(i: HloInstruction) -> bool:
     divide(any_("x"), broadcast_of(any_("y"), name="b").that(is_smaller_than_its_result).one_use()),
     exactness=Exactness.REAL,
     when=(inexact_type, real_type, has_digits_to_spare),
-    before="x = f32[2,4] parameter(0)\ny = f32[2] parameter(1)\nb = f32[2,4] broadcast(y), dimensions={0}\n"
+    within_range=(divisor_has_a_reciprocal,),
+    before="x = f32[2,4] parameter(0)\nw = f32[2] parameter(1)\ny = f32[2] sqrt(w)\nb = f32[2,4] broadcast(y), dimensions={0}\n"
     "ROOT r = f32[2,4] divide(x, b)",
-    after="x = f32[2,4] parameter(0)\ny = f32[2] parameter(1)\n"
+    after="x = f32[2,4] parameter(0)\nw = f32[2] parameter(1)\ny = f32[2] sqrt(w)\n"
     + filled("one", "f32[2]", 1)
     + "q = f32[2] divide(one, y)\nb = f32[2,4] broadcast(q), dimensions={0}\nROOT r = f32[2,4] multiply(x, b)",
 )
 def divide_by_broadcast(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, b: HloInstruction
 ) -> HloInstruction:
-    """x / broadcast(y) becomes x * broadcast(1/y): one division for each element of the smaller y (XLA does so on
-    CPU)."""
+    """x / broadcast(y) becomes x * broadcast(1/y), for y that are never so small that 1/y is infinite: one division for each element of the
+    smaller y (XLA does so on CPU, whatever y is)."""
     reciprocal = computation.add("divide", y.shape, (splat_constant(computation, y.shape, 1), y))
     spread = broadcast(computation, reciprocal, b.shape, b.attributes.value("dimensions"))
     return computation.add("multiply", instruction.shape, (x, spread))
@@ -237,7 +240,7 @@ def divide_by_broadcast(
 
 @rule(
     divide(divide(any_("x"), any_("y")), divide(any_("z"), any_("w"))),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(inexact_type,),
     before=_XYZ
     + parameters("f32[4]", "w", start=3)
@@ -254,7 +257,7 @@ def divide_quotients(
     z: HloInstruction,
     w: HloInstruction,
 ) -> HloInstruction:
-    """(x/y) / (z/w) becomes (x*w) / (y*z)."""
+    """(x/y) / (z/w) becomes (x*w) / (y*z), whose products may overflow."""
     shape = instruction.shape
     return computation.add(
         "divide", shape, (computation.add("multiply", shape, (x, w)), computation.add("multiply", shape, (y, z)))
@@ -263,7 +266,7 @@ def divide_quotients(
 
 @rule(
     divide(divide(any_("x"), any_("y")), any_("z")),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(inexact_type,),
     before=_XYZ + "q = f32[4] divide(x, y)\nROOT r = f32[4] divide(q, z)",
     after=_XYZ + "m = f32[4] multiply(y, z)\nROOT r = f32[4] divide(x, m)",
@@ -271,13 +274,13 @@ def divide_quotients(
 def divide_quotient(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, z: HloInstruction
 ) -> HloInstruction:
-    """(x/y) / z becomes x / (y*z)."""
+    """(x/y) / z becomes x / (y*z), whose product may overflow."""
     return computation.add("divide", instruction.shape, (x, computation.add("multiply", instruction.shape, (y, z))))
 
 
 @rule(
     divide(any_("x"), divide(any_("y"), any_("z"))),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(inexact_type,),
     before=_XYZ + "q = f32[4] divide(y, z)\nROOT r = f32[4] divide(x, q)",
     after=_XYZ + "m = f32[4] multiply(x, z)\nROOT r = f32[4] divide(m, y)",
@@ -285,7 +288,7 @@ def divide_quotient(
 def divide_by_quotient(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, z: HloInstruction
 ) -> HloInstruction:
-    """x / (y/z) becomes (x*z) / y."""
+    """x / (y/z) becomes (x*z) / y, whose product may overflow."""
     return computation.add("divide", instruction.shape, (computation.add("multiply", instruction.shape, (x, z)), y))
 
 

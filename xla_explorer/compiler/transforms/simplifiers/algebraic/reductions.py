@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from xla_explorer.compiler.rewriting.construction import (
     broadcast,
     broadcast_scalar,
@@ -21,6 +23,7 @@ from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import identity_of, plain_reducer, same_value
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import counts_in, has_the_range_of_f32
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -165,10 +168,16 @@ def reduces_alike(instruction: HloInstruction, inner: HloInstruction, start: Hlo
     return starts_from_identity(instruction, start)
 
 
+def is_no_narrow_sum(instruction: HloInstruction) -> Reason | None:
+    """A reduction that takes the largest or combines bits, or one whose partial results have the range of f32."""
+    return has_the_range_of_f32(instruction) if plain_reducer(instruction.called[0]) in ("add", "multiply") else None
+
+
 @rule(
     reduce(reduce(name="inner").one_use(), any_("start")).that(is_associative),
     exactness=Exactness.REAL,
     when=(reduces_alike,),
+    within_range=(is_no_narrow_sum,),
     before=_SUM
     + "x = f32[2,3,4] parameter(0)\n"
     + _ZERO
@@ -231,10 +240,19 @@ def sums_only_repeats(i: HloInstruction) -> bool:
     return adds(i) and not set(dimensions_of(i)) & set(dimensions_of(i.operands[0]))
 
 
+def number_is_in_range(instruction: HloInstruction, wide: HloInstruction) -> Reason | None:
+    """The number of equal terms is a number of the type."""
+    kind, sizes = instruction.shape.element_type, wide.shape.dimensions
+    count = math.prod([sizes[d] for d in dimensions_of(instruction)])
+    if counts_in(kind, count):
+        return None
+    return refuse("leaves-range", f"{kind.name} does not hold {count}, the number of terms", type=kind.name, count=count)
+
+
 @rule(
     reduce(broadcast_of(any_("x"), name="wide"), any_("start")).that(sums_only_repeats),
     exactness=Exactness.REAL,
-    when=(static,),
+    when=(static, number_is_in_range),
     before=_SUM + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nb = f32[3,5] broadcast(x), dimensions={0}\n"
     "ROOT r = f32[3] reduce(b, z), dimensions={1}, to_apply=sum",
     after=_SUM + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nn = f32[] constant(5)\n"

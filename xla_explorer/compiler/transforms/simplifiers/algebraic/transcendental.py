@@ -51,19 +51,19 @@ def exponential_of_zero(computation: HloComputation, instruction: HloInstruction
 
 @rule(
     log(exponential(any_("x"))),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(real_type,),
     before=_X + "e = f32[4] exponential(x)\nROOT r = f32[4] log(e)",
     after=_ROOT_X,
 )
 def log_of_exponential(x: HloInstruction) -> HloInstruction:
-    """log(exp(x)) becomes x. XLA does this by default, although exp overflows for large x."""
+    """log(exp(x)) becomes x. XLA 0.10 does this by default, newer versions by fast math only: exp(x) may overflow."""
     return x
 
 
 @rule(
     log(power(any_("x"), any_("y"))),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(real_type,),
     before=_XY + "p = f32[4] power(x, y)\nROOT r = f32[4] log(p)",
     after=_XY
@@ -130,7 +130,7 @@ def power_one(x: HloInstruction) -> HloInstruction:
 
 @rule(
     power(exponential(any_("x")), any_("y")),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(inexact_type,),
     before=_XY + "e = f32[4] exponential(x)\nROOT r = f32[4] power(e, y)",
     after=_XY + "m = f32[4] multiply(x, y)\nROOT r = f32[4] exponential(m)",
@@ -138,7 +138,7 @@ def power_one(x: HloInstruction) -> HloInstruction:
 def power_of_exponential(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """exp(x)**y becomes exp(x * y). XLA does this by default, although overflow and NaN differ."""
+    """exp(x)**y becomes exp(x * y). XLA does this by default; exp(x) may overflow where the power does not."""
     return computation.add("exponential", instruction.shape, (computation.add("multiply", instruction.shape, (x, y)),))
 
 
@@ -190,19 +190,19 @@ def power_half(computation: HloComputation, instruction: HloInstruction, x: HloI
 
 @rule(
     sqrt(multiply(any_("x"), any_("x"))),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(real_type,),
     before=_X + "s = f32[4] multiply(x, x)\nROOT r = f32[4] sqrt(s)",
     after=_X + "ROOT r = f32[4] abs(x)",
 )
 def sqrt_of_square(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
-    """sqrt(x * x) becomes |x|. XLA does this by default, although x * x may overflow."""
+    """sqrt(x * x) becomes |x|. XLA does this by default; x * x may overflow."""
     return computation.add("abs", instruction.shape, (x,))
 
 
 @rule(
     rsqrt(power(any_("x"), scalar(-2))),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(non_negative,),
     before=_ABS + filled("k", "f32[4]", -2) + "p = f32[4] power(x, k)\nROOT r = f32[4] rsqrt(p)",
     after=parameters("f32[4]", "w") + "ROOT x = f32[4] abs(w)",
@@ -214,7 +214,7 @@ def rsqrt_of_inverse_square(x: HloInstruction) -> HloInstruction:
 
 @rule(
     rsqrt(divide(scalar(1), any_("x"))),
-    exactness=Exactness.REAL,
+    exactness=Exactness.FAST,
     when=(non_negative,),
     before=_ABS + _ONE + "q = f32[4] divide(one, x)\nROOT r = f32[4] rsqrt(q)",
     after=_ABS + "ROOT r = f32[4] sqrt(x)",

@@ -21,6 +21,7 @@ from xla_explorer.compiler.rewriting.patterns import any_, scalar, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer, same_value
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import bounds, paddings
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import counts_in
 from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import is_plain, starts_from_identity
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
@@ -125,12 +126,15 @@ def counts_up(i: HloInstruction) -> bool:
 )
 def cumulative_sum_of_scalar(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
-) -> HloInstruction | None:
+) -> HloInstruction | Reason | None:
     """The cumulative sum of one repeated scalar becomes the scalar times 1, 2, 3 ..."""
     if not x.shape.is_scalar or instruction.shape.element_type.is_pred:
         return None
     shape = instruction.shape.with_element_type(S32)
     dimension = next(d for d, w in enumerate(window_of(instruction)) if w != _TRIVIAL)
+    kind, size = instruction.shape.element_type, shape.dimensions[dimension]
+    if not counts_in(kind, size):
+        return refuse("leaves-range", f"{kind.name} does not hold {size}, the number of terms", type=kind.name, count=size)
     places = computation.add("iota", shape, (), attributes_of({"iota_dimension": dimension}))
     counts = computation.add("add", shape, (places, splat_constant(computation, shape, 1)))
     if instruction.shape.element_type is not S32:

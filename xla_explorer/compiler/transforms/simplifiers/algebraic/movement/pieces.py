@@ -15,7 +15,13 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import 
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import as_integer, plain_reducer
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.dynamic_slicing import start_operands
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import slice_attributes
-from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import is_associative, is_plain, starts_from_identity
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import has_the_range_of_f32
+from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import (
+    is_associative,
+    is_no_narrow_sum,
+    is_plain,
+    starts_from_identity,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import SliceDimension
@@ -35,6 +41,7 @@ def reduces_the_joint(i: HloInstruction) -> bool:
     reduce(concatenate(name="whole"), any_("start")).that(reduces_the_joint),
     exactness=Exactness.REAL,
     when=(static, starts_from_identity),
+    within_range=(is_no_narrow_sum,),
     before=_SUM + "x = f32[2] parameter(0)\ny = f32[3] parameter(1)\nz = f32[] constant(0)\nc = f32[5] concatenate(x, y), dimensions={0}\n"
     "ROOT r = f32[] reduce(c, z), dimensions={0}, to_apply=sum",
     after=_SUM + "x = f32[2] parameter(0)\ny = f32[3] parameter(1)\nz = f32[] constant(0)\n"
@@ -66,6 +73,7 @@ def sums_batches(i: HloInstruction) -> bool:
     reduce(dot(any_("x"), any_("y"), name="product").one_use(), any_("start")).that(sums_batches),
     exactness=Exactness.REAL,
     when=(static,),
+    within_range=(has_the_range_of_f32,),
     before=_SUM + "x = f32[2,3,4] parameter(0)\ny = f32[2,4,5] parameter(1)\nz = f32[] constant(0)\n"
     "d = f32[2,3,5] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}\n"
     "ROOT r = f32[3,5] reduce(d, z), dimensions={0}, to_apply=sum",
@@ -125,6 +133,7 @@ def multiplies_pieces_by_a_constant(i: HloInstruction) -> bool:
     dot(any_(), any_()).that(multiplies_pieces_by_a_constant),
     exactness=Exactness.REAL,
     when=(static, asks_for_no_algorithm),
+    within_range=(has_the_range_of_f32,),
     before="x = f32[2,1] parameter(0)\ny = f32[2,2] parameter(1)\nc = f32[3,2] constant({{1,2},{3,4},{5,6}})\n"
     "w = f32[2,3] concatenate(x, y), dimensions={1}\n"
     "ROOT r = f32[2,2] dot(w, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}",

@@ -9,6 +9,7 @@ from xla_explorer.compiler.rewriting.operators import add, scatter
 from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import has_the_range_of_f32
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -131,6 +132,7 @@ def _concatenated(computation: HloComputation, a: HloInstruction, b: HloInstruct
     exactness=Exactness.REAL,
     layout="insensitive",
     when=(static, promises_nothing, scatter_alike),
+    within_range=(has_the_range_of_f32,),
     before=_TWO + f"a = f32[8,4] scatter(x, i, u), {_ROWS}\nb = f32[8,4] scatter(y, j, v), {_ROWS}\nROOT r = f32[8,4] add(a, b)",
     after=_TWO + "z = f32[8,4] add(x, y)\nk = s32[5] concatenate(i, j), dimensions={0}\n"
     f"w = f32[5,4] concatenate(u, v), dimensions={{0}}\nROOT r = f32[8,4] scatter(z, k, w), {_ROWS}",
@@ -177,6 +179,7 @@ def is_no_scatter(x: HloInstruction) -> Reason | None:
     exactness=Exactness.REAL,
     layout="insensitive",
     when=(static, is_no_scatter),
+    within_range=(has_the_range_of_f32,),
     before=_SUM
     + parameters("f32[8,4]", "x")
     + parameters("s32[2]", "i", start=1)
