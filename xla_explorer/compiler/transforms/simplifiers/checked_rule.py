@@ -5,7 +5,7 @@ The package's own rules are declared without the check, which their tests make: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,20 +13,31 @@ import numpy as np
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.rewriting import rule as unchecked_rule
 from xla_explorer.compiler.rewriting.driver import applicable, rewrite_computation
-from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.exactness import Exactness, float_limits
 from xla_explorer.compiler.rewriting.example import example_module
 from xla_explorer.compiler.rewriting.patterns import Pattern
 from xla_explorer.compiler.rewriting.rule import BuildResult, Rule, RuleSet
-from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys, merge_equal_instructions
+from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import (
+    StructuralKeys,
+    merge_equal_instructions,
+)
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Predicate
-from xla_explorer.hlo.evaluator import EvaluationError, UnsupportedOpcodeError, evaluate, flatten_value
+from xla_explorer.hlo.evaluator import (
+    EvaluationError,
+    UnsupportedOpcodeError,
+    evaluate,
+    flatten_value,
+)
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes.spec import Family
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text import HloParseError, parse_hlo
 from xla_explorer.hlo.verifier import HloVerifyError, verify
+
+# Of four numbers each, in the examples of most rules: three magnitudes that have to meet are one in 216.
+_DRAWS = 200
 
 
 class RuleError(XlaExplorerError, ValueError):
@@ -34,7 +45,13 @@ class RuleError(XlaExplorerError, ValueError):
 
 
 def rule(
-    pattern: Pattern, *, exactness: Exactness, before: str, after: str, when: Iterable[Predicate] = (), layout: str = ""
+    pattern: Pattern,
+    *,
+    exactness: Exactness,
+    before: str,
+    after: str,
+    when: Iterable[Predicate] = (),
+    layout: str = "",
 ) -> Callable[[Callable[..., BuildResult]], Rule]:
     """Declare a rewrite rule, and check that its example and its claim hold.
 
@@ -47,7 +64,8 @@ def rule(
     pattern : Pattern
         What the rule matches.
     exactness : Exactness
-        The claim about values; it is checked on random arguments of the example, by the numpy evaluator.
+        The claim about values; the numpy evaluator checks it on random arguments of the example: numbers of both signs, zeros, and
+        numbers of all magnitudes. `Exactness.FAST` claims nothing of what overflows.
     before, after : str
         HLO text of an entry computation: what the rule matches, and what it makes of it.
     when : iterable of Predicate
@@ -81,7 +99,9 @@ def rule(
     >>> docs_negate_twice.name
     'docs-negate-twice'
     """
-    declare = unchecked_rule(pattern, exactness=exactness, before=before, after=after, when=when, layout=layout)
+    declare = unchecked_rule(
+        pattern, exactness=exactness, before=before, after=after, when=when, layout=layout
+    )
 
     def declare_and_check(function: Callable[..., BuildResult]) -> Rule:
         made = declare(function)
@@ -98,10 +118,18 @@ def check_rule(made: Rule) -> None:
     try:
         acted = rewrite_computation(result.entry, RuleSet(made.name, [made]), PassContext())
     except Exception as problem:
-        raise _error(made, f"fails on its example: {type(problem).__name__}: {problem}", "see the cause of this error") from problem
+        raise _error(
+            made,
+            f"fails on its example: {type(problem).__name__}: {problem}",
+            "see the cause of this error",
+        ) from problem
     if not acted:
         alone = RuleSet(made.name, [made])
-        refusals = [f"on %{i.name}: {reason}" for i in before.entry.instructions.values() for _, reason in applicable(alone, i)]
+        refusals = [
+            f"on %{i.name}: {reason}"
+            for i in before.entry.instructions.values()
+            for _, reason in applicable(alone, i)
+        ]
         why = "; ".join(refusals) or "no instruction matches the pattern"
         raise _error(made, f"does not fit its example; its pattern is {made.pattern}", why)
     try:
@@ -111,7 +139,9 @@ def check_rule(made: Rule) -> None:
         raise _error(made, what, "make an instruction of the same shape") from problem
     keys = StructuralKeys(True)
     if keys.of(_tidy(result).entry) != keys.of(_tidy(wanted).entry):
-        raise _error(made, f"makes of its example\n{result.to_text()}", f"`after` says\n{wanted.to_text()}")
+        raise _error(
+            made, f"makes of its example\n{result.to_text()}", f"`after` says\n{wanted.to_text()}"
+        )
     _check_values(made, before, result)
 
 
@@ -126,29 +156,76 @@ def _module(made: Rule, side: str) -> HloModule:
 
 
 def _check_values(made: Rule, before: HloModule, result: HloModule) -> None:
-    # Over the real numbers a rule may hold for positive ones alone, such as that of the logarithm of a product; a sum of numbers of both
-    # signs cancels, and shows how its terms were rounded.
-    sums = any(i.opcode.family in (Family.REDUCTION, Family.CONTRACTION) for i in before.entry.instructions.values())
-    for draw in (_random,) if sums or made.exactness is Exactness.REAL else (_random, _of_any_sign):
-        generator = np.random.default_rng(0)
-        arrays = [draw(shape, generator) for shape in before.parameter_shapes()]
+    shapes = before.parameter_shapes()
+    for arrays, scale in _draws(shapes, _sums(before), made.exactness):
         try:
             with np.errstate(all="ignore"):
-                expected, actual = [flatten_value(evaluate(module, *arrays)) for module in (before, result)]
+                expected, actual = [
+                    flatten_value(evaluate(module, *arrays)) for module in (before, result)
+                ]
         except (EvaluationError, UnsupportedOpcodeError):
             return  # an example of several devices, or with a host
         for one, other in zip(expected, actual, strict=True):
-            difference = made.exactness.difference(np.asarray(one), np.asarray(other))
+            difference = made.exactness.difference(np.asarray(one), np.asarray(other), scale=scale)
             if difference is not None:
-                what = f"claims to be {made.exactness}, and the values differ {difference.message}"
+                given = ", ".join(
+                    [
+                        np.array2string(np.asarray(leaf).reshape(-1)[:4])
+                        for leaf in flatten_value(arrays)
+                    ]
+                )
+                what = f"claims to be {made.exactness}, and the values differ {difference.message}, of {given}"
                 raise _error(made, what, "mend the rule, or claim less")
 
 
-def _of_any_sign(shape: Shape, generator: np.random.Generator) -> Any:
-    """Random values, of numbers every second one negative, and the first a zero that is negative where there is one."""
-    values = _random(shape, generator)
+def _sums(module: HloModule) -> bool:
+    """Whether terms are added that may cancel, and then show how each was rounded."""
+    reducing = (Family.REDUCTION, Family.CONTRACTION)
+    return any(
+        i.opcode.family in reducing or i.opcode.name == "scatter"
+        for i in module.entry.instructions.values()
+    )
+
+
+def _draws(
+    shapes: Sequence[Shape], sums: bool, claim: Exactness
+) -> Iterator[tuple[list[Any], float]]:
+    """Arguments, and the largest magnitude in them: positive numbers, numbers of any sign, and numbers of many magnitudes.
+
+    The terms of a sum that claims more than to be near are positive: added in another order, terms of both signs are not that near. A rule
+    by fast math may hold where nothing leaves the range only.
+    """
+    generator = np.random.default_rng(0)
+    yield [_random(shape, generator) for shape in shapes], 3.0
+    if not sums or not claim.is_about_last_digits:
+        yield [_of_any_sign(_random(shape, generator), shape) for shape in shapes], 3.0
+    if sums or claim is Exactness.FAST:
+        return
+    for _ in range(_DRAWS):
+        arrays = [
+            _of_any_magnitude(_of_any_sign(_random(shape, generator), shape), shape, generator)
+            for shape in shapes
+        ]
+        yield arrays, max([_largest(leaf) for leaf in flatten_value(tuple(arrays))], default=0.0)
+
+
+def _largest(leaf: Any) -> float:
+    with np.errstate(all="ignore"):
+        magnitudes = np.abs(np.asarray(leaf).astype(np.complex128))
+    return float(np.max(np.where(np.isfinite(magnitudes), magnitudes, 0), initial=0))
+
+
+def _of_any_sign(values: Any, shape: Shape) -> Any:
+    """Numbers every second one negative, and the first a zero that is negative where there is one."""
+    if shape.is_tuple:
+        return tuple(
+            [
+                _of_any_sign(value, part)
+                for value, part in zip(values, shape.tuple_shapes, strict=True)
+            ]
+        )
     kind = shape.element_type
-    if shape.is_tuple or not kind.has_sign or not values.size:
+    if not kind.has_sign or not values.size:
         return values
     flat = values.reshape(-1)
     flat[1::2] = -flat[1::2]
@@ -156,14 +233,39 @@ def _of_any_sign(shape: Shape, generator: np.random.Generator) -> Any:
     return flat.reshape(values.shape)
 
 
+def _of_any_magnitude(values: Any, shape: Shape, generator: np.random.Generator) -> Any:
+    """Each number times a power of two of the range of its type, or infinite."""
+    if shape.is_tuple:
+        parts = zip(values, shape.tuple_shapes, strict=True)
+        return tuple([_of_any_magnitude(value, part, generator) for value, part in parts])
+    kind = shape.element_type
+    if not (kind.is_float or kind.is_complex):
+        return values
+    limits = float_limits(kind.component.dtype if kind.is_complex else kind.dtype)
+    low, high = int(np.log2(float(limits.smallest_normal))), int(np.log2(float(limits.max)))
+    # The last: where the exponential of a number leaves the range.
+    powers = generator.choice(
+        [low - 2, low // 2 - 1, 0, high // 2 + 1, high - 1, np.log2(high / 2)], values.shape
+    )
+    powers = np.where(generator.uniform(size=values.shape) < 0.05, 2 * high, powers)
+    with np.errstate(all="ignore"):
+        return (
+            values.astype(np.complex128 if kind.is_complex else np.float64) * 2.0**powers
+        ).astype(kind.dtype)
+
+
 def _random(shape: Shape, generator: np.random.Generator) -> Any:
     if shape.is_tuple:
         return tuple([_random(part, generator) for part in shape.tuple_shapes])
     kind = shape.element_type
     if kind.is_pred or kind.is_integer:
-        return generator.integers(0, 2 if kind.is_pred or kind.bits < 8 else 10, shape.dimensions).astype(kind.dtype)
+        return generator.integers(
+            0, 2 if kind.is_pred or kind.bits < 8 else 10, shape.dimensions
+        ).astype(kind.dtype)
     values = generator.uniform(0.25, 3, shape.dimensions)
-    return (values + 1j * values[..., ::-1] if kind.is_complex and values.ndim else values).astype(kind.dtype)
+    return np.asarray(
+        values + 1j * values[..., ::-1] if kind.is_complex and values.ndim else values
+    ).astype(kind.dtype)
 
 
 def _tidy(module: HloModule) -> HloModule:
