@@ -6,6 +6,7 @@ predicate of every decision recorded. A pass that can answer about instructions 
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -73,9 +74,20 @@ def with_checklists(trace: PassTrace, step: PassStep) -> dict[int, Decision]:
     events = [event for event in trace.events_of(step) if event.is_decision]
     recorded = [decision_of(event, step.number) for event in events]
     again = decided_again(trace, step) if events and step.before is not None else []
-    if [(d.kind, d.verdict, d.names) for d in recorded] != [(d.kind, d.verdict, d.names) for d in again]:
-        again = recorded  # the run depended on more than the module
-    return {event.sequence: d._replace(checklist=other.checklist) for event, d, other in zip(events, recorded, again, strict=True)}
+    # The readers of a value may stand in another order in a module that was made from its snapshot.
+    by_subject: dict[Any, deque[Decision]] = {}
+    for other in again:
+        by_subject.setdefault(_said(other), deque()).append(other)
+    if Counter(map(_said, recorded)) != Counter(map(_said, again)):
+        return {event.sequence: d for event, d in zip(events, recorded, strict=True)}  # the run depended on more than the module
+    return {
+        event.sequence: d._replace(checklist=by_subject[_said(d)].popleft().checklist)
+        for event, d in zip(events, recorded, strict=True)
+    }
+
+
+def _said(decision: Decision) -> tuple[str, str, tuple[str, ...]]:
+    return decision.kind, decision.verdict, decision.names
 
 
 def weighed(kind: str, subjects: Sequence[HloInstruction], predicates: Sequence[Predicate], candidate: Any) -> Decision:
