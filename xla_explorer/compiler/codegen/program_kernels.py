@@ -11,6 +11,7 @@ from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
 from xla_explorer.compiler.codegen.nest.hlo_parts import array_names
+from xla_explorer.compiler.codegen.nest.kernel import form_of_nest
 from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.compiler.codegen.nest.policies.facts import schedule_facts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -117,7 +118,7 @@ class ProgramKernels:
         else:
             made = self._once(write, i, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
             if self.decides:
-                self._note_nest(i, made)
+                self._note_nest(i, made, form_of_nest(i, slots))
         tiny = all(place.size <= TINY_BYTES for place in places) and kind == "kernel" and len(made.lines) < TINY_LINES
         key = (made.lines, made.globals, made.parameters, made.parts, overlap, tiny)
         function = self._known.get(key)
@@ -168,13 +169,13 @@ class ProgramKernels:
             made = made._replace(nest=Reason(made.nest.code, message, made.nest.facts))
         return made
 
-    def _note_nest(self, i: HloInstruction, made: Kernel) -> None:
-        """Whether the kernel was made from a loop nest is a decision."""
+    def _note_nest(self, i: HloInstruction, made: Kernel, form: str) -> None:
+        """Whether the kernel was made from a loop nest is a decision. form: of the nest, see `form_of_nest`."""
         if isinstance(made.nest, Schedule):
             schedule = _over_operands(made.nest, i)
             facts = schedule_facts(schedule, self.target.vector.fma)
             said = f"%{i.name}: {facts['schedule']}" if schedule.directives else f"%{i.name} as it is"
-            reason = Reason("made-from-nest", said, {**facts, "by": "policy"})
+            reason = Reason("made-from-nest", said, {**facts, "by": "policy", **({"writes": form} if form else {})})
             self.decisions.append(KernelDecision(i.id, i.name, True, reason, "loop-nest"))
         elif made.nest is not None:
             self.decisions.append(KernelDecision(i.id, i.name, False, made.nest, "loop-nest"))

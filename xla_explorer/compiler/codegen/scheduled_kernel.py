@@ -10,7 +10,7 @@ from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.kernel import array_parameters, plain_nest
+from xla_explorer.compiler.codegen.nest.kernel import array_parameters, form_of_nest, plain_nest
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, schedule_refused
 from xla_explorer.compiler.codegen.placement import nest_kernel
 from xla_explorer.compiler.codegen.program_records import KernelDecision
@@ -76,7 +76,7 @@ class ScheduledKernels:
         assert isinstance(made.nest, Schedule)
         if overlap or not writes_in_step(made.nest.nest, array_parameters(i, slots)):
             raise schedule_refused(i, refuse("writes-where-it-reads", f"%{i.name} updates an operand in place, and not element by element"))
-        self._note(i, made.nest)
+        self._note(i, made.nest, form_of_nest(i, slots))
         return made._replace(effort=Effort.FINAL)
 
     def with_overrides(self, i: HloInstruction, nest: LoopNest, directives: Sequence[Directive], of_policy: bool,
@@ -111,9 +111,9 @@ class ScheduledKernels:
             told = Reason(reason.code, reason.message, {**reason.facts, "axis": directive.axis})
             self.decisions.append(KernelDecision(i.id, i.name, False, told, f"loop-{directive.name}"))
 
-    def _note(self, i: HloInstruction, schedule: Schedule) -> None:
+    def _note(self, i: HloInstruction, schedule: Schedule, form: str) -> None:
         """One decision for the kernel, one for each directive: all by the user."""
-        facts = {"schedule": str(schedule), "by": "user"}
+        facts = {"schedule": str(schedule), "by": "user", **({"writes": form} if form else {})}
         said = str(schedule) or "the plain nest"
         reason = Reason("scheduled-by-user", f"the user schedules %{i.name}: {said}", facts)
         self.decisions.append(KernelDecision(i.id, i.name, True, reason, "loop-nest"))

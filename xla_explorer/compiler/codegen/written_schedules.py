@@ -8,12 +8,18 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 
 
 class WrittenSchedule(NamedTuple):
-    """The schedule of one instruction's kernel. by: `user` or `policy`. directives: their text. parts: where a policy makes several kernels
-    of one nest and launches one after the other, the nest that each begins with and its directives; the whole has none then."""
+    """The schedule of one instruction's kernel.
+
+    by: `user` or `policy`. directives: their text. parts: if a policy makes several kernels of one nest, launched one after the other, the
+    nest that each begins with and its directives; the whole has none then. start: the nest that the directives change; None for that of
+    `form` (see `nest.kernel.form_of_nest`).
+    """
 
     by: str
     directives: str
     parts: tuple[tuple[LoopNest, str], ...] = ()
+    start: LoopNest | None = None
+    form: str = ""
 
 
 def written_schedules(program: Any) -> dict[int, WrittenSchedule]:
@@ -25,10 +31,11 @@ def written_schedules(program: Any) -> dict[int, WrittenSchedule]:
         chained = made.nest.following is not None
         parts = tuple([(stage.start, _text(stage.directives)) for stage in made.nest.stages]) if chained else ()
         by = "user" if made.emitter == "scheduled" else "policy"
-        found[i.id] = WrittenSchedule(by, "" if chained else _text(made.nest.directives), parts)
+        found[i.id] = WrittenSchedule(by, "" if chained else _text(made.nest.directives), parts, None if chained else made.nest.start)
     for decision in getattr(program, "decisions", ()):
         if decision.kind == "loop-nest" and decision.accepted:
-            found[decision.instruction] = WrittenSchedule(str(decision.reason.facts["by"]), str(decision.reason.facts["schedule"]))
+            facts = decision.reason.facts
+            found[decision.instruction] = WrittenSchedule(str(facts["by"]), str(facts["schedule"]), form=str(facts.get("writes", "")))
     return found
 
 

@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.estimate import Estimate
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.kernel import form_of_nest, nest_in_form
+from xla_explorer.compiler.codegen.nest.lowering_checks import why_launched
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, parse_schedules, schedules_text
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule, written_schedules
@@ -55,6 +57,11 @@ class KernelSchedule(Schedule, Report):
     def kernel(self) -> str:
         """The name of the kernel."""
         return self.instruction.name
+
+    def why_not(self, directive: Directive) -> Reason | None:
+        """Why a directive would be refused, by the nest or by the machine: a CPU has neither blocks nor threads of a launch."""
+        reason = super().why_not(directive)
+        return reason if reason is not None or not has_scans(self.session) else why_launched(directive.changed(self.nest))
 
     def estimate(self) -> Estimate:
         """What the nest should take on one core, or as a launch on the session's GPU: it ranks schedules."""
@@ -117,13 +124,23 @@ class KernelSchedule(Schedule, Report):
 def schedule_of(session: Compilation, kernel: str | int | HloInstruction) -> KernelSchedule:
     """See `Session.schedule`."""
     i = kernel_of(session, kernel)
-    nest = nest_of(i, scans=has_scans(session))
+    nest = nest_as_written(session, i)
     if isinstance(nest, Reason):
         meaning = meaning_of("loop-nest", nest.code)
         raise ScheduleError(f"%{i.name} has no loop nest: {nest}", meaning.remedy if meaning is not None else "", nest)
     written_by, directives = directives_of(session, i)
     made = KernelSchedule(nest, nest, session=session, instruction=i, written_by=written_by)
     return made.with_policys(directives)  # which were proved when the kernel was written
+
+
+def nest_as_written(session: Compilation, i: HloInstruction) -> LoopNest | Reason:
+    """Return the plain nest that the kernel of an instruction was made from; that of its form if it was not made from one."""
+    written = _written(session).get(i.id)
+    if written is not None and written.start is not None:
+        return written.start
+    is_launched = not has_scans(session)
+    form = written.form if written is not None else "" if is_launched else form_of_nest(i)
+    return nest_in_form(i, form, scans=not is_launched)
 
 
 def has_scans(session: Compilation) -> bool:

@@ -8,17 +8,18 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.nest.directives import DirectiveRefused
 from xla_explorer.compiler.codegen.nest.estimate import Estimate
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.opaque import Opaque, family_of, form_of
-from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.opaque import family_of, opaque_of
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
-from xla_explorer.explorer.code.kernel_schedule import directives_of, has_scans, parts_of, schedule_of
+from xla_explorer.explorer.code.kernel_schedule import directives_of, nest_as_written, parts_of, schedule_of
 from xla_explorer.explorer.code.loop_rows import DirectiveStep
 from xla_explorer.explorer.display import Blocks, Code, CodeText, Report, Sentence, Table, TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 MOST_NESTS = 40
@@ -121,16 +122,25 @@ def all_loops(compilation: Compilation, wanted: Collection[int] | None = None) -
 
 
 def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[KernelLoops]:
-    """The kernel of an instruction; where a policy makes several of it, one launched after the other, each."""
-    form = form_of(i, has_scans(compilation))
-    if isinstance(form, Opaque):
-        yield KernelLoops(i.name, i.id, family_of(i), [TextLine(str(form), i.id)], "", (), "writer", form.reason, None)
+    """The kernel of an instruction; where a policy makes several of it, one launched after the other, each. One that cannot be shown is a
+    line that says why."""
+    nest = nest_as_written(compilation, i)
+    if isinstance(nest, Reason):
+        yield _opaque_loops(i, nest)
         return
-    for number, schedule in enumerate(parts := parts_of(compilation, i)):
-        yield _scheduled_loops(compilation, i, schedule, "policy")._replace(part=f"{number + 1} of {len(parts)}")
-    if not parts:
-        made_by, directives = directives_of(compilation, i)
-        yield _scheduled_loops(compilation, i, Schedule(form, form, tuple(directives)), made_by)
+    try:
+        found = [_scheduled_loops(compilation, i, schedule, "policy") for schedule in parts_of(compilation, i)]
+        if not found:
+            made_by, directives = directives_of(compilation, i)
+            found = [_scheduled_loops(compilation, i, Schedule(nest, nest, tuple(directives)), made_by)]
+    except (DirectiveRefused, ScheduleError) as problem:
+        yield _opaque_loops(i, refuse("schedule-not-shown", f"%{i.name}: its schedule cannot be shown: {problem}"))
+        return
+    yield from [made._replace(part=f"{number + 1} of {len(found)}" if len(found) > 1 else "") for number, made in enumerate(found)]
+
+
+def _opaque_loops(i: HloInstruction, reason: Reason) -> KernelLoops:
+    return KernelLoops(i.name, i.id, family_of(i), [TextLine(str(opaque_of(i, reason)), i.id)], "", (), "writer", reason, None)
 
 
 def _scheduled_loops(compilation: Compilation, i: HloInstruction, schedule: Schedule, made_by: str) -> KernelLoops:

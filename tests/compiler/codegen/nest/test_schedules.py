@@ -9,10 +9,11 @@ from tests.compiler.codegen.nest.test_directives import plain
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.opaque import Opaque, form_of
+from xla_explorer.compiler.codegen.nest.opaque import opaque_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_schedules, schedules_text
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.scheduled_kernel import writes_in_step
+from xla_explorer.foundation.reason import Reason
 
 
 def schedule(body: str, text: str = "") -> Schedule:
@@ -77,10 +78,10 @@ def test_a_kernel_that_is_no_nest_declares_what_it_reads_and_writes() -> None:
         "HloModule m\nless { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = pred[] compare(a, b), direction=LT }\n"
         "ENTRY e { x = f32[8] parameter(0) n = f32[8] negate(x) ROOT sorted = f32[8] sort(n), dimensions={0}, to_apply=less }"
     )
-    opaque = form_of(module.entry.root)
-    assert isinstance(opaque, Opaque) and opaque.reason.code == "no-loop-nest"
+    reason = nest_of(module.entry.root)
+    assert isinstance(reason, Reason) and reason.code == "no-loop-nest"
+    opaque = opaque_of(module.entry.root, reason)
     assert str(opaque).startswith("opaque @sorted(%n: f32[8], out %out: f32[8]): sort  # no-loop-nest: ")
-    assert isinstance(form_of(module.find("n")), LoopNest)
 
 
 @pytest.mark.parametrize(("opcode", "in_step"), [("negate(x)", True), ("transpose(x), dimensions={1,0}", False), ("reverse(x), dimensions={0}", False)])

@@ -87,13 +87,28 @@ def _is_in_place(i: HloInstruction, slots: Sequence[int]) -> bool:
     return not set(slots[:count]).isdisjoint(slots[count:])
 
 
-def plain_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
-    """The plain nest; of an update, the one that does not look at all elements to find those that change."""
+IN_PLACE, COPIED = "in place", "copied"
+
+
+def form_of_nest(i: HloInstruction, slots: Sequence[int] = ()) -> str:
+    """Return how a kernel writes: IN_PLACE, COPIED (all but the update first), or "" for each element of the result once.
+
+    slots: see `Kernel.slots`; without, an update is one of a copy.
+    """
     root = i.called[0].root if i.opcode.name == "fusion" else i
     if root.opcode.name == "dynamic-update-slice":
-        in_place = slots[-1] in slots[:-1]
-        return nest_of(i, in_place=in_place, copied=not in_place)
-    return nest_of(i, copied=spreads_elements(root))
+        return IN_PLACE if slots and slots[-1] in slots[:-1] else COPIED
+    return COPIED if spreads_elements(root) else ""
+
+
+def nest_in_form(i: HloInstruction, form: str, scans: bool = True) -> LoopNest | Reason:
+    """Return the plain nest of a kernel that writes as `form_of_nest` says. scans: see `nest_of`."""
+    return nest_of(i, in_place=form == IN_PLACE, copied=form == COPIED, scans=scans)
+
+
+def plain_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
+    """The plain nest; of an update, the one that does not look at all elements to find those that change."""
+    return nest_in_form(i, form_of_nest(i, slots))
 
 
 def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:

@@ -35,14 +35,19 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
 
+def why_launched(nest: LoopNest) -> Reason | None:
+    """Return why a nest needs a GPU: an axis that a launch numbers; None if it has none."""
+    bound = next((b for b in nest.axes().values() if b.kind.is_launched), None)
+    return None if bound is None else refuse("axis-of-a-launch", f"{bound.axis} is @{bound.kind.value}: a CPU has no launch")
+
+
 def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
     """None where a lowering has all that a nest consists of. launched: that for GPUs."""
     for array in nest.arrays:
         if (reason := type_is_emitted(array.shape)) is not None:
             return refuse("not-lowered", reason.message, element=array.shape.element_type.name)
-    bound = next((b for b in nest.axes().values() if b.kind.is_launched and not launched), None)
-    if bound is not None:
-        return refuse("axis-of-a-launch", f"{bound.axis} is @{bound.kind.value}: a CPU has no launch")
+    if not launched and (reason := why_launched(nest)) is not None:
+        return reason
     for s, around in nest.statements():
         if isinstance(s, Allocate) and any(b.kind in (AxisKind.THREAD, AxisKind.WARP) for x in around for b in axes_of(x)):
             return refuse("not-lowered", f"%{s.array.name} must be allocated once, not by each thread")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.ir import Array, LoopNest
+from xla_explorer.compiler.codegen.nest.ir import Array
 from xla_explorer.compiler.codegen.nest.text import array_text
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -29,15 +27,6 @@ class Opaque:
 
     def __str__(self) -> str:
         return f"opaque @{self.name}({', '.join([array_text(a) for a in self.arrays])}): {self.opcode}  # {self.reason}"
-
-
-KernelForm: TypeAlias = LoopNest | Opaque
-
-
-def form_of(i: HloInstruction, scans: bool = True) -> KernelForm:
-    """The plain nest of a kernel, or what is declared of one that has none. scans: see `nest_of`."""
-    found = nest_of(i, scans=scans)
-    return opaque_of(i, found) if isinstance(found, Reason) else found
 
 
 def opaque_of(i: HloInstruction, reason: Reason) -> Opaque:

@@ -24,6 +24,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 from xla_explorer.hlo.instruction import HloInstruction
@@ -71,7 +72,7 @@ class Subject(NamedTuple):
     opcode: None = None
 
 
-class DirectiveRefused(Exception):
+class DirectiveRefused(XlaExplorerError):
     """A directive that is not legal for a nest. reason: of the check that refused it."""
 
     def __init__(self, directive: Directive, reason: Reason) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -22,11 +23,13 @@ from xla_explorer.compiler.codegen.nest.ir import (
     overwrites,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.launch import opened_axes
 from xla_explorer.compiler.codegen.nest.register_layouts import axis_along_memory
 from xla_explorer.compiler.codegen.nest.verifier import runs_in_order
 from xla_explorer.foundation.reason import Reason, refuse
 
-MOST_COPIES = 64
+MOST_COPIES = 64  # of one axis
+MOST_TOGETHER = 1024  # of all axes around a statement: LLVM takes seconds for some thousand
 
 
 @dataclass(frozen=True)
@@ -64,12 +67,18 @@ class Unroll(Binding):
     kind = AxisKind.UNROLLED
 
     def copies_within_limit(self, nest: LoopNest) -> Reason | None:
-        """The code stays small."""
+        """The code stays small, also where an axis is unrolled around or inside another."""
         extent = nest.axes()[self.axis].axis.extent
-        if extent <= MOST_COPIES:
+        if extent > MOST_COPIES:
+            message = f"{self.axis} has {extent} steps, at most {MOST_COPIES} are unrolled"
+            return refuse("axis-too-long", message, extent=extent, limit=MOST_COPIES)
+        paths = [opened_axes(around, s) for s, around in nest.statements()]
+        mine = [path for path in paths if self.axis in [b.axis.name for b in path]]
+        together = extent * max([math.prod([b.axis.extent for b in path if b.kind is AxisKind.UNROLLED]) for path in mine], default=1)
+        if together <= MOST_TOGETHER:
             return None
-        message = f"{self.axis} has {extent} steps, at most {MOST_COPIES} are unrolled"
-        return refuse("axis-too-long", message, extent=extent, limit=MOST_COPIES)
+        message = f"with {self.axis} there would be {together} copies, at most {MOST_TOGETHER} are written"
+        return refuse("axis-too-long", message, extent=together, limit=MOST_TOGETHER)
 
 
 @dataclass(frozen=True)
