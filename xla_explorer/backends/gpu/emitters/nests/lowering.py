@@ -40,6 +40,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Reduce,
     Store,
+    axes_of,
     elements_of,
     ids_of,
     walk,
@@ -49,7 +50,7 @@ from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, poin
 from xla_explorer.compiler.codegen.nest.lower_reductions import Sums, flat, like
 from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Quotient, Remainder
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Quotient, Remainder, RuntimeValue
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
@@ -191,9 +192,12 @@ class NestWriter:
         """The points of copies that guards of a choice differ at, each for a branch of its own, in which only the other copies are open."""
         axes = frozenset().union(*[g.expression.axes for case in s.cases for g in self.indices.normal(case.guards)])
         outer, apart = self.unrolled, [a for a in self.unrolled if a in axes]
-        loads = [x for case in s.cases for x, _ in walk(case.body) if isinstance(x, Load)] if apart else []
-        for atom in dict.fromkeys([atom for x in loads for y in x.place for atom in y.atoms()]):
-            if isinstance(atom, Quotient | Remainder) and atom.dividend.axes.isdisjoint(outer):
+        inside = [x for case in s.cases for x, _ in walk(case.body)] if apart else []
+        later = {*outer, *[bound.axis for x in inside for bound in axes_of(x)]}
+        for atom in dict.fromkeys([atom for x in inside if isinstance(x, Load) for y in x.place for atom in y.atoms()]):
+            if not isinstance(atom, Quotient | Remainder) or not later.isdisjoint(atom.dividend.axes):
+                continue
+            if not any(isinstance(x, RuntimeValue) for x in atom.dividend.atoms()):
                 self.indices.value(IndexExpression(((atom, 1),)), {})  # once for all branches, which see nothing of one another
         self.unrolled = [a for a in outer if a not in apart]
         for point in points(apart):
