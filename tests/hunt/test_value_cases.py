@@ -86,3 +86,16 @@ def test_a_batch_norm_of_a_narrow_type_sums_in_f32(element: str, scale: float) -
     for found, wanted in zip(leaves(xe.compile(text)(x, one, one)), leaves(xe.evaluate(text, x, one, one)), strict=True):
         a, b = found.astype(np.float64), wanted.astype(np.float64)
         np.testing.assert_allclose(a, b, rtol=2 * unit, atol=2 * unit)
+
+
+@pytest.mark.parametrize("name", ["map_mixed_0", "sort_nan_0", "trsv_0", "bn_0"])
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+def test_a_random_program_has_the_value_of_the_evaluator(name: str, backend: str) -> None:
+    module = xe.parse_hlo((FOLDER / f"{name}.hlo").read_text())
+    given = xe.random_arguments(module)
+    found = leaves(xe.compile(module, backend=backend, cache=False)(*given))
+    for got, wanted in zip(found, leaves(xe.evaluate(module, *given)), strict=True):
+        exact = got.dtype.kind in "iub"
+        np.testing.assert_allclose(
+            got.astype(np.float64), wanted.astype(np.float64), rtol=0 if exact else 1e-2, atol=0 if exact else 1e-2
+        )

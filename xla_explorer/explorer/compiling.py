@@ -67,6 +67,9 @@ def compile(*given: Any, force: Iterable[Any] = (), forbid: Iterable[Any] = (), 
         Seconds that an isolated compile or run may take.
     memory_limit
         Bytes that the child may take.
+    mixed_precision
+        Accept instructions whose float operands and results differ in precision, as in a TPU's optimised HLO, and convert. Text and protos
+        with a TPU's tiled layouts are accepted without it, with a warning.
     force, forbid
         Decisions that must go ahead, or must not, as `session.override` takes them: `[("fusion", "%producer", "%consumer")]`. The module is
         compiled without them first, to know what is decided; `.overrides()` says what became of each, `.compare()` what that changed.

@@ -14,7 +14,7 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-def explore(thing: Any, *, edges: Any = None, **options: Any) -> ExplorerView:
+def explore(thing: Any, *, edges: Any = None, mixed_precision: bool = False, **options: Any) -> ExplorerView:
     """The explorer widget.
 
     Parameters
@@ -23,6 +23,8 @@ def explore(thing: Any, *, edges: Any = None, **options: Any) -> ExplorerView:
         A session, a trace, a module or HLO text; the latter two are compiled for the CPU first.
     edges
         Edges of your own over the graph: see `session.passes.draw_edges`.
+    mixed_precision
+        Of what is compiled first: see `xe.compile`.
     **options
         `complete` (send everything at once), `step` (the step to open, 0 is the module as written), `colour` (numbers to colour the graph
         with).
@@ -44,7 +46,7 @@ def explore(thing: Any, *, edges: Any = None, **options: Any) -> ExplorerView:
     if source is None:
         if not hasattr(thing, "computations") and not isinstance(thing, str | bytes) and not hasattr(thing, "module"):
             raise XlaExplorerError(f"cannot explore a {type(thing).__name__}", "give a session, a trace, a module or HLO text")
-        source = compile(thing)._explorer_source_
+        source = compile(thing, mixed_precision=mixed_precision)._explorer_source_
     made = source()
     if edges is not None:
         made.passes.draw_edges(edges)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from xla_explorer.explorer.sessions.loading import checked_path, module_of_file, saved_module
+from xla_explorer.explorer.sessions.loading import checked_path, in_explicit_precision, module_of_file, saved_module
 from xla_explorer.explorer.xla_dump import XlaDump
 from xla_explorer.hlo.module import HloModule
 
 
-def load(path: str | os.PathLike[str]) -> HloModule | XlaDump:
+def load(path: str | os.PathLike[str], *, mixed_precision: bool = False) -> HloModule | XlaDump:
     """Read a module from a file.
 
     HLO text (`.hlo`, `.txt`), HLO protos (`.hlo.pb`: HloModuleProto, HloProto, HloSnapshot), StableHLO or MHLO (`.mlir` as text; bytecode
@@ -20,6 +20,9 @@ def load(path: str | os.PathLike[str]) -> HloModule | XlaDump:
     ----------
     path
         The file or folder.
+    mixed_precision
+        Write out the conversions of instructions whose float operands and results differ in precision, as in a TPU's optimised HLO. Files
+        with a TPU's tiled layouts need no option: they are converted, with a warning.
 
     Returns
     -------
@@ -54,9 +57,11 @@ def load(path: str | os.PathLike[str]) -> HloModule | XlaDump:
     """
     checked = checked_path(path)
     found = saved_module(checked)
-    if found is not None:
-        return found
-    return XlaDump(checked) if _is_folder(checked) else module_of_file(checked)
+    if found is None:
+        if _is_folder(checked):
+            return XlaDump(checked)
+        found = module_of_file(checked)
+    return in_explicit_precision(found) if mixed_precision else found
 
 
 def _is_folder(path: os.PathLike[str]) -> bool:

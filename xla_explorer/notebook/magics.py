@@ -104,6 +104,7 @@ class HloMagics(Magics):
     @argument("--annotate", action="store_true", help="each line unfolds to its LLVM IR and PTX, shaded by measured time")
     @argument("--isolate", action="store_true", help="run the generated code in a child process (default: xe.options.isolate)")
     @argument("--timeout", type=float, default=None, help="with --isolate: seconds that the compile and the run may take")
+    @argument("--mixed-precision", action="store_true", help="accept operands and results of several float precisions, and convert")
     @cell_magic
     @one_diagnostic
     def hlo(self, line: str, cell: str) -> Any:
@@ -129,6 +130,7 @@ class HloMagics(Magics):
                     filename="<%%hlo>",
                     isolate=True if given.isolate else None,
                     timeout=given.timeout,
+                    mixed_precision=given.mixed_precision,
                 )
             except CompileFailedError as problem:
                 # What happened before the failure stays in the hands of the reader.

@@ -42,7 +42,6 @@ def test_mixed_precision_is_an_option(body: str, strict: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "a = f32[2] parameter(0)\n ROOT r = bf16[2] copy(a)",
         "a = f32[2] parameter(0)\n ROOT r = (bf16[2]) tuple(a)",
         "a = f32[2] parameter(0)\n b = s32[2] parameter(1)\n ROOT r = f32[2] add(a, b)",
     ],

@@ -30,7 +30,7 @@ from xla_explorer.explorer.sessions.given_schedules import given_schedules
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
 from xla_explorer.explorer.sessions.lineage import AS_WRITTEN
-from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
+from xla_explorer.explorer.sessions.loading import ModuleLike, as_module, in_explicit_precision
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.foundation.collector import collector_paused
@@ -247,6 +247,7 @@ def compile_as(
     isolate: bool | Isolation | None = None,
     timeout: float | None = None,
     memory_limit: int | None = None,
+    mixed_precision: bool = False,
     **backend_options: Any,
 ) -> C:
     """Compile a module, HLO text or the path of a file into a `kind`; `xe.compile` says what the other arguments mean."""
@@ -254,6 +255,8 @@ def compile_as(
         raise UnknownBackendError(f"no backend is named {reprlib.repr(backend)}", "a session takes arrays: xe.compile(module)(*arrays)")
     if "schedules" in backend_options:
         backend_options["schedules"] = given_schedules(backend_options["schedules"])
+    if mixed_precision:
+        module = in_explicit_precision(as_module(module, filename))
     options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
     isolation = _isolation(backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit))
     check_compile_options(backend, backend_options)

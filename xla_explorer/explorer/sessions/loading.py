@@ -11,6 +11,7 @@ from xla_explorer.explorer.sessions.file_formats import MLIR_SUFFIXES, MODULE_SU
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
+from xla_explorer.frontends.mixed_precision import accept_tpu_precision, write_out_conversions
 from xla_explorer.frontends.saved_models import saved_programs
 from xla_explorer.frontends.stablehlo import parse_stablehlo
 from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
@@ -104,7 +105,9 @@ def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> 
 
         return module_from_mlir(bytecode, filename or "<mlir>")
     if looks_like_proto(raw):
-        return read_hlo_proto(raw, filename).module
+        module = read_hlo_proto(raw, filename).module
+        accept_tpu_precision(module)
+        return module
     if _BYTECODE in raw[:_CONTAINER_HEAD]:
         raise LoadError(
             f"{filename or 'the module'} holds MLIR bytecode in a container that is cut or damaged",
@@ -126,7 +129,9 @@ def _module_of_text(text: str | bytes, filename: str | None, *, mlir: bool = Fal
     """HLO text or MLIR text, by how it begins. mlir: its name says MLIR."""
     start = text[:4096] if isinstance(text, str) else text[:4096].decode("utf-8", "replace")
     if not mlir and _MLIR.match(start) is None:
-        return parse_hlo(text, filename)
+        module = parse_hlo(text, filename)
+        accept_tpu_precision(module)
+        return module
 
     return parse_stablehlo(text, filename)
 
@@ -151,6 +156,13 @@ def as_module(given: Any, filename: str | None = None) -> HloModule:
         if callable(given)
         else "give what xe.load read or xe.from_jax lowered",
     )
+
+
+def in_explicit_precision(module: HloModule) -> HloModule:
+    """A copy of a module in which each change of float precision is a convert."""
+    explicit = module.clone()
+    write_out_conversions(explicit)
+    return explicit
 
 
 def _is_path(text: str) -> bool:

@@ -16,7 +16,7 @@ from xla_explorer.hlo.opcodes.spec import Constraint
 from xla_explorer.hlo.shape import Shape, ShapeError
 from xla_explorer.hlo.verifier.layouts import option_checks
 from xla_explorer.hlo.verifier.options import DEFAULT_OPTIONS, VerifierOptions
-from xla_explorer.hlo.verifier.precision import agrees_up_to_precision, mixed_precision
+from xla_explorer.hlo.verifier.precision import agrees_up_to_precision, differs_in_precision_alone, mixed_precision
 
 # XLA lets these state a wider (or narrower) element type than their operands have: the type to accumulate in.
 _ACCUMULATE_IN_STATED_TYPE = frozenset({"dot", "ragged-dot", "convolution"})
@@ -190,7 +190,8 @@ def reasons_against(i: HloInstruction, options: VerifierOptions = DEFAULT_OPTION
         if options.allow_mixed_precision:
             if reason is not None and check is stated_shape:
                 wanted = inferred_shape(i)
-                reason = None if wanted is not None and agrees_up_to_precision(i, wanted) else reason
+                if wanted is not None and agrees_up_to_precision(i, wanted, layout_sensitive=options.layout_sensitive):
+                    reason = None
         elif reason is None and check is operands_fit:
             reason = mixed_precision(i)
         if reason is not None:
@@ -199,7 +200,7 @@ def reasons_against(i: HloInstruction, options: VerifierOptions = DEFAULT_OPTION
     if sound:
         for number, check in enumerate(i.opcode.constraints, len(STANDARD) + 1):
             reason = check(i)
-            if reason is not None:
+            if reason is not None and not (options.allow_mixed_precision and differs_in_precision_alone(i, reason)):
                 found.append((f"{i.opcode.name}-C{number}", reason.message))
                 break
         found += [(code, reason.message) for code, check in option_checks(options) if (reason := check(i)) is not None]

@@ -14,13 +14,14 @@ _ONE_PRECISION = frozenset(
 _PAIRED = frozenset({"reduce", "reduce-window", "scatter"})
 # Their operands have the element types of the parameters of what they apply.
 _APPLIED_AS_THEY_ARE = frozenset({"map", "reduce", "reduce-window", "sort"})
-# These hand data on as they are: their results are never of another precision.
-_NEVER_MIXED = frozenset(
+NEVER_MIXED = frozenset(
     {
-        "bitcast", "call", "conditional", "constant", "copy", "copy-done", "copy-start", "custom-call", "get-tuple-element", "infeed",
-        "outfeed", "parameter", "recv", "recv-done", "send", "send-done", "tuple", "while",
+        "bitcast", "call", "conditional", "constant", "copy-done", "copy-start", "custom-call", "dynamic-update-slice", "get-tuple-element",
+        "infeed", "opt-barrier", "outfeed", "parameter", "recv", "recv-done", "send", "send-done", "tuple", "while",
     }
 )  # fmt: skip
+"""Opcodes that hand data on as they are: their results are never of another precision. A copy may change it on the device."""
+_HOST = 5  # Layout::kHostMemorySpace
 
 
 def mixed_precision(i: HloInstruction) -> Reason | None:
@@ -39,7 +40,8 @@ def mixed_precision(i: HloInstruction) -> Reason | None:
     count = len(operands)
     if count < 2:
         return None
-    if name in _ONE_PRECISION or (i.opcode.elementwise and name != "stochastic-convert"):
+    # The operands of a map have the types of its computation's parameters, which may differ.
+    if name in _ONE_PRECISION or (i.opcode.elementwise and name not in ("stochastic-convert", "map")):
         first = next((o.shape for o in operands if o.shape.element_type is not None and o.shape.element_type.is_float), None)
         pairs = [(first, o.shape) for o in operands] if first is not None else []
     elif name in _PAIRED:
@@ -57,9 +59,16 @@ def mixed_precision(i: HloInstruction) -> Reason | None:
     return None
 
 
-def agrees_up_to_precision(i: HloInstruction, wanted: Shape) -> bool:
+def agrees_up_to_precision(i: HloInstruction, wanted: Shape, *, layout_sensitive: bool) -> bool:
     """Whether the stated result is the inferred one in another float precision, where XLA allows that."""
-    return i.opcode.name not in _NEVER_MIXED and _compatible(wanted, i.shape)
+    if i.opcode.name in NEVER_MIXED or (layout_sensitive and i.opcode.name == "copy" and _moves_to_or_from_host(i)):
+        return False
+    return _compatible(wanted, i.shape)
+
+
+def _moves_to_or_from_host(copy: HloInstruction) -> bool:
+    spaces = {shape.layout.memory_space for shape in (copy.shape, copy.operands[0].shape) if shape.is_array}
+    return _HOST in spaces and len(spaces) > 1
 
 
 def _compatible(a: Shape, b: Shape) -> bool:
@@ -67,3 +76,11 @@ def _compatible(a: Shape, b: Shape) -> bool:
         return len(a.tuple_shapes) == len(b.tuple_shapes) and all(map(_compatible, a.tuple_shapes, b.tuple_shapes))
     x, y = a.element_type, b.element_type
     return a.dimensions == b.dimensions and (x is y or (x is not None and y is not None and x.is_float and y.is_float))
+
+
+def differs_in_precision_alone(i: HloInstruction, reason: Reason) -> bool:
+    """Whether an opcode's own constraint refuses another float precision of its result (broadcast, reshape)."""
+    if reason.code != "element-type" or i.opcode.name in NEVER_MIXED or not i.operands:
+        return False
+    x, y = i.operands[0].shape.element_type, i.shape.element_type
+    return x is not None and y is not None and x.is_float and y.is_float

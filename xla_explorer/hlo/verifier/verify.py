@@ -30,6 +30,10 @@ from xla_explorer.hlo.verifier.structure import (
 from xla_explorer.hlo.verifier.violation import HloVerifyError, Violation
 from xla_explorer.hlo.verifier.whole_module import whole_module_findings
 
+_MIXED_HINT = (
+    "float precisions are mixed, as in a TPU's optimised HLO: xe.load, xe.compile and xe.explore take mixed_precision=True, %%hlo "
+    "--mixed-precision, xe.verify VerifierOptions(allow_mixed_precision=True)"
+)
 # Equal attributes are one object, so its id stands for it as long as it lives: the verdict keeps it.
 _Verdict = tuple[tuple[tuple[str, str], ...], Attributes]
 _VERDICTS: dict[VerifierOptions, dict[Any, _Verdict]] = {}
@@ -43,7 +47,8 @@ def verify(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) -> Non
     """
     found = violations(module, options)
     if found:
-        raise HloVerifyError(module.name, found)
+        mixed = not options.allow_mixed_precision and not violations(module, options._replace(allow_mixed_precision=True))
+        raise HloVerifyError(module.name, found, _MIXED_HINT if mixed else None)
 
 
 def violations(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) -> list[Violation]:

@@ -12,11 +12,13 @@ from xla_explorer.backends.interfaces.compiler import InvalidOptionError
 from xla_explorer.compiler.pipeline import PassControl, PassFailedError, PassTrace
 from xla_explorer.explorer.sessions.arguments import Signature, random_arguments
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
-from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.loading import as_module, in_explicit_precision
 from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.frontends.mixed_precision import mixes_precisions
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import verify as verify_module
+from xla_explorer.hlo.verifier import violations
 
 
 class Outcome(NamedTuple):
@@ -31,10 +33,16 @@ class Outcome(NamedTuple):
 
 
 def source_of(given: Any, filename: str | None, verify: bool) -> HloModule:
-    """The module of what a user gave. HloParseError, LoadError; HloVerifyError with `verify`."""
+    """Return the module of what a user gave.
+
+    Without `verify`, implicit conversions of float precision are written out: backends have no code
+    for them. Raises HloParseError, LoadError; HloVerifyError with `verify`.
+    """
     source = as_module(given, filename)
     if verify:
         verify_module(source)
+    elif mixes_precisions(source) and violations(source):
+        source = in_explicit_precision(source)
     return source
 
 
