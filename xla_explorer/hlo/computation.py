@@ -34,6 +34,17 @@ class ComputationRecord(NamedTuple):
     execution_thread: str | None
 
 
+_WIDE = 64  # operands
+_MOST_WIDE_USERS = 8
+
+
+class _Places(NamedTuple):
+    """Where the operands of an instruction stand among them, as long as it has these."""
+
+    operands: tuple[HloInstruction, ...]
+    of: dict[HloInstruction, list[int]]
+
+
 class HloComputation:
     """A function of its parameters. `instructions` maps id to instruction in order of creation."""
 
@@ -41,6 +52,7 @@ class HloComputation:
         "_has_control_edges",
         "_order",
         "_record",
+        "_wide_users",
         "execution_thread",
         "id",
         "instructions",
@@ -63,6 +75,7 @@ class HloComputation:
         self._order: list[HloInstruction] | None = None
         self._record: ComputationRecord | None = None
         self._has_control_edges: bool | None = None  # None: nobody has looked
+        self._wide_users: dict[int, _Places] = {}
 
     # -- mutation ----------------------------------------------------------------------------------------------------
     def add(
@@ -112,7 +125,7 @@ class HloComputation:
         """Every user of `old` reads `new` from now on; if `old` was the root, `new` is. `old` stays until removed."""
         users, old.users = old.users, ()
         for user in users:
-            user.operands = tuple([new if o is old else o for o in user.operands])
+            user.operands = self._with_operand(user, old, new)
             user._record = None
             add_user(new, user)
         if self.root is old:
@@ -120,6 +133,26 @@ class HloComputation:
         self._touch()
         if self.listener is not None:
             self.listener("replaced", old, new)
+
+    def _with_operand(self, user: HloInstruction, old: HloInstruction, new: HloInstruction) -> tuple[HloInstruction, ...]:
+        """Return the operands with one in place of another. Of many operands, the places are known from the last time: else each of n
+        replacements below one tuple would look at all n."""
+        if len(user.operands) < _WIDE:
+            return tuple([new if o is old else o for o in user.operands])
+        places = self._wide_users.get(user.id)
+        if places is None or places.operands is not user.operands:
+            if len(self._wide_users) >= _MOST_WIDE_USERS:
+                self._wide_users.clear()
+            found: dict[HloInstruction, list[int]] = {}
+            for k, o in enumerate(user.operands):
+                found.setdefault(o, []).append(k)
+            places = _Places(user.operands, found)
+        operands, mine = list(places.operands), places.of.pop(old, [])
+        for k in mine:
+            operands[k] = new
+        places.of.setdefault(new, []).extend(mine)
+        self._wide_users[user.id] = made = _Places(tuple(operands), places.of)
+        return made.operands
 
     def replace_operand(self, user: HloInstruction, index: int, new: HloInstruction) -> None:
         """Operand number `index` of `user` becomes `new`."""

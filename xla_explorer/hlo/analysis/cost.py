@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
+from xla_explorer.hlo.attributes.values import WindowDimension
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -199,18 +201,42 @@ def _dot(i: HloInstruction) -> tuple[float, float]:
     return 2.0 * i.shape.element_count * math.prod([sizes[d] for d in i.attribute("lhs_contracting_dims")]), 0
 
 
+MOST_TAPS = 1 << 12  # of which hits are counted one by one; of more, evenly chosen ones stand for the others
+
+
+@lru_cache(maxsize=1024)
+def _elements_under_windows(window: WindowDimension, size: int, outputs: int) -> float:
+    """Return how many pairs (output, tap) of a dimension meet an element of the operand, which has `size` of them, not a hole or padding.
+
+    For each tap, or each output if there are fewer, those of the other that do are an arithmetic progression.
+    """
+    few, many = (window.size, window.window_dilation), (outputs, window.stride)
+    if outputs < window.size:
+        few, many = many, few
+    steps = -(-few[0] // MOST_TAPS)
+    chosen = range(0, few[0], steps) if steps else range(0)
+    last = (size - 1) * window.base_dilation
+    found = sum([_met(k * few[1] - window.padding_low, many[1], many[0], window.base_dilation, last) for k in chosen])
+    return found * few[0] / len(chosen) if chosen else 0.0
+
+
+def _met(start: int, step: int, count: int, base: int, last: int) -> int:
+    """Return how many of start, start + step ... (count of them) lie in [0, last] and are multiples of base."""
+    common = math.gcd(step, base)
+    low, high = max(0, -(start // step)), min(count - 1, (last - start) // step)
+    if start % common or low > high:
+        return 0
+    period = base // common
+    first = -(start // common) * pow(step // common, -1, period) % period
+    return (high - first) // period - (low - 1 - first) // period
+
+
 def _convolution(i: HloInstruction) -> tuple[float, float]:
     numbers, lhs, rhs, result = i.attribute("dim_labels"), i.operands[0].shape, i.operands[1].shape, i.shape
     valid = 1.0
     for k, window in enumerate(i.attribute("window").dimensions):
-        size, base = lhs.dimensions[numbers.input_spatial[k]], window.base_dilation
-        outputs = result.dimensions[numbers.output_spatial[k]]
-        hits = 0
-        for tap in range(window.size):
-            for out in range(outputs):
-                place = out * window.stride - window.padding_low + tap * window.window_dilation
-                hits += place >= 0 and place % base == 0 and place // base < size
-        valid *= hits
+        size, outputs = lhs.dimensions[numbers.input_spatial[k]], result.dimensions[numbers.output_spatial[k]]
+        valid *= _elements_under_windows(window, size, outputs)
     features = rhs.dimensions[numbers.kernel_input_feature]
     return 2.0 * features * rhs.dimensions[numbers.kernel_output_feature] * lhs.dimensions[numbers.input_batch] / i.attribute(
         "batch_group_count"

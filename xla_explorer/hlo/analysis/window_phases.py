@@ -29,14 +29,25 @@ class Phase(NamedTuple):
 
 
 def all_phases(rule: WindowDimension, outputs: int) -> list[Phase]:
-    """The phases of a dimension, one unless the input is dilated; some may have no tap."""
+    """The phases of a dimension, one unless the input is dilated; some may have no tap. Of more than MOST_PHASES, one more than these."""
     dilation, spread = rule.base_dilation, rule.window_dilation
     step, tap_step = dilation // gcd(dilation, rule.stride), dilation // gcd(dilation, spread)
     found = []
-    for first in range(min(step, outputs)):
-        taps = [k for k in range(rule.size) if (first * rule.stride + k * spread - rule.padding_low) % dilation == 0]
-        tap = taps[0] if taps else 0
-        start = (first * rule.stride + tap * spread - rule.padding_low) // dilation if taps else 0
-        found.append(Phase(first, -(-(outputs - first) // step), step, tap, len(taps), tap_step, start, step * rule.stride // dilation,
+    for first in range(min(step, outputs, MOST_PHASES + 1)):
+        offset = first * rule.stride - rule.padding_low
+        tap = _first_tap(offset, spread, dilation)
+        taps = (rule.size - 1 - tap) // tap_step + 1 if tap is not None and tap < rule.size else 0
+        tap = tap if tap is not None and taps else 0
+        start = (offset + tap * spread) // dilation if taps else 0
+        found.append(Phase(first, -(-(outputs - first) // step), step, tap, taps, tap_step, start, step * rule.stride // dilation,
                            tap_step * spread // dilation))  # fmt: skip
     return found
+
+
+def _first_tap(offset: int, spread: int, dilation: int) -> int | None:
+    """Return the first tap k for which offset + k * spread is a multiple of the dilation; None if there is none."""
+    common = gcd(spread, dilation)
+    if offset % common:
+        return None
+    period = dilation // common
+    return -(offset // common) * pow(spread // common, -1, period) % period
