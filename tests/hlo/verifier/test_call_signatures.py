@@ -176,3 +176,25 @@ def test_a_border_of_a_region_says_what_its_call_lacks(target: str, operands: st
     module = call(target, operands, result)
     with pytest.raises(EvaluationError, match=message):
         xe.evaluate(module, *xe.random_arguments(module))
+
+
+@pytest.mark.parametrize("batch", ["", "2,"])
+@pytest.mark.parametrize("layout", ["", "column-major"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_singular_values_alone_are_stated_with_vectors_of_either_size(batch: str, layout: str, whole: bool) -> None:
+    """JAX writes the shapes of full matrices, and LAPACK's layouts."""
+
+    def laid(dimensions: str) -> str:
+        rank = dimensions.count(",") + 1
+        order = [rank - 2, rank - 1, *reversed(range(rank - 2))] if layout else [*reversed(range(rank))]
+        return f"f32[{dimensions}]{{{','.join(map(str, order))}}}"
+
+    vectors = ("3,3", "4,4") if whole else ("3,3", "3,4")
+    results = [laid(batch + "3,4"), f"f32[{batch}3]", *[laid(batch + v) for v in vectors], f"s32[{batch.strip(',')}]"]
+    text = f"""HloModule m
+    ENTRY e {{
+      p0 = f32[{batch}3,4] parameter(0)
+      ROOT r = ({", ".join(results)}) custom-call(p0), custom_call_target="lapack_sgesdd_ffi", api_version=API_VERSION_TYPED_FFI,
+        backend_config="{{mode = 78 : ui8}}"
+    }}"""
+    assert not violations(xe.parse_hlo(text))

@@ -153,8 +153,8 @@ def _svd(c: _Operands) -> _Results:
     mode = c.letter("mode", "A", "ASN")
     whole = mode == "A"
     if mode == "N":  # vectors are zeros then; JAX gives them either size
-        stated = [leaf for _, leaf in c.instruction.shape.leaves()]
-        whole = stated[2:4] == [c.own(m, m), c.own(n, n)]
+        stated = [leaf.dimensions for _, leaf in c.instruction.shape.leaves()]
+        whole = stated[2:4] == [c.own(m, m).dimensions, c.own(n, n).dimensions]
     u, vt = (c.own(m, m), c.own(n, n)) if whole else (c.own(m, k), c.own(k, n))
     return c.own(m, n), c.real(k), u, vt, c.integers()
 
