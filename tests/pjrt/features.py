@@ -284,6 +284,9 @@ def callbacks() -> None:
     jax.effects_barrier()
     assert seen == [0, 1, 2, 3]
     close(jax.jit(lambda x: jax.pure_callback(lambda a: np.asarray(jnp.sin(a) * 2), shape, x))(jnp.ones(3)), 2 * np.sin(np.ones(3)))
+    for value, kind in ((3, jnp.int32), (2.5, jnp.float32), (True, jnp.bool_), (1j, jnp.complex64)):
+        number = jax.jit(lambda x, value=value, kind=kind: jax.pure_callback(lambda _: value, jax.ShapeDtypeStruct((), kind), x))
+        close(number(1.0), value)
     wrong = jax.jit(lambda x: jax.pure_callback(lambda a: np.ones(7, np.float32), shape, x))
     raises(Exception, "callback")(lambda: wrong(jnp.ones(3)).block_until_ready())
     raises(Exception, "own words")(lambda: jax.jit(lambda x: jax.pure_callback(_fails, shape, x))(jnp.ones(3)).block_until_ready())
@@ -318,6 +321,20 @@ def debug_print() -> None:
     jax.jit(lambda x: jax.debug.callback(lambda v: printed.append(str(v)), x) or x)(1.5)
     jax.effects_barrier()
     assert printed == ["1.5"]
+
+
+@feature
+def checks_that_nothing_discharges() -> None:
+    from jax.experimental import checkify
+
+    if not hasattr(checkify, "debug_check"):
+        return
+
+    def checked(x: Any) -> Any:
+        checkify.debug_check(x > 0, "must be positive")
+        return x + 1
+
+    close(jax.jit(checked)(-1.0), 0.0)
 
 
 @feature

@@ -23,12 +23,15 @@ _numbers = itertools.count(secrets.randbits(40) << 20)
 class _Callback:
     """A Python function as programs call it. JAX's executable keeps it alive."""
 
-    def __init__(self, function: Callable[..., Any], results: Sequence[Any], has_token: bool) -> None:
-        self.function, self.results, self.has_token = function, tuple(results), has_token
+    def __init__(
+        self, function: Callable[..., Any], results: Sequence[Any], has_token: bool, canonical: Callable[[Any], Any]
+    ) -> None:
+        self.function, self.results, self.has_token, self.canonical = function, tuple(results), has_token, canonical
 
     def __call__(self, operands: Sequence[Any]) -> tuple[Any, ...]:
         given = [np.array(v) for v in (operands[1:] if self.has_token else operands)]
-        made = tuple([np.asarray(v) for v in self.function(*given)])
+        answers = [np.asarray(v) for v in self.function(*given)]
+        made = tuple([v if v.dtype == r.dtype else self.canonical(v) for v, r in zip(answers, self.results, strict=True)])
         for k, (value, wanted) in enumerate(zip(made, self.results, strict=True)):
             if value.shape != wanted.shape or value.dtype != wanted.dtype:
                 raise PjrtError(
@@ -38,9 +41,14 @@ class _Callback:
         return (operands[0], *made) if self.has_token else made
 
 
-def added(function: Callable[..., Any], results: Sequence[Any], has_token: bool) -> tuple[np.uint64, _Callback]:
-    """(the number of one more function, what must be kept as long as it may be called). has_token: a token comes first and goes first."""
-    call = _Callback(function, results, has_token)
+def added(
+    function: Callable[..., Any], results: Sequence[Any], has_token: bool, canonical: Callable[[Any], Any]
+) -> tuple[np.uint64, _Callback]:
+    """(the number of one more function, what must be kept as long as it may be called).
+
+    has_token: a token comes first and goes first. canonical: a result as JAX types it, int64 as int32 where JAX is without x64.
+    """
+    call = _Callback(function, results, has_token, canonical)
     number = next(_numbers)
     _functions[number] = call
     return np.uint64(number), call

@@ -12,8 +12,6 @@ from xla_explorer.pjrt.plugin_options import options
 from xla_explorer.pjrt.records import ClientRecord, DeviceRecord, MemoryRecord, Owner, Text
 from xla_explorer.pjrt.state import implements
 
-PLATFORM = "xla_explorer"
-
 
 class Memory(Owner):
     """The memory of one device."""
@@ -45,7 +43,7 @@ class Client(Owner):
         super().__init__(ClientRecord())
         memories = [Memory(k) for k in range(count)]
         self.all_devices = [Device(k, memory) for k, memory in enumerate(memories)]
-        self.text("name", PLATFORM)
+        self.text("name", options.platform)
         self.text("version", f"xla_explorer {__version__}")
         self.array("devices", ctypes.c_void_p, [d.handle for d in self.all_devices])
         self.array("memories", ctypes.c_void_p, [m.handle for m in memories])

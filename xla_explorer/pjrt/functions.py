@@ -32,7 +32,7 @@ def complete(table: Any, initialize: Any) -> int | None:
             setattr(table, name, address)
     table.extension_start = profiling.extension(f"/device:{options.backend.upper()}:0")
     if "jax" in sys.modules:  # other hosts are torch_xla and C++ programs with Python inside
-        jax_hooks.teach(devices.PLATFORM)
+        jax_hooks.teach(options.platform)
         jax_hooks.register_profiler(jax_hooks.capsule(table))
     return None
 

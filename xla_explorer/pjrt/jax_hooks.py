@@ -19,8 +19,9 @@ from xla_explorer.foundation.warning import warn
 BORROWED = (
     "eig", "eigh", "hessenberg", "geqp3", "schur", "tridiagonal", "svd", "lu", "geqrf", "householder_product", "ormqr", "threefry2x32",
     "random_gamma", "tridiagonal_solve", "debug_callback", "debug_print", "pure_callback", "io_callback",
-    "spsolve",
+    "spsolve", "check",
 )  # fmt: skip
+CPU = "cpu"
 
 
 def ir_context() -> Any:
@@ -31,8 +32,10 @@ def ir_context() -> Any:
 
 
 def teach(platform: str) -> None:
-    """Apply every hook."""
+    """Apply every hook; where our devices bear the name of JAX's CPU, those that JAX's CPU needs too."""
     for what, hook in _HOOKS.items():
+        if platform == CPU and hook not in _ALSO_AS_CPU:
+            continue
         try:
             hook(platform)
         except (ImportError, AttributeError, KeyError, TypeError) as problem:
@@ -46,13 +49,48 @@ def _donation(platform: str) -> None:
         mlir._platforms_with_donation.append(platform)
 
 
+class _Rules(dict[Any, Any]):
+    """Lowering rules of our own, else those of JAX's CPU that are `BORROWED`: also of modules that are imported later."""
+
+    def __init__(self, own: dict[Any, Any], of_cpu: dict[Any, Any]) -> None:
+        super().__init__(own)
+        self.of_cpu = of_cpu
+
+    def __contains__(self, primitive: Any) -> bool:
+        return super().__contains__(primitive) or (primitive.name in BORROWED and primitive in self.of_cpu)
+
+    def __missing__(self, primitive: Any) -> Any:
+        return self.of_cpu[primitive]
+
+
 def _lowering_rules(platform: str) -> None:
     from jax._src.interpreters import mlir
 
     rules = mlir._platform_specific_lowerings
-    for primitive, entry in list(rules["cpu"].items()):
-        if primitive.name in BORROWED:
-            rules[platform].setdefault(primitive, entry)
+    rules[platform] = _Rules(rules[platform], rules[CPU])
+
+
+def _is_ours(ctx: Any, platform: str) -> bool:
+    """Whether a module is lowered for our devices, and for no other."""
+    if tuple(ctx.module_context.platforms) != (platform,):
+        return False
+    return platform != CPU or "xla_explorer" in str(getattr(ctx.module_context.backend, "platform_version", ""))
+
+
+def _custom_partitioning(platform: str) -> None:
+    """`custom_partitioning` says how a function is cut over devices; ours run it whole, so it is the function itself."""
+    from jax._src import core, custom_partitioning
+    from jax._src.interpreters import mlir
+
+    primitive = custom_partitioning.custom_partitioning_p
+    original = custom_partitioning._custom_partitioning_lowering_rule
+
+    def whole(ctx: Any, *values: Any, call: Any, **how: Any) -> Any:
+        if not _is_ours(ctx, platform):
+            return original(ctx, *values, call=call, **how)
+        return mlir.lower_fun(core.jaxpr_as_fun(call), multiple_results=True)(ctx, *values)
+
+    mlir.register_lowering(primitive, whole, platform=platform)
 
 
 def _platform_branches(platform: str) -> None:
@@ -100,18 +138,19 @@ def _outside_of_meshes(function: Callable[..., Any]) -> Callable[..., Any]:
 def _callbacks(platform: str) -> None:
     """`jax.pure_callback`, `io_callback`, `debug.print`: a custom call with the number of a function of this process."""
     from jax._src import callback as jax_callback
-    from jax._src import core, ffi
+    from jax._src import core, dtypes, ffi
 
     # Start-up time: JAX imports this module in every process.
     from xla_explorer.pjrt.callbacks import CALLBACK, added
 
     original = jax_callback.emit_python_callback
+    canonical = getattr(dtypes, "canonicalize_value", np.asarray)
 
     def emit(ctx: Any, function: Any, token: Any, operands: Any, operand_avals: Any, result_avals: Any, *, has_side_effect: bool,
              **rest: Any) -> Any:
-        if tuple(ctx.module_context.platforms) != (platform,):
+        if not _is_ours(ctx, platform):
             return original(ctx, function, token, operands, operand_avals, result_avals, has_side_effect=has_side_effect, **rest)
-        number, call = added(_outside_of_meshes(function), result_avals, bool(token))
+        number, call = added(_outside_of_meshes(function), result_avals, bool(token), canonical)
         ctx.module_context.add_keepalive(call)
         if token:
             operands = [token, *operands]
@@ -167,9 +206,11 @@ _HOOKS: dict[str, Callable[[str], None]] = {
     "the lowering rules of linear algebra": _lowering_rules,
     "branches for a platform": _platform_branches,
     "callbacks into Python": _callbacks,
+    "custom partitioning": _custom_partitioning,
     "the persistent compilation cache": _compilation_cache,
     "DLPack": _dlpack,
 }
+_ALSO_AS_CPU = (_callbacks, _custom_partitioning)
 
 
 def capsule(table: Any) -> Any:
@@ -183,6 +224,7 @@ def register(platform: str, capsule: Any) -> None:
     """Register the plugin below JAX's own CPU, so that only who asks for it gets it, and quietly: it must not disturb who does not."""
     from jax._src import xla_bridge
 
+    _with_the_cpu(platform)
     known = getattr(xla_bridge, "_nonexperimental_plugins", None)
     if isinstance(known, set):
         known.add(platform)
@@ -190,6 +232,14 @@ def register(platform: str, capsule: Any) -> None:
     factories = getattr(xla_bridge, "_backend_factories", {})
     if platform in factories and hasattr(factories[platform], "fail_quietly"):
         factories[platform] = dataclasses.replace(factories[platform], fail_quietly=True)
+
+
+def _with_the_cpu(platform: str) -> None:
+    """Where a user asks for our devices alone, JAX's CPU comes after them: JAX gives the arguments of callbacks to it."""
+    import jax
+
+    if getattr(jax.config, "jax_platforms", None) == platform:
+        jax.config.update("jax_platforms", f"{platform},{CPU}")
 
 
 def register_profiler(capsule: Any) -> None:

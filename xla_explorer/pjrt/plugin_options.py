@@ -11,6 +11,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.pjrt import xla_flags
 
+PLATFORMS = ("xla_explorer", "cpu")
 PREFIX = "XLA_EXPLORER_PJRT_"
 DISPATCHES = {"adaptive": 500_000, "asynchronous": 0, "synchronous": -1}
 """A program whose last run took so many nanoseconds runs while Python goes on; -1: none does."""
@@ -38,6 +39,8 @@ class PluginOptions:
         So many of the newest sessions stay alive.
     devices : int
         Virtual devices, as they are when JAX first asks for them.
+    platform : str
+        The name that the devices bear: xla_explorer, or cpu for programs that refuse a platform which they do not know.
     dispatch : str
         adaptive: a program whose last run took long runs while Python goes on; asynchronous: every program; synchronous: none.
         A program that calls Python always runs where it is called.
@@ -49,11 +52,12 @@ class PluginOptions:
     dump: str = ""
     keep: int = 100
     devices: int = 1
+    platform: str = PLATFORMS[0]
     dispatch: str = "adaptive"
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> PluginOptions:
-        """XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP, _KEEP, _DEVICES and _DISPATCH."""
+        """XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP, _KEEP, _DEVICES, _PLATFORM and _DISPATCH."""
         given = {f.name: environment[PREFIX + f.name.upper()] for f in fields(cls) if environment.get(PREFIX + f.name.upper())}
         return cls().changed(given)
 
@@ -77,6 +81,8 @@ class PluginOptions:
             values[name] = _integer(name, value) if name in ("threads", "keep", "devices") else str(value)
         if values.get("dispatch", self.dispatch) not in DISPATCHES:
             raise PluginOptionError(f"dispatch must be one of {', '.join(DISPATCHES)}, got {values['dispatch']!r}")
+        if values.get("platform", self.platform) not in PLATFORMS:
+            raise PluginOptionError(f"platform must be one of {', '.join(PLATFORMS)}, got {values['platform']!r}")
         return replace(self, **values)
 
 
