@@ -26,7 +26,7 @@ from xla_explorer.pjrt.layouts import ExecuteOptions, NamedValue, Program, struc
 from xla_explorer.pjrt.native import execute as modes
 from xla_explorer.pjrt.plugin_options import DISPATCHES, options
 from xla_explorer.pjrt.profiling import trace
-from xla_explorer.pjrt.program import compile_program, donated_parameters, hlo_with_config
+from xla_explorer.pjrt.program import Compiled, compile_program, donated_parameters, hlo_with_config
 from xla_explorer.pjrt.proto_writing import bytes_field, number_field, numbers_field
 from xla_explorer.pjrt.records import (
     LIST_LENGTH,
@@ -41,20 +41,19 @@ from xla_explorer.pjrt.records import (
 )
 from xla_explorer.pjrt.several_devices import Layout
 from xla_explorer.pjrt.state import forget_garbage, implements, native
-from xla_explorer.pjrt.unreduced_values import Terms
 
 
 class CompiledProgram:
     """A compiled program, which several executables may stand for: jaxlib asks for a loaded one and an unloaded one, and destroys both."""
 
     def __init__(
-        self, code: bytes, compiled: tuple[Session, Terms], partitions: int = 1, dispatch: str = "adaptive", replicas: int = 1
+        self, code: bytes, compiled: Compiled, partitions: int = 1, dispatch: str = "adaptive", replicas: int = 1
     ) -> None:
-        session, terms = compiled
+        session = compiled.session
         self.code, self.name, self.patience = code, session.source.name, DISPATCHES[dispatch]
         self.replicas = replicas
         self.replicated = session.source if replicas > 1 else None  # each replica has arguments of its own
-        self.layout = Layout(session.source, partitions, terms) if partitions > 1 else None
+        self.layout = Layout(session.source, partitions, compiled.terms, compiled.results) if partitions > 1 else None
         self.fingerprint = hashlib.sha256(code).hexdigest()
         self.executable = session.executable
         self.results = [leaf for _, leaf in session.source.result_shape().leaves()]
@@ -74,6 +73,13 @@ class CompiledProgram:
     def cost(self) -> Cost:
         """Of the optimised module."""
         return module_cost(self._module)
+
+    def device_bytes(self) -> tuple[list[int], list[int]]:
+        """What one device has of each parameter and of each result."""
+        if self.layout is not None:
+            return self.layout.device_bytes()
+        given, made = [[s.byte_size if s.is_array else 0 for s in shapes] for shapes in (self.parameters, self.results)]
+        return given, made
 
     def optimized(self) -> Text:
         """HloModuleProtoWithConfig; made once, which needs the session, which is let go of then."""
@@ -185,7 +191,8 @@ def _loaded(code: bytes, serialized_options: bytes, client: Client) -> int:
         raise PjrtError(
             "invalid", f"a program for the devices {list(wanted)}, of {len(client.all_devices)}", "set XLA_EXPLORER_PJRT_DEVICES"
         )
-    program = CompiledProgram(code, compile_program(code, chosen), request.partitions, chosen.dispatch, request.replicas)
+    compiled = compile_program(code, chosen, request.partitions)
+    program = CompiledProgram(code, compiled, request.partitions, chosen.dispatch, request.replicas)
     return Executable(program, [client.all_devices[d] for d in wanted]).handle
 
 
@@ -260,11 +267,13 @@ def _cost(a: Any) -> None:
 @implements("Executable_GetCompiledMemoryStats")
 def _memory_stats(a: Any) -> None:
     program = owner_of(a.executable).program
-    arguments, outputs = [sum([s.byte_size for s in shapes if s.is_array]) for shapes in (program.parameters, program.results)]
-    aliased = sum([program.parameters[k].byte_size for k in program.donated])
-    peak = arguments + outputs + program.temporary - aliased
+    given, made = program.device_bytes()
+    arguments, outputs, aliased = sum(given), sum(made), sum([given[k] for k in program.donated])
+    # The devices share the memory of one program that runs for all of them.
+    temporary = -(-program.temporary // (program.layout.count if program.layout is not None else 1))
+    peak = arguments + outputs + temporary - aliased
     values = {
-        "code": program.code_size, "arguments": arguments, "outputs": outputs, "aliased": aliased, "temporary": program.temporary,
+        "code": program.code_size, "arguments": arguments, "outputs": outputs, "aliased": aliased, "temporary": temporary,
         "peak": peak, "total": peak, "total_allocation": peak, "indefinite": arguments + outputs - aliased, "peak_unpadded": peak,
     }  # fmt: skip
     for name, _ in a._fields_[3:]:

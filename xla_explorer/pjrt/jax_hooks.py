@@ -118,6 +118,30 @@ def _platform_branches(platform: str) -> None:
     mlir.register_lowering(conditionals.cond_p, chosen_branch, platform=platform)
 
 
+def _inspection(platform: str) -> None:
+    """`jax.debug.inspect_array_sharding` on several devices: XLA calls who asks by an address, we by the same key."""
+    from jax._src.lib import xla_client
+
+    # Start-up time: JAX imports this module in every process.
+    from xla_explorer.pjrt.several_devices import sharding_proto
+    from xla_explorer.pjrt.shardy import inspectors
+
+    original = xla_client.encode_inspect_sharding_callback
+
+    def encode(function: Any) -> Any:
+        def answered(sharding: Any) -> None:
+            told = xla_client.OpSharding()
+            told.ParseFromString(sharding_proto(sharding))
+            function(xla_client.HloSharding.from_proto(told))
+
+        key = original(function)
+        function.answered = answered  # JAX keeps the function until its program has run
+        inspectors[bytes(key)] = answered
+        return key
+
+    xla_client.encode_inspect_sharding_callback = encode
+
+
 def _outside_of_meshes(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as JAX's own CPU calls it, on a thread that has no mesh: ours runs where the program was started."""
     try:
@@ -207,10 +231,11 @@ _HOOKS: dict[str, Callable[[str], None]] = {
     "branches for a platform": _platform_branches,
     "callbacks into Python": _callbacks,
     "custom partitioning": _custom_partitioning,
+    "inspection of shardings": _inspection,
     "the persistent compilation cache": _compilation_cache,
     "DLPack": _dlpack,
 }
-_ALSO_AS_CPU = (_callbacks, _custom_partitioning)
+_ALSO_AS_CPU = (_callbacks, _custom_partitioning, _inspection)
 
 
 def capsule(table: Any) -> Any:

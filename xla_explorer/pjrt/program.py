@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
@@ -15,6 +16,7 @@ from xla_explorer.frontends.foreign_calls import bind_foreign_calls
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
 from xla_explorer.frontends.protobuf import Message, MessageType
 from xla_explorer.frontends.stablehlo import read_program
+from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.module_header import parse_buffer_donor, parse_input_output_alias
 from xla_explorer.pjrt.errors import PjrtError
@@ -22,29 +24,48 @@ from xla_explorer.pjrt.jax_hooks import ir_context
 from xla_explorer.pjrt.plugin_options import PluginOptions
 from xla_explorer.pjrt.proto_writing import bytes_field
 from xla_explorer.pjrt.session_list import sessions
-from xla_explorer.pjrt.unreduced_values import Terms, terms_first
+from xla_explorer.pjrt.shardy import propagated_results
+from xla_explorer.pjrt.unreduced_values import NO_TERMS, Terms, terms_first
 
 _BYTECODE = b"ML\xefR"
 
 
-def stablehlo_text(code: bytes) -> str:
-    """The text of a portable artifact (bytecode of VHLO), with its source places; a text as it is. jaxlib's MLIR reads the artifact."""
+class Compiled(NamedTuple):
+    """A compiled program.
+
+    terms: which of its parameters and results are the terms of what JAX calls unreduced. results: how each result lies on several devices
+    where its user left that open, as far as it is known.
+    """
+
+    session: Session
+    terms: Terms = NO_TERMS
+    results: Sequence[Sharding | None] = ()
+
+
+def stablehlo_text(code: bytes, partitions: int = 1) -> tuple[str, list[Sharding | None]]:
+    """The text of a portable artifact (bytecode of VHLO), with its source places; a text as it is. jaxlib's MLIR reads the artifact.
+
+    With several partitions, how its results lie too.
+    """
     if code[:4] != _BYTECODE:
-        return code.decode()
+        return code.decode(), []
     from jaxlib.mlir.dialects import stablehlo  # optional: only a process with jaxlib comes here
 
     with ir_context() as context:
         module = stablehlo.deserialize_portable_artifact(context, code)
-        return str(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None))
+        results = propagated_results(module) if partitions > 1 else []
+        return str(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)), results
 
 
-def compile_program(code: bytes, options: PluginOptions) -> tuple[Session, Terms]:
-    """The session of a program, noted in `sessions`; which parameters and results of it are the terms of what JAX calls unreduced."""
+def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) -> Compiled:
+    """Compile a program; its session is noted in `sessions`."""
+    results: list[Sharding | None] = []
     if looks_like_proto(code):
         module = read_hlo_proto(code, "program.hlo.pb").module
     else:
+        text, results = stablehlo_text(code, partitions)
         # Results that the user left open may lie as it suits the program; JAX asks how they lie.
-        module = read_program(stablehlo_text(code), "program.mlir", open_result="{unknown}")
+        module = read_program(text, "program.mlir", open_result="{unknown}")
     bind_foreign_calls(module)
     terms = terms_first(module)
     extra: dict[str, Any] = {"donate": True} if options.backend == "cpu" else {}
@@ -52,7 +73,7 @@ def compile_program(code: bytes, options: PluginOptions) -> tuple[Session, Terms
     number = sessions.add(session)
     if options.dump:
         _dump(session, Path(options.dump), number)
-    return session, terms
+    return Compiled(session, terms, results)
 
 
 def _dump(session: Session, folder: Path, number: int) -> None:

@@ -5,6 +5,7 @@ What a partitioner would decide plays no part in the values; manual regions (`sh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_value
 from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
 from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.proto_writing import bytes_field, number_field, numbers_field
 from xla_explorer.pjrt.unreduced_values import NO_TERMS, Terms
@@ -26,8 +28,11 @@ Array = np.ndarray[Any, Any]
 class Layout:
     """How the parameters and results of a program lie on its devices (numbers of partitions)."""
 
-    def __init__(self, module: HloModule, count: int, terms: Terms = NO_TERMS) -> None:
-        """terms: the parameters and results that have the terms of unreduced values as their first dimension."""
+    def __init__(
+        self, module: HloModule, count: int, terms: Terms = NO_TERMS, propagated: Sequence[Sharding | None] = ()
+    ) -> None:
+        """terms: the parameters and results that have the terms of unreduced values as their first dimension. propagated: how the results
+        lie where nothing else is asked."""
         self.count, self.terms = count, terms
         self.parameters = [Sharding.read(p.attributes.get("sharding") or "{replicated}") for p in module.entry.parameters()]
         self.parameter_shapes = [p.shape for p in module.entry.parameters()]
@@ -35,7 +40,9 @@ class Layout:
         text = module.entry.root.attributes.get("sharding")
         self.results = Sharding.read_all(text) if text else [Sharding("unknown")] * len(self.result_shapes)
         for k, (sharding, shape) in enumerate(zip(self.results, self.result_shapes, strict=True)):
-            found = _made_sharding(module, k, shape.dimensions) if sharding.kind == "unknown" else sharding
+            found: Sharding | None = sharding
+            if sharding.kind == "unknown":
+                found = propagated[k] if k < len(propagated) else _made_sharding(module, k, shape.dimensions)
             # A constraint may cut unevenly; JAX's arrays cannot.
             self.results[k] = found if found is not None and _is_even(found, shape.dimensions) else Sharding()
         self.is_tuple = module.result_shape().is_tuple
@@ -45,6 +52,12 @@ class Layout:
         shape = self.result_shapes[k]
         sizes = tuple([s.stop - s.start for s in self.results[k].part(shape.dimensions, 0)]) if shape.is_array else ()
         return sizes[1:] if k in self.terms.results else sizes
+
+    def device_bytes(self) -> tuple[list[int], list[int]]:
+        """What one device has of each parameter and of each result."""
+        rows = ((self.parameter_shapes, self.parameters), (self.result_shapes, self.results))
+        given, made = [[_device_bytes(*pair) for pair in zip(*row, strict=True)] for row in rows]
+        return given, made
 
     def whole(self, k: int, shards: Sequence[Array]) -> Array:
         """Parameter k of its shards on all devices."""
@@ -73,10 +86,17 @@ class Layout:
     def fields(self) -> bytes:
         """`HloModuleProto.spmd_output_sharding` and `.spmd_parameters_shardings`: JAX asks for what its user left open."""
         # XLA counts one sharding for an empty tuple.
-        made = [_proto(self.terms.results.get(k, s)) for k, s in enumerate(self.results or [Sharding()])]
+        made = [sharding_proto(self.terms.results.get(k, s)) for k, s in enumerate(self.results or [Sharding()])]
         given = [self.terms.parameters.get(k, s) for k, s in enumerate(self.parameters)]
         whole = number_field(1, 2) + b"".join([bytes_field(5, one) for one in made]) if self.is_tuple else made[0]
-        return bytes_field(12, whole) + b"".join([bytes_field(14, _proto(s)) for s in given])
+        return bytes_field(12, whole) + b"".join([bytes_field(14, sharding_proto(s)) for s in given])
+
+
+def _device_bytes(shape: Shape, sharding: Sharding) -> int:
+    if not shape.is_array:
+        return 0
+    sizes: list[int] = [s.stop - s.start for s in sharding.part(shape.dimensions, 0)]
+    return math.prod(sizes) * shape.byte_size // max(math.prod(shape.dimensions), 1)
 
 
 def _is_even(sharding: Sharding, dimensions: Sequence[int]) -> bool:
@@ -121,7 +141,8 @@ def _made_sharding(module: HloModule, k: int, dimensions: Sequence[int]) -> Shar
 _TYPES = {"replicated": 0, "maximal": 1, "tiled": 3, "manual": 4, "unknown": 5, "unreduced": 6}
 
 
-def _proto(s: Sharding) -> bytes:
+def sharding_proto(s: Sharding) -> bytes:
+    """XLA's OpSharding."""
     if s.kind not in _TYPES:
         raise PjrtError("unimplemented", f"the sharding {s} of an argument or result", "return what the devices have summed up")
     head = number_field(1, _TYPES[s.kind]) if _TYPES[s.kind] else b""

@@ -1,0 +1,104 @@
+"""How the results of a program for several devices lie, where its user left that open: as Shardy, which XLA asks too, propagates it.
+
+jaxlib has Shardy's passes. The program itself is compiled as it was written; its propagated copy only answers.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from xla_explorer.hlo.attributes.mesh import Mesh
+from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
+
+_PIPELINE = "builtin.module(sdy-propagation-pipeline)"
+_SHARDING, _INSPECTED = "sdy.sharding", "InspectSharding"
+inspectors: weakref.WeakValueDictionary[bytes, Callable[[Sharding], None]] = weakref.WeakValueDictionary()
+"""Who asks for the sharding of a value (`jax.debug.inspect_array_sharding`), by the key that its custom call names."""
+
+
+def propagated_results(module: Any) -> list[Sharding | None]:
+    """Of each result of the entry of an MLIR module; None where nothing says. [] where jaxlib is too old to propagate.
+
+    Custom calls that inspect a sharding are answered, and taken out of the module.
+    """
+    asked = [op for op in _operations(module.operation) if _is_inspection(op)]
+    copy = _propagated(module)
+    found: list[Sharding | None] = []
+    if copy is not None:
+        meshes = {_name(op): Mesh.read(str(op.attributes["mesh"])) for op in _body(copy) if op.name == "sdy.mesh"}
+        entry = next(op for op in _body(copy) if op.name == "func.func" and _name(op) == "main")
+        found = [_of_attributes(row, meshes) for row in _rows(entry, "res_attrs", len(entry.opview.type.results))]
+        for op in [op for op in _operations(copy) if _is_inspection(op)]:
+            _answer(op, _of_value(op.operands[0], entry, meshes))
+    for op in asked:
+        op.erase()
+    return found
+
+
+def _propagated(module: Any) -> Any:
+    """A copy after Shardy's propagation, or None."""
+    from jaxlib.mlir import ir, passmanager  # optional: only a process with jaxlib comes here
+
+    try:
+        with module.context:
+            copy = module.operation.clone()
+            passmanager.PassManager.parse(_PIPELINE).run(copy)
+            return copy
+    except (ValueError, TypeError, ir.MLIRError):
+        return None
+
+
+def _body(module: Any) -> list[Any]:
+    return [op.operation for op in module.regions[0].blocks[0]]
+
+
+def _operations(operation: Any) -> list[Any]:
+    """All inside an operation, from the first to the last."""
+    inner = [op.operation for region in operation.regions for block in region for op in block]
+    return [found for op in inner for found in (op, *_operations(op))]
+
+
+def _name(op: Any) -> str:
+    return str(op.attributes["sym_name"]).strip('"')
+
+
+def _is_inspection(op: Any) -> bool:
+    return op.name == "stablehlo.custom_call" and str(op.attributes["call_target_name"]) == f'"{_INSPECTED}"'
+
+
+def _rows(function: Any, kind: str, count: int) -> list[Any]:
+    """The attributes of each result or argument of a function."""
+    return list(function.attributes[kind]) if kind in function.attributes else [{}] * count
+
+
+def _of_attributes(attributes: Any, meshes: dict[str, Mesh]) -> Sharding | None:
+    return _read(str(attributes[_SHARDING]), 0, meshes) if _SHARDING in attributes else None
+
+
+def _read(text: str, number: int, meshes: dict[str, Mesh]) -> Sharding | None:
+    """One of the shardings of a text; None for one on a single device."""
+    listed = AxisSharding.read_all(text)
+    mesh = meshes.get(listed[number].mesh) if number < len(listed) else None
+    return listed[number].tiles(mesh) if mesh is not None and mesh.axes else None
+
+
+def _of_value(value: Any, entry: Any, meshes: dict[str, Mesh]) -> Sharding | None:
+    """Of the result of an operation, or of an argument of the entry."""
+    owner = value.owner
+    if hasattr(owner, "attributes"):
+        attributes = owner.attributes
+        return _read(str(attributes[_SHARDING]), value.result_number, meshes) if _SHARDING in attributes else None
+    if owner.owner.operation != entry:
+        return None
+    return _of_attributes(_rows(entry, "arg_attrs", len(owner.arguments))[value.arg_number], meshes)
+
+
+def _answer(op: Any, sharding: Sharding | None) -> None:
+    """Tell who asks; what nothing cuts lies whole on every device."""
+    from jaxlib.mlir import ir  # optional: only a process with jaxlib comes here
+
+    asks = inspectors.get(ir.StringAttr(op.attributes["backend_config"]).value_bytes)
+    if asks is not None:
+        asks(sharding or Sharding())
