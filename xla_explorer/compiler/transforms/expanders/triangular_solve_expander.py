@@ -43,7 +43,9 @@ class TriangularSolveExpander(OpExpanderPass):
             b = step.builder
             at = step if lower else size - 1 - step
             of_a = b.select(column_mask(b, a, at, rank - 2), a, zeros(b, a)).sum(rank - 2)
-            spread = b.broadcast(of_a, x.shape.dimensions, tuple(range(rank - 1)))
+            # Not a_ii times the 0 that x_i still is: an infinite a_ii would make NaN of it, and a unit diagonal is not read at all.
+            others = b.select(column_mask(b, of_a, at, rank - 2), zeros(b, of_a), of_a)
+            spread = b.broadcast(others, x.shape.dimensions, tuple(range(rank - 1)))
             known = (spread * x).sum(rank - 2)
             here = b.select(column_mask(b, given, at, rank - 2), given, zeros(b, given)).sum(rank - 2) - known
             if not unit:
