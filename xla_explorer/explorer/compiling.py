@@ -74,7 +74,8 @@ def compile(*given: Any, force: Iterable[Any] = (), forbid: Iterable[Any] = (), 
         Decisions that must go ahead, or must not, as `session.override` takes them: `[("fusion", "%producer", "%consumer")]`. The module is
         compiled without them first, to know what is decided; `.overrides()` says what became of each, `.compare()` what that changed.
     **backend_options
-        What one backend alone reads; of `gpu`: architecture, device, libraries, math, tf32, graphs, synchronous; of `cpu`: donate,
+        What one backend alone reads; of `cpu` and `gpu`: contraction (False: a product and the sum that it goes into are rounded each, not
+        once); of `gpu`: architecture, device, libraries, math, tf32, graphs, synchronous; of `cpu`: donate,
         excess_precision, fusion_policy, schedules (of loop nests: a file, a text with lines `%kernel: split{j,16},vectorize{ji}`, a
         mapping, or what `session.schedule` gives). A name that the backend does not read is an error, which lists them.
 

@@ -20,6 +20,7 @@ from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
 from xla_explorer.compiler.buffers import assign_buffers
+from xla_explorer.compiler.codegen.ir.builder import contraction
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
 from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, parallel_decision
@@ -105,11 +106,12 @@ class CpuCompiler:
         control = options.control
         schedules = parse_schedules(str(options.backend_options.get("schedules") or ""))
         early = EarlyObjects(host_target(), OptimizationOptions(), default_object_cache() if options.cache else None)
-        program = write_program(
-            module, assignment, threads=thread_count(options.threads), control=control, scheduled=ScheduledKernels(schedules, control),
-            decides=trace.journal is not None and trace.journal.level >= Level.DECISIONS,
-            finished=early.add if usable_cores() > 1 else None,
-        )
+        with contraction(bool(options.backend_options.get("contraction", True))):
+            program = write_program(
+                module, assignment, threads=thread_count(options.threads), control=control, scheduled=ScheduledKernels(schedules, control),
+                decides=trace.journal is not None and trace.journal.level >= Level.DECISIONS,
+                finished=early.add if usable_cores() > 1 else None,
+            )
         record_decisions(program, trace.journal)
         record_vector_width(trace, host_target())
         seconds["llvm-ir"] = time.perf_counter() - started - early.seconds

@@ -17,7 +17,7 @@ class CpuPlatform:
 
     name = "cpu"
     description = "This machine's CPU: the whole module as native code, compiled by LLVM just in time."
-    option_names = ("donate", "excess_precision", "fusion_policy", "schedules")
+    option_names = ("contraction", "donate", "excess_precision", "fusion_policy", "schedules")
 
     def compiler(self) -> CpuCompiler:
         """The compiler (loads LLVM)."""

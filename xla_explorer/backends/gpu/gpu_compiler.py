@@ -23,6 +23,7 @@ from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
 from xla_explorer.compiler.buffers import assign_buffers
+from xla_explorer.compiler.codegen.ir.builder import contraction
 from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.decisions.recorded import code_check
@@ -129,7 +130,8 @@ class GpuCompiler:
             schedules=parse_schedules(str(options.backend_options.get("schedules") or "")),
             control=options.control,
         )
-        program = writer.write()
+        with contraction(bool(options.backend_options.get("contraction", True))):
+            program = writer.write()
         seconds["llvm-ir"] = time.perf_counter() - started
         record_launches(program, trace.journal)
         record_directives(program, trace.journal)

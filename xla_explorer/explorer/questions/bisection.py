@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Code, Sentence
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, recompiled
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.instruction import HloInstruction
@@ -30,6 +31,12 @@ from xla_explorer.hlo.text.print_options import PrintOptions
 # Up to so many actions are tried one by one; among more, the first is sought by halving (a later action may then hide an earlier one).
 ONE_BY_ONE = 256
 _SHOWN = 40  # lines of a difference
+_KERNELS = 3  # named in a sentence
+_CONTRACTING = ("cpu", "gpu")
+_FUNCTION = re.compile(r"^define [^@\n]*@\"?([\w.$-]+)\"?\([^\n]*\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+_PRODUCT = re.compile(r"^\s*(%[\w.$-]+) = fmul [\w ]*contract", re.MULTILINE)
+_SUM = re.compile(r"^\s*%[\w.$-]+ = f(?:add|sub) [\w ]*contract.*$", re.MULTILINE)
+_NAME = re.compile(r"%[\w.$-]+")
 
 
 class BisectionResult(Report):
@@ -44,6 +51,8 @@ class BisectionResult(Report):
     """
 
     before = after = ""
+    contracted: tuple[str, ...] = ()
+    """Kernels in which a product and a sum are rounded once, when the value is kept without that."""
 
     def __init__(
         self,
@@ -79,6 +88,16 @@ class BisectionResult(Report):
         if self.step is None:
             counted = f"largest error {self.error:.2g}, {number_of(self.evaluations, 'evaluation')}"
             return f"every pass keeps the value, and the compiled program agrees ({counted})"
+        if self.step < 0 and self.contracted:
+            named = ", ".join([f"%{name}" for name in self.contracted[:_KERNELS]])
+            more = f" and {len(self.contracted) - _KERNELS} more" if len(self.contracted) > _KERNELS else ""
+            kernels = "kernels" if len(self.contracted) > 1 else "kernel"
+            return (
+                f"every pass keeps the value; the generated code of {self.pass_name} differs (largest "
+                f"error {self.error:.2g}) because a product and the sum that it goes into are rounded "
+                f"once (LLVM's contract, one fma) in {kernels} {named}{more}; with contraction=False "
+                "each is rounded, and the value is kept"
+            )
         if self.step < 0:
             return f"every pass keeps the value; the generated code of {self.pass_name} differs (largest error {self.error:.2g})"
         how_far = self.problem or f"largest error {self.error:.2g}"
@@ -118,8 +137,26 @@ def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
             return found
     if session.error is None and program_steps(session):
         error, fine = largest_error(check.reference, session.executable.execute(check.leaves))
-        return BisectionResult(None if fine else -1, session.backend, None, None, error, check.evaluations)
+        found = BisectionResult(None if fine else -1, session.backend, None, None, error, check.evaluations)
+        if not fine:
+            found.contracted = _contracted_kernels(session, check)
+        return found
     return BisectionResult(None, "", None, None, 0.0, check.evaluations)
+
+
+def _contracted_kernels(session: Compilation, check: ValueCheck) -> tuple[str, ...]:
+    """The kernels that contract products into sums, where the code without contraction keeps the value; else none."""
+    if session.backend not in _CONTRACTING or session.options.backend_options.get("contraction", True) is False:
+        return ()
+    exact = recompiled(session, contraction=False, control=None)
+    if not largest_error(check.reference, exact.executable.execute(check.leaves))[1]:
+        return ()
+    found = []
+    for head, body in _FUNCTION.findall(str(session.stage("llvm-ir").text)):
+        products = set(_PRODUCT.findall(body))
+        if any(products.intersection(_NAME.findall(line)) for line in _SUM.findall(body)):
+            found.append(head)
+    return tuple(dict.fromkeys(found))
 
 
 def _text(snapshot: ModuleSnapshot | None) -> str:

@@ -23,7 +23,9 @@ _PRED_BINARY = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and
 def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
     """A binary operation on floats of any width; narrow ones compute in f32 and are rounded."""
     if name in _ARITHMETIC:
-        return w.arithmetic(_ARITHMETIC[name], a, b, w.float_flags)
+        # A product minus itself is 0; contracted, it would be what the product was rounded by.
+        flags = "" if name == "subtract" and a is b else w.float_flags
+        return w.arithmetic(_ARITHMETIC[name], a, b, flags)
     if name == "divide":
         return w.arithmetic("div", a, b)
     t = a.type

@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.codegen.ir.small_floats import SMALL_FLOATS, narrow_small, widen_small
@@ -56,6 +57,20 @@ def _code(t: Type, value: float) -> str:
     return str(code - (1 << t.bits) if code >> (t.bits - 1) else code)
 
 
+# Whether a product and a sum may be rounded once, as one instruction. Read where a builder is made.
+_CONTRACTS: ContextVar[bool] = ContextVar("contracts", default=True)
+
+
+@contextmanager
+def contraction(allowed: bool) -> Iterator[None]:
+    """Write code in which a product and the sum that it goes into are rounded once (True, the default) or each for itself."""
+    token = _CONTRACTS.set(allowed)
+    try:
+        yield
+    finally:
+        _CONTRACTS.reset(token)
+
+
 class Builder:
     """origin: the HLO instruction that the next records belong to. declarations: of the intrinsics that are called.
     uses_math: the functions that are.
@@ -65,15 +80,25 @@ class Builder:
     keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet, and its own NaNs end in 16 zeros.
     """
 
-    __slots__ = ("declarations", "float_flags", "keeps_nan_payloads", "origin", "saturates", "uses_math")
+    __slots__ = ("_float_flags", "contracts", "declarations", "keeps_nan_payloads", "origin", "saturates", "uses_math")
 
     def __init__(self) -> None:
+        self.contracts = _CONTRACTS.get()
         self.float_flags = "contract"
         self.saturates = False
         self.keeps_nan_payloads = False
         self.origin: int | None = None
         self.declarations: dict[str, None] = {}
         self.uses_math: dict[str, None] = {}
+
+    @property
+    def float_flags(self) -> str:
+        """Fast-math flags of sums, differences and products; without `contract` where nothing is to be contracted."""
+        return self._float_flags
+
+    @float_flags.setter
+    def float_flags(self, flags: str) -> None:
+        self._float_flags = flags if self.contracts else flags.replace("contract", "").strip()
 
     def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
         """An operation without side effects: its result."""

@@ -152,12 +152,13 @@ class Complex(NamedTuple):
 
     def __mul__(self, other: Complex) -> Complex:  # type: ignore[override]
         b = self.real.builder
+        flags = "contract" if b.contracts else ""
 
         def product(x: Value[Float], y: Value[Float]) -> Value[Float]:
-            return b.binary("fmul", x, y, "contract")
+            return b.binary("fmul", x, y, flags)
 
-        real = b.binary("fsub", product(self.real, other.real), product(self.imaginary, other.imaginary), "contract")
-        return Complex(real, b.binary("fadd", product(self.real, other.imaginary), product(self.imaginary, other.real), "contract"))
+        real = b.binary("fsub", product(self.real, other.real), product(self.imaginary, other.imaginary), flags)
+        return Complex(real, b.binary("fadd", product(self.real, other.imaginary), product(self.imaginary, other.real), flags))
 
 
 Scalar = Value | Complex  # an element of an array
