@@ -207,3 +207,73 @@ def test_the_rules_by_fast_math_are_refused_by_name() -> None:
     x = np.float32([1, 100, -200, np.inf])
     np.testing.assert_array_max_ulp(session(x), xe.evaluate(text, x))
     np.testing.assert_array_equal(xe.compile(text, passes="algsimp{fast_math=true},default")(x), x)
+
+
+REDUCERS = """add { p = T[] parameter(0)
+ q = T[] parameter(1)
+ ROOT s = T[] add(p, q) }
+max { p = T[] parameter(0)
+ q = T[] parameter(1)
+ ROOT s = T[] maximum(p, q) }
+ENTRY e {
+ x = T[8,64] parameter(0)
+ v = T[8] parameter(1)
+ zero = T[] constant(0)
+ low = T[] constant(-inf)
+ eps0 = T[] constant(1e-6)
+ eps = T[8] broadcast(eps0), dimensions={}
+ total = T[8] reduce(x, zero), dimensions={1}, to_apply=add
+ largest = T[8] reduce(x, low), dimensions={1}, to_apply=max
+ wide = T[8,64] broadcast(largest), dimensions={0}
+ shifted = T[8,64] subtract(x, wide)
+ e = T[8,64] exponential(shifted)
+ mass = T[8] reduce(e, zero), dimensions={1}, to_apply=add
+"""
+DIVISORS = {
+    "a sum": ("y = T[8] add(total, v)", False),
+    "an array": ("y = T[8] negate(v)", False),
+    "an exponential": ("y = T[8] exponential(v)", False),
+    "a product": ("y = T[8] multiply(v, v)", False),
+    "the mass of a softmax": ("y = T[8] abs(mass)", True),
+    "a mass and a constant": ("y = T[8] add(mass, eps)", True),
+    "a sum and a constant": ("y = T[8] add(total, eps)", True),
+    "a root": ("y = T[8] sqrt(v)", True),
+    "a norm": ("s = T[8] multiply(v, v)\n n = T[8] sqrt(s)\n y = T[8] maximum(n, eps)", True),
+    "a count": ("c = s32[8] iota(), iota_dimension=0\n y = T[8] convert(c)", True),
+    "a logarithm": ("y = T[8] log(v)", True),
+    "one and an exponential": ("x0 = T[8] exponential(v)\n o = T[] constant(1)\n os = T[8] broadcast(o), dimensions={}\n y = T[8] add(os, x0)", True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DIVISORS)
+def test_a_reciprocal_is_taken_of_what_cannot_be_tiny(name: str) -> None:
+    body, acts = DIVISORS[name]
+    text = f"{REDUCERS} {body}\n b = T[8,64] broadcast(y), dimensions={{0}}\n ROOT r = T[8,64] divide(e, b) }}".replace("T[", "f32[")
+    made = xe.optimize(text, "algsimp,dce").module
+    wide = [i for i in made.instructions() if i.opcode.name == "divide" and i.shape.rank == 2]
+    assert (not wide) is acts
+    assert not [i for i in xe.optimize(text, "algsimp{fast_math=true},dce").module.instructions() if i.opcode.name == "divide" and i.shape.rank == 2]
+    generator = np.random.default_rng(0)
+    for scale in (1, 1e-42, 1e38):
+        given = (generator.uniform(0, 1, (8, 64)) * scale).astype(np.float32), (generator.uniform(0, 1, 8) * scale).astype(np.float32)
+        with np.errstate(all="ignore"):
+            want, got = xe.evaluate(text, *given), xe.evaluate(made, *given)
+        assert Exactness.REAL.difference(np.asarray(want), np.asarray(got)) is None
+
+
+COUNTED = {
+    "a sum of equal terms": ("x = T[] parameter(0)\n z = T[] constant(0)\n b = T[N] broadcast(x), dimensions={}\n"
+                             " ROOT r = T[] reduce(b, z), dimensions={0}, to_apply=add", "multiply"),
+    "a cumulative sum": ("x = T[] parameter(0)\n z = T[] constant(0)\n b = T[N] broadcast(x), dimensions={}\n"
+                         " ROOT r = T[N] reduce-window(b, z), window={size=N pad=M_0}, to_apply=add", "multiply"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize(("element", "count", "acts"), [("f16", 60000, True), ("f16", 70000, False), ("f8e4m3fn", 500, False), ("f32", 70000, True)])
+def test_terms_are_counted_in_types_that_hold_their_number(name: str, element: str, count: int, acts: bool) -> None:
+    body, opcode = COUNTED[name]
+    text = f"add {{ p = T[] parameter(0)\n q = T[] parameter(1)\n ROOT s = T[] add(p, q) }}\nENTRY e {{ {body} }}"
+    text = text.replace("[N]", f"[{count}]").replace("=N ", f"={count} ").replace("M_0", f"{count - 1}_0").replace("T[", f"{element}[")
+    made = xe.optimize(text, "algsimp,dce").module
+    assert any(i.opcode.name == opcode for i in made.instructions()) is acts

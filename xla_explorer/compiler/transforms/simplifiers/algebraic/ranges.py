@@ -195,7 +195,7 @@ _WHOLE_NUMBERS = frozenset(
 )
 # By the digits of their type: the root of the smallest number, the logarithm of the number beside 1.
 _NEVER_TINY = frozenset(("sqrt", "rsqrt", "log"))
-_DEPTH = 12
+_DEPTH = 6
 
 
 def _never_tiny(i: HloInstruction, depth: int = _DEPTH) -> bool:
