@@ -136,15 +136,15 @@ def merge_induction_variables(loop: HloInstruction) -> HloInstruction | Reason:
 
 def _merged(loop: HloInstruction, kind: str) -> HloInstruction | None:
     computation, body = loop.parent, loop.called[1]
-    parts = initial_parts(loop)
     steps = {
         number: step
         for number, shape in enumerate(loop.shape.tuple_shapes)
         if shape.is_array and shape.element_type.name == kind and (step := _step(body, number)) is not None
     }
-    counter = next((n for n, step in steps.items() if _value(step) == 1 and _value(parts[n]) == 0), None)
     if len(steps) < 2:
         return None
+    parts = initial_parts(loop)
+    counter = next((n for n, step in steps.items() if _value(step) == 1 and _value(parts[n]) == 0), None)
     own_computations(loop)
     body = loop.called[1]
     literals = {number: step.literal for number, step in steps.items() if number != counter}
