@@ -344,6 +344,30 @@ def tokens() -> None:
 
 
 @feature
+def layouts_of_a_user() -> None:
+    try:
+        from jax.experimental.layout import Format, Layout
+    except ImportError:  # an older JAX
+        return
+    here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    for kind, order in ((np.float32, (1, 0, 2)), (np.int8, (2, 1, 0)), (np.complex64, (0, 1, 2)), (np.bool_, (0, 2, 1))):
+        x = (RANDOM.random((3, 4, 5)) * 8).astype(kind)
+        form = Format(Layout(order), here)
+        placed = jax.device_put(x, form)
+        assert placed.format.layout.major_to_minor == order
+        for same in (placed, jax.device_put(placed, jax.devices("cpu")[0]), np.from_dlpack(placed), placed.copy(), placed[:]):
+            np.testing.assert_array_equal(np.asarray(same), x)
+        f = jax.jit(lambda x, y: (x ^ y if x.dtype == bool else x + y, y.T), in_shardings=(form, None), out_shardings=(form, None))
+        for a, b in (f(placed, x), f(x, x)):
+            np.testing.assert_array_equal(a, x ^ x if kind is np.bool_ else x + x)
+            np.testing.assert_array_equal(b, x.T)
+            assert a.format.layout.major_to_minor == order and b.format.layout.major_to_minor == (0, 1, 2)
+        donated = jax.jit(lambda x: x, in_shardings=form, out_shardings=form, donate_argnums=0)(placed)
+        np.testing.assert_array_equal(donated, x)
+        assert placed.is_deleted() and f.lower(x, x).compile().input_formats[0][0].layout.major_to_minor == order
+
+
+@feature
 def dlpack() -> None:
     x = jnp.arange(6.0)
     close(np.from_dlpack(x), np.arange(6))

@@ -14,6 +14,7 @@ from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.layouts import ARGUMENTS, BUFFER_TYPES, ERROR_CODES, MemoryLayout
 from xla_explorer.pjrt.records import CALLBACK, LIST_LENGTH, OURSELVES, BufferRecord, DeviceRecord, ErrorRecord, MemoryRecord
 from xla_explorer.pjrt.state import implements, native
+from xla_explorer.pjrt.user_layouts import Order, as_stored, order_address, stored
 
 Array = np.ndarray[Any, Any]
 
@@ -58,7 +59,12 @@ def record_of(handle: int) -> Any:
 def elements(handle: int) -> Array:
     """A buffer as an array."""
     record = record_of(handle)
-    return array_at(record.data, c_list(record.dims, ctypes.c_int64, record.rank), dtype_of(record.type))
+    sizes, back = as_stored(c_list(record.dims, ctypes.c_int64, record.rank), _order(record))
+    return array_at(record.data, sizes, dtype_of(record.type)).transpose(back)
+
+
+def _order(record: Any) -> Order:
+    return tuple(c_list(record.order, ctypes.c_int64, record.rank))
 
 
 def _template(code: int, dims: Sequence[int], device: int) -> Any:
@@ -79,9 +85,10 @@ def _template(code: int, dims: Sequence[int], device: int) -> Any:
     return record
 
 
-def new_buffer(code: int, dims: Sequence[int], device: int, source: Array | None = None) -> int:
-    """The handle of a new buffer, with the elements of an array."""
+def new_buffer(code: int, dims: Sequence[int], device: int, source: Array | None = None, order: Order = ()) -> int:
+    """The handle of a new buffer, with the elements of an array, which lie in an order."""
     template = _template(code, dims, device)
+    template.order = order_address(order)
     handle: int = native().new_buffer(ctypes.addressof(template))
     record = BufferRecord.from_address(handle)
     address = native().allocate(template.nbytes)
@@ -92,7 +99,7 @@ def new_buffer(code: int, dims: Sequence[int], device: int, source: Array | None
     record.data = address
     native().count(device, template.nbytes)
     if source is not None and source.nbytes:
-        dense = np.ascontiguousarray(source)
+        dense = stored(source, order)
         ctypes.memmove(address, dense.__array_interface__["data"][0], dense.nbytes)
     return handle
 
@@ -133,7 +140,7 @@ def _uninitialized(a: Any) -> None:
 
 def _copy(handle: int, device: int) -> int:
     record = record_of(handle)
-    return new_buffer(record.type, c_list(record.dims, ctypes.c_int64, record.rank), device, elements(handle))
+    return new_buffer(record.type, c_list(record.dims, ctypes.c_int64, record.rank), device, elements(handle), _order(record))
 
 
 @implements("Buffer_CopyToDevice")
@@ -154,8 +161,8 @@ def _to_host(a: Any) -> None:
         layout = MemoryLayout.from_address(a.layout)
         if layout.type:
             raise PjrtError("unimplemented", "a copy to the host takes a layout of tiles, not strides", "ask for the default layout")
-        order = c_list(layout.first, ctypes.c_int64, layout.first_size)
-        array = np.ascontiguousarray(array.transpose(list(reversed(order))))
+        array = stored(array, tuple(c_list(layout.first, ctypes.c_int64, layout.first_size)))
+    array = np.ascontiguousarray(array)
     if not a.dst:
         a.dst_size = array.nbytes
         return

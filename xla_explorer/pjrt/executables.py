@@ -66,8 +66,9 @@ class CompiledProgram:
         self._session: Session | None = session
         self._optimized: Text | None = None
         calls = getattr(session.executable, "native_calls", None)
-        several = self.layout is not None or self.replicated is not None
-        self.calls: NativeCalls | None = calls() if calls is not None and not several else None
+        self.orders = compiled.layouts
+        in_python = self.layout is not None or self.replicated is not None or bool(self.orders)
+        self.calls: NativeCalls | None = calls() if calls is not None and not in_python else None
 
     @cached_property
     def cost(self) -> Cost:
@@ -86,7 +87,7 @@ class CompiledProgram:
         if self._optimized is None:
             assert self._session is not None
             shardings, written = (self.layout.fields(), self.layout.terms.written) if self.layout is not None else (b"", None)
-            self._optimized = Text(hlo_with_config(self._session, shardings, self.code, written))
+            self._optimized = Text(hlo_with_config(self._session, shardings, self.code, written, self.orders))
             self._session = None
         return self._optimized
 
@@ -334,7 +335,7 @@ def _run(a: Any, executable: Executable) -> None:
         made, whole = [], wholes[number if layout is None else 0]
         for k, (code, dims) in enumerate(zip(executable.codes, executable.dims, strict=True)):
             part = whole[k] if layout is None or code == TOKEN else layout.shard(k, whole[k], number)
-            made.append(new_buffer(code, dims if layout is None else part.shape, device.handle, part))
+            made.append(new_buffer(code, dims if layout is None else part.shape, device.handle, part, program.orders.result(k)))
         listed: Any = (ctypes.c_size_t * max(len(made), 1)).from_address(place)
         listed[:len(made)] = made
     for handle in donated:

@@ -24,8 +24,9 @@ from xla_explorer.pjrt.jax_hooks import ir_context
 from xla_explorer.pjrt.plugin_options import PluginOptions
 from xla_explorer.pjrt.proto_writing import bytes_field
 from xla_explorer.pjrt.session_list import sessions
-from xla_explorer.pjrt.shardy import propagated_results
+from xla_explorer.pjrt.shardy import entry_attributes, propagated_results
 from xla_explorer.pjrt.unreduced_values import NO_TERMS, Terms, terms_first
+from xla_explorer.pjrt.user_layouts import ALL_ROWS, UserLayouts, read_layouts
 
 _BYTECODE = b"ML\xefR"
 
@@ -34,36 +35,38 @@ class Compiled(NamedTuple):
     """A compiled program.
 
     terms: which of its parameters and results are the terms of what JAX calls unreduced. results: how each result lies on several devices
-    where its user left that open, as far as it is known.
+    where its user left that open, as far as it is known. layouts: how its parameters and results lie in memory.
     """
 
     session: Session
     terms: Terms = NO_TERMS
     results: Sequence[Sharding | None] = ()
+    layouts: UserLayouts = ALL_ROWS
 
 
-def stablehlo_text(code: bytes, partitions: int = 1) -> tuple[str, list[Sharding | None]]:
-    """The text of a portable artifact (bytecode of VHLO), with its source places; a text as it is. jaxlib's MLIR reads the artifact.
-
-    With several partitions, how its results lie too.
+def stablehlo_text(code: bytes, partitions: int = 1) -> tuple[str, list[Sharding | None], UserLayouts]:
+    """(the text of a portable artifact (bytecode of VHLO), with its source places; with several partitions how its results lie on them; how
+    its parameters and results lie in memory). A text as it is. jaxlib's MLIR reads the artifact.
     """
     if code[:4] != _BYTECODE:
-        return code.decode(), []
+        return code.decode(), [], ALL_ROWS
     from jaxlib.mlir.dialects import stablehlo  # optional: only a process with jaxlib comes here
 
     with ir_context() as context:
         module = stablehlo.deserialize_portable_artifact(context, code)
         results = propagated_results(module) if partitions > 1 else []
-        return str(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)), results
+        layouts = read_layouts(*entry_attributes(module.operation))
+        return str(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)), results, layouts
 
 
 def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) -> Compiled:
     """Compile a program; its session is noted in `sessions`."""
     results: list[Sharding | None] = []
+    layouts = ALL_ROWS
     if looks_like_proto(code):
         module = read_hlo_proto(code, "program.hlo.pb").module
     else:
-        text, results = stablehlo_text(code, partitions)
+        text, results, layouts = stablehlo_text(code, partitions)
         # Results that the user left open may lie as it suits the program; JAX asks how they lie.
         module = read_program(text, "program.mlir", open_result="{unknown}")
     bind_foreign_calls(module)
@@ -73,7 +76,7 @@ def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) ->
     number = sessions.add(session)
     if options.dump:
         _dump(session, Path(options.dump), number)
-    return Compiled(session, terms, results)
+    return Compiled(session, terms, results, layouts)
 
 
 def _dump(session: Session, folder: Path, number: int) -> None:
@@ -92,15 +95,20 @@ def donated_parameters(module: HloModule) -> set[int]:
     return {entry.parameter_number for entry in aliases} | {number for number, _ in donors}
 
 
+_ENTRY_LAYOUT = re.compile(r",\s*entry_computation_layout=\{\(.*?\)->\(?.*?\}\)?\}")
+
+
 # -- HLO protos ----------------------------------------------------------------------------------------------------------
 _PLACES = ("_hlo", "_jax", "xla_extension")  # where jaxlib has `hlo_module_from_text`; it has moved twice
 
 
-def hlo_with_config(session: Session, shardings: bytes = b"", code: bytes = b"", written: HloModule | None = None) -> bytes:
+def hlo_with_config(
+    session: Session, shardings: bytes = b"", code: bytes = b"", written: HloModule | None = None, layouts: UserLayouts = ALL_ROWS
+) -> bytes:
     """HloModuleProtoWithConfig of the optimised module, or of the module as written where jaxlib's parser refuses that.
 
     code: what was compiled; where it was an HLO proto, it is the answer in a process without jaxlib. written: the module whose
-    parameters and results JAX knows, where the session has another one.
+    parameters and results JAX knows, where the session has another one. layouts: how these lie in memory.
 
     JAX asks for it at every compile and ends the process where the layout of the entry is missing in the config
     (HloModuleConfigProto.entry_computation_layout, the same bytes as HloModuleProto.host_program_shape). shardings: more fields of
@@ -109,7 +117,10 @@ def hlo_with_config(session: Session, shardings: bytes = b"", code: bytes = b"",
     refused = None
     for module in (written or session.module, session.source, _signature_only(written or session.source)):
         try:
-            proto = _parse(module if isinstance(module, str) else module.to_text())
+            text = module if isinstance(module, str) else module.to_text()
+            if layouts:
+                text = _with_entry_layout(text, layouts.entry_layout(written or session.source))
+            proto = _parse(text)
         except Exception as problem:  # jaxlib raises several kinds
             refused = problem
             continue
@@ -118,6 +129,12 @@ def hlo_with_config(session: Session, shardings: bytes = b"", code: bytes = b"",
     if looks_like_proto(code):
         return bytes_field(1, code) + bytes_field(2, bytes_field(1, _field(code, 4)))
     raise PjrtError("internal", f"jaxlib cannot read the optimised HLO: {refused}", "session.module.to_text() has it")
+
+
+def _with_entry_layout(text: str, layout: str) -> str:
+    """The header of a module's text with the attribute."""
+    header, newline, rest = text.partition("\n")
+    return f"{re.sub(_ENTRY_LAYOUT, '', header)}, entry_computation_layout={layout}{newline}{rest}"
 
 
 def _signature_only(module: HloModule) -> str:

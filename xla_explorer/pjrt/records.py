@@ -44,9 +44,10 @@ ExecutableRecord = structure(
 ActivationRecord = structure("ActivationRecord", "busy:q table:p", "")
 # deleted: 1 after it was deleted or donated, 2 while it is being donated. holds: the users of its memory (itself among them while it is not
 # deleted), plus HANDLE while jaxlib has the handle. owner: who owns the memory, see below. event: of the run that fills it, or null.
+# order: its dimensions from the minor to the major one, or null where it lies in rows.
 BufferRecord = structure(
     "BufferRecord",
-    "dims:p rank:z type:q device:p memory:p data:p nbytes:z deleted:q holds:q owner:q release:p release_argument:p event:p",
+    "dims:p rank:z type:q device:p memory:p data:p nbytes:z deleted:q holds:q owner:q release:p release_argument:p event:p order:p",
     "",
 )
 # One call of a program: its arguments, how each is given (modes), and its results. event: null where the caller waits. call: its

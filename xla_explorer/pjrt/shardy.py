@@ -28,13 +28,24 @@ def propagated_results(module: Any) -> list[Sharding | None]:
     found: list[Sharding | None] = []
     if copy is not None:
         meshes = {_name(op): Mesh.read(str(op.attributes["mesh"])) for op in _body(copy) if op.name == "sdy.mesh"}
-        entry = next(op for op in _body(copy) if op.name == "func.func" and _name(op) == "main")
-        found = [_of_attributes(row, meshes) for row in _rows(entry, "res_attrs", len(entry.opview.type.results))]
+        entry, (_, rows) = _entry(copy), entry_attributes(copy)
+        found = [_of_attributes(row, meshes) for row in rows]
         for op in [op for op in _operations(copy) if _is_inspection(op)]:
             _answer(op, _of_value(op.operands[0], entry, meshes))
     for op in asked:
         op.erase()
     return found
+
+
+def entry_attributes(module: Any) -> tuple[list[Any], list[Any]]:
+    """Of the entry of an MLIR module the attributes of each argument and of each result."""
+    entry = _entry(module)
+    signature = entry.opview.type
+    return _rows(entry, "arg_attrs", len(signature.inputs)), _rows(entry, "res_attrs", len(signature.results))
+
+
+def _entry(module: Any) -> Any:
+    return next(op for op in _body(module) if op.name == "func.func" and _name(op) == "main")
 
 
 def _propagated(module: Any) -> Any:
@@ -92,7 +103,8 @@ def _of_value(value: Any, entry: Any, meshes: dict[str, Mesh]) -> Sharding | Non
         return _read(str(attributes[_SHARDING]), value.result_number, meshes) if _SHARDING in attributes else None
     if owner.owner.operation != entry:
         return None
-    return _of_attributes(_rows(entry, "arg_attrs", len(owner.arguments))[value.arg_number], meshes)
+    arguments = _rows(entry, "arg_attrs", len(owner.arguments))
+    return _of_attributes(arguments[value.arg_number], meshes)
 
 
 def _answer(op: Any, sharding: Sharding | None) -> None:

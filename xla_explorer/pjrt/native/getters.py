@@ -66,7 +66,6 @@ COPIES: dict[str, tuple[type[Any], _Fields]] = {
 }
 # What is stored whatever the record says.
 CONSTANTS: dict[str, dict[str, int]] = {
-    "Buffer_IsOnCpu": {"is_on_cpu": 1},
     "Buffer_DynamicDimensionIndices": {"indices": 0, "count": 0},
     "Device_IsAddressable": {"is_addressable": 1},
     "Client_ProcessIndex": {"process_index": 0},
@@ -102,7 +101,7 @@ def functions() -> list[NativeFunction]:
     made += [_constants(name, values) for name, values in CONSTANTS.items()]
     made += [_same(name, *fields) for name, fields in SAME.items()]
     return [
-        *made, _memory_stats(), _layout(), _is_deleted(), _lookup("Client_LookupDevice"),
+        *made, _memory_stats(), _layout(), _is_on_cpu(), _is_deleted(), _lookup("Client_LookupDevice"),
         _lookup("Client_LookupAddressableDevice"), _delete_executable(), *[_address(name) for name in _ADDRESSES],
         *[_on_first(name, function) for name, function in _DESTROYERS.items()],
         _hold_outside(), _let_go_outside(), _destroy_error(), _nothing(), *[_message(name) for name in MESSAGES],
@@ -179,13 +178,24 @@ def _memory_stats() -> NativeFunction:
 
 
 def _layout() -> NativeFunction:
-    """The default one: minor to major is descending, without tiles."""
+    """Without tiles; the default one: minor to major is descending."""
     f, arguments, buffer = _begin("Buffer_GetMemoryLayout")
     rank = f.get(r.BufferRecord, buffer, "rank")
     values: dict[str, Any] = {"tile_dims": 0, "tile_dim_sizes": 0, "num_tiles": 0, "layout_type": 0, "minor_to_major_size": rank}
-    values["minor_to_major"] = f.element(f.global_address(DESCENDING), f.writer.number(r.LIST_LENGTH, I64) - rank)
+    order = f.get(r.BufferRecord, buffer, "order")
+    rows = f.element(f.global_address(DESCENDING), f.writer.number(r.LIST_LENGTH, I64) - rank)
+    values["minor_to_major"] = f.writer.select(f.as_integer(order).equals(0), rows, order)
     for name, value in values.items():
         f.set(arguments, f.parameters[0], name, value)
+    f.give()
+    return f
+
+
+def _is_on_cpu() -> NativeFunction:
+    """jaxlib reads the elements in place where this is so, and takes them for rows: an array that lies otherwise is to be copied."""
+    f, arguments, buffer = _begin("Buffer_IsOnCpu")
+    in_rows = f.as_integer(f.get(r.BufferRecord, buffer, "order")).equals(0)
+    f.set(arguments, f.parameters[0], "is_on_cpu", f.writer.convert("zext", in_rows, "i64"))
     f.give()
     return f
 

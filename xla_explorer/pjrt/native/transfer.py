@@ -58,6 +58,7 @@ def _from_host() -> NativeFunction:
     for name, value in values.items():
         f.set(BufferRecord, template, name, value)
     f.set(BufferRecord, template, "memory", f.get(DeviceRecord, device, "memory"))
+    f.set(BufferRecord, template, "order", f.null)
     buffer = f.call("new_buffer", PTR, template)
     f.do("count", device, nbytes)
     f.set(arguments, a, "buffer", buffer)
@@ -89,6 +90,9 @@ def _to_host() -> NativeFunction:
         f.do("let_go", buffer, w.number(1, I64))
         f.give(f.call("buffer_is_deleted", PTR))
     one = w.number(1, I64)
+    with f.when(f.as_integer(f.get(BufferRecord, buffer, "order")).differs(0)):
+        f.do("let_go", buffer, one)
+        f.give(f.call("python_Buffer_ToHostBuffer", PTR, a))
     with f.when(f.as_integer(layout).differs(0)):
         given, natural = f.get(MemoryLayout, layout, "first"), f.element(f.global_address(DESCENDING), w.number(LIST_LENGTH, I64) - rank)
         strided = f.get(MemoryLayout, layout, "type").differs(0)

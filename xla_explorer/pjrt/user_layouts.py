@@ -1,0 +1,88 @@
+"""Arguments and results that lie in memory as their user says (`jax.experimental.layout`), not row by row.
+
+A program computes on rows; where such an array comes in or goes out, Python copies it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+from xla_explorer.pjrt.records import outlives_python
+
+Array = np.ndarray[Any, Any]
+Order = tuple[int, ...]
+"""Numbers of dimensions from the minor to the major one; () for rows."""
+_MODE = re.compile(r"\{(\d[\d,\s]*)\}")
+
+
+class UserLayouts(NamedTuple):
+    """The order of each parameter and of each result of a program; both empty where all are rows."""
+
+    parameters: tuple[Order, ...] = ()
+    results: tuple[Order, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any(self.parameters) or any(self.results)
+
+    def result(self, k: int) -> Order:
+        """Of one result."""
+        return self.results[k] if k < len(self.results) else ()
+
+    def entry_layout(self, module: HloModule) -> str:
+        """The attribute `entry_computation_layout` of a module with these parameters and results."""
+        given = [_shape_text(p.shape, o) for p, o in zip(module.entry.parameters(), self.parameters, strict=True)]
+        made = [_shape_text(s, o) for (_, s), o in zip(module.result_shape().leaves(), self.results, strict=True)]
+        result = "(" + ", ".join(made) + ")" if module.result_shape().is_tuple else made[0]
+        return f"{{({', '.join(given)})->{result}}}"
+
+
+ALL_ROWS = UserLayouts()
+
+
+def read_layouts(parameters: Sequence[Any], results: Sequence[Any]) -> UserLayouts:
+    """Of the attributes of the entry's arguments and results in MLIR. What is left to the compiler lies in rows."""
+    found = UserLayouts(tuple(map(_order, parameters)), tuple(map(_order, results)))
+    return found if found else ALL_ROWS
+
+
+def _order(attributes: Any) -> Order:
+    text = str(attributes["mhlo.layout_mode"]) if "mhlo.layout_mode" in attributes else ""
+    told = _MODE.search(text)
+    order = tuple([int(n) for n in told.group(1).split(",")]) if told else ()
+    return () if order == tuple(reversed(range(len(order)))) else order
+
+
+def _shape_text(shape: Shape, order: Order) -> str:
+    if not shape.is_array:
+        return str(shape)
+    kind, sizes = shape.element_type, ",".join(map(str, shape.dimensions))
+    return f"{kind}[{sizes}]{{{','.join(map(str, order or reversed(range(len(shape.dimensions)))))}}}"
+
+
+# -- memory ----------------------------------------------------------------------------------------------------------------
+_kept: dict[Order, Any] = outlives_python({})
+
+
+def order_address(order: Order) -> int:
+    """An array of the numbers for C code, which is never freed; 0 for rows."""
+    if not order:
+        return 0
+    return ctypes.addressof(_kept.setdefault(order, (ctypes.c_int64 * len(order))(*order)))
+
+
+def stored(array: Array, order: Order) -> Array:
+    """The elements as they lie in memory, in rows of their own."""
+    return np.ascontiguousarray(array.transpose(order[::-1]) if order else array)
+
+
+def as_stored(dims: Sequence[int], order: Order) -> tuple[list[int], list[int]]:
+    """(the sizes of the rows in memory, the permutation that gives the array back)."""
+    major = list(order[::-1]) or list(range(len(dims)))
+    return [dims[k] for k in major], [major.index(k) for k in range(len(dims))]
