@@ -12,7 +12,7 @@ FusionPolicy = Literal["time", "xla"]
 
 _EXPANDED = (
     "batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter", "rng-expander",
-    "grouped-integer-products", "integer-products-in-floats",
+    "dot-operand-transposer", "grouped-integer-products", "integer-products-in-floats",
 )
 _EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander")  # what LAPACK does where it is
 
