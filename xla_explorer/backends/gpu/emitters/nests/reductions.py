@@ -109,6 +109,10 @@ class Reduction(Reducing["NestWriter"]):
         self.guards = guards
         return like(sums, made)
 
+    def taken(self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]) -> list[Scalar]:
+        """See `Reducing.taken`; inside of a branch for some copies, values are those of its point."""
+        return super().taken([{**self.indices.fixed, **point} for point in group], mine, guards)
+
     def step(self, sums: Sums) -> Sums:
         """See `Reducing.step`."""
         last = next((s for s in self.s.body[-1:] if isinstance(s, Choose) and self._is_optional(s)), None)
