@@ -89,6 +89,14 @@ def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any
         raise ShapeError(
             f"dim_labels={labels.text} needs rank {spatial + 2}, the operands are {bare(lhs)} and {bare(rhs)}"
         )
+    for side, numbers in (
+        ("input", (labels.input_batch, labels.input_feature, *labels.input_spatial)),
+        ("kernel", (labels.kernel_input_feature, labels.kernel_output_feature, *labels.kernel_spatial)),
+        ("output", (labels.output_batch, labels.output_feature, *labels.output_spatial)),
+    ):
+        require_dimensions(numbers, spatial + 2, f"{side} dimension")
+        if len(numbers) != spatial + 2:
+            raise ShapeError(f"the {side} has {len(numbers)} dimension numbers, it must have {spatial + 2}")
     if len(window) != spatial:
         raise ShapeError(
             f"the window has {len(window)} dimensions, dim_labels={labels.text} has {spatial} spatial ones"
