@@ -80,10 +80,16 @@ class KernelCode:
         self.resources = Resources(kernel.name, kernel.instructions)
         self.statics: list[int] = []
         self.warps_part = any(i.opcode.startswith(("mbarrier.", "wgmma.", "cp.async.bulk")) for i in kernel.instructions)
-        self.names = Names(kernel, self._place(module, device))
-        self.blocks = self._blocks()
+        try:
+            self.names = Names(kernel, self._place(module, device))
+            self.blocks = self._blocks()
+            self.granules = {space: self._narrowest(space) for space in ("shared", "global")}
+        except XlaExplorerError:
+            raise
+        except Exception as problem:  # any text may come: sizes that are none, names that nobody declares
+            message = f"kernel {kernel.name}: its declarations cannot be used: {type(problem).__name__}: {problem}"
+            raise PtxSyntaxError(message, "are all variables and registers declared, with types and sizes of PTX?") from problem
         self.resources.register_types = self.names.types
-        self.granules = {space: self._narrowest(space) for space in ("shared", "global")}
 
     def _place(self, module: PtxModule, device: GlobalMemory) -> dict[str, int]:
         """Addresses of the variables that the kernel may name."""
@@ -134,7 +140,7 @@ class KernelCode:
                 self._add(block, pc, i)
             except XlaExplorerError:
                 raise
-            except (ValueError, IndexError, KeyError) as problem:
+            except Exception as problem:  # any text may come
                 raise PtxSyntaxError(
                     f"PTX line {i.line}: cannot read {i.text!r}",
                     "has the instruction all its operands, does its label exist, and does the line before end with `;`?",

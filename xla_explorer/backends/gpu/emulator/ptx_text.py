@@ -142,11 +142,23 @@ class _Reader:
         self.location: int | None = None
         self.used_bytes: int | None = None
         self.label = ""
+        self.number = 1
 
     def read(self, text: str) -> PtxModule:
-        """The module."""
+        """The module. PtxSyntaxError for whatever is in a line that is not PTX."""
+        try:
+            return self._read(text)
+        except XlaExplorerError:
+            raise
+        except Exception as problem:  # words that are missing, numbers that are none: any text may come
+            lines = text.split("\n")
+            shown = lines[self.number - 1].strip() if self.number <= len(lines) else ""
+            raise PtxSyntaxError(f"PTX line {self.number}: cannot read {shown!r}", "is the text PTX, as LLVM writes it?") from problem
+
+    def _read(self, text: str) -> PtxModule:
         pending, pending_line, section = "", 0, 0
         for number, raw in enumerate(text.split("\n"), 1):
+            self.number = number
             line = raw.split("//", 1)[0].strip()
             if section:
                 section += line.count("{") - line.count("}")

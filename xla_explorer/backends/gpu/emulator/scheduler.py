@@ -9,12 +9,14 @@ of their warpgroup.
 from __future__ import annotations
 
 import time
+from typing import NoReturn
 
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import WARP, WARPGROUP, Batch, Group, Lanes
 from xla_explorer.backends.gpu.emulator.instructions.memory_barriers import Wait
 from xla_explorer.backends.gpu.emulator.kernel_code import BarrierUse, BasicBlock
+from xla_explorer.backends.gpu.emulator.ptx_text import PtxSyntaxError
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.limits import deadline, limits
@@ -291,6 +293,16 @@ class Watch:
             raise EmulatorLimitError(self.batch, pc, f"was still running on the emulator after {self.until[1]:g} s", hint)
 
 
+def raise_readable(batch: Batch, pc: int, problem: Exception) -> NoReturn:
+    """Raise what an instruction ended in as an error that names its line: in any PTX text, operands may be of other types than it takes."""
+    if isinstance(problem, XlaExplorerError):
+        raise problem
+    resources = batch.findings.resources
+    i = resources.instructions[pc]
+    message = f"kernel {resources.kernel_name}, PTX line {i.line}: {i.text} cannot be executed: {type(problem).__name__}: {problem}"
+    raise PtxSyntaxError(message, "are its operands of the types and sizes that it takes?") from problem
+
+
 def run(batch: Batch, blocks: dict[int, BasicBlock], instructions: int | None = None) -> None:
     """Run a batch to its end.
 
@@ -311,8 +323,11 @@ def run(batch: Batch, blocks: dict[int, BasicBlock], instructions: int | None = 
         while True:
             block = blocks[pc]
             watch.count(max(block.end - block.start, 1), block.end - 1)
-            for step in block.steps:
-                step(batch, group)
+            try:
+                for step in block.steps:
+                    step(batch, group)
+            except Exception as problem:
+                raise_readable(batch, block.numbers[block.steps.index(step)], problem)
             if counters is not None:
                 counters.block(batch, block.start, block.end, group)
             if group.lanes is None and batch.clocks is None and block.barrier is not None and block.barrier.plain:

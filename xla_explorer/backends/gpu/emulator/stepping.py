@@ -12,7 +12,7 @@ from xla_explorer.backends.gpu.emulator.kernel_code import BasicBlock
 from xla_explorer.backends.gpu.emulator.launch import Argument, EmulatedKernel, LaunchOptions, three_dimensions
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
-from xla_explorer.backends.gpu.emulator.scheduler import STOPS, Barriers, Parked, Pending, Watch, choose, join, stop, ways
+from xla_explorer.backends.gpu.emulator.scheduler import STOPS, Barriers, Parked, Pending, Watch, choose, join, raise_readable, stop, ways
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.limits import limits
 
@@ -188,7 +188,10 @@ class WarpStepper:
         pc, _, position = insides[0]
         block = self.kernel.code.blocks[pc]
         if position < len(block.steps):
-            block.steps[position](self.batch, self.batch.group(np.concatenate([lanes for _, lanes, _ in insides])))
+            try:
+                block.steps[position](self.batch, self.batch.group(np.concatenate([lanes for _, lanes, _ in insides])))
+            except Exception as problem:
+                raise_readable(self.batch, block.numbers[position], problem)
             position += 1
         for warp, (_, lanes, before) in zip(warps, insides, strict=True):
             if before < position and (position < len(block.steps) or block.kind != "fall"):
