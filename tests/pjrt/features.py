@@ -364,6 +364,11 @@ def layouts_of_a_user() -> None:
             assert a.format.layout.major_to_minor == order and b.format.layout.major_to_minor == (0, 1, 2)
         donated = jax.jit(lambda x: x, in_shardings=form, out_shardings=form, donate_argnums=0)(placed)
         np.testing.assert_array_equal(donated, x)
+        automatic = jax.jit(lambda x: (x.transpose(2, 0, 1), x), in_shardings=form, out_shardings=Format(Layout.AUTO))
+        turned, same = automatic(donated)
+        np.testing.assert_array_equal(turned, x.transpose(2, 0, 1))
+        np.testing.assert_array_equal(same, x)
+        assert turned.format.layout.major_to_minor == tuple((2, 0, 1).index(d) for d in order) and same.format.layout.major_to_minor == order
         assert placed.is_deleted() and f.lower(x, x).compile().input_formats[0][0].layout.major_to_minor == order
 
 

@@ -69,6 +69,7 @@ def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) ->
         text, results, layouts = stablehlo_text(code, partitions)
         # Results that the user left open may lie as it suits the program; JAX asks how they lie.
         module = read_program(text, "program.mlir", open_result="{unknown}")
+    layouts = layouts.decided(module)
     bind_foreign_calls(module)
     terms = terms_first(module)
     extra: dict[str, Any] = {"donate": True} if options.backend == "cpu" else {}

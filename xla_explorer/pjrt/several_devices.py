@@ -32,7 +32,7 @@ class Layout:
         self, module: HloModule, count: int, terms: Terms = NO_TERMS, propagated: Sequence[Sharding | None] = ()
     ) -> None:
         """terms: the parameters and results that have the terms of unreduced values as their first dimension. propagated: how the results
-        lie where nothing else is asked."""
+        lie that are open to propagation, in whole or along some dimensions."""
         self.count, self.terms = count, terms
         self.parameters = [Sharding.read(p.attributes.get("sharding") or "{replicated}") for p in module.entry.parameters()]
         self.parameter_shapes = [p.shape for p in module.entry.parameters()]
@@ -40,9 +40,10 @@ class Layout:
         text = module.entry.root.attributes.get("sharding")
         self.results = Sharding.read_all(text) if text else [Sharding("unknown")] * len(self.result_shapes)
         for k, (sharding, shape) in enumerate(zip(self.results, self.result_shapes, strict=True)):
-            found: Sharding | None = sharding
-            if sharding.kind == "unknown":
-                found = propagated[k] if k < len(propagated) else _made_sharding(module, k, shape.dimensions)
+            asked = k not in terms.results and k < len(propagated)
+            found: Sharding | None = (propagated[k] if asked else None) or sharding
+            if found is not None and found.kind == "unknown":
+                found = _made_sharding(module, k, shape.dimensions) if not propagated else None
             # A constraint may cut unevenly; JAX's arrays cannot.
             self.results[k] = found if found is not None and _is_even(found, shape.dimensions) else Sharding()
         self.is_tuple = module.result_shape().is_tuple

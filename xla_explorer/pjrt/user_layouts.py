@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.pjrt.records import outlives_python
@@ -19,6 +21,7 @@ from xla_explorer.pjrt.records import outlives_python
 Array = np.ndarray[Any, Any]
 Order = tuple[int, ...]
 """Numbers of dimensions from the minor to the major one; () for rows."""
+_AUTOMATIC: Order = (-1,)
 _MODE = re.compile(r"\{(\d[\d,\s]*)\}")
 
 
@@ -35,6 +38,27 @@ class UserLayouts(NamedTuple):
         """Of one result."""
         return self.results[k] if k < len(self.results) else ()
 
+    def decided(self, module: HloModule) -> UserLayouts:
+        """With an order for each result that is left to the compiler: that in which the transposition of a parameter moves nothing."""
+        if _AUTOMATIC not in self.results:
+            return self
+        root = module.entry.root
+        values = list(root.operands) if root.opcode.name == "tuple" else [root]
+        made = [self._free(v) if o == _AUTOMATIC else o for o, v in zip(self.results, values, strict=False)]
+        return UserLayouts(self.parameters, tuple(made)) if any(self.parameters) or any(made) else ALL_ROWS
+
+    def _free(self, value: HloInstruction) -> Order:
+        """The order in which a value lies without a copy."""
+        if value.opcode.name == "parameter":
+            return self.parameters[value.parameter_number]
+        if value.opcode.name == "copy" or custom_call_target(value) == "Sharding":
+            return self._free(value.operands[0])
+        if value.opcode.name != "transpose":
+            return ()
+        moved = list(value.attributes["dimensions"])
+        of_operand = self._free(value.operands[0]) or tuple(reversed(range(len(moved))))
+        return _unless_rows(tuple([moved.index(d) for d in of_operand]))
+
     def entry_layout(self, module: HloModule) -> str:
         """The attribute `entry_computation_layout` of a module with these parameters and results."""
         given = [_shape_text(p.shape, o) for p, o in zip(module.entry.parameters(), self.parameters, strict=True)]
@@ -47,15 +71,21 @@ ALL_ROWS = UserLayouts()
 
 
 def read_layouts(parameters: Sequence[Any], results: Sequence[Any]) -> UserLayouts:
-    """Of the attributes of the entry's arguments and results in MLIR. What is left to the compiler lies in rows."""
-    found = UserLayouts(tuple(map(_order, parameters)), tuple(map(_order, results)))
+    """Of the attributes of the entry's arguments and results in MLIR. Arguments that are left to the compiler lie in rows."""
+    given = [() if order == _AUTOMATIC else order for order in map(_order, parameters)]
+    found = UserLayouts(tuple(given), tuple(map(_order, results)))
     return found if found else ALL_ROWS
 
 
 def _order(attributes: Any) -> Order:
     text = str(attributes["mhlo.layout_mode"]) if "mhlo.layout_mode" in attributes else ""
+    if text == '"auto"':
+        return _AUTOMATIC
     told = _MODE.search(text)
-    order = tuple([int(n) for n in told.group(1).split(",")]) if told else ()
+    return _unless_rows(tuple([int(n) for n in told.group(1).split(",")]) if told else ())
+
+
+def _unless_rows(order: Order) -> Order:
     return () if order == tuple(reversed(range(len(order)))) else order
 
 
