@@ -35,11 +35,12 @@ from xla_explorer.hlo.text.parser import parse_hlo
 CORPUS = SHARED / "xla_corpus"
 
 # What XLA's unit tests leave out: they look at each instruction once, so that a pattern shows one rule's work.
-UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {"algsimp": {"run_to_fixed_point": False, "supports_non_canonical_dots": True}, "simplify-conditional": {"select_all": True}}
+# The rules that XLA has whatever overflows are here by fast math.
+UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {"algsimp": {"run_to_fixed_point": False, "supports_non_canonical_dots": True, "fast_math": True}, "simplify-conditional": {"select_all": True}}
 # What the fixtures of XLA's unit tests run behind the pass, before they look at the module.
 UNIT_TEST_CLEANUP = {"reshape-mover": "algsimp,dce"}
 # What XLA's CPU compiler sets where it departs from a pass's defaults (cpu_compiler.cc); the recorded passes ran with it.
-RECORDED_OPTIONS: dict[str, dict[str, Any]] = {"simplify-conditional": {"select_all": True}}
+RECORDED_OPTIONS: dict[str, dict[str, Any]] = {"simplify-conditional": {"select_all": True}, "algsimp": {"fast_math": True}}
 # XLA puts the old state together again for its tuple-simplifier to take apart, where ours has readers read the new state at once.
 # Passes that decide by a policy of ours unless asked for XLA's: they are judged by each, and named with it.
 POLICIES = {"fusion": ("time", "xla"), "fusion-wrapper": ("time", "xla"), "layout-assignment": ("row-major", "xla")}
