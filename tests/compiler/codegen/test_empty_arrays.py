@@ -121,6 +121,10 @@ GATHERS = {
     "collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{0}}",
     "an empty window": "a = {t}[4,8] parameter(0)\n i = s32[2,1] parameter(1)\n ROOT g = {t}[2,0] gather(a, i), offset_dims={{1}}, "
     "collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,0}}",
+    "an empty operand and window": "a = {t}[0,4] parameter(0)\n i = s32[2,1] parameter(1)\n ROOT g = {t}[2,0] gather(a, i), offset_dims={{1}}, "
+    "collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{0,0}}",
+    "one element": "a = {t}[1] parameter(0)\n i = s32[2,1] parameter(1)\n ROOT g = {t}[2] gather(a, i), offset_dims={{}}, "
+    "collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{0}}",
     "no indices": "a = {t}[4,8] parameter(0)\n i = s32[0,1] parameter(1)\n ROOT g = {t}[0,8] gather(a, i), offset_dims={{1}}, "
     "collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,8}}",
 }

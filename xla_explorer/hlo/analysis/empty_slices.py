@@ -1,4 +1,4 @@
-"""Gathers whose slices have no elements though their results have."""
+"""Gathers whose slices have no elements."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def gathers_nothing(i: HloInstruction) -> bool:
-    """Return whether each slice of a gather is empty and its result is not: a slice size of 0 in a dimension that the result drops.
+    """Return whether each slice of a gather is empty by a size of 0 in a dimension that the result drops.
 
-    No element of the operand is one of the result then; as XLA, all are zero.
+    No element of the operand is one of the result then, which may have some: as in XLA, all are zero.
     """
     value = i.attributes.value
     dropped = (*value("collapsed_slice_dims"), *value("operand_batching_dims"))
-    return any(value("slice_sizes")[d] == 0 for d in dropped) and bool(i.shape.element_count)
+    return any(value("slice_sizes")[d] == 0 for d in dropped)

@@ -53,7 +53,7 @@ def gather_of_empty(computation: HloComputation, instruction: HloInstruction) ->
 
 def gathers_one_element(i: HloInstruction) -> bool:
     """The array to gather from has one element."""
-    return i.operands[0].shape.element_count == 1 and i.shape.element_count > 0
+    return i.operands[0].shape.element_count == 1 and i.shape.element_count > 0 and not gathers_nothing(i)
 
 
 @rule(
