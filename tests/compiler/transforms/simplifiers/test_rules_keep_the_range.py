@@ -28,7 +28,7 @@ from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.text import parse_hlo
 
 Array = np.ndarray[Any, Any]
-TYPES = ("f16", "bf16", "f32", "f64", "f8e4m3fn", "f8e5m2", "f8e4m3fnuz", "f8e3m4")
+TYPES = [kind.name for kind in PRIMITIVE_TYPES.values() if kind.is_float]
 _MOST = 200  # combinations of the further operands
 
 

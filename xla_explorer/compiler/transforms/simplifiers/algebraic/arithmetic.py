@@ -26,6 +26,7 @@ from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import fixed, is_fixed, is_non_negative, non_negative
 from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import (
     product_is_in_range,
+    reciprocal_roots_are_in_range,
     root_of_largest_is_in_range,
     sum_is_in_range,
     wraps_or_fast_math,
@@ -431,6 +432,7 @@ def square_of_sqrt(x: HloInstruction) -> HloInstruction:
     multiply(rsqrt(any_("x"), name="s"), any_("s")),
     exactness=Exactness.REAL,
     when=(floating, non_negative),
+    within_range=(reciprocal_roots_are_in_range,),
     before=parameters("f32[4]", "w") + "x = f32[4] abs(w)\ns = f32[4] rsqrt(x)\nROOT r = f32[4] multiply(s, s)",
     after=parameters("f32[4]", "w") + filled("one", "f32[4]", 1) + "x = f32[4] abs(w)\nROOT r = f32[4] divide(one, x)",
 )

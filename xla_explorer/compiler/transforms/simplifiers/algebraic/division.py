@@ -15,7 +15,11 @@ from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import fixed, power_of_two
-from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import divisor_has_a_reciprocal, reciprocal_is_in_range
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import (
+    divisor_has_a_reciprocal,
+    reciprocal_is_in_range,
+    reciprocal_roots_are_in_range,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -147,6 +151,7 @@ def divide_by_power(
 @rule(
     divide(any_("x"), sqrt(any_("y")).one_use()),
     exactness=Exactness.REAL,
+    within_range=(reciprocal_roots_are_in_range,),
     before=_XY + "s = f32[4] sqrt(y)\nROOT r = f32[4] divide(x, s)",
     after=_XY + "s = f32[4] rsqrt(y)\nROOT r = f32[4] multiply(x, s)",
 )
@@ -160,6 +165,7 @@ def divide_by_sqrt(
 @rule(
     divide(any_("x"), rsqrt(any_("y")).one_use()),
     exactness=Exactness.REAL,
+    within_range=(reciprocal_roots_are_in_range,),
     before=_XY + "s = f32[4] rsqrt(y)\nROOT r = f32[4] divide(x, s)",
     after=_XY + "s = f32[4] sqrt(y)\nROOT r = f32[4] multiply(x, s)",
 )

@@ -142,6 +142,16 @@ def root_of_largest_is_in_range(instruction: HloInstruction) -> Reason | None:
     )
 
 
+def reciprocal_roots_are_in_range(instruction: HloInstruction) -> Reason | None:
+    """Check that each positive number of the type has a reciprocal root, a product that underflows a zero."""
+    kind = _type_of(instruction)
+    limits = float_limits(kind.component.dtype if kind.is_complex else kind.dtype)
+    if (kind.has_sign or kind.is_complex) and float(limits.smallest_subnormal) ** -0.5 <= float(limits.max):
+        return None
+    why = f"a reciprocal root or a tiny product leaves the range of {kind.name}"
+    return refuse("leaves-range", f"{why} in %{instruction.name}; {_FAST_MATH}", type=kind.name)
+
+
 def counts_in(kind: PrimitiveType, count: int) -> bool:
     """Whether numbers up to a count are in the range of a type; an integer wraps as its sum does."""
     return not kind.is_float or count <= float(float_limits(kind.dtype).max)

@@ -25,6 +25,7 @@ from xla_explorer.compiler.rewriting.operators import (
 from xla_explorer.compiler.rewriting.patterns import any_, scalar
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import non_negative
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import reciprocal_roots_are_in_range
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -85,6 +86,7 @@ def log_of_power(
 @rule(
     log(sqrt(any_("x"))),
     exactness=Exactness.REAL,
+    within_range=(reciprocal_roots_are_in_range,),
     before=_X + "s = f32[4] sqrt(x)\nROOT r = f32[4] log(s)",
     after=_X + filled("half", "f32[4]", 0.5) + "l = f32[4] log(x)\nROOT r = f32[4] multiply(l, half)",
 )
@@ -97,6 +99,7 @@ def log_of_sqrt(computation: HloComputation, instruction: HloInstruction, x: Hlo
 @rule(
     log(rsqrt(any_("x"))),
     exactness=Exactness.REAL,
+    within_range=(reciprocal_roots_are_in_range,),
     before=_X + "s = f32[4] rsqrt(x)\nROOT r = f32[4] log(s)",
     after=_X + filled("half", "f32[4]", -0.5) + "l = f32[4] log(x)\nROOT r = f32[4] multiply(l, half)",
 )
