@@ -13,7 +13,7 @@ from xla_explorer.hlo.evaluator import flatten_value
 FOLDER = Path(__file__).parents[1] / "data" / "hunt"
 FUZZED = (
     "evaluator_gather_0", "hand_written_fusion_0", "window_stopiteration_0", "window_stopiteration_1", "fusion_521", "fusion_10657",
-    "fusion_13107", "fusion_13248", "scatter_31059", "fusion_22725", "fusion_55756", "fusion_124718",
+    "fusion_13107", "fusion_13248", "scatter_31059", "fusion_22725", "fusion_55756", "fusion_124718", "fusion_1002355",
 )  # fmt: skip
 
 

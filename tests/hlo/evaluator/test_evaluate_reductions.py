@@ -571,3 +571,23 @@ def test_a_product_of_integers_with_pred_wraps(left: str, right: str) -> None:
     a, b = np.full((2, 4), values[left], dtype(left)), np.full((4, 3), values[right], dtype(right))
     expected = np.array(4 * values[integer]).astype(dtype(integer))
     np.testing.assert_array_equal(evaluate(parse_hlo("HloModule m\n" + text), a, b), np.full((2, 3), expected))
+
+
+@pytest.mark.parametrize("size", [2, 5, 40])
+@pytest.mark.parametrize("extent", [0, 1])
+def test_large_windows_over_padding_alone_are_the_initial_value(size: int, extent: int) -> None:
+    outputs = WindowDimension(size, padding_low=size, padding_high=3).output_size(extent)
+    text = f"""HloModule m
+add {{
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT r = s32[] add(a, b)
+}}
+ENTRY e {{
+  x = s32[{extent},60] parameter(0)
+  z = s32[] constant(0)
+  ROOT r = s32[{outputs},1] reduce-window(x, z), window={{size={size}x60 pad={size}_3x0_0}}, to_apply=add
+}}"""
+    x = np.ones((extent, 60), np.int32)
+    expected = [[60 * extent if o <= size < o + size else 0] for o in range(outputs)]
+    np.testing.assert_array_equal(evaluate(parse_hlo(text), x), np.array(expected, np.int32).reshape(outputs, 1))

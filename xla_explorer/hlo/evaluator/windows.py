@@ -143,7 +143,8 @@ def _reduce_window_known(
 
 def _reduce_along(ufunc: np.ufunc, x: Array, d: WindowDimension, count: int, identity: object) -> Array:
     """Windows along dimension 0."""
-    length = max(0, d.padding_low + (x.shape[0] - 1) * d.base_dilation + 1 + d.padding_high) if x.shape[0] else 0
+    spread = (x.shape[0] - 1) * d.base_dilation + 1 if x.shape[0] else 0
+    length = max(0, d.padding_low + spread + d.padding_high)
     span = (d.size - 1) * d.window_dilation + 1
     padded = np.full((max(length, span, 1), *x.shape[1:]), identity, x.dtype)
     first = max(0, -(d.padding_low // d.base_dilation))
