@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.properties.text_checks import Setting, check_run
+from tests.properties.value_classes import rounds_only
 from xla_explorer.backends.llvm import early_objects
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.hlo.text import parse_hlo
@@ -64,3 +66,29 @@ ENTRY e {{
   ROOT r = f16[15,8] scatter(x, i, u), update_window_dims={{1,2}}, inserted_window_dims={{}}, scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add
 }}"""
     assert check_run(parse_hlo(text), PLAIN, 0).classes == classes
+
+
+FAST = PLAIN._replace(passes="algsimp{fast_math=true},default")
+SCALED = """HloModule m
+ENTRY e {
+  x = f16[512] parameter(0)
+  c = f16[] constant(0.01)
+  s = f16[512] broadcast(c), dimensions={}
+  m = f16[512] multiply(x, s)
+  ROOT r = f16[512] multiply(m, m)
+}"""
+
+
+@pytest.mark.parametrize("setting", [PLAIN, PLAIN._replace(passes="default"), FAST], ids=["none", "default", "fast math"])
+@pytest.mark.parametrize("text", [SCALED, SCALED.replace("multiply(m, m)", "log(m)").replace("multiply(x, s)", "exponential(x)")])
+def test_a_rule_that_leaves_the_range_is_a_finding(text: str, setting: Setting) -> None:
+    """By fast math such rules act; no class of differences explains what becomes infinite, or finite."""
+    outcome = check_run(parse_hlo(text), setting, 0)
+    assert outcome.is_finding is (setting is FAST), outcome
+    assert "rewrites-over-the-reals" not in outcome.classes
+
+
+def test_a_rounding_is_between_finite_numbers_or_ends_a_nan() -> None:
+    want = np.float32([1, 1, 1, np.inf, np.inf, np.nan, np.nan])
+    got = np.float32([2, np.inf, np.nan, 1, np.nan, 1, np.nan])
+    assert rounds_only(want, got).tolist() == [True, False, False, False, False, True, True]

@@ -153,9 +153,9 @@ def _unstable(q: Question) -> Array:
 def _sign_of_nan(q: Question) -> Array:
     names = _opcodes(q.module)
     kinds = {leaf.element_type.name for i in q.module.instructions() for _, leaf in i.shape.leaves() if leaf.is_array}
-    if not q.hostile or not any(kind.endswith("fnuz") for kind in kinds):
+    if not q.hostile:
         return np.zeros(q.want.shape, bool)
-    if names & {"topk", "sort"}:
+    if names & {"topk", "sort"} and any(kind.endswith("fnuz") for kind in kinds):
         return np.ones(q.want.shape, bool)
     if not names & {"bitcast", "bitcast-convert"} or q.want.dtype.name not in _FLOAT_OF_BITS:
         return np.zeros(q.want.shape, bool)
@@ -205,8 +205,8 @@ STATED = (
     ValueClass("unstable-sort", "records whose keys are equal come in any order out of a sort that is not stable", _unstable),
     ValueClass(
         "sign-of-nan",
-        "the one NaN of a type without a negative zero has the bits of -0: on which side of the numbers a total order has it is open, "
-        "and which sign it has in a wider type, whose bits are looked at",
+        "the sign of a NaN that an operation makes is open (IEEE 754, 6.3), and bits are looked at; the one NaN of a type without a negative "
+        "zero has the bits of -0: on which side of the numbers a total order has it is open too",
         _sign_of_nan,
     ),
     ValueClass(
