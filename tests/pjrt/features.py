@@ -373,6 +373,35 @@ def layouts_of_a_user() -> None:
 
 
 @feature
+def memories_of_the_host() -> None:
+    device = jax.devices()[0]
+    assert [memory.kind for memory in device.addressable_memories()] == ["device", "pinned_host", "unpinned_host"]
+    places = {kind: jax.sharding.SingleDeviceSharding(device, memory_kind=kind) for kind in ("device", "pinned_host", "unpinned_host")}
+    for kind, place in places.items():
+        for x in (np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((3, 4), np.int8).T):
+            placed = jax.device_put(x, place)
+            doubled = jax.jit(lambda x: x * 2, out_shardings=place)(placed)
+            assert placed.sharding.memory_kind == doubled.sharding.memory_kind == kind, (placed.sharding, doubled.sharding)
+            np.testing.assert_array_equal(doubled, 2 * x)
+            back = jax.device_put(doubled, places["device"])
+            assert back.sharding.memory_kind == "device"
+            np.testing.assert_array_equal(back, 2 * x)
+
+    from jax.ad_checkpoint import checkpoint_name
+
+    offload = jax.checkpoint_policies.save_and_offload_only_these_names(
+        names_which_can_be_saved=[], names_which_can_be_offloaded=["kept"], offload_src="device", offload_dst="pinned_host")
+
+    def layer(x: Any, _: Any) -> Any:
+        return jnp.cos(checkpoint_name(jnp.sin(x), "kept")) * 2, None
+
+    def gradient(layer: Any) -> Any:
+        return jax.jit(jax.grad(lambda x: jax.lax.scan(layer, x, None, length=3)[0].sum()))(jnp.ones(4))
+
+    close(gradient(jax.checkpoint(layer, policy=offload)), gradient(layer))
+
+
+@feature
 def dlpack() -> None:
     x = jnp.arange(6.0)
     close(np.from_dlpack(x), np.arange(6))

@@ -67,8 +67,8 @@ def _order(record: Any) -> Order:
     return tuple(c_list(record.order, ctypes.c_int64, record.rank))
 
 
-def _template(code: int, dims: Sequence[int], device: int) -> Any:
-    """A record to make buffers from; its dimensions are kept with it."""
+def _template(code: int, dims: Sequence[int], device: int, memory: int | None = None) -> Any:
+    """A record to make buffers from; its dimensions are kept with it. memory: not the default one."""
     if len(dims) >= LIST_LENGTH:
         raise PjrtError("unimplemented", f"an array must have fewer than {LIST_LENGTH} dimensions, got {len(dims)}", "reshape it")
     try:
@@ -80,14 +80,16 @@ def _template(code: int, dims: Sequence[int], device: int) -> Any:
     record = BufferRecord(
         dims=ctypes.addressof(sizes), rank=len(dims), type=code, device=device, nbytes=math.prod(dims) * size, owner=OURSELVES
     )
-    record.memory = DeviceRecord.from_address(device).memory
+    record.memory = memory or DeviceRecord.from_address(device).memory
     record.kept = sizes
     return record
 
 
-def new_buffer(code: int, dims: Sequence[int], device: int, source: Array | None = None, order: Order = ()) -> int:
-    """The handle of a new buffer, with the elements of an array, which lie in an order."""
-    template = _template(code, dims, device)
+def new_buffer(
+    code: int, dims: Sequence[int], device: int, source: Array | None = None, order: Order = (), memory: int | None = None
+) -> int:
+    """The handle of a new buffer, with the elements of an array, which lie in an order, in the default memory or another one."""
+    template = _template(code, dims, device, memory)
     template.order = order_address(order)
     handle: int = native().new_buffer(ctypes.addressof(template))
     record = BufferRecord.from_address(handle)
@@ -113,17 +115,17 @@ def _target(a: Any) -> int:
 def _from_host(a: Any) -> None:
     """An array that is not dense, of many dimensions, or of an unknown type."""
     dims = c_list(a.dims, ctypes.c_int64, a.num_dims)
-    template = _template(a.type, dims, _target(a))
+    template = _template(a.type, dims, _target(a))  # which says what cannot be
     given = None
     if template.nbytes and a.data:
         given = array_at(a.data, dims, dtype_of(a.type), c_list(a.byte_strides, ctypes.c_int64, a.num_byte_strides) or None)
-    a.buffer = new_buffer(a.type, dims, _target(a), given)
+    a.buffer = new_buffer(a.type, dims, _target(a), given, memory=a.memory)
     a.done = native().ready_event
 
 
 @implements("Client_CreateViewOfDeviceBuffer")
 def _view(a: Any) -> None:
-    template = _template(a.type, c_list(a.dims, ctypes.c_int64, a.num_dims), _target(a))
+    template = _template(a.type, c_list(a.dims, ctypes.c_int64, a.num_dims), _target(a), a.memory)
     handle = native().new_buffer(ctypes.addressof(template))
     record = BufferRecord.from_address(handle)
     record.data, record.owner = a.data, 0
@@ -135,12 +137,12 @@ def _view(a: Any) -> None:
 
 @implements("Client_CreateUninitializedBuffer")
 def _uninitialized(a: Any) -> None:
-    a.buffer = new_buffer(a.type, c_list(a.dims, ctypes.c_int64, a.num_dims), _target(a))
+    a.buffer = new_buffer(a.type, c_list(a.dims, ctypes.c_int64, a.num_dims), _target(a), memory=a.memory)
 
 
-def _copy(handle: int, device: int) -> int:
+def _copy(handle: int, device: int, memory: int | None = None) -> int:
     record = record_of(handle)
-    return new_buffer(record.type, c_list(record.dims, ctypes.c_int64, record.rank), device, elements(handle), _order(record))
+    return new_buffer(record.type, c_list(record.dims, ctypes.c_int64, record.rank), device, elements(handle), _order(record), memory)
 
 
 @implements("Buffer_CopyToDevice")
@@ -150,7 +152,7 @@ def _to_device(a: Any) -> None:
 
 @implements("Buffer_CopyToMemory")
 def _to_memory(a: Any) -> None:
-    a.result = _copy(a.buffer, c_list(MemoryRecord.from_address(a.memory).devices, ctypes.c_size_t, 1)[0])
+    a.result = _copy(a.buffer, c_list(MemoryRecord.from_address(a.memory).devices, ctypes.c_size_t, 1)[0], a.memory)
 
 
 @implements("Buffer_ToHostBuffer")

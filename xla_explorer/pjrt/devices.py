@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from xla_explorer import __version__
@@ -12,28 +13,32 @@ from xla_explorer.pjrt.plugin_options import options
 from xla_explorer.pjrt.records import ClientRecord, DeviceRecord, MemoryRecord, Owner, Text
 from xla_explorer.pjrt.state import implements
 
+KINDS = ("device", "pinned_host", "unpinned_host")
+"""Of memory, as JAX's CPU has them, the default one first. All are that of the host: where an array lies is a name."""
+
 
 class Memory(Owner):
-    """The memory of one device."""
+    """One of the memories of a device."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(MemoryRecord(number=number))
-        self.text("kind", "device")
-        self.text("text", f"xla_explorer memory {number}")
+    def __init__(self, number: int, kind: int) -> None:
+        super().__init__(MemoryRecord(number=number, kind_number=kind))
+        self.text("kind", KINDS[kind])
+        self.text("text", f"xla_explorer memory {number}" + (f" ({KINDS[kind]})" if kind else ""))
 
 
 class Device(Owner):
     """A device, and its description."""
 
-    def __init__(self, number: int, memory: Memory) -> None:
-        super().__init__(DeviceRecord(number=number, memory=memory.handle))
-        self.number = number
+    def __init__(self, number: int, memories: Sequence[Memory]) -> None:
+        super().__init__(DeviceRecord(number=number, memory=memories[0].handle))
+        self.number, self.memories = number, dict(zip(KINDS, memories, strict=True))
         self.text("kind", f"xla_explorer {options.backend}")
         self.text("text", f"XlaExplorerDevice(id={number})")
-        self.array("memories", ctypes.c_void_p, [memory.handle])
-        self.record.memory_count = 1
-        memory.array("devices", ctypes.c_void_p, [self.handle])
-        memory.record.device_count = 1
+        self.array("memories", ctypes.c_void_p, [memory.handle for memory in memories])
+        self.record.memory_count = len(memories)
+        for memory in memories:
+            memory.array("devices", ctypes.c_void_p, [self.handle])
+            memory.record.device_count = 1
 
 
 class Client(Owner):
@@ -41,13 +46,14 @@ class Client(Owner):
 
     def __init__(self, count: int = 1) -> None:
         super().__init__(ClientRecord())
-        memories = [Memory(k) for k in range(count)]
-        self.all_devices = [Device(k, memory) for k, memory in enumerate(memories)]
+        rows = [[Memory(k + kind * count, kind) for kind in range(len(KINDS))] for k in range(count)]
+        self.all_devices = [Device(k, row) for k, row in enumerate(rows)]
+        memories = [memory for row in rows for memory in row]
         self.text("name", options.platform)
         self.text("version", f"xla_explorer {__version__}")
         self.array("devices", ctypes.c_void_p, [d.handle for d in self.all_devices])
         self.array("memories", ctypes.c_void_p, [m.handle for m in memories])
-        self.record.device_count = self.record.memory_count = count
+        self.record.device_count, self.record.memory_count = count, len(memories)
 
 
 @implements("Client_Create")

@@ -19,7 +19,7 @@ from xla_explorer.hlo.evaluator import TOKEN_VALUE, evaluate_replicated, flatten
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.pjrt.buffers import array_at, c_list, elements, new_buffer, record_of
 from xla_explorer.pjrt.compile_options import read_compile_options
-from xla_explorer.pjrt.devices import Client, Device
+from xla_explorer.pjrt.devices import KINDS, Client, Device
 from xla_explorer.pjrt.element_types import CODES, TOKEN
 from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.layouts import ExecuteOptions, NamedValue, Program, struct_size
@@ -53,7 +53,7 @@ class CompiledProgram:
         self.code, self.name, self.patience = code, session.source.name, DISPATCHES[dispatch]
         self.replicas = replicas
         self.replicated = session.source if replicas > 1 else None  # each replica has arguments of its own
-        self.layout = Layout(session.source, partitions, compiled.terms, compiled.results) if partitions > 1 else None
+        self.layout = Layout(session.source, partitions, compiled.terms, compiled.entry.shardings) if partitions > 1 else None
         self.fingerprint = hashlib.sha256(code).hexdigest()
         self.executable = session.executable
         self.results = [leaf for _, leaf in session.source.result_shape().leaves()]
@@ -66,7 +66,7 @@ class CompiledProgram:
         self._session: Session | None = session
         self._optimized: Text | None = None
         calls = getattr(session.executable, "native_calls", None)
-        self.orders = compiled.layouts
+        self.orders, self._memories = compiled.entry.layouts, compiled.entry.memories
         in_python = self.layout is not None or self.replicated is not None or bool(self.orders)
         self.calls: NativeCalls | None = calls() if calls is not None and not in_python else None
 
@@ -81,6 +81,10 @@ class CompiledProgram:
             return self.layout.device_bytes()
         given, made = [[s.byte_size if s.is_array else 0 for s in shapes] for shapes in (self.parameters, self.results)]
         return given, made
+
+    def kind(self, k: int) -> str:
+        """Of the memory in which a result is to lie."""
+        return self._memories[k] if k < len(self._memories) else KINDS[0]
 
     def optimized(self) -> Text:
         """HloModuleProtoWithConfig; made once, which needs the session, which is let go of then."""
@@ -113,10 +117,11 @@ class Executable(Owner):
         self.array("types", ctypes.c_int32, self.codes)
         self.array("dims", ctypes.c_int64, [n for dims in self.dims for n in dims])
         self.array("ranks", ctypes.c_size_t, [len(dims) for dims in self.dims])
-        kind = Text("device")
-        self._kept.append(kind)
-        self.array("kinds", ctypes.c_void_p, [kind.address] * len(self.codes))
-        self.array("kind_sizes", ctypes.c_size_t, [kind.size] * len(self.codes))
+        self.kinds = [program.kind(k) for k in range(len(self.codes))]
+        kinds = [Text(kind) for kind in self.kinds]
+        self._kept.extend(kinds)
+        self.array("kinds", ctypes.c_void_p, [kind.address for kind in kinds])
+        self.array("kind_sizes", ctypes.c_size_t, [kind.size for kind in kinds])
         self.array("devices", ctypes.c_void_p, [device.handle for device in devices])
         # DeviceAssignmentProto: replica_count = 1, computation_count = 2, computation_devices = 3 {replica_device_ids = 1}.
         columns = [[device.number for device in devices[k::partitions]] for k in range(partitions)]
@@ -140,14 +145,14 @@ class Executable(Owner):
         self.array("modes", ctypes.c_int64, wanted)
         sources, slots, rest = [], [], iter(enumerate(calls.results))
         templates = (BufferRecord * max(len(self.codes), 1))()
-        for template, code, dims in zip(templates, self.codes, self.dims, strict=False):
+        for template, code, dims, kind in zip(templates, self.codes, self.dims, self.kinds, strict=False):
             number, (nbytes, source) = next(rest) if code != TOKEN else (-1, (1, None))
             sources.append(-1 if source is None else source)
             slots.append(-1 if number < 0 else calls.parameters + number)
             sizes = (ctypes.c_int64 * max(len(dims), 1))(*dims)
             self._kept.append(sizes)
             template.dims, template.rank, template.type = ctypes.addressof(sizes), len(dims), code
-            template.device, template.memory = self.device.handle, self.device.record.memory
+            template.device, template.memory = self.device.handle, self.device.memories[kind].handle
             template.nbytes, template.owner = nbytes, OURSELVES
         self._kept.append(templates)
         self.array("sources", ctypes.c_int64, sources)
@@ -335,7 +340,8 @@ def _run(a: Any, executable: Executable) -> None:
         made, whole = [], wholes[number if layout is None else 0]
         for k, (code, dims) in enumerate(zip(executable.codes, executable.dims, strict=True)):
             part = whole[k] if layout is None or code == TOKEN else layout.shard(k, whole[k], number)
-            made.append(new_buffer(code, dims if layout is None else part.shape, device.handle, part, program.orders.result(k)))
+            memory = device.memories[executable.kinds[k]].handle
+            made.append(new_buffer(code, dims if layout is None else part.shape, device.handle, part, program.orders.result(k), memory))
         listed: Any = (ctypes.c_size_t * max(len(made), 1)).from_address(place)
         listed[:len(made)] = made
     for handle in donated:

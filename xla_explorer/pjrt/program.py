@@ -19,6 +19,7 @@ from xla_explorer.frontends.stablehlo import read_program
 from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.module_header import parse_buffer_donor, parse_input_output_alias
+from xla_explorer.pjrt.devices import KINDS
 from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.jax_hooks import ir_context
 from xla_explorer.pjrt.plugin_options import PluginOptions
@@ -31,45 +32,51 @@ from xla_explorer.pjrt.user_layouts import ALL_ROWS, UserLayouts, read_layouts
 _BYTECODE = b"ML\xefR"
 
 
-class Compiled(NamedTuple):
-    """A compiled program.
+class Entry(NamedTuple):
+    """What MLIR says of a program's parameters and results, and the session has not.
 
-    terms: which of its parameters and results are the terms of what JAX calls unreduced. results: how each result lies on several devices
-    where its user left that open, as far as it is known. layouts: how its parameters and results lie in memory.
+    shardings: how each result lies on several devices where its user left that open, as far as it is known. layouts: how parameters and
+    results lie in memory. memories: the kind of that of each result.
     """
+
+    shardings: Sequence[Sharding | None] = ()
+    layouts: UserLayouts = ALL_ROWS
+    memories: Sequence[str] = ()
+
+
+class Compiled(NamedTuple):
+    """A compiled program. terms: which of its parameters and results are the terms of what JAX calls unreduced."""
 
     session: Session
     terms: Terms = NO_TERMS
-    results: Sequence[Sharding | None] = ()
-    layouts: UserLayouts = ALL_ROWS
+    entry: Entry = Entry()
 
 
-def stablehlo_text(code: bytes, partitions: int = 1) -> tuple[str, list[Sharding | None], UserLayouts]:
-    """(the text of a portable artifact (bytecode of VHLO), with its source places; with several partitions how its results lie on them; how
-    its parameters and results lie in memory). A text as it is. jaxlib's MLIR reads the artifact.
-    """
+def stablehlo_text(code: bytes, partitions: int = 1) -> tuple[str, Entry]:
+    """The text of a portable artifact (bytecode of VHLO), with its source places; a text as it is. jaxlib's MLIR reads the artifact."""
     if code[:4] != _BYTECODE:
-        return code.decode(), [], ALL_ROWS
+        return code.decode(), Entry()
     from jaxlib.mlir.dialects import stablehlo  # optional: only a process with jaxlib comes here
 
     with ir_context() as context:
         module = stablehlo.deserialize_portable_artifact(context, code)
-        results = propagated_results(module) if partitions > 1 else []
-        layouts = read_layouts(*entry_attributes(module.operation))
-        return str(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)), results, layouts
+        given, made = entry_attributes(module.operation)
+        kinds = [str(row["mhlo.memory_kind"]).strip('"') if "mhlo.memory_kind" in row else KINDS[0] for row in made]
+        memories = [kind if kind in KINDS else KINDS[0] for kind in kinds]
+        entry = Entry(propagated_results(module) if partitions > 1 else (), read_layouts(given, made), memories)
+        return str(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)), entry
 
 
 def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) -> Compiled:
     """Compile a program; its session is noted in `sessions`."""
-    results: list[Sharding | None] = []
-    layouts = ALL_ROWS
+    entry = Entry()
     if looks_like_proto(code):
         module = read_hlo_proto(code, "program.hlo.pb").module
     else:
-        text, results, layouts = stablehlo_text(code, partitions)
+        text, entry = stablehlo_text(code, partitions)
         # Results that the user left open may lie as it suits the program; JAX asks how they lie.
         module = read_program(text, "program.mlir", open_result="{unknown}")
-    layouts = layouts.decided(module)
+    entry = entry._replace(layouts=entry.layouts.decided(module))
     bind_foreign_calls(module)
     terms = terms_first(module)
     extra: dict[str, Any] = {"donate": True} if options.backend == "cpu" else {}
@@ -77,7 +84,7 @@ def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) ->
     number = sessions.add(session)
     if options.dump:
         _dump(session, Path(options.dump), number)
-    return Compiled(session, terms, results, layouts)
+    return Compiled(session, terms, entry)
 
 
 def _dump(session: Session, folder: Path, number: int) -> None:

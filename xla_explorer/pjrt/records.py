@@ -19,7 +19,7 @@ ErrorRecord = structure("ErrorRecord", "code:q message:p message_size:z", "")
 # waiting: 1 once the event happened, else a list of waiters. references: its owners. error: an ErrorRecord where it happened otherwise.
 EventRecord = structure("EventRecord", "waiting:q references:q error:p", "")
 WaiterRecord = structure("WaiterRecord", "next:q callback:p argument:p", "")
-MemoryRecord = structure("MemoryRecord", "number:q kind:p kind_size:z text:p text_size:z devices:p device_count:z", "")
+MemoryRecord = structure("MemoryRecord", "number:q kind:p kind_size:z kind_number:q text:p text_size:z devices:p device_count:z", "")
 DeviceRecord = structure(
     "DeviceRecord",
     "number:q kind:p kind_size:z text:p text_size:z memory:p memories:p memory_count:z bytes_in_use:q peak:q",

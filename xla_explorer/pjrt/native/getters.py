@@ -42,6 +42,7 @@ COPIES: dict[str, tuple[type[Any], _Fields]] = {
     "Device_DefaultMemory": (r.DeviceRecord, {"memory": "memory"}),
     "Memory_Id": (r.MemoryRecord, {"id": "number"}),
     "Memory_Kind": (r.MemoryRecord, _KIND),
+    "Memory_Kind_Id": (r.MemoryRecord, {"id": "kind_number"}),
     "Memory_DebugString": (r.MemoryRecord, _TEXT),
     "Memory_ToString": (r.MemoryRecord, _TEXT),
     "Memory_AddressableByDevices": (r.MemoryRecord, _DEVICES),
@@ -73,7 +74,6 @@ CONSTANTS: dict[str, dict[str, int]] = {
     "DeviceDescription_Attributes": {"count": 0, "attributes": 0},
     "TopologyDescription_Attributes": {"count": 0, "attributes": 0},
     "TopologyDescription_Destroy": {},
-    "Memory_Kind_Id": {"id": 0},
     "Client_Destroy": {},  # there is one client a process; jaxlib destroys it when the process ends
     "ExecuteContext_Create": {"context": 0},
     "ExecuteContext_Destroy": {},

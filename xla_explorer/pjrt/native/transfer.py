@@ -57,7 +57,9 @@ def _from_host() -> NativeFunction:
     values: dict[str, Value | int] = {"dims": dims, "rank": rank, "type": kind, "device": device, "nbytes": nbytes, "owner": OURSELVES}
     for name, value in values.items():
         f.set(BufferRecord, template, name, value)
-    f.set(BufferRecord, template, "memory", f.get(DeviceRecord, device, "memory"))
+    memory = f.get(arguments, a, "memory")
+    named = f.as_integer(memory).differs(0)
+    f.set(BufferRecord, template, "memory", w.select(named, memory, f.get(DeviceRecord, device, "memory")))
     f.set(BufferRecord, template, "order", f.null)
     buffer = f.call("new_buffer", PTR, template)
     f.do("count", device, nbytes)
