@@ -297,6 +297,21 @@ def _fails(_: Any) -> Any:
 
 
 @feature
+def callbacks_that_fill_buffers() -> None:
+    try:
+        from jax.experimental.buffer_callback import buffer_callback
+    except ImportError:  # an older JAX
+        return
+
+    def add(ctx: Any, out: Any, x: Any, *, by: Any) -> None:
+        raises(Exception, "GPU")(lambda: ctx.stream)
+        np.asarray(out)[...] += np.asarray(x) + np.asarray(by)
+
+    call = buffer_callback(add, jax.ShapeDtypeStruct((3,), jnp.float32), input_output_aliases={0: 0})
+    close(jax.jit(lambda x: call(x, by=x * 2) + 1)(jnp.arange(3.0)), np.arange(3) * 4 + 1)
+
+
+@feature
 def a_program_in_two_threads_at_once() -> None:
     barrier = threading.Barrier(2, timeout=60)
     together = threading.Event()

@@ -41,6 +41,18 @@ class _Callback:
         return (operands[0], *made) if self.has_token else made
 
 
+class BufferContext:
+    """What `jax.experimental.buffer_callback` hands to its function first. error: JAX's own, as on its CPU."""
+
+    def __init__(self, stage: Any, error: type[Exception]) -> None:
+        self.stage, self._error = stage, error
+
+    @property
+    def stream(self) -> int:
+        """None: our devices are the host."""
+        raise self._error("XLA FFI GPU context is not available: a stream is that of a GPU; write into the arrays")
+
+
 def added(
     function: Callable[..., Any], results: Sequence[Any], has_token: bool, canonical: Callable[[Any], Any]
 ) -> tuple[np.uint64, _Callback]:

@@ -190,6 +190,41 @@ def _callbacks(platform: str) -> None:
     jax_callback.emit_python_callback = emit
 
 
+def _buffer_callbacks(platform: str) -> None:
+    """`jax.experimental.buffer_callback`: a Python function that fills arrays of numpy, as a callback that returns them."""
+    from jax import errors
+    from jax._src import buffer_callback, ffi, tree_util
+    from jax._src.interpreters import mlir
+    from jax._src.lib import ffi as jaxlib_ffi
+
+    # Start-up time: JAX imports this module in every process.
+    from xla_explorer.pjrt.callbacks import CALLBACK, BufferContext, added
+
+    original = buffer_callback._buffer_callback_lowering
+
+    def lower(ctx: Any, *args: Any, callback: Any, in_tree: Any, out_tree: Any, has_side_effect: bool, input_output_aliases: Any,
+              **rest: Any) -> Any:
+        if not _is_ours(ctx, platform):
+            return original(ctx, *args, callback=callback, in_tree=in_tree, out_tree=out_tree, has_side_effect=has_side_effect,
+                            input_output_aliases=input_output_aliases, **rest)
+        results, context = ctx.avals_out, BufferContext(jaxlib_ffi.ExecutionStage.EXECUTE, errors.JaxRuntimeError)
+
+        def filled(*operands: Any) -> Any:
+            made = [np.zeros(result.shape, result.dtype) for result in results]
+            for source, to in dict(input_output_aliases).items():
+                made[to] = operands[source]  # a copy, which is the call's
+            positional, named = tree_util.tree_unflatten(in_tree, operands)
+            if callback(context, tree_util.tree_unflatten(out_tree, made), *positional, **named) is not None:
+                raise ValueError("buffer_callback callback must not return any values.")
+            return made
+
+        number, call = added(filled, results, False, np.asarray)
+        ctx.module_context.add_keepalive(call)
+        return ffi.ffi_lowering(CALLBACK, has_side_effect=has_side_effect)(ctx, *args, number=number)
+
+    mlir.register_lowering(buffer_callback.buffer_callback_p, lower, platform=platform)
+
+
 def _compilation_cache(platform: str) -> None:
     """JAX's persistent cache is for platforms that it knows by name."""
     from jax._src import compilation_cache
@@ -230,12 +265,13 @@ _HOOKS: dict[str, Callable[[str], None]] = {
     "the lowering rules of linear algebra": _lowering_rules,
     "branches for a platform": _platform_branches,
     "callbacks into Python": _callbacks,
+    "callbacks that fill buffers": _buffer_callbacks,
     "custom partitioning": _custom_partitioning,
     "inspection of shardings": _inspection,
     "the persistent compilation cache": _compilation_cache,
     "DLPack": _dlpack,
 }
-_ALSO_AS_CPU = (_callbacks, _custom_partitioning, _inspection)
+_ALSO_AS_CPU = (_callbacks, _buffer_callbacks, _custom_partitioning, _inspection)
 
 
 def capsule(table: Any) -> Any:
