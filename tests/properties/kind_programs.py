@@ -451,6 +451,12 @@ def mixed_precision(p: Body) -> None:
     p.results.append(p.let(wide, (n,), f"reduce({up.name}, {p.identity(wide, operation).name}), dimensions={{1}}, to_apply={name}"))
     down = p.let(small, x.sizes, f"convert({p.let(wide, x.sizes, f'add({up.name}, {up.name})').name})")
     p.results.append(_binary(p, down, x))
+    if small in ("bf16", "f16"):
+        mapped = f"{p.prefix}m"
+        p.functions.append(
+            f"{mapped} {{\n  a = {small}[] parameter(0)\n  b = {wide}[] parameter(1)\n  c = {small}[] convert(b)\n  ROOT r = {small}[] multiply(a, c)\n}}\n"
+        )
+        p.results.append(p.let(small, x.sizes, f"map({x.name}, {up.name}), dimensions={{0,1}}, to_apply={mapped}"))
 
 
 def asynchronous(p: Body) -> None:
