@@ -115,7 +115,7 @@ def test_a_map_of_several_types_mixes_nothing() -> None:
 TPU = (Path(__file__).parents[1] / "data" / "hunt" / "50_tpu_mixed_precision.hlo").read_text()
 
 
-@pytest.mark.parametrize("entry", ["compile", "load", "evaluate", "optimize", "graph", "explore", "unverified"])
+@pytest.mark.parametrize("entry", ["compile", "load", "evaluate", "optimize", "module", "graph", "explore", "unverified"])
 def test_a_text_of_a_tpu_needs_no_option(entry: str, tmp_path: Path) -> None:
     x = np.arange(24, dtype=np.float32).reshape(4, 6) / 7
     wanted = x.astype(ml_dtypes.bfloat16)[:, 1:4].T
@@ -125,6 +125,7 @@ def test_a_text_of_a_tpu_needs_no_option(entry: str, tmp_path: Path) -> None:
         made = {
             "compile": lambda: xe.compile(TPU),
             "unverified": lambda: xe.compile(TPU, verify=False),
+            "module": lambda: xe.compile(xe.parse_hlo(TPU)),
             "load": lambda: xe.compile(xe.load(file)),
             "evaluate": lambda: xe.evaluate(TPU, x, np.int32(1)),
             "optimize": lambda: xe.compile(xe.optimize(TPU).module),

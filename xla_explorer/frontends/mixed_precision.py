@@ -27,18 +27,23 @@ class MixedPrecisionWarning(UserWarning):
     """Conversions between float precisions were written out that the module left implicit."""
 
 
-def accept_tpu_precision(module: HloModule) -> None:
-    """Write out the conversions of a TPU's optimised module, which its tiled layouts show, and warn; leave others as they are."""
+def with_tpu_conversions(module: HloModule) -> HloModule:
+    """Return a copy with the conversions of a TPU's optimised module written out, and warn; return other modules as they are.
+
+    A TPU's module is known by its tiled layouts.
+    """
     tiled = any("T(" in leaf.layout.properties for _, leaf in _leaves(module) if leaf.is_array)
     if not tiled or not mixes_precisions(module):
-        return
+        return module
     if violations(module) and not violations(module, _MIXED):
+        module = module.clone()
         count = write_out_conversions(module)
         warn(
             f"{module.name} mixes float precisions as a TPU's optimised HLO does: {count} conversion{'s' if count != 1 else ''} that it "
             "leaves implicit were written out",
             MixedPrecisionWarning,
         )
+    return module
 
 
 def mixes_precisions(module: HloModule) -> bool:

@@ -11,7 +11,7 @@ from xla_explorer.explorer.sessions.file_formats import MLIR_SUFFIXES, MODULE_SU
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
-from xla_explorer.frontends.mixed_precision import accept_tpu_precision, write_out_conversions
+from xla_explorer.frontends.mixed_precision import with_tpu_conversions, write_out_conversions
 from xla_explorer.frontends.saved_models import saved_programs
 from xla_explorer.frontends.stablehlo import parse_stablehlo
 from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
@@ -105,9 +105,7 @@ def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> 
 
         return module_from_mlir(bytecode, filename or "<mlir>")
     if looks_like_proto(raw):
-        module = read_hlo_proto(raw, filename).module
-        accept_tpu_precision(module)
-        return module
+        return with_tpu_conversions(read_hlo_proto(raw, filename).module)
     if _BYTECODE in raw[:_CONTAINER_HEAD]:
         raise LoadError(
             f"{filename or 'the module'} holds MLIR bytecode in a container that is cut or damaged",
@@ -129,9 +127,7 @@ def _module_of_text(text: str | bytes, filename: str | None, *, mlir: bool = Fal
     """HLO text or MLIR text, by how it begins. mlir: its name says MLIR."""
     start = text[:4096] if isinstance(text, str) else text[:4096].decode("utf-8", "replace")
     if not mlir and _MLIR.match(start) is None:
-        module = parse_hlo(text, filename)
-        accept_tpu_precision(module)
-        return module
+        return with_tpu_conversions(parse_hlo(text, filename))
 
     return parse_stablehlo(text, filename)
 
@@ -140,7 +136,7 @@ def as_module(given: Any, filename: str | None = None) -> HloModule:
     """A module from a module, HLO or StableHLO text (str or bytes), the path of a file (also as a str), a traced function, a session.
     NotAModuleError (a TypeError) for anything else."""
     if isinstance(given, HloModule):
-        return given
+        return with_tpu_conversions(given)
     if isinstance(given, str):
         return load_module(given) if _is_path(given) else _module_of_text(given, filename)
     if isinstance(given, bytes | bytearray):
