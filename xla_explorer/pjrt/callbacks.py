@@ -41,6 +41,15 @@ class _Callback:
         return (operands[0], *made) if self.has_token else made
 
 
+class BufferView(np.ndarray[Any, Any]):
+    """An array as `jax.experimental.buffer_callback` hands it over."""
+
+    @property
+    def writeable(self) -> bool:
+        """Whether the function may write into it: a result, or an argument that a result aliases."""
+        return self.flags.writeable
+
+
 class BufferContext:
     """What `jax.experimental.buffer_callback` hands to its function first. error: JAX's own, as on its CPU."""
 

@@ -198,7 +198,7 @@ def _buffer_callbacks(platform: str) -> None:
     from jax._src.lib import ffi as jaxlib_ffi
 
     # Start-up time: JAX imports this module in every process.
-    from xla_explorer.pjrt.callbacks import CALLBACK, BufferContext, added
+    from xla_explorer.pjrt.callbacks import CALLBACK, BufferContext, BufferView, added
 
     original = buffer_callback._buffer_callback_lowering
 
@@ -211,10 +211,13 @@ def _buffer_callbacks(platform: str) -> None:
 
         def filled(*operands: Any) -> Any:
             made = [np.zeros(result.shape, result.dtype) for result in results]
-            for source, to in dict(input_output_aliases).items():
+            aliases = dict(input_output_aliases)
+            for source, to in aliases.items():
                 made[to] = operands[source]  # a copy, which is the call's
-            positional, named = tree_util.tree_unflatten(in_tree, operands)
-            if callback(context, tree_util.tree_unflatten(out_tree, made), *positional, **named) is not None:
+            for number, operand in enumerate(operands):
+                operand.flags.writeable = number in aliases
+            positional, named = tree_util.tree_unflatten(in_tree, [operand.view(BufferView) for operand in operands])
+            if callback(context, tree_util.tree_unflatten(out_tree, [m.view(BufferView) for m in made]), *positional, **named) is not None:
                 raise ValueError("buffer_callback callback must not return any values.")
             return made
 
