@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.frontends.stablehlo import StablehloError, parse_stablehlo
 from xla_explorer.hlo.evaluator import Evaluator, Host, evaluate
 
 X = [np.arange(4, dtype=np.float32).reshape(2, 2) + 10 * device for device in range(2)]
@@ -123,3 +124,42 @@ def test_axes_of_a_mesh_become_a_sharding_of_hlo(sharding: str, want: str) -> No
     assert module.entry.parameters()[0].attributes["sharding"] == want
     assert module.entry.root.attributes["sharding"] == want and module.entry.root.attributes["custom_call_target"] == '"Sharding"'
     np.testing.assert_array_equal(xe.evaluate(module, X[0]), X[0])
+
+
+def _reduced_along(mesh: str, axes: str) -> str:
+    groups = f"replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @m, axes = [{axes}]>"
+    return f"""module attributes {{mhlo.num_partitions = 8 : i32}} {{
+      sdy.mesh @m = {mesh}
+      func.func public @main(%a: {MATRIX}) -> {MATRIX} {{
+        %0 = "stablehlo.all_reduce"(%a) <{{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, {groups}, use_global_device_ids}}> {ADDS}
+          : ({MATRIX}) -> {MATRIX}
+        return %0 : {MATRIX}
+      }}
+    }}"""
+
+
+def _axis(name: str, part: str = "") -> str:
+    return f'#stablehlo.axis_ref<name = "{name}"{part}>'
+
+
+HALF = ", sub_axis_info = #stablehlo.sub_axis_info<pre_size = 2, size = 2>"
+
+
+@pytest.mark.parametrize(("mesh", "axes", "groups"), [
+    ('<["x"=2, "y"=4]>', _axis("x"), "{0,4},{1,5},{2,6},{3,7}"),
+    ('<["x"=2, "y"=4]>', _axis("y"), "{0,1,2,3},{4,5,6,7}"),
+    ('<["x"=2, "y"=4]>', _axis("y") + ", " + _axis("x"), "{0,4,1,5,2,6,3,7}"),
+    ('<["x"=2, "y"=4]>', _axis("y", HALF), "{0,1},{2,3},{4,5},{6,7}"),
+    ('<["x"=2, "y"=2, "z"=2]>', _axis("z") + ", " + _axis("x"), "{0,4,1,5},{2,6,3,7}"),
+    ('<["x"=2, "y"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>', _axis("x"), "{7,3},{6,2},{5,1},{4,0}"),
+    ('<["x"=8]>', _axis("x"), "{0,1,2,3,4,5,6,7}"),
+])  # fmt: skip
+def test_groups_along_the_axes_of_a_mesh(mesh: str, axes: str, groups: str) -> None:
+    """As JAX 0.11 writes every collective of `shard_map`."""
+    assert f"replica_groups={{{groups}}}" in parse_stablehlo(_reduced_along(mesh, axes)).to_text()
+
+
+@pytest.mark.parametrize("axes", [_axis("z"), '"x"', _axis("y", HALF.replace("size = 2>", "size = 3>"))])
+def test_axes_that_the_mesh_has_not_are_refused(axes: str) -> None:
+    with pytest.raises(StablehloError, match="mesh"):
+        parse_stablehlo(_reduced_along('<["x"=2, "y"=4]>', axes))

@@ -71,8 +71,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "einsum": (HEAD + '  %0 = stablehlo.unary_einsum %a, config = "...i->i" : (tensor<4xf32>) -> tensor<4xf32>' + TAIL, "einsum"),
     "Shardy's own lowering": (HEAD + "  %0 = sdy.all_gather [{}] %a" + TAIL, "sdy"),
     "outside functions": ("module { stablehlo.constant dense<1.0> : tensor<f32> }", "not-a-function"),
-    "mesh axes as groups": (HEAD + '  %0 = "stablehlo.collective_broadcast"(%a) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @m, axes = ["x"]>}> : (tensor<4xf32>) -> tensor<4xf32>'
-                            + TAIL, "replica-groups"),
 }
 
 

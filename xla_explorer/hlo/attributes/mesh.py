@@ -104,10 +104,21 @@ class Mesh:
 
     def coordinates(self, parts: Sequence[AxisPart]) -> dict[int, int]:
         """Of each device its position along some parts, from major to minor, as one number."""
-        chosen = [one for part in parts for one in self.parts(parts) if _inside(one, part, self)]
-        rest = [one for one in self.parts(parts) if one not in chosen]
+        chosen, rest = self._split(parts)
         width = math.prod([self.size(one) for one in rest])
         return {int(device): place // width for place, device in enumerate(self.devices([*chosen, *rest]).flatten())}
+
+    def groups(self, parts: Sequence[AxisPart]) -> list[list[int]]:
+        """The devices that differ along some parts alone, group by group, each from the major part to the minor one."""
+        chosen, rest = self._split(parts)
+        rows: list[list[int]] = self.devices([*rest, *chosen]).reshape(-1, math.prod([self.size(one) for one in chosen])).tolist()
+        return rows
+
+    def _split(self, parts: Sequence[AxisPart]) -> tuple[list[AxisPart], list[AxisPart]]:
+        """(what the parts are made of, in their order; what is left of the mesh)."""
+        pieces = self.parts(parts)
+        chosen = [one for part in parts for one in pieces if _inside(one, part, self)]
+        return chosen, [one for one in pieces if one not in chosen]
 
 
 def _inside(one: AxisPart, part: AxisPart, mesh: Mesh) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from xla_explorer.frontends.stablehlo.conversion.reduction import one_region, results
@@ -11,6 +12,7 @@ from xla_explorer.frontends.stablehlo.conversion.scope import Scope, quoted, tup
 from xla_explorer.frontends.stablehlo.program import Operation
 from xla_explorer.frontends.stablehlo.types import FutureType
 from xla_explorer.hlo.attributes import CODECS
+from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT
@@ -29,15 +31,39 @@ def groups(scope: Scope, operation: Operation) -> dict[str, Any]:
     given = operation.attributes.get("replica_groups")
     found: dict[str, Any] = {}
     if isinstance(given, Literal):
-        rows = [[int(v) for v in row if v >= 0] for row in given.array] if given.array.ndim == 2 else []
-        found["replica_groups"] = CODECS["replica_groups"].read("{" + ",".join(["{" + ",".join(map(str, row)) + "}" for row in rows]) + "}")
+        found["replica_groups"] = _listed([[int(v) for v in row if v >= 0] for row in given.array] if given.array.ndim == 2 else [])
     elif given is not None:
-        scope.refuse("replica-groups", f"{operation.name} names its groups by the axes of a mesh", "write the groups as dense<[[0, 1]]>")
+        found["replica_groups"] = _listed(_along_axes(scope, operation, given))
     if _channel(operation) > 0:
         found["channel_id"] = _channel(operation)
         if operation.attributes.get("use_global_device_ids"):
             found["use_global_device_ids"] = True
     return found
+
+
+def _listed(rows: Sequence[Sequence[int]]) -> Any:
+    return CODECS["replica_groups"].read("{" + ",".join(["{" + ",".join(map(str, row)) + "}" for row in rows]) + "}")
+
+
+def _along_axes(scope: Scope, operation: Operation, given: Any) -> list[list[int]]:
+    """The groups of `#stablehlo.replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = "x">]>`."""
+    name = str(given.get("mesh")).strip('@"') if isinstance(given, dict) else ""
+    text = scope.converter.meshes.get(name)
+    axes = given.get("axes") if isinstance(given, dict) else None
+    if text is None or not isinstance(axes, (tuple, list)) or not all(isinstance(a, dict) and "name" in a for a in axes):
+        known = ", ".join([f"@{m}" for m in scope.converter.meshes]) or "none"
+        scope.fail(f"the groups of {operation.name} must be axes of a mesh of the module, which has {known}",
+                   'write sdy.mesh @m = <["x"=2]> and replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = "x">]>')
+    mesh = Mesh.read(text)
+    parts = []
+    for axis in axes:
+        part = axis.get("sub_axis_info") or {}
+        parts.append(AxisPart(str(axis["name"]).strip('"'), int(part.get("pre_size", 1)), int(part.get("size", 0))))
+    sizes = dict(mesh.axes)
+    if any(p.name not in sizes or p.before < 1 or p.size < 0 or sizes[p.name] % (p.before * max(p.size, 1)) for p in parts):
+        named = ", ".join(map(str, parts))
+        scope.fail(f"{operation.name} has no groups along {named} in the mesh {mesh}", "name axes of the mesh, and parts that divide them")
+    return mesh.groups(parts)
 
 
 @converts("all_reduce", "cross-replica-sum")
