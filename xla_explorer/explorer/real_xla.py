@@ -30,6 +30,7 @@ from xla_explorer.explorer.xla import (
 )
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
 from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
+from xla_explorer.explorer.xla.tried_advice import try_flags
 from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
 from xla_explorer.explorer.xla.why_recompiled import WhyRecompiled, why_recompiled
@@ -138,7 +139,9 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     except NotThereError:
         replay = None
     ours = float(np.median(ours_us)) if ours_us else None
-    return WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), ours)
+    page = WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), ours)
+    page.advice, page.without_gain = try_flags(page.advice, module, executable, leaves, each * _ROUNDS)
+    return page
 
 
 def _timed(executable: Executable, leaves: list[Any], repeats: int) -> list[float]:

@@ -18,12 +18,13 @@ from xla_explorer.explorer.measures.advice_rules import (
     Facts,
     KernelFact,
     batch_stacked_weights,
+    copy_less_in_loops,
     flatten_products,
     halve_doubles,
-    keep_layouts,
 )
 from xla_explorer.explorer.measures.kernel_costs import costs_of, measured_bound
 from xla_explorer.explorer.measures.profiling import kernel_threads, limits_here, measured_kernels
+from xla_explorer.explorer.measures.slow_forms import SLOW_FORMS
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.decision import Decision
@@ -148,7 +149,7 @@ def start_fewer_kernels(facts: OwnFacts) -> Advice | None:
 OWN_RULES: Final[tuple[OwnRule, ...]] = (
     leave_the_evaluator, turn_a_refusal, share_among_threads, tune_what_waits, move_fewer_bytes, start_fewer_kernels,
 )  # fmt: skip
-SHARED_RULES: Final = (flatten_products, batch_stacked_weights, keep_layouts, halve_doubles)
+SHARED_RULES: Final = (flatten_products, batch_stacked_weights, copy_less_in_loops, halve_doubles, *SLOW_FORMS)
 
 
 class SessionAdvice(Report):
@@ -179,7 +180,7 @@ def said(advice: Advice, run_us: float) -> str:
     """One advice as a sentence with its bound."""
     place = f" ({advice.line})" if advice.line else ""
     share = f", {advice.gain_us / run_us:.0%}" if run_us else ""
-    return f"{advice.sentence}{place}; at most {microseconds(advice.gain_us)} of a run{share}"
+    return f"{advice.sentence}{place}; {advice.evidence}{share}"
 
 
 def own_facts(session: Compilation) -> OwnFacts:

@@ -9,7 +9,10 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.metadata import parse_metadata
+from xla_explorer.hlo.module import HloModule
 
 _MOVES: Final = frozenset({"copy", "transpose"})
 NOTABLE: Final = 0.05
@@ -27,19 +30,34 @@ class KernelFact(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What was measured of one run, in microseconds; kernels by the pace of runs that are not recorded."""
+    """What was measured of one run, in microseconds; kernels by the pace of runs that are not recorded. ours_us: by our compiler."""
 
     run_us: float
     idle_us: float
     kernels: Sequence[KernelFact]
+    ours_us: float | None = None
 
 
 class Advice(NamedTuple):
-    """A change to try. gain_us: at most, of a run. sentence: what was seen and what to write. line: where, empty for the whole program."""
+    """A change to try.
+
+    gain_us: at most, of a run; what was measured where it was tried. sentence: what was seen and what to write. line: where, empty for
+    the whole program. flags: of XLA, which can be tried. tried_us: (a run without, a run with the flags), None where it was not tried.
+    """
 
     gain_us: float
     sentence: str
     line: str = ""
+    flags: str = ""
+    tried_us: tuple[float, float] | None = None
+
+    @property
+    def evidence(self) -> str:
+        """How the gain is known."""
+        if self.tried_us is not None:
+            before, after = self.tried_us
+            return f"measured: {microseconds(before)} to {microseconds(after)} a run"
+        return f"unmeasured, at most {microseconds(self.gain_us)} of a run"
 
 
 Rule = Callable[[Facts], "Advice | None"]
@@ -124,19 +142,16 @@ def _ends_in_a_move(i: HloInstruction) -> bool:
     return root.opcode.name in _MOVES
 
 
-def keep_layouts(facts: Facts) -> Advice | None:
-    """Time in kernels that only move data to another layout."""
-    moves = [kernel for kernel in facts.kernels if _only_moves(kernel.instruction) and _product_of(kernel.instruction) is None]
+def copy_less_in_loops(facts: Facts) -> Advice | None:
+    """Time in kernels of loops that only move data."""
+    moves = [kernel for kernel in facts.kernels if kernel.calls > 1 and _only_moves(kernel.instruction)]
+    moves = [kernel for kernel in moves if _product_of(kernel.instruction) is None]
     gain = sum(kernel.us for kernel in moves)
     if gain < NOTABLE * facts.run_us:
         return None
-    line = longest_line(moves)
-    seen = f"{len(moves)} kernels only copy or transpose, {gain:.0f} us of a run"
-    looped = [kernel for kernel in moves if kernel.calls > 1]
-    change = "contract over the last dimension of both operands (jnp.einsum, or store a weight transposed once)"
-    if sum(kernel.us for kernel in looped) > gain / 2:
-        change = "carry less through the loop: state that it does not change, or writes in one place only, is copied in each turn"
-    return Advice(gain, f"{seen}: {change}", line)
+    seen = f"{len(moves)} kernels of loops only copy or transpose, {gain:.0f} us of a run"
+    change = "carry less through the loop: state that it does not change, or writes in one place only, is copied in each turn"
+    return Advice(gain, f"{seen}: {change}", longest_line(moves))
 
 
 def _only_moves(i: HloInstruction) -> bool:
@@ -147,13 +162,35 @@ def _only_moves(i: HloInstruction) -> bool:
 
 
 def halve_doubles(facts: Facts) -> Advice | None:
-    """Arithmetic in 64 bits."""
+    """Arithmetic in 64 bits, and the line at which it begins."""
     wide = [kernel for kernel in facts.kernels if _element_type(kernel.instruction) in ("f64", "c128")]
     time = sum(kernel.us for kernel in wide)
     if time / 2 < NOTABLE * facts.run_us:
         return None
     seen = f"kernels on 64-bit floats take {time:.0f} us of a run"
-    return Advice(time / 2, f"{seen}: in 32 bits they move half of the bytes (jax_enable_x64, dtype= of the inputs)", longest_line(wide))
+    first = _first_double(wide[0].instruction.parent.module)
+    begins = f"; they begin with {first}" if first else ""
+    change = "in 32 bits they move half of the bytes (jax_enable_x64, dtype= of the inputs)"
+    return Advice(time / 2, f"{seen}{begins}: {change}", longest_line(wide))
+
+
+def _first_double(module: HloModule) -> str:
+    """The largest array that is 64 bits wide from the beginning: an argument, a constant, or a conversion."""
+    def narrow(i: HloInstruction) -> bool:
+        return i.opcode.name == "convert" and i.operands[0].shape.element_type.name not in ("f64", "c128")
+
+    wide = [i for i in module.instructions() if i.shape.is_array and i.shape.element_type.name in ("f64", "c128")]
+    begin = [i for i in wide if narrow(i) or i.opcode.name == "constant" or (i.opcode.name == "parameter" and i.parent is module.entry)]
+    if not begin:
+        return ""
+    first = max(begin, key=lambda i: i.shape.byte_size)
+    data = parse_metadata(first.metadata)
+    stack = module.frames.stack(data.stack_frame_id) if module.frames is not None and data.stack_frame_id else []
+    file, line = (stack[0][0], stack[0][2]) if stack else (data.source_file, data.source_line)
+    place = f" at {file.rpartition('/')[2]}:{line}" if file else ""
+    what = {"parameter": "argument", "convert": "the conversion to"}.get(first.opcode.name, first.opcode.name)
+    name = data.op_name if first.opcode.name == "parameter" and data.op_name else f"%{first.name}"
+    return f"{what} {name} {first.shape.text_without_layout}{place}"
 
 
 def has_opcode(i: HloInstruction, opcode: str) -> bool:

@@ -14,18 +14,21 @@ from xla_explorer.explorer.measures.advice_rules import (
     KernelFact,
     Rule,
     batch_stacked_weights,
+    copy_less_in_loops,
     flatten_products,
     halve_doubles,
     has_opcode,
-    keep_layouts,
     longest_line,
 )
+from xla_explorer.explorer.measures.slow_forms import SLOW_FORMS
 
 _SMALL_US: Final = 3.0  # below this a kernel's launch and synchronisation weigh as much as its work
 _MANY_STARTS: Final = 100
 _START_US: Final = 10.0  # what a kernel's start may cost at most, with other threads woken for it
 SMALL_LOOPS: Final = "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=10000000"
 NO_YNN: Final = "--xla_cpu_experimental_ynn_fusion_type="
+NO_YNN_REDUCE: Final = "--xla_cpu_experimental_ynn_fusion_type=-reduce"
+YNN: Final = "__ynn_fusion"
 
 
 def _in_loops(facts: Facts) -> list[KernelFact]:
@@ -47,7 +50,7 @@ def compile_small_loops(facts: Facts) -> Advice | None:
         return None
     seen = f"loops start {starts} kernels of under {_SMALL_US:g} us in a run, and take {loops:.0f} us beside them"
     change = f"compile whole loops: XLA_FLAGS={SMALL_LOOPS}"
-    return Advice(min(gain, facts.run_us / 2), f"{seen}; {change}", longest_line(_in_loops(facts)))
+    return Advice(min(gain, facts.run_us / 2), f"{seen}; {change}", longest_line(_in_loops(facts)), SMALL_LOOPS)
 
 
 def unroll_small_loops(facts: Facts) -> Advice | None:
@@ -82,23 +85,34 @@ def convolutions_by_eigen(facts: Facts) -> Advice | None:
     if time < 4 * NOTABLE * facts.run_us or gain < time / 2:
         return None
     seen = f"{len(found)} convolutions run in the library YNN for {time:.0f} us of a run, {gain / time:.0%} of it above the machine's roof"
-    return Advice(gain, f"{seen}; try XLA's own: XLA_FLAGS={NO_YNN}", longest_line(found))
+    return Advice(gain, f"{seen}; try XLA's own: XLA_FLAGS={NO_YNN}", longest_line(found), NO_YNN)
 
 
-def sort_scatters(facts: Facts) -> Advice | None:
-    """Scatters, which XLA:CPU runs one update after the other."""
-    found = [kernel for kernel in facts.kernels if kernel.instruction.opcode.name == "scatter" or has_opcode(kernel.instruction, "scatter")]
+def reductions_without_ynn(facts: Facts) -> Advice | None:
+    """Reductions that XLA's rewriter gave to the library YNN."""
+    found = [k for k in facts.kernels if has_opcode(k.instruction, "reduce") and YNN in str(k.instruction.attributes.get("backend_config"))]
     time = sum(kernel.us for kernel in found)
     if time < 2 * NOTABLE * facts.run_us:
         return None
-    seen = f"scatters take {time:.0f} us of a run, one update after the other"
-    change = "a product with jax.nn.one_hot, or jax.ops.segment_sum with indices_are_sorted=True, runs as wide as the machine"
-    return Advice(time, f"{seen}: {change}", longest_line(found))
+    seen = f"{len(found)} reductions run in the library YNN for {time:.0f} us of a run"
+    return Advice(time, f"{seen}; try XLA's own: XLA_FLAGS={NO_YNN_REDUCE}", longest_line(found), NO_YNN_REDUCE)
+
+
+def sort_by_our_compiler(facts: Facts) -> Advice | None:
+    """Sorts, if our compiler was measured to be faster."""
+    found = [kernel for kernel in facts.kernels if kernel.instruction.opcode.name == "sort"]
+    time = sum(kernel.us for kernel in found)
+    if facts.ours_us is None or time < facts.run_us / 2 or facts.ours_us > facts.run_us / 2:
+        return None
+    seen = f"sorts take {time:.0f} us of a run: XLA:CPU compares elements on one thread"
+    change = "run the program by our compiler, xe.jit(f) or JAX_PLATFORMS=xla_explorer"
+    tried = facts.run_us, facts.ours_us
+    return Advice(facts.run_us - facts.ours_us, f"{seen}; {change}", longest_line(found), "", tried)
 
 
 RULES: Final[tuple[Rule, ...]] = (
     compile_small_loops, unroll_small_loops, flatten_products, batch_stacked_weights, convolutions_by_eigen, batch_small_kernels,
-    keep_layouts, halve_doubles, sort_scatters,
+    reductions_without_ynn, sort_by_our_compiler, copy_less_in_loops, halve_doubles, *SLOW_FORMS,
 )  # fmt: skip
 
 

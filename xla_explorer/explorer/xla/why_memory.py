@@ -7,14 +7,16 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
-from xla_explorer.explorer.display.quantities import byte_count
+from xla_explorer.explorer.display.quantities import byte_count, number_of
 from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.measures.slow_forms import argument_name, undonated_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError, source_line
 from xla_explorer.explorer.xla.places import PlacedModule, short_place
 from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
 from xla_explorer.frontends.xla_dump.live_range import parse_live_ranges
 
 _SHOWN: Final = 10
+_LARGE_CONSTANTS: Final = 1 << 20
 _ALIASED: Final = re.compile(r"\}:\s*\((\d+)")
 
 
@@ -54,11 +56,14 @@ class WhyMemory(Report):
         The instruction that runs then.
     not_aliased
         A NotAliased for each donated parameter that no result takes over.
+    undonated
+        (argument, bytes) of each parameter that is not donated and whose memory a result of the same shape could take.
     """
 
     def __init__(self, name: str, slices: list[DumpedSlice], alive: list[Alive], at: str, not_aliased: list[NotAliased]) -> None:
         sizes = {one.allocation: (one.allocation_size, _role(one.role)) for one in slices}
         self.name, self.at, self.not_aliased = name, at, not_aliased
+        self.undonated: list[tuple[str, int]] = []
         self.alive = sorted(alive, key=lambda one: -one.bytes)
         self.by_role: dict[str, int] = {}
         for size, role in sizes.values():
@@ -94,8 +99,16 @@ class WhyMemory(Report):
         yield Table(Alive._fields, shown, "values at the peak", note)
         if self.not_aliased:
             yield Table(NotAliased._fields, self.not_aliased, "donated but not aliased")
-        else:
-            yield Sentence("every donated parameter is taken over by a result, or nothing is donated")
+        elif not self.undonated:
+            yield Sentence("every donated parameter is taken over by a result, or no parameter has the shape of a result")
+        if self.undonated:
+            size = byte_count(sum(size for _, size in self.undonated))
+            names = ", ".join(dict.fromkeys(name for name, _ in self.undonated))
+            yield Sentence(f"not donated: {number_of(len(self.undonated), 'parameter')} of {size} ({names}) with the shapes of results, "
+                           "which could take their memory: jax.jit(f, donate_argnums=...)")  # fmt: skip
+        constants = self.by_role.get("constants", 0)
+        if constants >= _LARGE_CONSTANTS:
+            yield Sentence(f"constants take {byte_count(constants)}: a captured array is compiled into the program; pass it as an argument")
 
     def records(self) -> Table:
         """A row a value that lives at the peak."""
@@ -145,7 +158,9 @@ def explain_memory(session: Compilation, donated: Iterable[int] = (), names: Map
         else:
             alive.append(Alive(title, size, _role(found.role), found.allocation, found.offset, line))
     at = live.schedule[live.peak] if live.peak is not None and live.peak < len(live.schedule) else ""
-    return WhyMemory(session.source.name, slices, alive, known.get(at, at), _not_aliased(session, donated))
+    page = WhyMemory(session.source.name, slices, alive, known.get(at, at), _not_aliased(session, donated))
+    page.undonated = [(argument_name(p), p.shape.byte_size) for p in undonated_arguments(session.module)]
+    return page
 
 
 def _line(session: Compilation, placed: PlacedModule, name: str) -> str:

@@ -47,7 +47,9 @@ class WhySlow(Report):
     kernels
         By time.
     advice
-        Changes to try, the largest gain first.
+        Changes to try, the largest gain first; flags of XLA were tried, and say what was measured.
+    without_gain
+        Flags that a rule would have proposed, and that were tried and did not help.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class WhySlow(Report):
         recorded_us = float(runs["wall_us"].median())
         self.slowdown = max(recorded_us / run_us, 1.0) if run_us > 0 else 1.0
         self.advice: list[Advice] = advise(self._facts(len(runs)))
+        self.without_gain: list[Advice] = []
 
     def _facts(self, runs: int) -> Facts:
         """What the rules see: times as they are while nothing is recorded."""
@@ -78,7 +81,7 @@ class WhySlow(Report):
                 us = one.us / self.slowdown
                 least = None if one.roof is None else min(one.roof * one.us, us)
                 kernels.append(KernelFact(i, us, max(round(row["n"] / runs), 1), row["line"], least))
-        return Facts(self.run_us, self.idle_us / self.slowdown, kernels)
+        return Facts(self.run_us, self.idle_us / self.slowdown, kernels, self.ours_us)
 
     def headline(self) -> str:
         """Time of a run, of that between kernels, and how much is joined."""
@@ -98,8 +101,10 @@ class WhySlow(Report):
         if self.advice:
             yield Listing("try first:", [_said(one) for one in self.advice], numbered=True)
         else:
-            seen = "no loop of short kernels, no layout copies, no slow convolutions in a library, no scatters, no 64-bit arithmetic"
+            seen = "no loop of short kernels, no layout copies, no slow library kernels, no known slow form, no 64-bit arithmetic"
             yield Sentence(f"no rule has a change to propose: {seen} that takes a notable part of a run")
+        if self.without_gain:
+            yield Listing("tried, no gain:", [f"XLA_FLAGS={one.flags}; {one.evidence}" for one in self.without_gain])
 
     def _lines(self) -> list[tuple[str, float, float, int]]:
         """(place, microseconds, share, kernels) of each source line, by the times of its kernels in the table below it."""
@@ -134,7 +139,7 @@ class WhySlow(Report):
 
 def _said(advice: Advice) -> str:
     place = f" ({short_place(advice.line)})" if advice.line else ""
-    return f"{advice.sentence}{place}; at most {microseconds(advice.gain_us)} of a run"
+    return f"{advice.sentence}{place}; {advice.evidence}"
 
 
 def _slow_kernel(row: dict[str, Any], limits: MachineLimits | None, whole: float) -> SlowKernel:

@@ -1,0 +1,259 @@
+"""Rules for well-known slow forms of JAX programs. Each remedy was timed on XLA:CPU: tests/hunt/test_advice_cases.py has the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
+from typing import Final
+
+from xla_explorer.explorer.measures.advice_rules import NOTABLE, Advice, Facts, KernelFact, longest_line
+from xla_explorer.hlo.analysis.running_windows import scan_dimension
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.metadata import parse_metadata
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text.module_header import parse_input_output_alias
+
+_SAME_VALUES: Final = frozenset({"bitcast", "reshape", "copy", "convert", "broadcast"})
+_DENSE_EXPERTS: Final = 16
+"""Up to so many stacked weights, a product with all of them is cheaper than a copy of one for each row."""
+_FEW: Final = 8
+"""A sort of which at most one element in so many is read."""
+
+
+def parts(i: HloInstruction) -> Iterable[HloInstruction]:
+    """The instructions that a kernel computes."""
+    return i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,)
+
+
+def _of_kernels(facts: Facts, slow: Callable[[HloInstruction], bool], seen: str, change: str) -> Advice | None:
+    return _of(facts, [kernel for kernel in facts.kernels if any(map(slow, parts(kernel.instruction)))], seen, change)
+
+
+def _of(facts: Facts, kernels: Sequence[KernelFact], seen: str, change: str, gain: float | None = None) -> Advice | None:
+    us = sum(kernel.us for kernel in kernels)
+    gain = us if gain is None else gain
+    if gain < NOTABLE * facts.run_us or not kernels:
+        return None
+    return Advice(gain, f"{seen} take {us:.0f} us of a run: {change}", longest_line(kernels))
+
+
+def donate_arguments(facts: Facts) -> Advice | None:
+    """Copies of arguments that a result would overwrite if they were donated."""
+    copies = [(kernel, p) for kernel in facts.kernels if (p := copied_argument(kernel.instruction)) is not None]
+    names = dict.fromkeys(argument_name(parameter) for _, parameter in copies)
+    donated = ", ".join([repr(name) for name in names])
+    change = (
+        f"a result is written over each copy, since the caller keeps the argument. Donate {donated}: "
+        f"jax.jit(f, donate_argnames=({donated},)), or by place with donate_argnums, and use the result in its place afterwards"
+    )
+    return _of(facts, [kernel for kernel, _ in copies], f"copies of arguments ({donated})", change)
+
+
+def copied_argument(i: HloInstruction) -> HloInstruction | None:
+    """The argument that a kernel copies as it is, if it is not donated and a result has its shape."""
+    if any(j.opcode.name not in ("copy", "parameter") for j in parts(i)) or len(i.operands) != 1:
+        return None
+    argument, module = i.operands[0], i.parent.module
+    if argument.opcode.name != "parameter" or argument.parent is not module.entry or argument.shape != i.shape:
+        return None
+    return argument if argument in undonated_arguments(module) else None
+
+
+def undonated_arguments(module: HloModule) -> list[HloInstruction]:
+    """The arguments that could give their memory to a result of the same shape, and do not."""
+    aliases = parse_input_output_alias(str(module.attributes.get("input_output_alias") or "{}"))
+    taken, results = {one.parameter_number for one in aliases}, [leaf for _, leaf in module.entry.root.shape.leaves()]
+    parameters = list(module.entry.parameters())
+    for number in taken:
+        if number < len(parameters) and parameters[number].shape in results:
+            results.remove(parameters[number].shape)
+    found = []
+    for number, parameter in enumerate(parameters):
+        if number not in taken and parameter.shape in results:
+            results.remove(parameter.shape)
+            found.append(parameter)
+    return found
+
+
+def argument_name(parameter: HloInstruction) -> str:
+    """The name of the function's argument that a parameter is, or is a leaf of."""
+    name = parse_metadata(parameter.metadata).op_name or parameter.name
+    return name.partition("[")[0].partition(".")[0]
+
+
+def channels_last(facts: Facts) -> Advice | None:
+    """Transposes before and after convolutions."""
+    def moves(i: HloInstruction) -> bool:
+        kinds = {part.opcode.name for part in parts(i)} - {"parameter", "bitcast", "reshape"}
+        near = [*i.operands, *i.users]
+        return bool(kinds) and kinds <= {"copy", "transpose"} and any(part.opcode.name == "convolution" for j in near for part in parts(j))
+
+    change = 'store images and weights with channels last: conv_general_dilated(..., dimension_numbers=("NHWC", "HWIO", "NHWC"))'
+    return _of(facts, [k for k in facts.kernels if moves(k.instruction)], "transposes around convolutions", change)
+
+
+def index_major(facts: Facts) -> Advice | None:
+    """Scatters and gathers by an index into the minor dimension: each row is strewn over memory."""
+    def strewn(i: HloInstruction) -> bool:
+        if i.opcode.name not in ("scatter", "gather"):
+            return False
+        array = i.operands[0].shape
+        if i.opcode.name == "scatter":
+            indexed = i.attribute("scatter_dims_to_operand_dims")
+            count = len(i.operands) // 2
+            row = prod(i.operands[-1].shape.dimensions[d] for d in i.attribute("update_window_dims")) if count == 1 else 1
+        else:
+            indexed, row = i.attribute("start_index_map"), prod(i.attribute("slice_sizes"))
+        minor = array.layout.minor_to_major[0] if array.is_array and array.layout is not None and array.rank > 1 else None
+        return row > 1 and tuple(indexed) == (minor,)
+
+    change = "keep the indexed dimension first and the features last, x.at[i].add(u) and x[i] with x of [n, features]"
+    return _of_kernels(facts, strewn, "scatters and gathers by the last dimension, whose rows are strewn over memory,", change)
+
+
+def weights_per_row(facts: Facts) -> Advice | None:
+    """A gather of a matrix for each row of a product."""
+    experts = 0
+
+    def copies(i: HloInstruction) -> bool:
+        nonlocal experts
+        if i.opcode.name != "gather" or i.shape.byte_size < 4 * i.operands[0].shape.byte_size:
+            return False
+        if sum(size > 1 for size in i.attribute("slice_sizes")) < 2 or not _feeds_a_batched_product(i):
+            return False
+        experts = max(experts, i.operands[0].shape.dimensions[0])
+        return True
+
+    found = [kernel for kernel in facts.kernels if any(map(copies, list(parts(kernel.instruction))))]
+    dense = 'multiply by all and select: jnp.einsum("te,td,edf->tf", jax.nn.one_hot(e, len(w)), x, w), or '
+    change = (dense if experts <= _DENSE_EXPERTS else "") + "sort the rows by their index and use jax.lax.ragged_dot"
+    return _of(facts, found, f"copies of a weight for each row of a product (w[e], {experts} weights)", change)
+
+
+def _feeds_a_batched_product(gather: HloInstruction) -> bool:
+    every = gather.parent.module.instructions()
+    fused = [kernel for kernel in every if kernel.opcode.name == "fusion" and kernel.called[0] is gather.parent]
+    pending, seen = [*gather.users, *[user for kernel in fused for user in kernel.users]], set()
+    while pending:
+        user = pending.pop()
+        if user in seen:
+            continue
+        seen.add(user)
+        if any(part.opcode.name == "dot" and part.attribute("lhs_batch_dims") for part in parts(user)):
+            return True
+        if user.opcode.name in _SAME_VALUES:
+            pending += user.users
+    return False
+
+
+def take_rows(facts: Facts) -> Advice | None:
+    """A product with a matrix of ones and zeros that selects rows."""
+    made: set[HloInstruction] = set()
+
+    def selects(i: HloInstruction) -> bool:
+        for side, key in enumerate(("lhs_contracting_dims", "rhs_contracting_dims")) if i.opcode.name == "dot" else ():
+            one = i.operands[side]
+            if one.opcode.name == "parameter":  # of a fusion: what it is given
+                one = next((k.operands[one.parameter_number] for k in i.parent.module.instructions()
+                            if k.opcode.name == "fusion" and k.called[0] is i.parent), one)  # fmt: skip
+            maker = one
+            if one.opcode.name == "fusion":
+                one = one.called[0].root
+            while one.opcode.name in ("convert", "bitcast", "copy"):
+                one = one.operands[0]
+            if one.opcode.name != "compare" or one.attribute("direction") != "EQ":
+                continue
+            counted = [o.attribute("iota_dimension") for o in one.operands if o.opcode.name == "iota"]
+            if counted and tuple(i.attribute(key)) == (counted[0],):
+                made.add(maker)
+                return True
+        return False
+
+    found = [kernel for kernel in facts.kernels if any(map(selects, list(parts(kernel.instruction))))]
+    found += [kernel for kernel in facts.kernels if kernel.instruction in made and kernel not in found]
+    change = "take the rows by index: jax.nn.one_hot(i, n) @ W is W[i] (jnp.take(W, i, axis=0))"
+    return _of(facts, found, "products with a one-hot matrix", change)
+
+
+def distances_by_product(facts: Facts) -> Advice | None:
+    """Sums of squared differences of all pairs."""
+    def pairs(i: HloInstruction) -> bool:
+        if i.opcode.name != "reduce" or len(i.operands) != 2 or i.to_apply.root.opcode.name != "add":
+            return False
+        square = i.operands[0]
+        if square.opcode.name != "multiply" or square.operands[0] is not square.operands[1] or square.operands[0].opcode.name != "subtract":
+            return False
+        one, other = square.operands[0].operands
+        if one.opcode.name != "broadcast" or other.opcode.name != "broadcast":
+            return False
+        here, there, summed = set(one.attribute("dimensions")), set(other.attribute("dimensions")), set(i.attribute("dimensions"))
+        return bool(here - there) and bool(there - here) and summed <= here & there
+
+    product = "|x - y|^2 = (x*x).sum(-1)[:, None] + (y*y).sum(-1) - 2 * x @ y.T"
+    change = f"use a product, {product} (less exact for near points: jnp.maximum(.., 0))"
+    return _of_kernels(facts, pairs, "squared differences of all pairs", change)
+
+
+def scan_by_doubling(facts: Facts) -> Advice | None:
+    """Running sums written as windows over a whole dimension."""
+    def running(i: HloInstruction) -> bool:
+        if i.opcode.name != "reduce-window":
+            return False
+        rules, base = i.attribute("window").dimensions, i.operands[0].shape.dimensions
+        exclusive = any(w.size == n == w.padding_low > 1 for w, n in zip(rules, base, strict=True))  # so XLA sums its partial sums
+        return exclusive or scan_dimension(rules, base) is not None
+
+    change = "jax.lax.associative_scan(jnp.add, x, axis=...) takes fewer steps (jnp.cumsum becomes such windows, too)"
+    return _of_kernels(facts, running, "running sums by windows over a whole dimension", change)
+
+
+def select_few(facts: Facts) -> Advice | None:
+    """Sorts of which a few elements are read."""
+    def few(i: HloInstruction) -> bool:
+        if i.opcode.name != "sort" or len(i.operands) > 2:
+            return False
+        values = [user for user in i.users if user.opcode.name == "get-tuple-element"] or [i]
+        readers = [user for value in values for user in value.users]
+        read = sum(user.shape.byte_size for user in readers)
+        sliced = all(any(part.opcode.name == "slice" for part in parts(user)) for user in readers)
+        return bool(readers) and sliced and not any(v.is_root for v in values) and _FEW * read <= i.operands[0].shape.byte_size
+
+    change = "jax.lax.top_k(x, k) finds the largest without sorting the rest"
+    return _of_kernels(facts, few, "sorts of which a few elements are read", change)
+
+
+def hoist_from_loops(facts: Facts) -> Advice | None:
+    """Kernels of a loop's body or condition that compute the same in each turn."""
+    modules = {kernel.instruction.parent.module for kernel in facts.kernels[:1]}
+    whiles = [i for module in modules for i in module.instructions() if i.opcode.name == "while"]
+    kept = {c: _unchanged(loop) for loop in whiles for c in loop.called}
+    looped = [k for k in facts.kernels if k.calls > 1 and k.instruction.parent in kept]
+    found = [k for k in looped if _is_same(k.instruction, kept[k.instruction.parent])]
+    gain = sum(kernel.us * (1 - 1 / kernel.calls) for kernel in found)
+    change = "compute them once before the loop, and let its body and condition read the result"
+    return _of(facts, found, "kernels that compute the same in each turn of a loop", change, gain)
+
+
+def _unchanged(loop: HloInstruction) -> set[int]:
+    """The elements of a loop's state that its body hands on as they are."""
+    (body,) = [c for c in loop.called if c.root.shape == loop.shape]
+    root = body.root
+    if root.opcode.name != "tuple":
+        return set()
+    return {k for k, o in enumerate(root.operands) if o.opcode.name == "get-tuple-element" and o.operands[0] in body.parameters()
+            and o.attribute("index") == k}  # fmt: skip
+
+
+def _is_same(i: HloInstruction, kept: set[int]) -> bool:
+    """Whether a value depends only on unchanged elements of a loop's state and on constants."""
+    if i.opcode.name == "get-tuple-element" and i.operands[0].opcode.name == "parameter":
+        return i.attribute("index") in kept
+    if i.opcode.name in ("parameter", "while", "conditional", "call", "custom-call", "rng", "infeed", "partition-id", "replica-id"):
+        return False
+    return all(_is_same(o, kept) for o in i.operands)
+
+
+SLOW_FORMS: Final = (
+    donate_arguments, channels_last, index_major, weights_per_row, take_rows, distances_by_product, scan_by_doubling, select_few,
+    hoist_from_loops,
+)  # fmt: skip
