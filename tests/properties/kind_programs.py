@@ -242,7 +242,7 @@ def fusion(p: Body) -> None:
         end = c.choices((_product, _windowed, _reduced), (3, 2, 5))[0]
         roots = [_reduced(inner, roots[0]) if end is _product and t == "pred" else end(inner, roots[0])]
     elif c.random() < 0.3:
-        roots += [k for k in known if k.sizes == roots[0].sizes and not k.name.startswith("@")][:2]
+        roots += [k for k in known if k.sizes == roots[0].sizes][:2]
     arguments = [p.parameter(v.type, v.sizes) for v in inner.parameters]
     p.functions += inner.functions
     name = f"{p.prefix}fused"
