@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.program_kernels import PreparedKernel, ProgramKernels
@@ -18,6 +20,16 @@ class KernelCalls:
         self.w, self.table, self.kernels, self.probes = w, table, kernels, probes
         self.pointers: dict[int, str] = {}
         self.tables: dict[bytes, int] = {}
+
+    def loads(self) -> dict[str, list[str]]:
+        """The lines that load each pointer that is read from the table."""
+        return {
+            name: [
+                f"  {name}.at = getelementptr inbounds ptr, ptr %table, i64 {slot}",
+                f"  {name} = load ptr, ptr {name}.at, !invariant.load !0",
+            ]
+            for slot, name in self.pointers.items()
+        }
 
     def base(self, slot: int) -> str:
         """The pointer in a table slot, loaded once at the function's entry."""
@@ -92,3 +104,29 @@ class KernelCalls:
             count = w.value(f"getelementptr inbounds i64, ptr {cell}, i64 1")
             calls = w.value(f"load volatile i64, ptr {count}, align 8")
             w.do(f"store volatile i64 {w.value(f'add i64 {calls}, ' + w.value(f'zext i1 {counted} to i64'))}, ptr {count}, align 8")
+
+
+_POINTER = re.compile(r"%table\d+\b(?!\.)")
+
+
+def loaded_where_used(
+    body: list[str], origins: list[int | None], loads: dict[str, list[str]]
+) -> tuple[list[str], list[int | None]]:
+    """Put the loads of pointers that one line uses in front of the line, and take them out of `loads`.
+
+    LLVM takes time with the square of the number of values that live from the head of a long function to their use.
+    """
+    used: dict[str, list[int]] = {}
+    for k, line in enumerate(body):
+        for name in dict.fromkeys(_POINTER.findall(line)):
+            used.setdefault(name, []).append(k)
+    before: dict[int, list[str]] = {}
+    for name, places in used.items():
+        if len(places) == 1 and name in loads and " = phi " not in body[places[0]]:
+            before.setdefault(places[0], []).extend(loads.pop(name))
+    lines, lines_origins = list[str](), list[int | None]()
+    for k, (line, origin) in enumerate(zip(body, origins, strict=True)):
+        more = before.get(k, [])
+        lines += [*more, line]
+        lines_origins += [None] * len(more) + [origin]
+    return lines, lines_origins
