@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
+import pandas
 import pytest
 
 import xla_explorer as xe
@@ -55,3 +59,25 @@ def test_an_ordinary_frame_otherwise(session: xe.Session) -> None:
     assert list(profile[profile["opcode"] == "dot"].by_line()["line"]) == ["model.py:3"]
     evaluated = xe.compile(TEXT, backend="interpreter", passes="none").profile(repeats=1)
     assert "model.py:3" in set(evaluated.by_line()["line"])
+
+
+@pytest.mark.parametrize("way", ["pickle", "copy", "deepcopy", "concat", "read_pickle"])
+def test_a_profile_is_kept_and_still_tells_its_lines(session: xe.Session, way: str, tmp_path: object) -> None:
+    profile = session.profile(repeats=2)
+    if way == "read_pickle":
+        profile.to_pickle(f"{tmp_path}/p.pkl")
+    kept = {
+        "pickle": lambda: pickle.loads(pickle.dumps(profile)), "copy": lambda: copy.copy(profile), "deepcopy": lambda: copy.deepcopy(profile),
+        "concat": lambda: pandas.concat([profile, profile]).iloc[: len(profile)],
+        "read_pickle": lambda: pandas.read_pickle(f"{tmp_path}/p.pkl"),
+    }[way]()  # fmt: skip
+    assert type(kept) is type(profile) and kept["median_us"].tolist() == profile["median_us"].tolist()
+    if way != "concat":  # of several profiles pandas keeps what they have in common only
+        assert kept.by_line().equals(profile.by_line())
+
+
+def test_sums_of_kernels_count_each_time_once(session: xe.Session) -> None:
+    profile = session.profile(repeats=2)
+    assert len(profile.kernels) == len(profile) - 1 and len(profile.whole) == 1
+    assert profile.kernels["median_us"].sum() == pytest.approx(profile.by_line()["median_us"].sum())
+    assert "(whole program)" not in set(profile.kernels.groupby("kernel")["median_us"].sum().index)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from IPython.core.completer import SimpleCompletion
+
 from xla_explorer.backends.registry import backend_names
 from xla_explorer.compiler.pipeline import registered_passes
 from xla_explorer.hlo.opcodes import OPCODES
@@ -12,12 +14,33 @@ from xla_explorer.hlo.opcodes import OPCODES
 SHOWN = ("explore", "graph", "passes", "fusion", "ir", "asm", "ptx", "buffers", "kernels", "code", "html")
 OPTIONS = ("--passes", "--backend", "--show", "--time", "--args", "--no-run", "--save", "--journal", "--annotate", "--isolate", "--timeout")
 JAX_OPTIONS = ("--passes", "--backend", "--show", "--journal", "--explore")
+_WORD = re.compile(r"\S*$")
 _OPCODE_PLACE = re.compile(r"=\s*(?:\([^)]*\)|\S+)\s+([a-z\-]*)$")
 
 
-def complete_magic_line(_shell: Any, event: Any) -> list[str]:
-    """Candidates for the word at the cursor of a line that starts with `%%hlo` or `%%jax`."""
-    return magic_line_candidates(getattr(event, "text_until_cursor", event.line))
+def register_completion(shell: Any) -> None:
+    """Add the completion of `%%hlo` and `%%jax` cells to a shell's completer, once."""
+    matchers = getattr(getattr(shell, "Completer", None), "custom_matchers", None)
+    if matchers is not None and complete_cell not in matchers:
+        matchers.append(complete_cell)
+
+
+def complete_cell(context: Any) -> dict[str, Any]:
+    """Candidates for the word at the cursor of a `%%hlo` or `%%jax` cell (IPython's matcher API); alone, without Python's names."""
+    cell, typed = context.full_text, context.text_until_cursor
+    found: list[str] = []
+    if cell.startswith(("%%hlo", "%%jax")) and " " in cell.partition("\n")[0]:
+        if context.cursor_line == 0:
+            found = magic_line_candidates(typed)
+        elif cell.startswith("%%hlo"):
+            found = opcode_candidates(typed)
+    word = _WORD.search(typed)
+    completions = [SimpleCompletion(text=text, type="keyword") for text in found]
+    fragment = word[0] if word is not None and found else context.token
+    return {"completions": completions, "matched_fragment": fragment, "suppress": bool(found), "ordered": bool(found)}
+
+
+complete_cell.matcher_api_version = 2  # type: ignore[attr-defined]  # what IPython's decorator `context_matcher` sets
 
 
 def magic_line_candidates(text: str) -> list[str]:
@@ -43,9 +66,3 @@ def opcode_candidates(text: str) -> list[str]:
     """Opcodes that fit at the end of a line of HLO: after `name = shape `."""
     found = _OPCODE_PLACE.search(text)
     return [name for name in OPCODES if name.startswith(found.group(1))] if found else []
-
-
-def complete_hlo_text(shell: Any, event: Any) -> list[str]:
-    """Opcodes, in cells that start with `%%hlo`."""
-    cell = getattr(getattr(shell, "Completer", None), "full_text", "") or ""
-    return opcode_candidates(event.text_until_cursor) if cell.startswith("%%hlo") else []

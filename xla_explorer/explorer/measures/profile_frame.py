@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.display.pandas_frame import WideFrame
+from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM
 from xla_explorer.explorer.sessions.compilation import Compilation, scope_of, source_line
 from xla_explorer.hlo.analysis.cost import FREE, instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
@@ -25,12 +26,22 @@ class Part(NamedTuple):
 class ProfileFrame(WideFrame):
     """A row a kernel; see `Session.profile`."""
 
-    _metadata = ("_parts",)  # what pandas takes along, to copies and selections of rows
+    _metadata: ClassVar = ["_parts"]  # what pandas takes along, to copies, selections of rows and pickles: it must be a list
     _parts: dict[int, tuple[Part, ...]] = {}  # noqa: RUF012  # never changed
 
     @property
     def _constructor(self) -> type[ProfileFrame]:
         return ProfileFrame
+
+    @property
+    def kernels(self) -> ProfileFrame:
+        """The rows of kernels alone, of which sums and groups count each time once."""
+        return self[self["kernel"] != WHOLE_PROGRAM]
+
+    @property
+    def whole(self) -> ProfileFrame:
+        """The row of the whole program alone."""
+        return self[self["kernel"] == WHOLE_PROGRAM]
 
     @classmethod
     def of(cls, session: Compilation, rows: Iterable[Any], columns: Sequence[str]) -> ProfileFrame:

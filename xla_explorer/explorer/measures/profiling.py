@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from xla_explorer.backends.cpu.machine_limits import MachineLimits
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
-WHOLE_PROGRAM = "(whole program)"
 SHORTEST_US = 0.2  # below this the counter's steps are too coarse to say how near the roof a kernel is
+WHOLE_PROGRAM = "(whole program)"
 COLUMNS = [
     "kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "cycles", "bytes", "flops", "intensity", "GB/s", "roofline_share", "line",
     "instruction",
@@ -87,6 +87,7 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     flops over bytes. GB/s: bytes over median. roofline_share: least time that this machine allows, with as many cores as the
     kernel uses, over the median, where the backend knows the machine (by its figure for streaming stores where the kernel has them);
     data that stays in a cache may exceed 1. The whole program is timed without probes, the kernels with them.
+    `frame.kernels` has the rows of kernels alone, for sums and groups; `frame.whole` that of the whole program.
     `frame.attrs["note"]` says what inputs were used and what a probe costs.
     """
     note = "the arguments given"
