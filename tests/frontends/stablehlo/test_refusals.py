@@ -60,7 +60,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "element type": ("func.func @main(%a: tensor<4xi128>) { return }", "element-type"),
     "other dialect": (HEAD + "  %0 = tosa.abs %a : tensor<4xf32>" + TAIL, "dialect"),
     "unknown operation": (HEAD + "  %0 = stablehlo.absolute %a : tensor<4xf32>" + TAIL, "operation"),
-    "resource elided": (HEAD + "  %0 = stablehlo.constant dense_resource<weights> : tensor<4xf32>" + TAIL, "resource-missing"),
     "capture": (HEAD + '  %0 = "stablehlo.map"(%a) <{dimensions = array<i64: 0>}> ({\n ^bb0(%x: tensor<f32>):\n %y = stablehlo.slice %a [0:1] : (tensor<4xf32>) -> tensor<1xf32>\n'
                 " stablehlo.return %x : tensor<f32> }) : (tensor<4xf32>) -> tensor<4xf32>" + TAIL, "captured-value"),
     "recursion": (HEAD + "  %0 = func.call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>" + TAIL + "\nfunc.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"

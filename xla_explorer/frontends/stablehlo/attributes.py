@@ -12,7 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xla_explorer.frontends.stablehlo.dense import decode_bytes, decode_dense, read_dense
+from xla_explorer.frontends.stablehlo.dense import (
+    decode_bytes,
+    decode_dense,
+    elided_literal,
+    read_dense,
+)
 from xla_explorer.frontends.stablehlo.reader import IDENTIFIER, STRING, WORD, Reader
 from xla_explorer.frontends.stablehlo.types import read_shape, read_type, starts_type
 from xla_explorer.hlo.attributes import ConvolutionDimensionNumbers
@@ -73,11 +78,15 @@ def read_attribute(reader: Reader) -> Any:
         return name != "false"
     if name == "dense":
         reader.at = start + len(name)
-        at, text = read_dense(reader)
+        written = read_dense(reader)
         reader.expect(":", "a dense literal")
-        return decode_dense(reader, read_shape(reader), text, at)
+        return decode_dense(reader, read_shape(reader), written)
     if name == "dense_resource":
         return _resource(reader, start)
+    if name == "opaque":  # how older MLIR wrote values that it left out
+        reader.at = start + len(name)
+        text = reader.balanced()
+        return elided_literal(reader, read_shape(reader), start) if reader.accept(":") else Opaque(name + text)
     if name == "array":
         reader.at = start + len(name)
         return _array(reader)
@@ -148,25 +157,15 @@ def _array(reader: Reader) -> tuple[Any, ...]:
 
 
 def _resource(reader: Reader, start: int) -> Literal:
+    """`dense_resource<name> : type`. Values that no section of the file holds were left out by who printed it."""
     reader.at = start + len("dense_resource")
     reader.expect("<", "a resource")
-    at = reader.skip()
     m = reader.take(STRING) or reader.need(WORD, "the name of a resource")
-    name = m.group().strip('"')
     reader.expect(">", "a resource")
     reader.expect(":", "a resource")
     shape = read_shape(reader)
-    raw = reader.resource(name)
-    if raw is None:
-        reader.refuse(
-            "resource-missing",
-            f"the values of dense_resource<{name}> are not in this file",
-            "print the module with its resources (do not elide them), or load the bytecode with the extra jax",
-            at,
-            len(name),
-            name=name,
-        )
-    return decode_bytes(reader, shape, raw, at)
+    raw = reader.resource(m.group().strip('"'))
+    return elided_literal(reader, shape, start) if raw is None else decode_bytes(reader, shape, raw, start)
 
 
 def _hash(reader: Reader) -> Any:
@@ -286,9 +285,12 @@ def _raw_convolution(reader: Reader) -> ConvolutionDimensionNumbers:
         )
 
 
+LONGEST = 1 << 20  # elements of a constant that says sizes, groups or places
+
+
 def integers(value: Any) -> tuple[int, ...]:
     """A list of integers in any of its spellings: `array<i64: ...>`, `[...]`, `dense<...>`."""
-    if isinstance(value, Literal):
+    if isinstance(value, Literal) and value.shape.element_count <= LONGEST:
         return tuple(map(int, value.array.reshape(-1)))
     if isinstance(value, tuple):
         return tuple(map(int, value))

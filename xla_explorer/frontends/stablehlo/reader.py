@@ -16,15 +16,16 @@ _BLANK = re.compile(r"(?:\s++|//[^\n]*+)*+")
 WORD = re.compile(r"[A-Za-z_][\w$.\-]*")
 IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
 VALUE = re.compile(r"(%[\w$.\-]+)(?:#(\d+))?")
-SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.\-]*)|"((?:[^"\\]|\\.)*)")')
-STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.\-]*)|"((?:[^"\\]++|\\.)*+)")')
+# Possessive: `re` keeps a place to go back to for each turn of a loop, some hundred bytes for a character of a constant.
+STRING = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
 INTEGER = re.compile(r"-?\d+")
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][A-Za-z_][\w$\-]*)[ \t]*=[ \t]*", re.MULTILINE)
 _ESCAPE = re.compile(rb'\\(?:([0-9A-Fa-f]{2})|(["\\nt]))')
-_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|->|[<>(){}\[\]]')
+_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"|->|[<>(){}\[\]]')
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _RESOURCES = re.compile(r"\{-#.*?#-\}\s*\Z", re.DOTALL)
-_RESOURCE = re.compile(r'([\w$.\-]+|"[^"]*")\s*:\s*"0x([0-9A-Fa-f]*)"')
+_RESOURCE = re.compile(r'([\w$.\-]++|"[^"]*+")\s*:\s*"0x([0-9A-Fa-f]*+)"')
 
 
 def unescaped(text: str) -> str:
@@ -45,7 +46,7 @@ class Reader:
         self.at = 0
         self.aliases = {m.group(1): m.end() for m in _ALIAS_DEFINITION.finditer(text)}
         self.known_aliases: dict[str, Any] = {}
-        self._resources: dict[str, bytes] | None = None
+        self._resources: dict[str, tuple[int, int]] | None = None
 
     # -- errors ------------------------------------------------------------------------------------------------------
     def span(self, at: int | None = None, length: int = 1) -> SourceSpan:
@@ -138,7 +139,7 @@ class Reader:
         """The bytes that the file's resource section holds under a name, without the alignment that stands before them."""
         if self._resources is None:
             section = _RESOURCES.search(self.text)
-            self._resources = {}
-            for m in _RESOURCE.finditer(section.group()) if section else ():
-                self._resources[m.group(1).strip('"')] = bytes.fromhex(m.group(2))[4:]
-        return self._resources.get(name)
+            found = _RESOURCE.finditer(self.text, section.start()) if section else ()
+            self._resources = {m.group(1).strip('"'): m.span(2) for m in found}
+        place = self._resources.get(name)
+        return None if place is None else bytes.fromhex(self.text[place[0] + 8 : place[1]])

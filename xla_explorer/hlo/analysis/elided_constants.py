@@ -1,4 +1,4 @@
-"""Constants whose values a text leaves out (`{...}`, XLA's default for large ones): which they are, and the warning about them.
+"""Constants whose values a text leaves out (`{...}` or `dense_resource<__elided__>`): which they are, and the warning about them.
 
 Whoever takes values from a module asks here. A counter's numbers stand for the values, as in XLA, so what is computed from them is not
 what the program computes.
@@ -13,8 +13,9 @@ from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
 
 REMEDY = (
-    "have XLA write them: --xla_dump_large_constants, or print_large_constants in its print options; from TensorFlow take "
-    'experimental_get_compiler_ir(...)(stage="stablehlo"), or the proto of stage="hlo_serialized"'
+    "have XLA write them: --xla_dump_large_constants, or print_large_constants in its print options; print MLIR with "
+    'large_elements_limit=None; from TensorFlow take experimental_get_compiler_ir(...)(stage="stablehlo"), or the proto of '
+    'stage="hlo_serialized"'
 )
 
 

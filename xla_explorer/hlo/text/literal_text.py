@@ -27,7 +27,7 @@ _ELEMENT_SIZE = re.compile(r"E\(\d+\)")
 _MOST_DIMENSIONS = 64  # of a numpy array
 _NOT_PUNCTUATION = bytes(set(range(256)) - set(b"{},"))
 _PLACES = bytes([byte if byte in b"{}," else ord("x") for byte in range(256)])
-_COMPLEX = re.compile(r"\(\s*([^(),\s]+)\s*,\s*([^()\s]*(?:\(0x[0-9a-fA-F]+\))?)\s*\)")
+_COMPLEX = re.compile(r"\(\s*([^(),\s]+(?:\(0x[0-9a-fA-F]+\))?)\s*,\s*([^()\s]*(?:\(0x[0-9a-fA-F]+\))?)\s*\)")
 
 
 def _skeleton(dimensions: tuple[int, ...]) -> str:

@@ -151,7 +151,7 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
             overflow &= np.array(["inf" not in part for part in parts])
     else:
         with np.errstate(over="ignore", invalid="ignore"):
-            array = values.astype(dtype)
+            array = round_to(element_type, values)
         overflow = _beyond(element_type, values, array)
         if np.isinf(values).any():  # beyond a double, too, unless it is written as infinite
             overflow = overflow | (np.isinf(values) & np.array(["inf" not in part for part in parts]))
@@ -163,6 +163,14 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
         raise _out_of_range(element_type, piece, at, f"-{limit}" if element_type.has_sign else "0", limit)
     if payloads:
         array = _set_payloads(element_type, array, payloads, values, parts, text, base)
+    return array
+
+
+def round_to(element_type: PrimitiveType, values: Array) -> Array:
+    """Doubles rounded to a type of floating point."""
+    array = values.astype(element_type.dtype)
+    if not element_type.has_sign:  # an exponent alone; ml_dtypes rounds everything between its two smallest numbers up
+        array = np.where((values > 0) & (values <= 1.5 * 2.0**-127), np.uint8(0).view(element_type.dtype), array)
     return array
 
 

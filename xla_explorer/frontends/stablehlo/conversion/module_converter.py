@@ -99,9 +99,8 @@ class ModuleConverter:
         entry.set_root(root)
         self._header(function, len(results))
         module = self.module
-        for computation in module.computations.values():  # those that only said sizes
-            for i in [i for i in computation.instructions.values() if i.opcode is CONSTANT and not i.users and not i.is_root]:
-                computation.remove(i)
+        for computation in module.computations.values():
+            _remove_unused_constants(computation)
         module.computations = {c.name: c for c in module.post_order_computations()}
         module.source_text, module.filename = self.reader.text, self.reader.filename or "<stablehlo>"
         return module
@@ -227,3 +226,11 @@ class ModuleConverter:
             frontend["xla.sdy.meshes"] = f"{{{listed}}}"
         if frontend:
             header["frontend_attributes"] = frontend_attributes(frontend)
+
+
+def _remove_unused_constants(computation: HloComputation) -> None:
+    """Remove the constants that only said sizes, and what repeats them."""
+    for i in reversed(list(computation.instructions.values())):
+        constant = i.opcode is CONSTANT or (i.opcode.name == "broadcast" and i.operands[0].opcode is CONSTANT)
+        if constant and not i.users and not i.is_root:
+            computation.remove(i)

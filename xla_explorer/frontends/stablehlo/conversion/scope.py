@@ -13,6 +13,7 @@ import numpy as np
 
 from xla_explorer.frontends.stablehlo.attributes import Dictionary, Keyword, integers
 from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_of_results
+from xla_explorer.frontends.stablehlo.dense import repeated_element
 from xla_explorer.frontends.stablehlo.errors import StablehloError
 from xla_explorer.frontends.stablehlo.program import Operation, Region, Use
 from xla_explorer.hlo.attributes import attributes_of
@@ -86,7 +87,14 @@ class Scope:
     def _literal(self, name: str, literal: Literal) -> HloInstruction:
         found = self._literals.get(name)
         if found is None:
-            found = self._literals[name] = self.constant(literal)
+            one = repeated_element(literal)
+            found = self.constant(literal if one is None else one)
+            if one is not None:  # as XLA's translation does: a splat of any size takes no memory
+                found = self.computation.add(
+                    opcode("broadcast"), literal.shape, (found,), attributes_of({"dimensions": ()}), metadata=self._metadata()
+                )
+                found.line = self._line()
+            self._literals[name] = found
         return found
 
     def constant(self, value: Any, like: Shape | None = None) -> HloInstruction:
