@@ -15,7 +15,7 @@ from typing import Protocol
 from xla_explorer.compiler.buffers import renames_memory
 from xla_explorer.compiler.codegen.foreign_calls import FOREIGN_CALL, foreign_call_function, write_foreign_call
 from xla_explorer.compiler.codegen.function_writer import WHILE, FunctionWriter, metadata_definitions
-from xla_explorer.compiler.codegen.kernel_calls import KernelCalls, loaded_where_used
+from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
 from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, plan_parallel
 from xla_explorer.compiler.codegen.placement import Placement, Way, cpu_placement, operation_placement, write_kernel
@@ -344,6 +344,7 @@ class HostProgramWriter:
         self, i: HloInstruction, runs_on: str, function: str, reason: Reason | None, refused: tuple[tuple[str, Reason], ...] = ()
     ) -> int:
         self.rows.append(ProgramRow(len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason, refused))
+        self.calls.is_long = self._long
         return len(self.rows) - 1
 
     @property
@@ -356,10 +357,10 @@ class HostProgramWriter:
         """The function that is entered. In a program with loops it hands the table's pointers to another one, as parameters that are known
         to lead to different memory: LLVM then keeps what a loop carries in registers."""
         body, body_origins = self.w.body_lines()
-        loads = self.calls.loads()
-        if self._long:
-            body, body_origins = loaded_where_used(body, body_origins, loads)
-        pointers = [line for lines in loads.values() for line in lines]
+        pointers: list[str] = []
+        for slot, name in self.calls.pointers.items():
+            pointers.append(f"  {name}.at = getelementptr inbounds ptr, ptr %table, i64 {slot}")
+            pointers.append(f"  {name} = load ptr, ptr {name}.at, !invariant.load !0")
         nowhere: list[int | None] = [None] * len(pointers)
         attributes = "nounwind optnone noinline" if self._long else "nounwind"
         head = f"define i32 @{self.name}(ptr noalias %table) {attributes} {{"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.program_kernels import PreparedKernel, ProgramKernels
@@ -14,25 +12,20 @@ PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i
 
 class KernelCalls:
     """Writes addresses, calls and probes into `w`. pointers: slots of the table that are read, with the name of what is in them.
-    tables: constant data of kernels, with their number behind the other slots. probes: whether steps count their cycles."""
+    tables: constant data of kernels, with their number behind the other slots. probes: whether steps count their cycles.
+    is_long: whether the entry is not optimised."""
 
     def __init__(self, w: FunctionWriter, table: HostTable, kernels: ProgramKernels, *, probes: bool) -> None:
         self.w, self.table, self.kernels, self.probes = w, table, kernels, probes
         self.pointers: dict[int, str] = {}
+        self.is_long = False
         self.tables: dict[bytes, int] = {}
 
-    def loads(self) -> dict[str, list[str]]:
-        """The lines that load each pointer that is read from the table."""
-        return {
-            name: [
-                f"  {name}.at = getelementptr inbounds ptr, ptr %table, i64 {slot}",
-                f"  {name} = load ptr, ptr {name}.at, !invariant.load !0",
-            ]
-            for slot, name in self.pointers.items()
-        }
-
     def base(self, slot: int) -> str:
-        """The pointer in a table slot, loaded once at the function's entry."""
+        """The pointer in a table slot, loaded once at the function's entry; in a long one each time, since LLVM takes time with the square
+        of what lives from the entry to its use."""
+        if self.is_long:
+            return self.w.value(f"load ptr, ptr {self.w.value(f'getelementptr inbounds ptr, ptr %table, i64 {slot}')}, !invariant.load !0")
         if slot not in self.pointers:
             self.pointers[slot] = f"%table{slot}"
         return self.pointers[slot]
@@ -104,29 +97,3 @@ class KernelCalls:
             count = w.value(f"getelementptr inbounds i64, ptr {cell}, i64 1")
             calls = w.value(f"load volatile i64, ptr {count}, align 8")
             w.do(f"store volatile i64 {w.value(f'add i64 {calls}, ' + w.value(f'zext i1 {counted} to i64'))}, ptr {count}, align 8")
-
-
-_POINTER = re.compile(r"%table\d+\b(?!\.)")
-
-
-def loaded_where_used(
-    body: list[str], origins: list[int | None], loads: dict[str, list[str]]
-) -> tuple[list[str], list[int | None]]:
-    """Put the loads of pointers that one line uses in front of the line, and take them out of `loads`.
-
-    LLVM takes time with the square of the number of values that live from the head of a long function to their use.
-    """
-    used: dict[str, list[int]] = {}
-    for k, line in enumerate(body):
-        for name in dict.fromkeys(_POINTER.findall(line)):
-            used.setdefault(name, []).append(k)
-    before: dict[int, list[str]] = {}
-    for name, places in used.items():
-        if len(places) == 1 and name in loads and " = phi " not in body[places[0]]:
-            before.setdefault(places[0], []).extend(loads.pop(name))
-    lines, lines_origins = list[str](), list[int | None]()
-    for k, (line, origin) in enumerate(zip(body, origins, strict=True)):
-        more = before.get(k, [])
-        lines += [*more, line]
-        lines_origins += [None] * len(more) + [origin]
-    return lines, lines_origins
