@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import sys
@@ -56,10 +55,8 @@ def main(file: str, rows: str, seconds: str, only: str = "") -> int:
     noted = [json.loads(line) for line in Path(rows).read_text(encoding="utf-8").splitlines()] if Path(rows).exists() else []
     done = {row[key] for row in noted for key in ("name", "begin") if key in row}
     chosen = set(Path(only).read_text(encoding="utf-8").split("\n")) if only else None
-    importlib.import_module("jax._src.test_util")  # has the flag, which no variable of the environment sets
-    importlib.import_module("jax").config.update("jax_test_dut", "cpu")
     os.chdir(Path(file).parents[1])  # of JAX's repository: its pytest settings hold, warnings are errors
-    options = ["-q", "-p", "no:cacheprovider", "--timeout=300", file]
+    options = ["-q", "-s", "-p", "no:cacheprovider", "--timeout=300", file]
     return int(pytest.main(options, plugins=[Recorder(Path(rows), float(seconds), done, chosen)]))
 
 

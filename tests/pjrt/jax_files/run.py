@@ -3,7 +3,7 @@
     python tests/pjrt/jax_files/run.py JAX --out ROWS [lax_test ...] [--devices 1] [--seconds 600] [--report]
 
 JAX: a checkout of jax's repository at the tag of the installed version. ROWS: a folder; a second call goes on where the first one stopped.
-The device is called `cpu` (the flag jax_test_dut), so that JAX skips what it skips on its own CPU. See README.md.
+The devices bear the name `cpu` (XLA_EXPLORER_PJRT_PLATFORM), so that JAX skips what it skips on its own CPU. See README.md.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ def outcomes(rows: Path) -> dict[str, dict[str, Any]]:
 def run_file(file: Path, rows: Path, seconds: float, platforms: str, devices: int, only: list[str] | None = None) -> None:
     """The tests of a file that rows does not have yet, until the time is up."""
     until, settings = time.monotonic() + seconds, dict(CASES)
-    if "xla_explorer" in platforms:
-        settings["XLA_EXPLORER_PJRT_DEVICES"] = str(devices)
+    settings |= {"XLA_EXPLORER_PJRT_DEVICES": str(devices), "XLA_EXPLORER_PJRT_PLATFORM": "cpu", "JAX_NUM_CPU_DEVICES": str(devices)}
     chosen = rows.with_suffix(".only")
     chosen.write_text("\n".join(only or ()), encoding="utf-8")
     for _ in range(DEATHS):
