@@ -159,10 +159,21 @@ def _outside_of_meshes(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _with_that_of_the_token(sharding: Any) -> Any:
+    """Shardy's shardings of a callback's results, with one for the token before them."""
+    from jax._src.sharding_impls import SdyArray, SdyArrayList
+
+    if not isinstance(sharding, SdyArrayList) or not sharding.shardings:
+        return sharding
+    devices = sharding.shardings[0].logical_device_ids
+    return SdyArrayList((SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=devices), *sharding.shardings))
+
+
 def _callbacks(platform: str) -> None:
     """`jax.pure_callback`, `io_callback`, `debug.print`: a custom call with the number of a function of this process."""
     from jax._src import callback as jax_callback
     from jax._src import core, dtypes, ffi
+    from jax._src.interpreters import mlir
 
     # Start-up time: JAX imports this module in every process.
     from xla_explorer.pjrt.callbacks import CALLBACK, added
@@ -171,9 +182,10 @@ def _callbacks(platform: str) -> None:
     canonical = getattr(dtypes, "canonicalize_value", np.asarray)
 
     def emit(ctx: Any, function: Any, token: Any, operands: Any, operand_avals: Any, result_avals: Any, *, has_side_effect: bool,
-             **rest: Any) -> Any:
+             sharding: Any = None, **rest: Any) -> Any:
         if not _is_ours(ctx, platform):
-            return original(ctx, function, token, operands, operand_avals, result_avals, has_side_effect=has_side_effect, **rest)
+            given = {**rest, "has_side_effect": has_side_effect, "sharding": sharding}
+            return original(ctx, function, token, operands, operand_avals, result_avals, **given)
         number, call = added(_outside_of_meshes(function), result_avals, bool(token), canonical)
         ctx.module_context.add_keepalive(call)
         if token:
@@ -182,7 +194,10 @@ def _callbacks(platform: str) -> None:
                 ctx, avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out]
             )
         lower = ffi.build_ffi_lowering_function(CALLBACK, has_side_effect=has_side_effect)
-        results = list(lower(ctx, *operands, number=number).results)
+        made = lower(ctx, *operands, number=number)
+        if sharding is not None:
+            mlir.set_sharding(ctx.module_context, made, _with_that_of_the_token(sharding) if token and result_avals else sharding)
+        results = list(made.results)
         if token:
             token, *results = results
         return results, token, call

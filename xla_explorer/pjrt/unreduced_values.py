@@ -155,7 +155,7 @@ def _give(module: HloModule, found: Terms) -> None:
     shardings = Sharding.read_all(text) if text else [Sharding("unknown")] * len(values)
     for k, (value, told) in enumerate(zip(values, shardings, strict=True)):
         border = _source(value)
-        if border is None:
+        if border is None or not value.shape.is_array:
             continue
         local, lies = border.call.operands[border.number], border.sharding.tiles(border.mesh)
         if told.kind not in ("unknown", lies.kind) or (told.kind == lies.kind and told != lies):
