@@ -126,6 +126,7 @@ _MODULES = {
     "course": "xla_explorer.course",
     "errors": "xla_explorer.errors",
     "hlo": "xla_explorer.hlo",
+    "plugin": "xla_explorer.plugin",
     "xla": "xla_explorer.explorer.real_xla",
 }
 

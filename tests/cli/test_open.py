@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import urllib.error
 import urllib.request
@@ -12,6 +13,7 @@ import pytest
 
 from tests.explorer.xla.test_profile import _module
 from tests.frontends.xla_profile_fixtures import cpu_plane, metadata_plane, profile_of
+from xla_explorer.cli import opening
 from xla_explorer.cli.main import main
 from xla_explorer.cli.opening import PageServer, list_page
 from xla_explorer.explorer.recorded_modules import NothingRecordedError, RecordedModules
@@ -112,3 +114,21 @@ def test_thousands_of_modules_are_listed_without_reading_them(tmp_path: Path) ->
     for number in range(3000):
         (tmp_path / f"module_{number:04}.jit_g{number}.before_optimizations.txt").touch()
     assert len(RecordedModules(tmp_path).rows) == 3000
+
+
+@pytest.mark.parametrize("line", ["GET foo", "GET ?", "GET x?y HTTP/1.0", "GET * HTTP/1.1"])
+def test_a_request_without_a_path_is_answered(server: PageServer, line: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as connection:
+        connection.sendall(f"{line}\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
+        connection.shutdown(socket.SHUT_WR)
+        assert b"404" in connection.recv(65536) or line.count(" ") < 2
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_the_command_line_of_the_browser_does_not_hold_the_token() -> None:
+    address = "http://127.0.0.1:1234/secret-token/"
+    with opening._redirecting_file(address) as shown:
+        assert "secret" not in shown and shown.startswith("file://")
+        file = Path(shown.removeprefix("file://"))
+        assert address in file.read_text() and file.parent.stat().st_mode & 0o077 == 0
+    assert not file.exists()

@@ -233,3 +233,9 @@ def test_no_difference_is_said(shell: Shell) -> None:
     quiet = next(p.number for p in shell.names["plus"].passes if not p.changed)
     unchanged, _, _ = shell.run(f"%hlo_step plus {quiet}")
     assert str(unchanged.result) == "it changed nothing"
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("--shwo graph", "--show"), ("--pases none", "--passes"), ("--backnd=cpu", "--backend")])
+def test_a_mistyped_option_names_the_nearest(shell: Shell, typed: str, meant: str) -> None:
+    out, text, error = shell.run(f"%%hlo {typed}\nENTRY e {{ ROOT x = f32[4] parameter(0) }}")
+    assert f"did you mean {meant}?" in f"{out}{text}{error}"

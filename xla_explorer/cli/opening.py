@@ -12,9 +12,12 @@ import secrets
 import threading
 import webbrowser
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -118,7 +121,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """The list, or a module's page; 404 for all else, without a word of what there is."""
-        _, token, *rest = self.path.partition("?")[0].split("/")
+        parts = self.path.partition("?")[0].split("/")  # `GET foo`, which HTTP does not allow, has one
+        token, rest = (parts[1], parts[2:]) if len(parts) > 1 else ("", [])
         own = f"{_HOST}:{self.server.server_port}"
         if self.headers.get("Host") != own or not hmac.compare_digest(token.encode(), self.server.token.encode()) or len(rest) != 1:
             self._answer(404, "not found")
@@ -158,10 +162,24 @@ def open_folder(path: str, save: str | None, port: int, *, browser: bool, agains
         return 0
     with PageServer(found, port, other) as server:
         print(f"{found.headline()}\n{server.address}\n(this machine only; Ctrl-C ends it)", flush=True)
-        if browser:
-            webbrowser.open(server.address)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            return 0
+        with ExitStack() as stack:
+            if browser:
+                webbrowser.open(stack.enter_context(_redirecting_file(server.address)))
+            try:
+                server.serve_forever()
+            except KeyboardInterrupt:
+                return 0
     return 0
+
+
+@contextmanager
+def _redirecting_file(address: str) -> Iterator[str]:
+    """The address of a file that only this user can read and that leads to another address.
+
+    A browser's command line is seen by every user of the machine, so it must not hold the token.
+    """
+    with TemporaryDirectory(prefix="xla-explorer-") as folder:  # mode 0700
+        file = Path(folder) / "open.html"
+        target = escape(address)
+        file.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={target}"><a href="{target}">xla_explorer</a>')
+        yield file.as_uri()

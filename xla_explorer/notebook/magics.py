@@ -25,6 +25,7 @@ from xla_explorer.explorer.sessions.compilation import CompileFailedError
 from xla_explorer.explorer.sessions.options import options
 from xla_explorer.explorer.sessions.passes import RecordedPasses
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.frontends.jax_program import captured_programs
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
@@ -56,7 +57,11 @@ def _parsed(magic: Any, line: str) -> Any:
     try:
         return parse_argstring(magic, line)
     except UsageError as problem:
-        raise UsageError(f"{problem}; --help lists the arguments") from None
+        known = [action for action in magic.parser._option_string_actions if action.startswith("--")]
+        unknown = [word for word in words if word.startswith("--") and word.partition("=")[0] not in known]
+        near = nearest(unknown[0].partition("=")[0], known, 1) if unknown else []
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise UsageError(f"{problem}{meant}; --help lists the arguments") from None
 
 
 def _words(line: str) -> list[str]:

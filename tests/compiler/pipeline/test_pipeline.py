@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import pytest
 
+import xla_explorer as xe
 from xla_explorer.compiler.pipeline import (
     PassChangeReportError,
     PassContext,
@@ -20,6 +21,7 @@ from xla_explorer.compiler.pipeline import (
     run_pipeline,
 )
 from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -297,3 +299,16 @@ def test_the_table_of_passes_has_the_columns_that_its_help_names() -> None:
 
     listed = (xe.passes.__doc__ or "").split("Columns: ")[1]
     assert all(column in listed for column in xe.passes().columns)
+
+
+def test_a_name_of_a_pass_and_of_a_pipeline_means_the_pass() -> None:
+    pipeline = parse_pipeline("fusion{fusion,dce},cse")
+    assert str(pipeline.replace("fusion", "algsimp")) == str(parse_pipeline("fusion{algsimp,dce},cse"))
+    assert [step.name for step in parse_pipeline("fusion{dce},cse").replace("fusion", "algsimp").steps] == ["algsimp", "cse"]
+
+
+def test_a_pass_that_did_not_run_is_answered_with_near_names() -> None:
+    passes = xe.compile("ENTRY e { x = f32[4] parameter(0)  ROOT r = f32[4] negate(x) }").passes
+    with pytest.raises(XlaExplorerError, match="'fusio' ran not at all") as refused:
+        passes.named("fusio")
+    assert (refused.value.hint or "").startswith("near: ") and "fusion" in (refused.value.hint or "")

@@ -139,7 +139,7 @@ def test_rules_that_chase_each_other_are_stopped() -> None:
 
 
 def test_a_build_that_asks_for_an_unknown_capture_fails_at_declaration() -> None:
-    with pytest.raises(TypeError, match="asks for 'y'; the pattern captures: x"):
+    with pytest.raises(TypeError, match="the parameter 'y', which must be one of instruction, x, computation: the pattern captures x"):
 
         @rule(negate(any_("x")), exactness=Exactness.BITWISE, before="", after="")
         def wrong(y: HloInstruction) -> HloInstruction:

@@ -114,10 +114,12 @@ class PassPipeline:
         return self._edited(lambda step: (other if is_first(step) else one if is_second(step) else step,))
 
     def replace(self, name: str, *steps: str | HloPass | PassPipeline) -> PassPipeline:
-        """The pipeline with other steps in the place of every step of a name, such as the same pass with other options."""
-        self._require(name)
-        made = _steps(steps)
-        return self._edited(lambda step: made if step.name == name else (step,))
+        """The pipeline with other steps in the place of every step of a name, such as the same pass with other options.
+
+        A name that a pass and a pipeline have means the pass.
+        """
+        is_replaced, made = self._places(name), _steps(steps)
+        return self._edited(lambda step: made if is_replaced(step) else (step,))
 
     def walk(self) -> Iterator[HloPass | PassPipeline]:
         """Every step, nested pipelines before their own steps."""

@@ -10,6 +10,7 @@ from xla_explorer.compiler.target import UNSTATED, Target
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
 
@@ -163,8 +164,11 @@ class PassTrace:
         """The n-th step of a pass by name. UnknownStepError (a KeyError) when it did not run so often."""
         found = [s for s in self.steps if s.name == name]
         if not -len(found) <= occurrence < len(found):
-            ran = ", ".join(dict.fromkeys([s.name for s in self.steps]))
-            raise UnknownStepError(f"pass {name!r} ran {len(found)} times", f"ran: {ran or 'nothing'}")
+            ran = list(dict.fromkeys([s.name for s in self.steps]))
+            near = [] if found else nearest(name, ran, 3)
+            hint = f"near: {', '.join(near)}" if near else f"ran: {', '.join(ran) or 'nothing'}"
+            times = "once" if len(found) == 1 else f"{len(found)} times" if found else "not at all"
+            raise UnknownStepError(f"pass {name!r} ran {times}", hint)
         return found[occurrence]
 
     def to_frame(self) -> pandas.DataFrame:

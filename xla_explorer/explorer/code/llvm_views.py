@@ -265,5 +265,5 @@ def _summary(report: dict[str, Any]) -> tuple[float, float, float, str, str]:
             busy[use["ResourceIndex"]] = use["ResourceUsage"]
     cycles = view["TotalCycles"] / iterations
     top = max(busy, key=lambda k: busy[k], default=None)
-    bottleneck = f"{resources[top]} {min(busy[top] / cycles, 1.0):.0%}" if top is not None else ""
+    bottleneck = f"{resources[top].rstrip(chr(0))} {min(busy[top] / cycles, 1.0):.0%}" if top is not None else ""
     return round(cycles, 2), round(view["IPC"], 2), round(view["BlockRThroughput"], 2), bottleneck, report["TargetInfo"]["CPUName"]

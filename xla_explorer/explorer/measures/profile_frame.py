@@ -36,12 +36,14 @@ class ProfileFrame(WideFrame):
     @property
     def kernels(self) -> ProfileFrame:
         """The rows of kernels alone, of which sums and groups count each time once."""
-        return self[self["kernel"] != WHOLE_PROGRAM]
+        found: ProfileFrame = self[self["kernel"] != WHOLE_PROGRAM]
+        return found
 
     @property
     def whole(self) -> ProfileFrame:
         """The row of the whole program alone."""
-        return self[self["kernel"] == WHOLE_PROGRAM]
+        found: ProfileFrame = self[self["kernel"] == WHOLE_PROGRAM]
+        return found
 
     @classmethod
     def of(cls, session: Compilation, rows: Iterable[Any], columns: Sequence[str]) -> ProfileFrame:

@@ -188,7 +188,7 @@ def _events(content: Any, path: Path) -> Iterator[_Event]:
     events = content.get("traceEvents") if isinstance(content, dict) else content
     if not isinstance(events, list):
         raise TraceFileError(f"{path} has no list traceEvents", "pass a file in the Trace Event Format")
-    events = [e for e in events if isinstance(e, dict)]
+    events = [_checked(e, number, path) for number, e in enumerate(events) if isinstance(e, dict)]
     names = {
         (e["name"], e.get("pid"), e.get("tid") if e["name"] == "thread_name" else None): str(e.get("args", {}).get("name", ""))
         for e in events
@@ -210,6 +210,27 @@ def _events(content: Any, path: Path) -> Iterator[_Event]:
         yield _Event(str(e.get("name", "")), track, float(e.get("dur", 0)), e["args"] if isinstance(e.get("args"), dict) else {})
 
 
+_LARGEST = 10**15  # microseconds: 31 years; nor infinity, nor NaN
+_SCALARS = (str, int, float, type(None))
+_NUMBERS = (int, float)
+_TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "name": (_SCALARS, "a text"), "ph": (_SCALARS, "a text"), "pid": (_SCALARS, "a number or a text"),
+    "tid": (_SCALARS, "a number or a text"),
+    "ts": (_NUMBERS, "a number"), "dur": (_NUMBERS, "a number"), "args": ((dict, type(None)), "an object"),
+}  # fmt: skip
+
+
+def _checked(event: dict[str, Any], number: int, path: Path) -> dict[str, Any]:
+    """The event. TraceFileError if a field that is read has another type than the format says."""
+    for field, (types, meaning) in _TYPES.items():
+        value = event.get(field, 0 if types is _NUMBERS else None)
+        large = isinstance(value, _NUMBERS) and not abs(value) < _LARGEST
+        if not isinstance(value, types) or (types is _NUMBERS and large):
+            message = f"{path}: {field} of event {number} must be {meaning}, got {json.dumps(value)[:40]}"
+            raise TraceFileError(message, "pass a file in the Trace Event Format")
+    return {**event, "args": event.get("args") or {}}
+
+
 def _instructions(module: Any) -> dict[str, Any]:
     module = getattr(module, "module", module)
     return {i.name: i for i in module.instructions()} if isinstance(module, HloModule) else {}
@@ -218,7 +239,7 @@ def _instructions(module: Any) -> dict[str, Any]:
 def _number(value: Any) -> float | None:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -233,7 +254,7 @@ def _row(key: tuple[str, str, str], found: list[_Event], known: dict[str, Any]) 
     cost = instruction_cost(i) if i is not None else None
     moved = _number(said.get("bytes_accessed", said.get("bytes"))) or (cost.bytes_accessed if cost is not None else None)
     flops = _number(said.get("model_flops", said.get("flops"))) or (cost.flops + cost.transcendentals if cost is not None else None)
-    line = said.get("source") or said.get("line") or ""
+    line = str(said.get("source") or said.get("line") or "")
     if i is not None and not line and i.op_metadata.source_line:
         line = f"{i.op_metadata.source_file}:{i.op_metadata.source_line}"
     return {

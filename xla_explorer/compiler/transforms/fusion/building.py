@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.attributes import Attributes, attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction, new_instruction
@@ -18,6 +19,18 @@ from xla_explorer.hlo.opcodes import FUSION
 LOOP: Attributes = attributes_of({"kind": "kLoop"})
 INPUT: Attributes = attributes_of({"kind": "kInput"})
 _SILENT = frozenset({"constant", "parameter", "broadcast", "bitcast", "reshape", "convert", "copy"})
+
+
+def _check_order(root: HloInstruction, members: list[HloInstruction]) -> None:
+    """XlaExplorerError unless the root comes first, and each member before its operands."""
+    number = {member: place for place, member in enumerate(members)}
+    if not members or members[0] is not root:
+        raise XlaExplorerError(f"the root %{root.name} must be the first member of its fusion", "give the members users before producers")
+    for member in members:
+        for operand in member.operands:
+            if number.get(operand, len(members)) < number[member]:
+                message = f"%{operand.name} comes before its user %{member.name} among the members of a fusion"
+                raise XlaExplorerError(message, "give the members users before producers, the root first")
 
 
 def build_fusion(
@@ -33,6 +46,7 @@ def build_fusion(
     default kInput for a reduction, else kLoop."""
     members = list(members)
     inside = set(members)
+    _check_order(root, members)
     operands: dict[HloInstruction, None] = {}  # in XLA's order: the root's first, then those of what was fused, one after the other
     for member in members:
         for operand in member.operands:

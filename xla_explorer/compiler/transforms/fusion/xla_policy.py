@@ -351,8 +351,12 @@ def code_within_limit(candidate: XlaCandidate) -> Reason | None:
         # What opens a block of its own is emitted for each reader, whatever the index.
         if producer.opcode not in _OPENS_A_BLOCK or (copies <= 1 and candidate.reads <= 1):
             return None
-    return refuse("fused-computation-too-large", f"%{producer.name} would be emitted {copies} times in the fusion of %{consumer.name}",
-                  evaluations=copies, limit=_ALLOWED_COPIES)
+        readers = max(copies, candidate.reads)
+        message = (f"%{producer.name} ({producer.opcode.name}) opens a block of its own for each of the {readers} places that read it "
+                   f"in the fusion of %{consumer.name}; one is allowed")
+        return refuse("fused-computation-too-large", message, evaluations=readers, limit=1)
+    message = f"%{producer.name} would be emitted {copies} times in the fusion of %{consumer.name}; XLA allows {_ALLOWED_COPIES}"
+    return refuse("fused-computation-too-large", message, evaluations=copies, limit=_ALLOWED_COPIES)
 
 
 LEGALITY: tuple[Predicate, ...] = (
