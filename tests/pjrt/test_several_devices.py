@@ -55,6 +55,13 @@ def told(x):
     return x[0], x.T, x.reshape(-1)
 print([a.sharding.spec for a in jax.jit(told)(place((4, 8), P("a", "b")))])
 
+import inspect
+if "partitioned" in inspect.signature(jax.debug.callback).parameters:
+    seen = []
+    jax.jit(lambda x: jax.debug.callback(lambda v: seen.append(v.tolist()), x * 2, partitioned=True))(jax.device_put(x, NamedSharding(mesh, P("a", "b"))))
+    jax.effects_barrier()
+    assert sorted(seen) == sorted((2 * x[2 * a:2 * a + 2, 4 * b:4 * b + 4]).tolist() for a in (0, 1) for b in (0, 1)), seen
+
 from jax.experimental.custom_partitioning import custom_partitioning
 whole = custom_partitioning(lambda x: x * 2 + x.sum())
 whole.def_partition(partition=lambda mesh, given, made: None, infer_sharding_from_operands=lambda mesh, given, made: given[0].sharding,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.evaluator import evaluates_custom_call
 from xla_explorer.pjrt.errors import PjrtError
 
@@ -27,9 +28,16 @@ class _Callback:
         self, function: Callable[..., Any], results: Sequence[Any], has_token: bool, canonical: Callable[[Any], Any]
     ) -> None:
         self.function, self.results, self.has_token, self.canonical = function, tuple(results), has_token, canonical
+        self.operands: Sequence[Sharding] = ()  # how they lie, where each of several devices calls with its part
+        self.devices, self.is_partitioned = 1, False
 
     def __call__(self, operands: Sequence[Any]) -> tuple[Any, ...]:
         given = [np.array(v) for v in (operands[1:] if self.has_token else operands)]
+        if self.operands:
+            for device in range(self.devices):
+                parts = [v[s.part(v.shape, device)].copy() for v, s in zip(given, self.operands, strict=True)]
+                self.function(*parts)
+            return (operands[0],) if self.has_token else ()
         answers = [np.asarray(v) for v in self.function(*given)]
         made = tuple([v if v.dtype == r.dtype else self.canonical(v) for v, r in zip(answers, self.results, strict=True)])
         for k, (value, wanted) in enumerate(zip(made, self.results, strict=True)):
@@ -63,16 +71,25 @@ class BufferContext:
 
 
 def added(
-    function: Callable[..., Any], results: Sequence[Any], has_token: bool, canonical: Callable[[Any], Any]
+    function: Callable[..., Any], results: Sequence[Any], has_token: bool, canonical: Callable[[Any], Any], is_partitioned: bool = False
 ) -> tuple[np.uint64, _Callback]:
     """(the number of one more function, what must be kept as long as it may be called).
 
     has_token: a token comes first and goes first. canonical: a result as JAX types it, int64 as int32 where JAX is without x64.
+    is_partitioned: each device calls for itself where the program is for several.
     """
     call = _Callback(function, results, has_token, canonical)
+    call.is_partitioned = is_partitioned
     number = next(_numbers)
     _functions[number] = call
     return np.uint64(number), call
+
+
+def call_on_parts(number: int, operands: Sequence[Sharding], devices: int) -> None:
+    """From now on each of so many devices calls a function with its part of the operands, as XLA does: they have no results."""
+    call = _functions.get(number)
+    if call is not None and call.is_partitioned:
+        call.operands, call.devices = tuple(operands), devices
 
 
 @evaluates_custom_call(CALLBACK)

@@ -186,7 +186,7 @@ def _callbacks(platform: str) -> None:
         if not _is_ours(ctx, platform):
             given = {**rest, "has_side_effect": has_side_effect, "sharding": sharding}
             return original(ctx, function, token, operands, operand_avals, result_avals, **given)
-        number, call = added(_outside_of_meshes(function), result_avals, bool(token), canonical)
+        number, call = added(_outside_of_meshes(function), result_avals, bool(token), canonical, bool(rest.get("partitioned")))
         ctx.module_context.add_keepalive(call)
         if token:
             operands = [token, *operands]

@@ -5,15 +5,18 @@ jaxlib has Shardy's passes. The program itself is compiled as it was written; it
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 from xla_explorer.hlo.attributes.mesh import Mesh
 from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
+from xla_explorer.pjrt.callbacks import CALLBACK, call_on_parts
 
 _PIPELINE = "builtin.module(sdy-propagation-pipeline)"
 _SHARDING, _INSPECTED = "sdy.sharding", "InspectSharding"
+_NUMBER = re.compile(r"number\s*=\s*(\d+)")
 inspectors: weakref.WeakValueDictionary[bytes, Callable[[Sharding], None]] = weakref.WeakValueDictionary()
 """Who asks for the sharding of a value (`jax.debug.inspect_array_sharding`), by the key that its custom call names."""
 
@@ -30,8 +33,11 @@ def propagated_results(module: Any) -> list[Sharding | None]:
         meshes = {_name(op): Mesh.read(str(op.attributes["mesh"])) for op in _body(copy) if op.name == "sdy.mesh"}
         entry, (_, rows) = _entry(copy), entry_attributes(copy)
         found = [_of_attributes(row, meshes) for row in rows]
-        for op in [op for op in _operations(copy) if _is_inspection(op)]:
-            _answer(op, _of_value(op.operands[0], entry, meshes))
+        for op in _operations(copy):
+            if _is_inspection(op):
+                _answer(op, _of_value(op.operands[0], entry, meshes))
+            elif _calls(op, CALLBACK) and meshes:
+                _cut_operands(op, entry, meshes)
     for op in asked:
         op.erase()
     return found
@@ -76,7 +82,11 @@ def _name(op: Any) -> str:
 
 
 def _is_inspection(op: Any) -> bool:
-    return op.name == "stablehlo.custom_call" and str(op.attributes["call_target_name"]) == f'"{_INSPECTED}"'
+    return _calls(op, _INSPECTED)
+
+
+def _calls(op: Any, target: str) -> bool:
+    return op.name == "stablehlo.custom_call" and str(op.attributes["call_target_name"]) == f'"{target}"'
 
 
 def _rows(function: Any, kind: str, count: int) -> list[Any]:
@@ -105,6 +115,15 @@ def _of_value(value: Any, entry: Any, meshes: dict[str, Mesh]) -> Sharding | Non
         return None
     arguments = _rows(entry, "arg_attrs", len(owner.arguments))
     return _of_attributes(arguments[value.arg_number], meshes)
+
+
+def _cut_operands(op: Any, entry: Any, meshes: dict[str, Mesh]) -> None:
+    """Tell a callback that each device makes for itself what the devices have."""
+    number = _NUMBER.search(str(op.attributes["mhlo.backend_config"]) if "mhlo.backend_config" in op.attributes else "")
+    values = [value for value in op.operands if "token" not in str(value.type)]
+    if number is not None:
+        lie = [_of_value(value, entry, meshes) or Sharding() for value in values]
+        call_on_parts(int(number.group(1)), lie, max(mesh.count for mesh in meshes.values()))
 
 
 def _answer(op: Any, sharding: Sharding | None) -> None:
