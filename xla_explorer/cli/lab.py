@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,13 +33,35 @@ def lab(folder: Path, *, browser: bool, port: int | None, options: Sequence[str]
         command.append("--no-browser")
     if port is not None:
         command.append(f"--port={port}")
+    if is_root():
+        command.append("--allow-root")  # a container: Jupyter would end with a hint at this very option
     print(f"opening {notebook} (copies, the course beside it; Ctrl-C stops JupyterLab)")
+    if not browser:
+        print(f"in the browser: the address that JupyterLab prints, with /lab/tree/{notebook.name} in the place of /lab", flush=True)
+    before = signal.signal(signal.SIGTERM, _interrupt)
     server = subprocess.Popen(command)
     try:
         return server.wait()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
+        if isinstance(stopped, _Terminated):
+            server.terminate()  # Ctrl-C reaches the server too, SIGTERM only this process
         try:
             server.wait(SHUT_DOWN_SECONDS)  # it ends its kernels first
         except subprocess.TimeoutExpired:
             server.kill()
         return 0
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def is_root() -> bool:
+    """Whether this user may do everything."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+class _Terminated(KeyboardInterrupt):
+    """This process was sent SIGTERM."""
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise _Terminated

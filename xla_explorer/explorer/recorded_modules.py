@@ -12,7 +12,8 @@ from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.xla import dumped_trace
 from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, spread
+from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
+from xla_explorer.explorer.measures.profiling import COLUMNS, spread
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import DUMP
 from xla_explorer.explorer.xla.profile import XlaProfile

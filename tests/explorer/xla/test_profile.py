@@ -12,7 +12,9 @@ import xla_explorer as xe
 from tests.frontends.hlo_proto.messages import message
 from tests.frontends.hlo_proto.test_read_hlo_proto import F32, instruction, shape
 from tests.frontends.xla_profile_fixtures import cpu_plane, gpu_plane, metadata_plane, profile_of, tpu_plane
+from xla_explorer.explorer.xla.profile import XlaProfile
 from xla_explorer.frontends.hlo_proto import schema
+from xla_explorer.frontends.xla_profile import KernelEvent
 
 
 def _at(line: int, scope: str = "jit(f)/layer") -> bytes:
@@ -130,3 +132,18 @@ def test_a_jax_function_is_profiled_by_xla_itself() -> None:
     assert found.joined_share == 1 and found.lines_share > 0.98 and len(found.runs()) == 4
     assert all(Path(line.rpartition(":")[0]).name == "test_profile.py" for line in found.by_line()["line"])
     assert found.session is not None and found.session.backend == "xla" and found.module() is found.session.module
+
+
+@pytest.mark.parametrize("outliers", [0, 1, 2])
+def test_long_runs_of_a_loaded_machine_change_no_rank(outliers: int) -> None:
+    """Of five runs; `why_slow` and the page of a profile rank by the same figure."""
+    module = xe.parse_hlo("ENTRY e { x = f32[8] parameter(0)  a = f32[8] negate(x)  ROOT b = f32[8] abs(a) }")
+    events = []
+    for run in range(5):
+        late = 400_000_000 if run < outliers else 10_000_000
+        for op, duration in (("a", late), ("b", 20_000_000)):
+            events.append(KernelEvent("CPU", "thread", "m", 1, op, op, run, run * 10**9, duration, duration))
+    found = XlaProfile("p", events, lambda name, number: module)
+    frame = found.kernels()
+    assert frame["kernel"].tolist() == ["%b", "%a"] and frame["share"].tolist() == pytest.approx([2 / 3, 1 / 3])
+    assert found.by_opcode()["opcode"].tolist() == ["abs", "negate"] and found.by_opcode()["share"].sum() == pytest.approx(1.0)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xla_explorer.explorer.code.code_panes import code_panes
 from xla_explorer.explorer.display import Blocks, Layout, Report, Table, escape, fenced, microseconds, wide_frame
 from xla_explorer.explorer.display.highlighting import highlighted
-from xla_explorer.explorer.measures.kernel_costs import costs_of
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, profile
+from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, costs_of
+from xla_explorer.explorer.measures.profiling import profile
 from xla_explorer.explorer.questions.provenance import provenance
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.display import Blocks, CodeText, Report, Sentence, Table, drawn, printed, wide_frame
-from xla_explorer.explorer.measures.kernel_costs import program_cost
-from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, is_emulated, profile, spread, time_calls
+from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, program_cost
+from xla_explorer.explorer.measures.profiling import COLUMNS, is_emulated, profile, spread, time_calls
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of

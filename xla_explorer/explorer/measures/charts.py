@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.explorer.display import number_of
 from xla_explorer.explorer.measures.buffer_report import buffer_report
-from xla_explorer.explorer.measures.kernel_costs import costs_of
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads
+from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, costs_of
+from xla_explorer.explorer.measures.profiling import kernel_threads
 from xla_explorer.explorer.measures.profiling import profile as profile_of
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError

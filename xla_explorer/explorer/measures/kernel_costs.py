@@ -18,6 +18,9 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
+WHOLE_PROGRAM = "(whole program)"
+"""What a table of kernels calls the row of the whole program."""
+
 _NO_KERNEL = FREE | {"tuple", "while", "conditional", "call", "partition-id", "replica-id", "after-all"}
 
 # Nanoseconds on one core of an AVX-512 server; see `compiler/costs/cpu_costs.py`.

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.display.pandas_frame import WideFrame
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM
+from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
 from xla_explorer.explorer.sessions.compilation import Compilation, scope_of, source_line
 from xla_explorer.hlo.analysis.cost import FREE, instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction

@@ -13,6 +13,7 @@ from xla_explorer.backends.interfaces import KernelTiming
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.explorer.display import Blocks, Report, Sentence, cell_text, microseconds
+from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
 from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, source_line
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
 SHORTEST_US = 0.2  # below this the counter's steps are too coarse to say how near the roof a kernel is
-WHOLE_PROGRAM = "(whole program)"
 COLUMNS = [
     "kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "cycles", "bytes", "flops", "intensity", "GB/s", "roofline_share", "line",
     "instruction",

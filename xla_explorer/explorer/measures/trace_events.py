@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.display import wide_frame
-from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, profile, spread
+from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
+from xla_explorer.explorer.measures.profiling import COLUMNS, profile, spread
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file

@@ -18,9 +18,9 @@ from xla_explorer.explorer.comparisons.comparison import compare_sessions
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_buffers, buffer_report
 from xla_explorer.explorer.measures.emulation import emulation
-from xla_explorer.explorer.measures.kernel_costs import KernelCost, costs_of, measured_bound
+from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, KernelCost, costs_of, measured_bound
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads, limits_here, measured_kernels, profile
+from xla_explorer.explorer.measures.profiling import kernel_threads, limits_here, measured_kernels, profile
 from xla_explorer.explorer.page import beside_data
 from xla_explorer.explorer.page.comparison_table import comparison_rows
 from xla_explorer.explorer.page.loop_data import loop_kernel

@@ -11,7 +11,8 @@ from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.explorer.code.code_panes import code_panes, costly, hlo_pane
 from xla_explorer.explorer.display.code_pane import CodePane, PrintedLine
 from xla_explorer.explorer.display.quantities import number_of
-from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, is_emulated
+from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
+from xla_explorer.explorer.measures.profiling import is_emulated
 from xla_explorer.explorer.page.reports import Reports
 from xla_explorer.explorer.page.session_reports import SessionReports, TraceReports
 from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow

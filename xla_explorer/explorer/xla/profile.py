@@ -47,8 +47,8 @@ class _Joined(NamedTuple):
 class XlaProfile(Report):
     """What a profiler recorded of XLA programs: how long each kernel took, and which instruction and source line it came from.
 
-    Times of a kernel are its own, without kernels that ran inside of it (a while loop without its body). A frame's `share` is of all device
-    time. Rows that name no instruction of the profile's modules stand under `(not joined)`; nothing is left out.
+    Times of a kernel are its own, without kernels that ran inside of it (a while loop without its body). A frame's `share` is of all
+    kernels, each by its median run. Rows that name no instruction of the profile's modules stand under `(not joined)`; nothing is left out.
 
     Parameters
     ----------
@@ -77,6 +77,7 @@ class XlaProfile(Report):
             raise ProfileError(f"{name} holds no event that ran an HLO instruction", hint)
         self.name, self.session = name, session
         self._events, self._module_of, self._steps = with_runs(events, module_of), module_of, steps
+        self._shares: dict[int, float] = {}  # by event
         self.device_us = sum(event.self_ps for event in events) / 1e6
         self.joined_share = self._share_of(lambda one: one.instruction is not None)
         self.lines_share = self._share_of(lambda one: bool(one.place.line))
@@ -110,8 +111,8 @@ class XlaProfile(Report):
         -------
         pandas.DataFrame
             n: executions. median_us, iqr_us: of one execution. per_run_us: all executions of one run of the module, the median over runs.
-            total_us, share: of the recording. bytes, flops: of one execution, as XLA's cost model estimates them; GB/s: bytes over the
-            median. line: the user's;
+            total_us: of the recording. share: of all kernels, each by its median run, so that one long run changes no rank. bytes, flops:
+            of one execution, as XLA's cost model estimates them; GB/s: bytes over the median. line: the user's;
             library: the line of an installed package that it called.
         """
         return wide_frame([row for row, _ in self.kernel_rows], _KERNEL_COLUMNS)
@@ -125,7 +126,13 @@ class XlaProfile(Report):
         rows = [
             (self._kernel_row(name, device, module, found), found[0].instruction) for (device, module, _, name), found in groups.items()
         ]
-        return sorted(rows, key=lambda row: -row[0]["total_us"])
+        # By the median run: one long run of a loaded machine would put others first.
+        typical = [row["per_run_us"] * len({one.event.run for one in found}) for (row, _), found in zip(rows, groups.values(), strict=True)]
+        whole = sum(typical) or 1.0
+        for (row, _), us, found in zip(rows, typical, groups.values(), strict=True):
+            row["share"] = us / whole
+            self._shares.update({id(one): us / whole / len(found) for one in found})
+        return sorted(rows, key=lambda row: -row[0]["share"])
 
     def _kernel_row(self, name: str, device: str, module: str, found: list[_Joined]) -> dict[str, Any]:
         i = found[0].instruction
@@ -140,7 +147,7 @@ class XlaProfile(Report):
             "kernel": f"%{name}" if found[0].event.op else name, "opcode": i.opcode.name if i is not None else "", "device": device,
             "module": module, "n": len(found), "median_us": median, "iqr_us": iqr,
             "per_run_us": statistics.median(of_runs.values()), "total_us": sum(times),
-            "share": sum(times) / self.device_us, "bytes": moved, "flops": int(cost.flops + cost.transcendentals),
+            "share": 0.0, "bytes": moved, "flops": int(cost.flops + cost.transcendentals),
             "GB/s": moved / median / 1e3 if moved and median else None, "line": found[0].place.line,
             "library": found[0].place.library, "scope": found[0].place.scope,
         }  # fmt: skip
@@ -163,11 +170,13 @@ class XlaProfile(Report):
             nameless = f"(no {column})" if one.instruction is not None else COPIES if is_copy(one.event) else NOT_JOINED
             groups.setdefault(key(one) or nameless, []).append(one)
         rows: list[dict[str, Any]] = []
+        _ = self.kernel_rows  # makes the shares
         for name, found in groups.items():
+            share = sum(self._shares[id(one)] for one in found)
             total = sum(one.event.self_ps for one in found) / 1e6
             names = {(one.event.device, one.event.module, one.event.op) for one in found}
-            rows.append({column: name, "total_us": total, "share": total / self.device_us, "kernels": len(names), "n": len(found)})
-        rows.sort(key=lambda row: -row["total_us"])
+            rows.append({column: name, "total_us": total, "share": share, "kernels": len(names), "n": len(found)})
+        rows.sort(key=lambda row: -row["share"])
         return wide_frame(rows, [column, *_GROUP_COLUMNS])
 
     def runs(self) -> pandas.DataFrame:
