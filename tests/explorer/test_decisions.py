@@ -9,6 +9,7 @@ import xla_explorer as xe
 from xla_explorer.compiler.decisions.kinds import accepted_sentence
 from xla_explorer.compiler.pipeline import PassContext
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import ALGEBRAIC_RULES
+from xla_explorer.explorer.questions.decisions import COLUMNS
 from xla_explorer.explorer.session import Session
 
 X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
@@ -16,7 +17,8 @@ X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
 
 def test_fusion_decisions_as_a_table(softmax: Session) -> None:
     frame = softmax.decisions("fusion")
-    assert list(frame.columns) == ["verdict", "kind", "code", "message", "facts", "subjects", "pass", "step", "cost_us", "cost_bytes"]
+    assert list(frame.columns) == list(COLUMNS) and frame.columns[-1] == "facts", "what is long stands last"
+    assert frame["subjects"].tolist() == list(zip(frame["producer"], frame["consumer"], strict=True))
     assert set(frame["verdict"]) == {"accepted", "refused"} and set(frame["pass"]) == {"fusion", "multi-output-fusion"}
     refused = frame[frame["verdict"] == "refused"]
     assert all(refused["code"]) and all(refused["message"])

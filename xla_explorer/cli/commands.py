@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import shlex
+import subprocess
 import sys
+import tempfile
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,7 @@ from xla_explorer.explorer.code.loop_nests import all_loops
 from xla_explorer.explorer.comparisons.compare import compare as run_compare
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.doctor import doctor as diagnose
+from xla_explorer.explorer.questions.reduction import reduce as run_reduce
 from xla_explorer.explorer.real_xla import read_profile
 from xla_explorer.explorer.real_xla import why_slow as explain_slowness
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
@@ -149,6 +153,34 @@ def compare(given: Namespace) -> int:
     frame = run_compare(module, *arguments, backends=backends, repeats=given.repeats, passes=given.passes)
     print_frame(frame, as_json=given.json)
     return 0 if not (frame["status"] == "values differ").any() else 1
+
+
+def bisect(given: Namespace) -> int:
+    """Which pass makes values differ."""
+    module = read_module(given.file)
+    arguments, _ = read_arguments(given, module)
+    found = compile(module, given.backend, given.passes).bisect(*arguments)
+    print_report(found, as_json=given.json)
+    return 1 if found else 0
+
+
+def reduce(given: Namespace) -> int:
+    """The smallest module for which a command exits with 0."""
+    words = shlex.split(given.test)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "smaller.hlo"
+
+        def still_fails(module: HloModule) -> bool:
+            path.write_text(module.to_text())
+            return subprocess.run([*words, str(path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+        smallest = run_reduce(read_module(given.file), still_fails, seconds=given.seconds).to_text()
+    if given.output is None:
+        print_exactly(smallest)
+    else:
+        write_file(given.output, smallest)
+        say(f"written: {given.output}")
+    return 0
 
 
 def why_slow(given: Namespace) -> int:

@@ -171,6 +171,21 @@ COMMANDS = (
         *_common(backend=False),
     ),
     _command(
+        "bisect",
+        "the first pass, and its first rewrite, after which values differ; exit code 1 when some do",
+        _argument("file", help=FILE_HELP),
+        *_INPUTS[:2],
+        *_common(),
+    ),
+    _command(
+        "reduce",
+        "make a module small as long as a command says that it still fails",
+        _argument("file", help=FILE_HELP),
+        _argument("--test", required=True, metavar="COMMAND", help="gets the path of a smaller module; exit code 0: it still fails"),
+        _argument("--seconds", type=float, default=60.0, metavar="S", help="when to stop (default: %(default)s)"),
+        _argument("-o", "--output", metavar="FILE.hlo", help="write the smallest module here (default: print it)"),
+    ),
+    _command(
         "check",
         "hold kernels, bytes and fusion decisions against saved ones; exit code 1 when they differ",
         _argument("file", help=FILE_HELP),

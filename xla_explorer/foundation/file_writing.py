@@ -5,6 +5,7 @@ Locks between processes: the holder of an open file's lock has it until the file
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -58,6 +59,9 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(target, "wb") as file:  # a file that may be written in a folder that may not
             yield file
         return
+    except FileNotFoundError:
+        folder = os.path.dirname(target)
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder}: create it first, to write", os.fspath(path)) from None
     try:
         with os.fdopen(handle, "wb") as file:
             yield file

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from xla_explorer.compiler.pipeline import PassTrace
 
-COLUMNS = ("verdict", "kind", "code", "message", "facts", "subjects", "pass", "step", "cost_us", "cost_bytes")
+COLUMNS = (
+    "verdict", "kind", "producer", "consumer", "code", "cost_us", "cost_bytes", "message", "subjects", "pass", "step", "facts",
+)  # fmt: skip
 
 
 @cache
@@ -74,7 +76,8 @@ def refusal_costs(trace: PassTrace, lineage: Lineage) -> RefusalCosts:
 def decisions_frame(
     trace: PassTrace, lineage: Lineage, kind: str | None = None, further: Sequence[Decision] = (), backend: str = ""
 ) -> pandas.DataFrame:
-    """One row a decision; columns `COLUMNS`. facts: dict; subjects: names with %, producer first.
+    """One row a decision; columns `COLUMNS`. producer, consumer: of two subjects, names with %; of one the first alone. facts: dict, last
+    since they are long; subjects: all names. code: of an accepted decision empty, for it has no refusal.
 
     step: the number of the pass: `session.passes[step].module` is the module after it; 0 is the module as written. cost_us, cost_bytes:
     what a refusal costs in one run by the cost model (see `refusal_costs.py`; the facts say whether it is an upper bound, or why there is
@@ -94,6 +97,8 @@ def _row(decision: Decision, trace: PassTrace, costs: RefusalCosts, is_rewrite: 
     return {
         "verdict": decision.verdict,
         "kind": RULE if is_rewrite else decision.kind,
+        "producer": decision.about[0] if decision.about else "",
+        "consumer": decision.about[1] if len(decision.about) == 2 else "",
         "code": decision.code or (decision.kind if is_rewrite else ""),
         "message": decision.message,
         "facts": with_cost(decision, cost).facts,
