@@ -312,6 +312,17 @@ def callbacks_that_fill_buffers() -> None:
 
 
 @feature
+def sparse_systems() -> None:
+    """JAX's CPU solves them by SciPy, in a callback."""
+    if importlib.util.find_spec("scipy") is None:
+        return
+    from jax.experimental.sparse.linalg import spsolve
+
+    data, columns, rows = jnp.array([2.0, 3.0]), jnp.array([0, 1]), jnp.array([0, 1, 2])
+    close(jax.jit(lambda b: spsolve(data, columns, rows, b))(jnp.array([2.0, 6.0])), [1.0, 2.0])
+
+
+@feature
 def a_program_in_two_threads_at_once() -> None:
     barrier = threading.Barrier(2, timeout=60)
     together = threading.Event()

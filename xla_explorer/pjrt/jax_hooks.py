@@ -174,6 +174,7 @@ def _callbacks(platform: str) -> None:
     from jax._src import callback as jax_callback
     from jax._src import core, dtypes, ffi
     from jax._src.interpreters import mlir
+    from jax.interpreters import mlir as public
 
     # Start-up time: JAX imports this module in every process.
     from xla_explorer.pjrt.callbacks import CALLBACK, added
@@ -203,6 +204,8 @@ def _callbacks(platform: str) -> None:
         return results, token, call
 
     jax_callback.emit_python_callback = emit
+    if hasattr(public, "emit_python_callback"):  # the same under its public name
+        public.emit_python_callback = emit
 
 
 def _buffer_callbacks(platform: str) -> None:
