@@ -266,3 +266,11 @@ def test_one_kernel_is_no_kernels() -> None:
 def test_views_show_an_instruction_once_where_a_decision_is_about_it_alone(softmax: Session) -> None:
     rows = [row for row in softmax._explorer_source_().decisions() if row.kind == "share-buffer"]
     assert rows and not [row for row in rows if len(set(row.names)) != len(row.names)]
+
+
+def test_what_a_pass_does_without_a_rule_has_a_sentence_and_a_place() -> None:
+    """Merges and folds, which are the most frequent actions."""
+    text = """ENTRY e { x = f32[4] parameter(0)  a = f32[4] sine(x)  b = f32[4] sine(x)  c = f32[2] constant({1, 2})  d = f32[2] negate(c)
+      r = f32[4] add(a, b)  ROOT t = (f32[4], f32[2]) tuple(r, d) }"""
+    rows = xe.compile(text, "interpreter", passes="cse,constant-folding").passes.hot_rules().set_index("rule")
+    assert {"merge-equal", "constant-folding"} <= set(rows.index) and all(rows["sentence"]) and all(".py" in place for place in rows["place"])

@@ -61,7 +61,7 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         return
     except FileNotFoundError:
         folder = os.path.dirname(target)
-        raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder}: create it first, to write", os.fspath(path)) from None
+        raise FileNotFoundError(errno.ENOENT, f"the folder {folder} must exist: create it first, to write", os.fspath(path)) from None
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
