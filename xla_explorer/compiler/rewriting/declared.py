@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from weakref import WeakValueDictionary
 
 from xla_explorer.compiler.pipeline import registered_passes
 from xla_explorer.compiler.rewriting.rule import Rule, RuleSet
 
 _TRANSFORMS = "xla_explorer.compiler.transforms"
+_OWN: WeakValueDictionary[str, Rule] = WeakValueDictionary()
+"""The rules that users declared with `xe.rule`, as long as they hold them; of one name the last."""
 
 
 @cache
@@ -22,3 +25,13 @@ def declared_rules() -> dict[str, Rule]:
                 for rule in (value,) if isinstance(value, Rule) else value.rules if isinstance(value, RuleSet) else ():
                     found.setdefault(rule.name, rule)
     return found
+
+
+def remember(rule: Rule) -> None:
+    """Let questions about rules know a rule of the user's."""
+    _OWN[rule.name] = rule
+
+
+def known_rules() -> dict[str, Rule]:
+    """The rules of the passes and those of the user."""
+    return {**declared_rules(), **_OWN}

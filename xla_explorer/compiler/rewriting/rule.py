@@ -35,6 +35,7 @@ class Rule:
     """
 
     __slots__ = (
+        "__weakref__",
         "_source",
         "after",
         "before",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.rewriting import Rule
-from xla_explorer.compiler.rewriting.declared import declared_rules
+from xla_explorer.compiler.rewriting.declared import known_rules
 from xla_explorer.compiler.rewriting.removal import compatible_replacement, control_targets
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, printed
 from xla_explorer.explorer.display.report import Report
@@ -81,7 +81,7 @@ def applicable(passes: RecordedPasses[RecordedPass], instruction: int, step: int
     module = HloModule.from_snapshot(snapshot)
     i = module.find(instruction)
     book, found = rule_book(), []
-    for rule in declared_rules().values():
+    for rule in known_rules().values():
         if i.opcode not in rule.pattern.opcodes:
             continue
         captures = rule.match(i)
@@ -93,7 +93,7 @@ def applicable(passes: RecordedPasses[RecordedPass], instruction: int, step: int
             reason = refuse("other-layout-mode", f"{rule.name} holds {word} layout assignment only")
         if reason is None:
             reason, becomes = tried(rule, snapshot, instruction)
-        sentence, place = book.get(rule.name, ("", ""))
+        sentence, place = book.get(rule.name, (rule.summary, ""))
         found.append(ApplicableRule(rule.name, reason, becomes, sentence, place, rule.checklist(i, captures)))
     name = f"after pass {where}, {passes[where].name}" if where else "as written"
     return ApplicableRules(str(i), name, found)

@@ -5,6 +5,7 @@ The package's own rules are declared without the check, which their tests make: 
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.rewriting import rule as unchecked_rule
+from xla_explorer.compiler.rewriting.declared import remember
 from xla_explorer.compiler.rewriting.driver import applicable, rewrite_computation
 from xla_explorer.compiler.rewriting.exactness import Exactness, float_limits
 from xla_explorer.compiler.rewriting.example import example_module
@@ -106,9 +108,16 @@ def rule(
     def declare_and_check(function: Callable[..., BuildResult]) -> Rule:
         made = declare(function)
         check_rule(made)
+        remember(made)
         return made
 
     return declare_and_check
+
+
+def _where(problem: BaseException) -> str:
+    """The line that raised: front ends may hide the cause of an error."""
+    frame = traceback.extract_tb(problem.__traceback__)[-1]
+    return f"{frame.filename}:{frame.lineno}, in {frame.name}: {frame.line or ''}"
 
 
 def check_rule(made: Rule) -> None:
@@ -121,7 +130,7 @@ def check_rule(made: Rule) -> None:
         raise _error(
             made,
             f"fails on its example: {type(problem).__name__}: {problem}",
-            "see the cause of this error",
+            _where(problem),
         ) from problem
     if not acted:
         alone = RuleSet(made.name, [made])
