@@ -163,7 +163,9 @@ class JittedFunction:
             specs = jax.tree_util.tree_unflatten(key[0], [_specification(jax, leaf) for leaf in leaves])
             given = iter(specs[0])
             args = tuple([a if k in self._static_numbers else next(given) for k, a in enumerate(args)])
-            with jax.ensure_compile_time_eval():  # also while JAX traces the call of what is compiled here
+            # JAX may be tracing the call of what is compiled here. What `ensure_compile_time_eval` does besides must not happen: it runs
+            # whatever depends on no argument, callbacks and random numbers among it, while the function is traced.
+            with jax.core.eval_context():
                 program = lower(self.function, args, {**keywords, **specs[1]}, static_argnums=sorted(self._static_numbers) or None,
                                 static_argnames=sorted(self._static_names) or None, donate_argnums=self._donated or None)
                 donate: dict[str, Any] = {"donate": True} if self._donated and self.backend == "cpu" else {}
