@@ -50,7 +50,7 @@ def test_helpers_are_imported_by_their_full_names() -> None:
 
 
 def test_every_folder_of_tests_is_a_package() -> None:
-    with_files = {path.parent for path in TESTS.rglob("*.py") if "solutions" not in path.parts}
+    with_files = {path.parent for path in TESTS.rglob("*.py") if not {"solutions", "data"} & set(path.parts)}
     folders = {folder for inner in with_files for folder in (inner, *inner.parents) if folder.is_relative_to(TESTS)}
     assert sorted(str(folder) for folder in folders if not (folder / "__init__.py").is_file()) == []
 

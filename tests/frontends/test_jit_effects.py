@@ -49,7 +49,7 @@ def forms() -> dict[str, tuple[Make, tuple[Any, ...]]]:
     def repeated(log: list[float], x: Any) -> Any:
         return jax.lax.while_loop(lambda c: c < 3, lambda c: c + 1 + 0 * io(log), x)
 
-    x = np.float32(1)
+    x, ones = np.float32(1), jnp.ones((4, 4))
     return {
         "ordered callback of a constant": (lambda log: lambda x: x + io(log, jnp.float32(1), ordered=True), (x,)),
         "callback of nothing": (lambda log: lambda x: x + io(log), (x,)),
@@ -69,7 +69,7 @@ def forms() -> dict[str, tuple[Make, tuple[Any, ...]]]:
         "gradient with random numbers": (
             lambda log: jax.grad(lambda x: jnp.sum(jnp.sin(x) * jax.random.uniform(jax.random.key(1), (5,)))), (x,)
         ),
-        "captured array": (lambda log, w=jnp.ones((4, 4)): lambda x: (x * w).sum(), (x,)),
+        "captured array": (lambda log: lambda x: (x * ones).sum(), (x,)),
         "constants made inside": (lambda log: lambda x: x * jnp.linspace(0, 1, 5) + jnp.eye(5)[2], (x,)),
         "keyword and tree": (lambda log: lambda x: {"a": x + io(log, x), "b": (x, jnp.arange(2))}, (x,)),
     }  # fmt: skip

@@ -9,7 +9,6 @@ from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.widget import ExplorerView, widget_of
-from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -44,8 +43,6 @@ def explore(thing: Any, *, edges: Any = None, mixed_precision: bool = False, **o
     """
     source = getattr(thing, "_explorer_source_", None)
     if source is None:
-        if not hasattr(thing, "computations") and not isinstance(thing, str | bytes) and not hasattr(thing, "module"):
-            raise XlaExplorerError(f"cannot explore a {type(thing).__name__}", "give a session, a trace, a module or HLO text")
         source = compile(thing, mixed_precision=mixed_precision)._explorer_source_
     made = source()
     if edges is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as clock
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any
@@ -37,6 +37,7 @@ from xla_explorer.explorer.xla.why_recompiled import WhyRecompiled, why_recompil
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
+from xla_explorer.frontends.jax_program.stages import is_stage
 from xla_explorer.hlo.module import HloModule
 
 __all__ = [
@@ -53,7 +54,7 @@ _SECONDS_OF_ROUNDS = 8.0
 _TIMED_US = 5e6  # of either compiler's runs together
 
 
-def profile(program: Any, *arrays: Any, repeats: int = 20) -> XlaProfile:
+def profile(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> XlaProfile:
     """Compile a program with real XLA:CPU, run it, and read what XLA's own profiler recorded.
 
     XLA runs in a child process; the extra `jax` must be installed.
@@ -63,9 +64,11 @@ def profile(program: Any, *arrays: Any, repeats: int = 20) -> XlaProfile:
     program
         A JAX function (its arguments follow), or what `xe.compile` takes.
     *arrays
-        The arguments; of a module without them, random ones.
+        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random ones.
     repeats
         Runs that are recorded, after one that is not.
+    **keywords
+        Keyword arguments of the JAX function.
 
     Returns
     -------
@@ -85,12 +88,12 @@ def profile(program: Any, *arrays: Any, repeats: int = 20) -> XlaProfile:
     >>> found.kernels()["share"].sum()  # doctest: +SKIP
     1.0
     """
-    session, leaves = _on_xla(program, arrays)
+    session, leaves = _on_xla(program, arrays, keywords)
     _xla(session).execute(leaves)
     return _recorded(session, leaves, repeats)
 
 
-def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
+def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> WhySlow:
     """Say where a program's time goes on real XLA:CPU, what bounds it, what XLA did not fuse and why, and what to try first.
 
     Parameters
@@ -98,9 +101,11 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     program
         A JAX function (its arguments follow), or what `xe.compile` takes.
     *arrays
-        The arguments; of a module without them, random ones.
+        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random ones.
     repeats
         Runs that are timed; a program of which they would take more than five seconds is run five times.
+    **keywords
+        Keyword arguments of the JAX function.
 
     Returns
     -------
@@ -118,7 +123,7 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20) -> WhySlow:
     >>> import xla_explorer as xe
     >>> xe.xla.why_slow(jax.grad(loss), weights, batch)  # doctest: +SKIP
     """
-    module, leaves = given(program, arrays)
+    module, leaves = given(program, arrays, keywords)
     with ThreadPoolExecutor(1) as beside:  # XLA works in a process of its own, and waiting for it takes no processor
         theirs = beside.submit(copy_context().run, _compiled_by_xla, module)
         placed = _ours(module, leaves)
@@ -195,7 +200,7 @@ def compare(first: Session, second: Session) -> XlaDifference:
     return differences(first, second, machine_limits())
 
 
-def why_memory(program: Any, *arrays: Any) -> WhyMemory:
+def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
     """Say what a program of real XLA:CPU holds in memory when it holds most, by source line and buffer, and which donations do not help.
 
     Parameters
@@ -203,7 +208,9 @@ def why_memory(program: Any, *arrays: Any) -> WhyMemory:
     program
         A JAX function (its arguments follow), also jitted with `donate_argnums`, or what `xe.compile` takes.
     *arrays
-        The arguments; only their shapes and types matter.
+        The arguments, or `jax.ShapeDtypeStruct`; only their shapes and types matter.
+    **keywords
+        Keyword arguments of the JAX function.
 
     Returns
     -------
@@ -222,21 +229,30 @@ def why_memory(program: Any, *arrays: Any) -> WhyMemory:
     >>> xe.xla.why_memory(text).by_role["parameters"]  # doctest: +SKIP
     256
     """
-    donated: list[int] = []
-    if hasattr(program, "lower"):
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Some donated buffers were not usable")  # the answer says so itself
-            leaves = import_optional("jax", "jax").tree_util.tree_leaves(program.lower(*arrays).args_info)
-        given = [number for number, leaf in enumerate(leaves) if leaf.donated]
-        kept = lower(program, arrays).parameters
-        donated = [kept.index(number) for number in given if number in kept]
-    session, _ = _on_xla(program, arrays)
+    donated = _donated(program, arrays, keywords)
+    session, _ = _on_xla(program, arrays, keywords)
     return explain_memory(session, donated, _xla(session).restored)
 
 
-def _on_xla(program: Any, arrays: tuple[Any, ...]) -> tuple[Session, list[Any]]:
+def _donated(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any]) -> list[int]:
+    """Return which parameters a jitted function donates; none for what is not jitted, or does not say (equinox's `filter_jit`)."""
+    if is_stage(program) or not callable(program) or not hasattr(program, "lower"):
+        return []
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Some donated buffers were not usable")  # the answer says so itself
+        lowered = program.lower(*arrays, **keywords)
+    lowered = getattr(lowered, "lowered", lowered)  # equinox wraps JAX's own
+    if not hasattr(lowered, "args_info"):
+        return []
+    leaves = import_optional("jax", "jax").tree_util.tree_leaves(lowered.args_info)
+    given_away = [number for number, leaf in enumerate(leaves) if leaf.donated]
+    kept = lower(program, arrays, dict(keywords)).parameters
+    return [kept.index(number) for number in given_away if number in kept]
+
+
+def _on_xla(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Session, list[Any]]:
     """(the compile by real XLA, the leaves that its parameters take)."""
-    module, leaves = given(program, arrays)
+    module, leaves = given(program, arrays, keywords)
     return _compiled_by_xla(module), leaves
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from pathlib import Path
@@ -133,7 +134,8 @@ def _module_of_text(text: str | bytes, filename: str | None, *, mlir: bool = Fal
 
 
 def as_module(given: Any, filename: str | None = None) -> HloModule:
-    """A module from a module, HLO or StableHLO text (str or bytes), the path of a file (also as a str), a traced function, a session.
+    """A module from a module, HLO or StableHLO text (str or bytes), the path of a file (also as a str), a traced function, a session, an
+    object of JAX that holds a program (`Traced`, `Lowered`, `Compiled`, `Exported`, `ClosedJaxpr`, `ir.Module`, `XlaComputation`).
     NotAModuleError (a TypeError) for anything else."""
     if isinstance(given, HloModule):
         return with_tpu_conversions(given)
@@ -143,15 +145,24 @@ def as_module(given: Any, filename: str | None = None) -> HloModule:
         return module_of_bytes(bytes(given), filename)
     if isinstance(given, os.PathLike):
         return load_module(given)
-    module = getattr(given, "module", None)
-    if isinstance(module, HloModule):
+    from xla_explorer.frontends.jax_program.stages import is_stage, stage_module
+
+    if is_stage(given):
+        return stage_module(given)
+    # Asked statically first: an AttributeError inside of a traced function is the user's, and must not look like a missing attribute.
+    if has_module(given) and isinstance(module := given.module, HloModule):
         return module
     raise NotAModuleError(
         f"expected an HLO module, HLO text, a path or a traced function, got {type(given).__name__}",
-        "lower a JAX function and compile what it gives: xe.compile(xe.from_jax(function, *arrays))"
+        "write @xe.hlo above a function of HLO values; lower a JAX function: xe.compile(xe.from_jax(function, *arrays))"
         if callable(given)
         else "give what xe.load read or xe.from_jax lowered",
     )
+
+
+def has_module(given: Any) -> bool:
+    """Return whether an object has an attribute `module`, without computing it."""
+    return inspect.getattr_static(given, "module", None) is not None or "module" in getattr(given, "__dict__", ())
 
 
 def in_explicit_precision(module: HloModule) -> HloModule:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xla_explorer.explorer.sessions.arguments import Signature, random_arguments
-from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
+from xla_explorer.explorer.sessions.arguments import ArgumentError, Signature, random_arguments
+from xla_explorer.explorer.sessions.loading import ModuleLike, as_module, has_module
 from xla_explorer.explorer.xla.what_if import Flags, Variant, WhatIf, flag_variants, timed
 from xla_explorer.foundation.optional import import_optional
-from xla_explorer.frontends.jax_program import lower
+from xla_explorer.frontends.jax_program import JaxProgram, lower
+from xla_explorer.frontends.jax_program.stages import is_stage, stage_module, stage_program
+from xla_explorer.hlo.given_values import array_of
 from xla_explorer.hlo.module import HloModule
 
 
-def sweep_flags(program: Any, *arrays: Any, flags: Flags, repeats: int = 20) -> WhatIf:
+def sweep_flags(program: Any, *arrays: Any, flags: Flags, repeats: int = 20, **keywords: Any) -> WhatIf:
     """Compile a program by real XLA with other flags, each in a child process of its own, time them in turns and compare the results.
 
     Parameters
@@ -21,11 +23,13 @@ def sweep_flags(program: Any, *arrays: Any, flags: Flags, repeats: int = 20) -> 
     program
         A JAX function (its arguments follow), or what `xe.compile` takes.
     *arrays
-        The arguments; of a module without them, random ones.
+        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random ones.
     flags
         Flag -> value or values, one setting for each; or texts of several flags each, `["--xla_cpu_enable_fast_math=true"]`.
     repeats
         Runs of each that are timed.
+    **keywords
+        Keyword arguments of the JAX function.
 
     Returns
     -------
@@ -44,12 +48,12 @@ def sweep_flags(program: Any, *arrays: Any, flags: Flags, repeats: int = 20) -> 
     >>> xe.xla.sweep_flags(xe.example("attention"), flags=flags).best.label  # doctest: +SKIP
     'default'
     """
-    module, leaves = given(program, arrays)
+    module, leaves = given(program, arrays, keywords)
     return timed(flag_variants(module, flags), leaves, repeats)
 
 
 def time(
-    program: Any, *arrays: Any, against: ModuleLike | None = None, environments: Sequence[str] = (), repeats: int = 20
+    program: Any, *arrays: Any, against: ModuleLike | None = None, environments: Sequence[str] = (), repeats: int = 20, **keywords: Any
 ) -> WhatIf:
     """Compile and time a program by real XLA as it is: an edited module beside the one it was, or by the XLA of several JAX versions.
 
@@ -58,13 +62,15 @@ def time(
     program
         A JAX function (its arguments follow), or what `xe.compile` takes.
     *arrays
-        The arguments; of a module without them, random ones.
+        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random ones.
     against
         Another module with the same parameters, which comes first: what the program is compared with.
     environments
         Folders of virtual environments with other versions of jax, beside this one's.
     repeats
         Runs of each that are timed.
+    **keywords
+        Keyword arguments of the JAX function.
 
     Returns
     -------
@@ -84,18 +90,46 @@ def time(
     >>> xe.xla.time(edited, against=text).rows[1].difference > 0  # doctest: +SKIP
     True
     """
-    module, leaves = given(program, arrays)
+    module, leaves = given(program, arrays, keywords)
     first = [Variant("given", module)] if against is None else [Variant("against", as_module(against)), Variant("given", module)]
     others = [Variant(f"{one.label} by {place}", one.module, python=place) for place in environments for one in first]
     return timed([*first, *others], leaves, repeats)
 
 
-def given(program: Any, arrays: tuple[Any, ...]) -> tuple[HloModule, list[Any]]:
-    """(the module, the leaves that its parameters take; random ones where none are given)."""
-    if callable(program) and not isinstance(getattr(program, "module", None), HloModule):
-        lowered = lower(program, arrays)
-        module = lowered.module
-        arrays = tuple(lowered.arrays(import_optional("jax", "jax").tree_util.tree_leaves(arrays)))
+def given(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any] | None = None) -> tuple[HloModule, list[Any]]:
+    """Return the module, and the leaves that its parameters take.
+
+    Random leaves stand for those that are missing: of a module without arguments, and of specifications (`jax.ShapeDtypeStruct`).
+    """
+    is_jax = is_stage(program)
+    if is_jax or (callable(program) and not has_module(program)):
+        lowered = stage_program(program) if is_jax else lower(program, arrays, dict(keywords or {}))
+        if lowered is not None and (arrays or keywords or not is_jax):
+            leaves = import_optional("jax", "jax").tree_util.tree_leaves((arrays, keywords or {}))
+            return lowered.module, _leaves_of_program(lowered, leaves)
+        module = stage_module(program) if lowered is None else lowered.module
     else:
         module = as_module(program)
-    return module, Signature(module).leaves(arrays or random_arguments(module))
+    if keywords:
+        message = f"keyword arguments ({', '.join(keywords)}) are those of a JAX function, got {type(program).__name__}"
+        raise ArgumentError(message, "pass arrays in order")
+    if not arrays or any(map(_is_specification, arrays)):
+        return module, Signature(module).leaves(random_arguments(module))
+    return module, Signature(module).leaves(arrays)
+
+
+def _leaves_of_program(program: JaxProgram, leaves: Sequence[Any]) -> list[Any]:
+    """Return the leaves that the parameters take, in their types; a random one for each specification."""
+    taken = [leaves[number] for number in program.parameters]
+    signature = Signature(program.module)
+    if not any(map(_is_specification, taken)):
+        return signature.leaves(program.arrays(leaves))
+    random = signature.leaves(random_arguments(program.module))
+    return [
+        made if _is_specification(leaf) else array_of(leaf).astype(made.dtype, copy=False) for leaf, made in zip(taken, random, strict=True)
+    ]
+
+
+def _is_specification(leaf: Any) -> bool:
+    """Whether an argument has a shape and a type, and no elements."""
+    return hasattr(leaf, "shape") and hasattr(leaf, "dtype") and not hasattr(leaf, "__array__")

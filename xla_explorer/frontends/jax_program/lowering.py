@@ -5,39 +5,13 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from xla_explorer.foundation.optional import import_optional
-from xla_explorer.frontends.foreign_calls import bind_foreign_calls
-from xla_explorer.frontends.jax_program.host_callbacks import HostCallback, bind_callbacks, keep, start_with_own_tokens
-from xla_explorer.frontends.jax_program.mlir import computation_of, hlo_text, refined_shapes
-from xla_explorer.frontends.source_places import complete_source_places, forget_callers
-from xla_explorer.hlo.given_values import Array, array_of
+from xla_explorer.frontends.jax_program.host_callbacks import keep
+from xla_explorer.frontends.jax_program.lowered_program import JaxProgram, program_of_lowered
+from xla_explorer.frontends.jax_program.stages import is_stage, stage_module
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.text import parse_hlo
-
-
-class JaxProgram(NamedTuple):
-    """A lowered JAX function.
-
-    module: parameters are the array leaves of the arguments, results the leaves of what the function returns. parameters: for each
-    parameter of the module, the number of the leaf that it takes (JAX drops leaves that play no part when the function came
-    jitted). in_tree, out_tree: how leaves make up the arguments and the result. results: shape and type of each result leaf. callbacks:
-    Python functions that it calls; they can be called as long as this lives.
-    """
-
-    module: HloModule
-    parameters: tuple[int, ...]
-    in_tree: Any
-    out_tree: Any
-    results: tuple[Any, ...]
-    callbacks: tuple[HostCallback, ...] = ()
-
-    def arrays(self, leaves: Sequence[Any]) -> list[Array]:
-        """What the parameters take of the leaves of a call, in their types, as JAX converts them: s32 of int64 unless 64 bits are on."""
-        shapes = [parameter.shape for parameter in self.module.entry.parameters()]
-        return [array_of(leaves[number]).astype(shape.element_type.dtype, copy=False)
-                for number, shape in zip(self.parameters, shapes, strict=True)]  # fmt: skip
 
 
 def lower(
@@ -60,21 +34,7 @@ def lower(
         # A donation that no result can use is a fact of the module, not a mistake of who looks at it.
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         lowered = jitted.trace(*arguments, **(keywords or {})).lower(lowering_platforms=(platform,))
-    refined = refined_shapes(lowered.compiler_ir("stablehlo"))
-    computation = lowered.compiler_ir("hlo") if refined is None else computation_of(refined)
-    name, place = _definition(function)
-    module = parse_hlo(hlo_text(computation))
-    module.name = name or module.name
-    start_with_own_tokens(module)
-    bind_foreign_calls(module)
-    callbacks = bind_callbacks(module, lowered._lowering.compile_args.get("host_callbacks") or ())
-    forget_callers(module, __file__)
-    complete_source_places(module, place)
-    count = len(module.entry.parameters())
-    leaves = lowered.in_tree.num_leaves
-    kept = tuple(range(leaves)) if count == leaves else tuple(sorted(lowered._lowering.compile_args["kept_var_idx"]))
-    results = tuple(jax.tree_util.tree_leaves(lowered.out_info))
-    return JaxProgram(module, kept, lowered.in_tree, lowered.out_tree, results, callbacks)
+    return program_of_lowered(lowered, *_definition(function), traced_in=__file__)
 
 
 def from_jax(
@@ -93,7 +53,8 @@ def from_jax(
     Parameters
     ----------
     function
-        Plain, jitted, or made by `jax.grad`, `jax.vmap` and their kin. Shardings and donations of a jitted one are kept.
+        Plain, jitted, or made by `jax.grad`, `jax.vmap` and their kin. Shardings and donations of a jitted one are kept. Or what JAX made
+        of one, which takes no arguments here: `jax.stages.Traced`, `Lowered` or `Compiled`, `jax.export.Exported`, a jaxpr.
     *args_or_specs
         Example arguments, arrays or `jax.ShapeDtypeStruct`, in any pytree.
     static_argnums, static_argnames, donate_argnums
@@ -121,6 +82,8 @@ def from_jax(
     >>> module.entry.root.shape.text_without_layout
     'f32[3]'
     """
+    if is_stage(function):
+        return stage_module(function)
     program = lower(function, args_or_specs, keywords, static_argnums=static_argnums, static_argnames=static_argnames,
                     donate_argnums=donate_argnums, platform=platform)
     keep(program.callbacks)

@@ -17,15 +17,15 @@ class MlirConversionError(XlaExplorerError, ValueError):
     """jaxlib refuses the program; its own words are the message."""
 
 
-def hlo_text(computation: Any) -> str:
-    """The HLO text of jaxlib's XlaComputation, with metadata, stack frames and all constants in full."""
+def hlo_text(module: Any) -> str:
+    """The HLO text of jaxlib's HloModule, with metadata, stack frames and all constants in full."""
     options = import_optional("jaxlib._hlo", "jax").HloPrintOptions()
     options.print_metadata = True
     options.print_large_constants = True
     options.print_percent = False
     options.print_program_shape = False
     options.print_operand_shape = False
-    return str(computation.get_hlo_module().to_string(options))
+    return str(module.to_string(options))
 
 
 def refined_shapes(module: Any) -> bytes | None:
@@ -97,7 +97,7 @@ def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloMo
                 computation = computation_of(_brought_up_to_date(program))
             except Exception:
                 raise first from None  # what is wrong with the program, not with the second way
-        text = hlo_text(computation)
+        text = hlo_text(computation.get_hlo_module())
     except Exception as problem:  # jaxlib raises several kinds
         said = " ".join(str(problem).split("\n\nDiagnostics", 1)[0].split())
         raise MlirConversionError(f"{filename or 'the MLIR program'} cannot be converted to HLO: {said}",

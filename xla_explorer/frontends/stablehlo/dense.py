@@ -139,7 +139,7 @@ def decode_bytes(reader: Reader, shape: Shape, raw: bytes, at: int) -> Literal:
     return literal_of(shape, array)
 
 
-def _hexadecimal(reader: Reader, start: int, end: int) -> bytes:
+def _hexadecimal(reader: Reader, start: int, end: int) -> bytearray:
     """The bytes of hexadecimal digits, decoded piece by piece: no copy of the digits is made."""
     raw = bytearray((end - start) // 2)
     try:
@@ -153,7 +153,7 @@ def _hexadecimal(reader: Reader, start: int, end: int) -> bytes:
     return raw
 
 
-def _from_bytes(reader: Reader, shape: Shape, raw: bytes, at: int) -> np.ndarray[Any, Any]:
+def _from_bytes(reader: Reader, shape: Shape, raw: bytes | bytearray, at: int) -> np.ndarray[Any, Any]:
     """The elements of a buffer, or the one of a splat."""
     kind, count = shape.element_type, shape.element_count
     if len(raw) % kind.dtype.itemsize:
@@ -162,7 +162,7 @@ def _from_bytes(reader: Reader, shape: Shape, raw: bytes, at: int) -> np.ndarray
         flags = np.frombuffer(raw, np.uint8)
         if len(raw) not in (1, count) and len(raw) == (count + 7) // 8:  # MLIR before 2025 packed truth values
             flags = np.unpackbits(flags, bitorder="little")[:count]
-        return flags != 0
+        return np.asarray(flags != 0)
     if kind.bits < 8:  # the bits above those of the element mean nothing
         return low_bits(np.frombuffer(raw, np.uint8), kind)
     return np.frombuffer(raw, kind.dtype)

@@ -1,0 +1,69 @@
+"""JAX's own objects that hold a program: what its ahead-of-time interface, its exporter and jaxlib return.
+
+Source: jax.stages (Traced, Lowered, Compiled), jax.export (Exported), jax.extend.core (ClosedJaxpr), jaxlib's `ir.Module` and
+`XlaComputation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.jax_program.lowered_program import JaxProgram, program_of_lowered
+from xla_explorer.frontends.jax_program.mlir import hlo_text, module_from_mlir
+from xla_explorer.frontends.source_places import complete_source_places
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+_PACKAGES = ("jax", "jaxlib")
+
+
+def is_stage(given: Any) -> bool:
+    """Return whether an object is one of JAX's that hold a program. JAX itself is not imported."""
+    kind = type(given)
+    return kind.__name__ in _READERS and kind.__module__.partition(".")[0] in _PACKAGES
+
+
+def stage_module(given: Any) -> HloModule:
+    """Return the module of an object for which `is_stage` holds: of `Compiled` XLA's optimised one, else the program as lowered."""
+    found = _READERS[type(given).__name__](given)
+    return found.module if isinstance(found, JaxProgram) else found
+
+
+def stage_program(given: Any) -> JaxProgram | None:
+    """Return the lowered function of a `Traced`, `Lowered` or `ClosedJaxpr`, whose arguments are pytrees; None for other objects."""
+    found = _READERS[type(given).__name__](given)
+    return found if isinstance(found, JaxProgram) else None
+
+
+def _of_jaxpr(closed: Any) -> JaxProgram:
+    jax, core = import_optional("jax", "jax"), import_optional("jax.extend.core", "jax")
+    if not hasattr(closed, "in_avals"):  # an open one, of a JAX that tells the two apart
+        closed = core.ClosedJaxpr(closed, ())
+    specifications = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in closed.in_avals]
+    function = jax.jit(core.jaxpr_as_fun(closed), keep_unused=True)
+    return program_of_lowered(function.trace(*specifications).lower())
+
+
+def _of_module_text(text: str) -> HloModule:
+    module = parse_hlo(text)
+    complete_source_places(module)
+    return module
+
+
+def _of_compiled(compiled: Any) -> HloModule:
+    (module,) = compiled.runtime_executable().hlo_modules()
+    return _of_module_text(hlo_text(module))
+
+
+_READERS: dict[str, Callable[[Any], JaxProgram | HloModule]] = {
+    "Traced": lambda traced: program_of_lowered(traced.lower()),
+    "Lowered": lambda lowered: program_of_lowered(lowered),
+    "Compiled": _of_compiled,
+    "Exported": lambda exported: module_from_mlir(bytes(exported.mlir_module_serialized)),
+    "ClosedJaxpr": _of_jaxpr,
+    "Jaxpr": _of_jaxpr,  # since jax 0.12 the name of both
+    "Module": lambda module: module_from_mlir(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)),
+    "XlaComputation": lambda computation: _of_module_text(hlo_text(computation.get_hlo_module())),
+}
