@@ -7,8 +7,9 @@ from typing import Any
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
-from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
+from xla_explorer.explorer.sessions.loading import ModuleLike, NotAModuleError, as_module
 from xla_explorer.explorer.widget import ExplorerView, widget_of
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -43,7 +44,10 @@ def explore(thing: Any, *, edges: Any = None, mixed_precision: bool = False, **o
     """
     source = getattr(thing, "_explorer_source_", None)
     if source is None:
-        source = compile(thing, mixed_precision=mixed_precision)._explorer_source_
+        try:
+            source = compile(thing, mixed_precision=mixed_precision)._explorer_source_
+        except NotAModuleError as problem:
+            raise XlaExplorerError(f"cannot explore a {type(thing).__name__}: {problem.message}", problem.hint) from None
     made = source()
     if edges is not None:
         made.passes.draw_edges(edges)

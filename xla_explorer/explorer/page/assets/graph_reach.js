@@ -108,6 +108,8 @@ export async function showAround(view, id, budget) {
     started = performance.now();
   await bringAside(view, id, budget);
   view.change({ focus: id, budget, only: null });
+  // Where the picture has everything, the instruction may be inside of a block that is closed.
+  if (openScopesOf(view, id)) view.change({ focus: id });
   view.centre(id);
   app.root.dataset.neighbourhoodMs = (performance.now() - started).toFixed(1);
 }
