@@ -146,3 +146,21 @@ def test_a_function_that_was_called_directly_still_says_that_jax_cannot_trace_it
             with pytest.raises(xe.XlaExplorerError, match="cannot trace through"):
                 traced(x)
     assert float(ours(np.ones(3, np.float32))) == 3.0 and ours.session is ours.compiled(np.ones(3, np.float32))
+
+
+@pytest.mark.parametrize("form", ["transpose", "tuple", "tree"])
+def test_a_result_that_is_a_transpose_is_written_by_native_code(form: str) -> None:
+    """jaxlib states another layout for it, in which a call by Python would have to hand it over."""
+    import jax
+    import jax.numpy as jnp
+
+    function = {
+        "transpose": lambda x: x.T,
+        "tuple": lambda x: (x.T, x + 1, jnp.swapaxes(x, 0, 1) * 2),
+        "tree": lambda x: {"a": x.T @ x, "b": jnp.moveaxis(x.reshape(3, 2, 4), 0, -1)},
+    }[form]
+    x = jnp.arange(24.0).reshape(6, 4)
+    jitted = xe.jit(function)
+    for ours, theirs in zip(jax.tree.leaves(jitted(x)), jax.tree.leaves(jax.jit(function)(x)), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+    assert jitted._dispatch and jitted.session.executable.native_calls() is not None

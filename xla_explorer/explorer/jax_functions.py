@@ -169,6 +169,7 @@ class JittedFunction:
                 program = lower(self.function, args, {**keywords, **specs[1]}, static_argnums=sorted(self._static_numbers) or None,
                                 static_argnames=sorted(self._static_names) or None, donate_argnums=self._donated or None)
                 donate: dict[str, Any] = {"donate": True} if self._donated and self.backend == "cpu" else {}
+                lie_in_rows(program.module)
                 found = self.sessions[key] = (program, compile_module(program.module, backend=self.backend, **donate, **self.options))
         return *found, leaves
 
@@ -245,6 +246,13 @@ def jit(
         return JittedFunction(f, backend, numbers, names, options, donated)
 
     return make if function is None else make(function)
+
+
+def lie_in_rows(module: HloModule) -> None:
+    """Ask for arguments and results in row-major order, as JAX's arrays are; jaxlib's conversion states another order for transposes."""
+    entry = module.entry
+    parameters = ", ".join([p.shape.base.text for p in entry.parameters()])
+    module.attributes["entry_computation_layout"] = f"{{({parameters})->{entry.root.shape.base.text}}}"
 
 
 _DONATED = ("donate_argnums", "donate_argnames")
