@@ -10,11 +10,11 @@ import re
 from typing import Any, NamedTuple
 
 from xla_explorer.foundation.suggestions import nearest
-from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
+from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
 from xla_explorer.hlo.computation import HloComputation, infer_shape
 from xla_explorer.hlo.instruction import HloInstruction, new_instruction
 from xla_explorer.hlo.literal import Literal
-from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
+from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
 from xla_explorer.hlo.primitive_type import U32
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, token_shape, tuple_shape
 from xla_explorer.hlo.text.async_sugar import begin_async, sugared
@@ -28,6 +28,7 @@ from xla_explorer.hlo.text.tokens import ATTRIBUTE, END, IDENT, INT, NAME, TYPE,
 
 NO_DECODED = DecodedAttributes(NO_ATTRIBUTES, (), None, ())
 _DEEPEST = 100  # nested operands
+_ELEMENT = re.compile(r"(?:#\d{1,9})+")  # `%tuple#1`: newer texts leave get-tuple-element out
 
 
 # XLA's parser takes the data of these from their operands (a recv: from its stated shape), whatever else the text states.
@@ -283,6 +284,9 @@ class CarefulReader:
             if depth >= _DEEPEST:
                 raise TextProblem(f"operands nest deeper than {_DEEPEST} levels", at, "give the inner instructions names of their own")
             return self._nested(tokens, declared, names, computation, depth + 1)
+        places = _ELEMENT.match(self.text, tokens.end)
+        if places is not None:
+            tokens.end = places.end()
         tokens.advance()
         operand = names.get(name)
         if operand is None:
@@ -293,6 +297,8 @@ class CarefulReader:
                 near_names(name, names) if not elsewhere else f"{name} belongs to computation {elsewhere[0]}; pass its value as a parameter"
             )
             raise TextProblem(f"instruction does not exist: {name}", at, hint, tokens.previous_end - at)
+        for index in places.group().split("#")[1:] if places is not None else ():
+            operand = self._element(operand, int(index), at, names, computation)
         if declared is not None and not same_dimensions(declared, operand.shape):
             raise TextProblem(
                 f"The declared operand shape {declared} is not compatible with the shape of the operand instruction {operand.shape}.",
@@ -301,6 +307,23 @@ class CarefulReader:
                 max(at - shape_at, 1),
             )
         return operand
+
+    def _element(
+        self, operand: HloInstruction, index: int, at: int, names: dict[str, HloInstruction], computation: HloComputation
+    ) -> HloInstruction:
+        """Return the get-tuple-element that `%operand#index` stands for, made where the text first names it."""
+        if not operand.shape.is_tuple or index >= len(operand.shape.tuple_shapes):
+            message = f"{operand.name}#{index} names an element that {operand.shape.text_without_layout} does not have"
+            raise TextProblem(message, at, "the number behind # is that of an element of the tuple, from 0", len(operand.name))
+        stem = name = f"{operand.name}.element.{index}"
+        number = 0
+        while (known := names.get(name)) is not None:
+            if known.opcode is GET_TUPLE_ELEMENT and known.operands == (operand,) and known.attribute("index") == index:
+                return known
+            number += 1
+            name = f"{stem}.{number}"
+        decoded = NO_DECODED._replace(attributes=attributes_of({"index": index}))
+        return self._create(name, GET_TUPLE_ELEMENT, operand.shape.tuple_shapes[index], (operand,), decoded, None, names, computation)
 
     def _count(self, computation: HloComputation) -> int:
         return sum([i.opcode is PARAMETER for i in computation.instructions.values()])
