@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from xla_explorer.hlo.attributes import CODECS, PaddingDimension, SliceDimension, Window, WindowDimension
+from xla_explorer.hlo.builder.axes import AXES, axes_attribute
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.opcodes import OpcodeSpec
 
@@ -103,6 +104,8 @@ def attribute_value(name: str, given: Any) -> Any:
             return codec.read(given)
         except ValueError as error:
             raise HloBuilderError(f"attribute {name} {error}") from None
+    if name in AXES:
+        return axes_attribute(name, given)
     try:
         if name in _CONVERT:
             return _CONVERT[name](given)

@@ -21,6 +21,7 @@ import numpy as np
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
 from xla_explorer.hlo.builder.attribute_arguments import split_arguments
+from xla_explorer.hlo.builder.axes import from_the_end, sizes_of
 from xla_explorer.hlo.builder.broadcasting import broadcast_value, element_type_for, is_number, matched_operands
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.builder.region import region, region_parameters, region_result
@@ -199,9 +200,9 @@ class HloBuilder(StructuredControl):
 
     def broadcast_to(self, value: Any, dimensions: Sequence[int]) -> HloValue:
         """numpy's broadcast_to: size-1 and missing leading dimensions are repeated."""
-        value, wanted = self.value(value), tuple(dimensions)
+        value, wanted = self.value(value), _tuple(sizes_of("broadcast_to", dimensions))
         shape = value.shape
-        fits = shape.rank <= len(wanted) and all(
+        fits = min(wanted, default=0) >= 0 and shape.rank <= len(wanted) and all(
             a in (1, b) for a, b in zip(shape.dimensions[::-1], wanted[::-1], strict=False)
         )
         if not fits:
@@ -214,11 +215,16 @@ class HloBuilder(StructuredControl):
     def reshape(self, value: Any, *dimensions: Any) -> HloValue:
         """The same elements in the same order; one size may be -1."""
         source = self.value(value)
-        sizes = list(dimensions[0] if len(dimensions) == 1 and isinstance(dimensions[0], Iterable) else dimensions)
-        if sizes.count(-1) == 1:
+        sizes = sizes_of("reshape", dimensions[0] if len(dimensions) == 1 else dimensions)
+        if -1 in sizes:
             rest = int(np.prod([size for size in sizes if size != -1], dtype=np.int64))
-            if rest and source.shape.element_count % rest == 0:
-                sizes[sizes.index(-1)] = source.shape.element_count // rest
+            if sizes.count(-1) > 1 or not rest or source.shape.element_count % rest:
+                text, count = source.shape.text_without_layout, source.shape.element_count
+                raise HloBuilderError(
+                    f"reshape: {text} has {count} elements, which leaves no size for -1 in {sizes}",
+                    "write one -1 beside sizes whose product divides the number of elements",
+                )
+            sizes[sizes.index(-1)] = source.shape.element_count // rest
         if tuple(sizes) == source.shape.dimensions:
             return source
         return self.emit("reshape", (source,), {}, shape=array_shape(source.shape.element_type, sizes))
@@ -321,6 +327,9 @@ class HloBuilder(StructuredControl):
         spec = opcode(name)
         values = _tuple([self.value(operand) for operand in operands])
         raw_attributes, functions = split_arguments(spec, given)
+        whose = shape if shape is not None and name in ("broadcast", "iota") else values[0].shape if values else None
+        if whose is not None and whose.is_array:
+            raw_attributes = from_the_end(raw_attributes, whose.rank)
         return self._new(spec, values, attributes_of(raw_attributes), self._called(spec, values, functions), shape)
 
     def _called(self, spec: OpcodeSpec, values: Values, functions: dict[str, Any]) -> Computations:

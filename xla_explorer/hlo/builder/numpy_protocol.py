@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.hlo.builder.axes import one_axis
+
 if TYPE_CHECKING:
     from xla_explorer.hlo.builder.value import HloValue
 
@@ -78,11 +80,14 @@ def apply_function(name: str, arguments: tuple[Any, ...], options: dict[str, Any
     if name == "concatenate" and hasattr(arguments[0][0], "builder"):
         axis = options.get("axis", arguments[1] if len(arguments) > 1 else 0)
         first = arguments[0][0]
-        return first.builder.concatenate(list(arguments[0]), dimensions=first.axes(axis)[0])
+        parts = list(arguments[0]) if axis is not None else [first.builder.value(part, first.dtype).ravel() for part in arguments[0]]
+        return first.builder.concatenate(parts, dimensions=0 if axis is None else one_axis(name, first.shape, axis))
     if name == "where" and len(arguments) == 3:
         builder = next(argument.builder for argument in arguments if hasattr(argument, "builder"))
         return builder.where(*arguments)
     method = _FUNCTIONS.get(name)
     if method is None or not hasattr(arguments[0], "builder"):
         return NotImplemented
+    if name in ("argmax", "argmin") and len(arguments) == 1:
+        options = {"axis": None, **options}  # numpy's default, where that of the method is the last axis
     return getattr(arguments[0], method)(*arguments[1:], **options)

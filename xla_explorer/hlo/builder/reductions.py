@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.hlo.builder.axes import axis_numbers, one_axis
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.identity_element import highest_value, lowest_value
 from xla_explorer.hlo.primitive_type import PRED, S32, PrimitiveType
@@ -34,15 +35,7 @@ class Reductions:
 
     def axes(self, axis: Axis) -> list[int]:
         """Axis numbers in [0, ndim), from one number (negative counts from the end), several, or None for all."""
-        given = range(self.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
-        found = []
-        for number in given:
-            if not -self.ndim <= number < self.ndim:
-                raise HloBuilderError(
-                    f"axis {number} is out of range for {self.shape.text_without_layout} with {self.ndim} dimensions"
-                )
-            found.append(number % self.ndim)
-        return found
+        return axis_numbers("reduce", self.shape, axis)
 
     def reduce(  # type: ignore[misc]
         self: HloValue,
@@ -109,21 +102,23 @@ class Reductions:
         """Whether some element holds."""
         return (self if self.dtype is PRED else self != 0).reduce(_or, False, axis, keepdims=keepdims)
 
-    def argmax(self: HloValue, axis: int = -1) -> HloValue:  # type: ignore[misc]
-        """s32 index of the first largest element along one axis."""
-        return _arg(self, axis, "GT", lowest_value(self.dtype))
+    def argmax(self: HloValue, axis: int | None = -1, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
+        """s32 index of the first largest element along one axis; None: among all elements in row-major order."""
+        return _arg("argmax", self, axis, keepdims, "GT", lowest_value(self.dtype))
 
-    def argmin(self: HloValue, axis: int = -1) -> HloValue:  # type: ignore[misc]
-        """s32 index of the first smallest element along one axis."""
-        return _arg(self, axis, "LT", highest_value(self.dtype))
+    def argmin(self: HloValue, axis: int | None = -1, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
+        """s32 index of the first smallest element along one axis; None: among all elements in row-major order."""
+        return _arg("argmin", self, axis, keepdims, "LT", highest_value(self.dtype))
 
-    def sort(self: HloValue, axis: int = -1) -> HloValue:  # type: ignore[misc]
-        """Ascending along one axis; NaN last."""
+    def sort(self: HloValue, axis: int | None = -1) -> HloValue:  # type: ignore[misc]
+        """Ascending along one axis, None: of all elements in one dimension; NaN last."""
+        if axis is None:
+            return self.ravel().sort()
         order = "TOTALORDER" if self.dtype.is_float else None
         return self.builder.emit(
             "sort",
             (self,),
-            {"dimensions": (self.axes(axis)[0],), "to_apply": lambda a, b: a.builder.compare(a, b, "LT", order)},
+            {"dimensions": (one_axis("sort", self.shape, axis),), "to_apply": lambda a, b: a.builder.compare(a, b, "LT", order)},
         )
 
 
@@ -162,8 +157,11 @@ for _function, _name in (
     _function.__name__ = f"{_name}_computation"
 
 
-def _arg(value: HloValue, axis: int, direction: str, initial: Any) -> HloValue:
-    builder, dimension = value.builder, value.axes(axis)[0]
+def _arg(name: str, value: HloValue, axis: int | None, keepdims: bool, direction: str, initial: Any) -> HloValue:
+    if axis is None:
+        flat = _arg(name, value.ravel(), 0, False, direction, initial)
+        return flat.reshape([1] * value.ndim) if keepdims else flat
+    builder, dimension = value.builder, one_axis(name, value.shape, axis)
     indices = builder.iota(value.shape.base.with_element_type(S32), dimension)
 
     def better(best: HloValue, place: HloValue, candidate: HloValue, where: HloValue) -> Any:
@@ -180,4 +178,5 @@ def _arg(value: HloValue, axis: int, direction: str, initial: Any) -> HloValue:
 
     last = value.shape.dimensions[dimension] - 1
     start = (builder.constant(initial, value.dtype), builder.constant(max(last, 0), S32))
-    return builder.emit("reduce", (value, indices, *start), {"dimensions": (dimension,), "to_apply": better})[1]
+    found = builder.emit("reduce", (value, indices, *start), {"dimensions": (dimension,), "to_apply": better})[1]
+    return found.reshape([1 if d == dimension else size for d, size in enumerate(value.shape.dimensions)]) if keepdims else found

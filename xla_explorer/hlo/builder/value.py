@@ -11,6 +11,7 @@ import numpy as np
 
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.builder.any_value import AnyValue
+from xla_explorer.hlo.builder.axes import axis_numbers, axis_order, one_axis
 from xla_explorer.hlo.builder.broadcasting import matched_operands
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.builder.indexing import index_value
@@ -366,7 +367,7 @@ class HloValue(AnyValue, Reductions):
     def squeeze(self, axis: int | Sequence[int] | None = None) -> HloValue:
         """Without dimensions of size one."""
         sizes = self.shape.dimensions
-        gone = [d for d, size in enumerate(sizes) if size == 1] if axis is None else self.axes(axis)
+        gone = [d for d, size in enumerate(sizes) if size == 1] if axis is None else axis_numbers("squeeze", self.shape, axis)
         for d in gone:
             if sizes[d] != 1:
                 raise HloBuilderError(
@@ -376,16 +377,9 @@ class HloValue(AnyValue, Reductions):
 
     def transpose(self, *axes: Any) -> HloValue:
         """Dimensions in another order; reversed when none is given."""
-        order = (
-            list(axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes)
-            or list(range(self.ndim))[::-1]
-        )
-        order = [d + self.ndim if d < 0 else d for d in order]
-        return (
-            self
-            if order == sorted(order) and len(order) == self.ndim
-            else self.builder.emit("transpose", (self,), {"dimensions": order})
-        )
+        given = axes[0] if len(axes) == 1 else axes or None
+        order = axis_order("transpose", self.shape, given)
+        return self if order == sorted(order) else self.builder.emit("transpose", (self,), {"dimensions": order})
 
     @property
     def T(self) -> HloValue:
@@ -394,14 +388,14 @@ class HloValue(AnyValue, Reductions):
 
     def swapaxes(self, a: int, b: int) -> HloValue:
         """Two dimensions exchanged."""
+        a, b = (one_axis("swapaxes", self.shape, axis) for axis in (a, b))
         order = list(range(self.ndim))
         order[a], order[b] = order[b], order[a]
         return self.transpose(order)
 
     def broadcast_to(self, *dimensions: Any) -> HloValue:
         """numpy's broadcast_to."""
-        sizes = dimensions[0] if len(dimensions) == 1 and isinstance(dimensions[0], (tuple, list)) else dimensions
-        return self.builder.broadcast_to(self, sizes)
+        return self.builder.broadcast_to(self, dimensions[0] if len(dimensions) == 1 else dimensions)
 
     def dot(self, other: Any) -> HloValue:
         """numpy's dot for up to two dimensions; see `@`."""

@@ -1,0 +1,95 @@
+"""Axes and sizes as numpy takes them: integers of any kind, negative axes counted from the end, each axis once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.hlo.builder.errors import HloBuilderError
+from xla_explorer.hlo.shape import Shape
+
+
+def integer(name: str, given: Any, role: str) -> int:
+    """A Python integer from one of Python's or numpy's. HloBuilderError names anything else, a bool too."""
+    try:
+        if isinstance(given, (bool, np.bool_)):
+            raise TypeError
+        return index(given)
+    except TypeError:
+        raise HloBuilderError(f"{name}: {role} {given!r} is no integer", f"write the {role} as a Python int") from None
+
+
+def several(given: Any) -> bool:
+    """Whether axes or sizes come as a sequence."""
+    return isinstance(given, Iterable) and not isinstance(given, str) and np.ndim(given) == 1  # type: ignore[arg-type]
+
+
+def one_axis(name: str, shape: Shape, given: Any) -> int:
+    """An axis in [0, rank)."""
+    axis = integer(name, given, "axis")
+    if not -shape.rank <= axis < shape.rank:
+        raise HloBuilderError(
+            f"{name}: axis {axis} is out of range for {shape.text_without_layout} with {shape.rank} dimensions",
+            f"choose from {-shape.rank} to {shape.rank - 1}" if shape.rank else "a scalar has no axes",
+        )
+    return axis % shape.rank
+
+
+def axis_numbers(name: str, shape: Shape, given: Any) -> list[int]:
+    """Axes in [0, rank) from one, several or None for all."""
+    if given is None:
+        return list(range(shape.rank))
+    axes = [one_axis(name, shape, axis) for axis in (given if several(given) else (given,))]
+    for number, axis in enumerate(axes):
+        if axis in axes[:number]:
+            raise HloBuilderError(
+                f"{name}: axis {axis} of {shape.text_without_layout} is given twice in {list(given)}", "name each axis once"
+            )
+    return axes
+
+
+def axis_order(name: str, shape: Shape, given: Any) -> list[int]:
+    """A permutation of all axes; None is all reversed."""
+    if given is None:
+        return list(range(shape.rank))[::-1]
+    order = axis_numbers(name, shape, given)
+    if len(order) != shape.rank:
+        raise HloBuilderError(
+            f"{name}: {len(order)} axes {order} for the {shape.rank} dimensions of {shape.text_without_layout}",
+            "name every axis once",
+        )
+    return order
+
+
+def sizes_of(name: str, given: Any) -> list[int]:
+    """Sizes of dimensions, from one or several; -1 is left as it is."""
+    sizes = [integer(name, size, "size") for size in (given if several(given) else (given,))]
+    wrong = [size for size in sizes if size < -1]
+    if wrong:
+        raise HloBuilderError(f"{name}: a dimension cannot have {wrong[0]} elements, in {sizes}", "sizes are 0 or more")
+    return sizes
+
+
+def from_the_end(attributes: dict[str, Any], rank: int) -> dict[str, Any]:
+    """Attributes whose negative axes are counted from the end; one out of range stays for the opcode's own rule to name."""
+    return attributes | {
+        name: tuple([axis + rank if -rank <= axis < 0 else axis for axis in given])
+        if isinstance(given, tuple)
+        else given + rank if -rank <= given < 0 else given
+        for name, given in attributes.items()
+        if name in AXES
+    }  # fmt: skip
+
+
+def axes_attribute(name: str, given: Any) -> Any:
+    """An attribute of axes from integers of any kind."""
+    if name == "iota_dimension":
+        return integer(name, given, "axis")
+    return tuple([integer(name, axis, "axis") for axis in (given if several(given) else (given,))])
+
+
+AXES = ("dimensions", "iota_dimension")
+"""Attributes that are axes of an operand, or of the result of broadcast and iota."""
