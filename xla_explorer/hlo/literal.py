@@ -6,6 +6,7 @@ holds literals. Text is decoded on first use only. Literals are immutable; equal
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 from xla_explorer.hlo.text_form import TEXT
 
 _ELIDED = "{...}"
+_LARGEST_KEY = 1 << 16  # bytes
 
 
 class Literal:
@@ -90,8 +92,10 @@ class Literal:
         if self._key is None:
             if self.parts or self.shape.is_tuple:
                 self._key = (self.shape, tuple([part.key for part in self.parts]))
+            elif self.is_elided:
+                self._key = (self.shape, _ELIDED)
             else:
-                self._key = (self.shape, self.array.tobytes())
+                self._key = (self.shape, _identity(self.array))
         return self._key
 
     def __eq__(self, other: object) -> bool:
@@ -102,6 +106,13 @@ class Literal:
 
     def __repr__(self) -> str:
         return f"Literal({self.shape} {self.text[:80]})"
+
+
+def _identity(array: np.ndarray[Any, Any]) -> bytes:
+    """The bytes of an array; of a large one a digest, since every snapshot of a module keeps it."""
+    if array.nbytes <= _LARGEST_KEY:
+        return array.tobytes()
+    return hashlib.blake2b(np.ascontiguousarray(array).view(np.uint8), digest_size=32).digest()
 
 
 def literal_from_array(value: Any, shape: Shape | None = None) -> Literal:

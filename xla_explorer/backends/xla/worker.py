@@ -1,6 +1,6 @@
 """The child process in which jaxlib compiles and runs: what it does there cannot hurt the user's kernel.
 
-Requests, as `foundation.messages` over this process's own pipes: ("version",), ("compile", text), ("run", arrays),
+Requests, as `foundation.messages` over this process's own pipes: ("version",), ("compile", text, constants), ("run", arrays),
 ("time", arrays, repeats), ("profile", arrays, repeats). Answers: ("ok", value) or ("error", message).
 """
 
@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Mapping
 from typing import Any
 
+from xla_explorer.backends.xla.large_constants import Payload, with_constants
 from xla_explorer.foundation.messages import receive, send
 
 
@@ -40,8 +42,11 @@ class Worker:
         self.executable: Any = None
         _find_lapack()
 
-    def compile(self, text: str) -> dict[str, float]:
-        """HLO text to an executable; seconds by phase. The first compile of a process warms the client up before it is timed."""
+    def compile(self, text: str, constants: Mapping[str, Payload] | None = None) -> dict[str, float]:
+        """HLO text, with the values of large constants beside it, to an executable; seconds by phase.
+
+        The first compile of a process warms the client up before it is timed.
+        """
         from jaxlib import _jax
         from jaxlib import xla_client as xc
 
@@ -53,7 +58,7 @@ class Worker:
         # A Python function lives in the process that traced it; the call compiles as JAX's own does, and fails where it is reached.
         text = text.replace('"xla_explorer_host_callback"', '"xla_ffi_python_cpu_callback"').replace("{number = ", "{index = ")
         started = time.perf_counter()
-        proto = parse(text).as_serialized_hlo_module_proto()
+        proto = with_constants(parse(text).as_serialized_hlo_module_proto(), constants or {})
         parsed = time.perf_counter()
         stablehlo = _jax.mlir.hlo_to_stablehlo(proto)
         converted = time.perf_counter()

@@ -96,7 +96,7 @@ class XlaCompiler:
         wanted: Collection[str] | None = options.backend_options.get("read_passes")
         child = XlaChild(options.threads, python=self.python, dumped=".*" if wanted is None else f"^({'|'.join(map(re.escape, wanted))})$")
         names = SourceNames(module)
-        seconds = child.ask("compile", names.text)
+        seconds = child.ask(*names.request)
         # The client itself compiles nothing, so the one module of the dump is ours.
         with collector_paused():
             dumped = DumpFolder(child.folder).module()

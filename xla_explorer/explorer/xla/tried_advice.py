@@ -48,7 +48,7 @@ def _times(flags: str, module: HloModule, executable: XlaExecutable, leaves: Seq
     after: list[float] = []
     each = max(repeats // _ROUNDS, _LEAST)
     try:
-        child.ask("compile", SourceNames(module).text)
+        child.ask(*SourceNames(module).request)
         child.ask("run", arrays)
         for _ in range(_ROUNDS):
             before += executable.time(arrays, each)

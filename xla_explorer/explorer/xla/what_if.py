@@ -127,7 +127,7 @@ def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> W
             child = XlaChild(flags=variant.flags, python=variant.python, dumped="")
             stack.callback(child.close)
             try:
-                seconds[number] = float(child.ask("compile", SourceNames(variant.module).text)["xla"])
+                seconds[number] = float(child.ask(*SourceNames(variant.module).request)["xla"])
                 results.append(list(child.ask("run", [np.asarray(leaf) for leaf in leaves])))
                 children.append(child)
                 kernels[number] = _kernels(child)

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.foreign_calls import bind_foreign_calls
 from xla_explorer.frontends.jax_program.host_callbacks import HostCallback, bind_callbacks, start_with_own_tokens
-from xla_explorer.frontends.jax_program.mlir import computation_of, hlo_text, refined_shapes
+from xla_explorer.frontends.jax_program.mlir import computation_of, module_of_jaxlib, refined_shapes
 from xla_explorer.frontends.source_places import complete_source_places, forget_callers
 from xla_explorer.hlo.given_values import Array, array_of
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.text import parse_hlo
 
 
 class JaxProgram(NamedTuple):
@@ -49,7 +48,7 @@ def program_of_lowered(
     jax = import_optional("jax", "jax")
     refined = refined_shapes(lowered.compiler_ir("stablehlo"))
     computation = lowered.compiler_ir("hlo") if refined is None else computation_of(refined)
-    module = parse_hlo(hlo_text(computation.get_hlo_module()))
+    module = module_of_jaxlib(computation.get_hlo_module())
     module.name = name or module.name
     start_with_own_tokens(module)
     bind_foreign_calls(module)

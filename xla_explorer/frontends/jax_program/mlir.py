@@ -8,24 +8,21 @@ from typing import Any
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.text import parse_hlo
 
 
 class MlirConversionError(XlaExplorerError, ValueError):
     """jaxlib refuses the program; its own words are the message."""
 
 
-def hlo_text(module: Any) -> str:
-    """The HLO text of jaxlib's HloModule, with metadata, stack frames and all constants in full."""
-    options = import_optional("jaxlib._hlo", "jax").HloPrintOptions()
-    options.print_metadata = True
-    options.print_large_constants = True
-    options.print_percent = False
-    options.print_program_shape = False
-    options.print_operand_shape = False
-    return str(module.to_string(options))
+def module_of_jaxlib(module: Any, filename: str | None = None) -> HloModule:
+    """Return jaxlib's HloModule as one of ours, with metadata, stack frames and all constants.
+
+    It travels as a proto: HLO text spells each element of a constant in decimal.
+    """
+    return read_hlo_proto(module.as_serialized_hlo_module_proto(), filename).module
 
 
 def refined_shapes(module: Any) -> bytes | None:
@@ -97,12 +94,12 @@ def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloMo
                 computation = computation_of(_brought_up_to_date(program))
             except Exception:
                 raise first from None  # what is wrong with the program, not with the second way
-        text = hlo_text(computation.get_hlo_module())
+        jaxlibs = computation.get_hlo_module()
     except Exception as problem:  # jaxlib raises several kinds
         said = " ".join(str(problem).split("\n\nDiagnostics", 1)[0].split())
         raise MlirConversionError(f"{filename or 'the MLIR program'} cannot be converted to HLO: {said}",
                                   "xla_explorer reads what jaxlib's StableHLO reads; check that the file is complete, its dialect and "
                                   "its version") from problem
-    module = parse_hlo(text, Path(filename).name if filename else None)
+    module = module_of_jaxlib(jaxlibs, Path(filename).name if filename else None)
     complete_source_places(module)
     return module

@@ -6,15 +6,15 @@ Source: jax.stages (Traced, Lowered, Compiled), jax.export (Exported), jax.exten
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program.lowered_program import JaxProgram, program_of_lowered
-from xla_explorer.frontends.jax_program.mlir import hlo_text, module_from_mlir
+from xla_explorer.frontends.jax_program.mlir import module_from_mlir, module_of_jaxlib
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.text import parse_hlo
 
 _PACKAGES = ("jax", "jaxlib")
 
@@ -46,15 +46,21 @@ def _of_jaxpr(closed: Any) -> JaxProgram:
     return program_of_lowered(function.trace(*specifications).lower())
 
 
-def _of_module_text(text: str) -> HloModule:
-    module = parse_hlo(text)
+def _of_jaxlibs_module(given: Any) -> HloModule:
+    module = module_of_jaxlib(given)
     complete_source_places(module)
     return module
 
 
+def _bytecode(module: Any) -> bytes:
+    stream = io.BytesIO()
+    module.operation.write_bytecode(stream)
+    return stream.getvalue()
+
+
 def _of_compiled(compiled: Any) -> HloModule:
     (module,) = compiled.runtime_executable().hlo_modules()
-    return _of_module_text(hlo_text(module))
+    return _of_jaxlibs_module(module)
 
 
 _READERS: dict[str, Callable[[Any], JaxProgram | HloModule]] = {
@@ -64,6 +70,6 @@ _READERS: dict[str, Callable[[Any], JaxProgram | HloModule]] = {
     "Exported": lambda exported: module_from_mlir(bytes(exported.mlir_module_serialized)),
     "ClosedJaxpr": _of_jaxpr,
     "Jaxpr": _of_jaxpr,  # since jax 0.12 the name of both
-    "Module": lambda module: module_from_mlir(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)),
-    "XlaComputation": lambda computation: _of_module_text(hlo_text(computation.get_hlo_module())),
+    "Module": lambda module: module_from_mlir(_bytecode(module)),
+    "XlaComputation": lambda computation: _of_jaxlibs_module(computation.get_hlo_module()),
 }

@@ -1,0 +1,120 @@
+"""Large constants on their way to real XLA: as bytes beside the text, in which `{...}` stands for them.
+
+The decimal text of an array takes many times its memory, and longer to write and to read than XLA takes to compile most programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from xla_explorer.frontends.hlo_proto.schema import LITERAL
+from xla_explorer.frontends.protobuf.message import read_varint
+from xla_explorer.hlo.literal import Literal
+
+_LEAST_BYTES: Final = 4096
+_VARINTS: Final = frozenset({"s32", "s64", "u32", "u64"})
+_COMPUTATIONS, _INSTRUCTIONS, _NAME, _LITERAL = 3, 2, 1, 8  # numbers of fields in hlo.proto
+_MESSAGE: Final = "HloModuleProto"
+_BY_LENGTH: Final = 2  # wire type of texts, bytes, messages and packed numbers
+
+Payload = tuple[int, bytes]
+"""The number of a LiteralProto's field, and what it holds."""
+
+
+def travels_as_bytes(literal: Any) -> bool:
+    """Return whether a constant is large, and has elements of whole bytes whose values are known."""
+    return (
+        isinstance(literal, Literal)
+        and literal.shape.is_array
+        and literal.shape.byte_size >= _LEAST_BYTES
+        and (literal.shape.element_type.bits >= 8 or literal.shape.element_type.is_pred)
+        and not literal.is_elided
+    )
+
+
+def placeholder(literal: Literal) -> Literal:
+    """Return the literal whose text is `{...}`."""
+    return Literal(literal.shape, text="{...}")
+
+
+def payload_of(literal: Literal) -> Payload:
+    """Return a constant as the field of a LiteralProto, in the order in which its elements lie in memory."""
+    kind, shape = literal.shape.element_type, literal.shape
+    array = literal.array
+    if shape.layout is not None:
+        array = array.transpose(shape.layout.minor_to_major[::-1])
+    array = np.ascontiguousarray(array).reshape(-1)
+    return LITERAL.numbers[f"{kind.name}s"], _varints(array) if kind.name in _VARINTS else array.tobytes()
+
+
+def _varints(array: np.ndarray[Any, Any]) -> bytes:
+    """Integers as protobuf packs them: seven bits a byte, the lowest first; negative ones as 64 bits."""
+    words = array.astype(np.int64).view(np.uint64) if array.dtype.kind == "i" else array.astype(np.uint64)
+    columns = np.empty((words.size, 10), np.uint8)
+    used = np.ones((words.size, 10), np.bool_)
+    for k in range(10):
+        columns[:, k] = words & np.uint64(127)
+        words = words >> np.uint64(7)
+        more = words != 0
+        columns[:, k] |= more.astype(np.uint8) << 7
+        if k < 9:
+            used[:, k + 1] = more
+    return columns[used].tobytes()
+
+
+def with_constants(proto: bytes, constants: Mapping[str, Payload]) -> bytes:
+    """Return a serialized HloModuleProto with the values of some constants, by their names."""
+
+    def instruction(data: memoryview) -> bytes:
+        (name, *_) = [bytes(part).decode() for number, _, part in _fields(data) if number == _NAME]
+        if name not in constants:
+            return bytes(data)
+        field, raw = constants[name]
+        return _replaced(data, _LITERAL, lambda literal: _replaced(literal, field, lambda _: raw))
+
+    def computation(data: memoryview) -> bytes:
+        return _replaced(data, _INSTRUCTIONS, instruction)
+
+    return _replaced(memoryview(proto), _COMPUTATIONS, computation) if constants else proto
+
+
+def _replaced(message: memoryview, field: int, change: Callable[[memoryview], bytes]) -> bytes:
+    """A message with each value of one field changed."""
+    made: list[bytes | memoryview] = []
+    for number, whole, part in _fields(message):
+        if number == field and part is not None:
+            new = change(part)
+            made += [_number(field << 3 | _BY_LENGTH), _number(len(new)), new]
+        else:
+            made.append(whole)
+    return b"".join(made)
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, memoryview, Any]]:
+    """(number, all of the field, its bytes; None for a plain number) of each field."""
+    at = 0
+    while at < len(message):
+        start = at
+        tag, at = read_varint(message, at, len(message), _MESSAGE)
+        wire, part = tag & 7, None
+        if wire == _BY_LENGTH:
+            size, at = read_varint(message, at, len(message), _MESSAGE)
+            part = message[at : at + size]
+            at += size
+        elif wire == 0:
+            _, at = read_varint(message, at, len(message), _MESSAGE)
+        else:
+            at += 8 if wire == 1 else 4
+        yield tag >> 3, message[start:at], part
+
+
+def _number(value: int) -> bytes:
+    made = bytearray()
+    while value > 127:
+        made.append(value & 127 | 128)
+        value >>= 7
+    made.append(value)
+    return bytes(made)
