@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import xla_explorer as xe
 
@@ -30,3 +31,26 @@ def test_structure() -> None:
     found = xe.compare.signatures(([np.zeros(2)],), ([np.zeros(2), np.zeros(2)],))
     assert [(c.place, c.what, c.first) for c in found.changes] == [("args[0][1]", "structure", "absent")]
     assert "no compile is needed" in str(xe.compare.signatures({"x": 1}, {"x": 2}))
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("whole", [False, True], ids=["one leaf", "all leaves"])
+def test_a_committed_argument_is_named_with_its_device(whole: bool) -> None:
+    jax = pytest.importorskip("jax")
+    device = jax.devices("cpu")[0]
+
+    def arguments(place: object) -> dict[str, object]:
+        put = jax.device_put(np.ones(3, np.float32), place)
+        return {"a": put if whole else jax.numpy.ones(3), "b": put}
+
+    free = {"a": jax.numpy.ones(3), "b": jax.numpy.ones(3)}
+    for place in (device, jax.sharding.SingleDeviceSharding(device)):
+        rows = [(c.place, c.what, c.first, c.second) for c in xe.compare.signatures((free,), (arguments(place),)).changes]
+        named = ["args[0]['a']", "args[0]['b']"] if whole else ["args[0]['b']"]
+        assert rows == [(name, "device", "not committed", "committed to cpu:0") for name in named]
+
+
+@pytest.mark.jax
+def test_arrays_that_are_not_committed_are_like_those_of_numpy() -> None:
+    jax = pytest.importorskip("jax")
+    assert not xe.compare.signatures((jax.numpy.ones(3, np.float32),), (np.ones(3, np.float32),))

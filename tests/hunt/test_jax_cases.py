@@ -98,8 +98,18 @@ def test_keyword_arguments_of_a_module_are_refused_by_name() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["80_donated_step.py", "80c_aliased_hlo.py", "90_lowered.py", "90c_exported.py", "92_specs.py"])
+@pytest.mark.parametrize("name", [
+    "80_donated_step.py", "80c_aliased_hlo.py", "84b_committed_by_sharding.py", "90_lowered.py", "90c_exported.py", "92_specs.py",
+])  # fmt: skip
 def test_the_reported_script_ends_well(name: str) -> None:
     done = subprocess.run([sys.executable, str(CASES / name)], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert not re.search(r"\bTraceback\b", done.stdout) and done.stdout.strip()
+
+
+@pytest.mark.parametrize("place", ["device", "sharding"])
+def test_a_compile_for_a_committed_argument_is_explained(place: str) -> None:
+    device = jax.devices("cpu")[0]
+    put = jax.device_put(P, device if place == "device" else jax.sharding.SingleDeviceSharding(device))
+    found = xe.xla.why_recompiled(lambda t: t["a"] + t["b"], ({"a": jax.numpy.ones(16), "b": P},), ({"a": jax.numpy.ones(16), "b": put},))
+    assert found.compiles == 2 and found.calls[1].why == "args[0]['b']: device not committed became committed to cpu:0"

@@ -1,6 +1,7 @@
 """`xe.compare.signatures`: why the second call of a jitted function compiled again.
 
-A compile depends on the structure of the arguments and on the shape, element type and weakness of each leaf, not on the values; of static
+A compile depends on the structure of the arguments and on the shape, element type, weakness and committed device of each leaf, not on the
+values; of static
 arguments it depends on the value. (Python numbers are weakly typed: they take the type of what they meet.)
 """
 
@@ -8,14 +9,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
 
+_FREE: Final = "not committed"
+
 
 class SignatureChange(NamedTuple):
-    """place: which leaf (`args[0]['w']`). what: `shape`, `element type`, `weak type`, `kind`, `value`, `structure`, `sharding`."""
+    """place: which leaf (`args[0]['w']`). what: `shape`, `element type`, `weak type`, `kind`, `value`, `structure`, `device`."""
 
     place: str
     what: str
@@ -120,10 +123,21 @@ def _only_one(place: str, in_first: bool) -> SignatureChange:
 
 def _facts(leaf: Any) -> dict[str, str]:
     if not hasattr(leaf, "shape") or not hasattr(leaf, "dtype"):
-        return {"element type": type(leaf).__name__, "shape": "()", "weak type": "True", "sharding": "-"}
+        return {"element type": type(leaf).__name__, "shape": "()", "weak type": "True", "device": _FREE}
     return {
         "element type": str(leaf.dtype),
         "shape": str(tuple(leaf.shape)),
         "weak type": str(bool(getattr(leaf, "weak_type", False))),
-        "sharding": str(leaf.sharding) if hasattr(leaf, "sharding") else "-",
+        "device": _device(leaf),
     }
+
+
+def _device(leaf: Any) -> str:
+    """Where a leaf has to stay. An array that is not committed moves to the others, as a numpy array does; its sharding does not count."""
+    sharding = getattr(leaf, "sharding", None)
+    committed = getattr(leaf, "committed", getattr(leaf, "_committed", sharding is not None))
+    if sharding is None or not committed:
+        return _FREE
+    devices = sorted(getattr(sharding, "device_set", ()), key=lambda device: device.id)
+    place = f"{devices[0].platform}:{devices[0].id}" if len(devices) == 1 else str(sharding)
+    return f"committed to {place}"
