@@ -239,3 +239,10 @@ def test_no_difference_is_said(shell: Shell) -> None:
 def test_a_mistyped_option_names_the_nearest(shell: Shell, typed: str, meant: str) -> None:
     out, text, error = shell.run(f"%%hlo {typed}\nENTRY e {{ ROOT x = f32[4] parameter(0) }}")
     assert f"did you mean {meant}?" in f"{out}{text}{error}"
+
+
+def test_a_function_of_a_stablehlo_cell_is_chosen(shell: Shell) -> None:
+    body = "(%a: tensor<4xf32>) -> tensor<4xf32> {{ %0 = stablehlo.{} %a, %a : tensor<4xf32>\n return %0 : tensor<4xf32> }}\n"
+    cell = "func.func @f" + body.format("add") + "func.func @g" + body.format("multiply")
+    shell.run("%%hlo chosen --no-run --function g\n" + cell)
+    assert shell.names["chosen"].source.entry.root.opcode.name == "multiply"

@@ -9,7 +9,7 @@ from xla_explorer.explorer.xla_dump import XlaDump
 from xla_explorer.hlo.module import HloModule
 
 
-def load(path: str | os.PathLike[str], *, mixed_precision: bool = False) -> HloModule | XlaDump:
+def load(path: str | os.PathLike[str], *, function: str | None = None, mixed_precision: bool = False) -> HloModule | XlaDump:
     """Read a module from a file.
 
     HLO text (`.hlo`, `.txt`), HLO protos (`.hlo.pb`: HloModuleProto, HloProto, HloSnapshot), StableHLO or MHLO (`.mlir` as text; bytecode
@@ -20,6 +20,9 @@ def load(path: str | os.PathLike[str], *, mixed_precision: bool = False) -> HloM
     ----------
     path
         The file or folder.
+    function
+        Of a StableHLO or MHLO text, the function to enter, with or without `@`, private or not; by default `main`, or the only public one,
+        or the only one.
     mixed_precision
         Write out the conversions of instructions whose float operands and results differ in precision, as in a TPU's optimised HLO. Files
         with a TPU's tiled layouts need no option: they are converted, with a warning.
@@ -60,7 +63,7 @@ def load(path: str | os.PathLike[str], *, mixed_precision: bool = False) -> HloM
     if found is None:
         if _is_folder(checked):
             return XlaDump(checked)
-        found = module_of_file(checked)
+        found = module_of_file(checked, function)
     return in_explicit_precision(found) if mixed_precision else found
 
 

@@ -27,6 +27,7 @@ from xla_explorer.explorer.sessions.passes import RecordedPasses
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.frontends.jax_program import captured_programs
+from xla_explorer.frontends.stablehlo import parse_stablehlo
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.notebook.completion import SHOWN
@@ -110,6 +111,7 @@ class HloMagics(Magics):
     @argument("--isolate", action="store_true", help="run the generated code in a child process (default: xe.options.isolate)")
     @argument("--timeout", type=float, default=None, help="with --isolate: seconds that the compile and the run may take")
     @argument("--mixed-precision", action="store_true", help="accept operands and results of several float precisions, and convert")
+    @argument("--function", default=None, help="of a StableHLO cell, the function to enter")
     @cell_magic
     @one_diagnostic
     def hlo(self, line: str, cell: str) -> Any:
@@ -124,11 +126,13 @@ class HloMagics(Magics):
             raise UsageError(f"argument name: {given.name!r} is not a Python variable name")
         backends = [name for name in given.backend.split(",") if name] or ["cpu"]
         sessions = {}
+        # The blank line stands for the magic, so that lines count as the cell shows them.
+        text = "\n" + cell
+        module = text if given.function is None else parse_stablehlo(text, "<%%hlo>", function=given.function)
         for backend in backends:
             try:
-                # The blank line stands for the magic, so that lines count as the cell shows them.
                 sessions[backend] = compile(
-                    "\n" + cell,
+                    module,
                     backend,
                     given.passes,
                     given.journal,

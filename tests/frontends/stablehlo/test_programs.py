@@ -83,13 +83,16 @@ def test_a_module_in_the_generic_form_and_functions_without_a_module() -> None:
     np.testing.assert_array_equal(xe.evaluate(xe.parse_stablehlo(old), np.float32([1, -2])), [-1, 2])
 
 
-def test_the_entry_is_main_or_the_only_public_function() -> None:
+def test_the_entry_is_main_or_the_only_public_function_or_the_only_one() -> None:
     body = "(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.abs %x : tensor<f32>\n return %0 : tensor<f32> }\n"
     assert xe.parse_stablehlo(f"func.func @other{body} func.func private @hidden{body}").entry.root.opcode.name == "abs"
     with pytest.raises(StablehloError, match="several functions"):
         xe.parse_stablehlo(f"func.func @a{body} func.func @b{body}")
+    assert xe.parse_stablehlo(f"func.func private @a{body}").entry.root.opcode.name == "abs"
+    with pytest.raises(StablehloError, match="several functions"):
+        xe.parse_stablehlo(f"func.func private @a{body} func.func private @b{body}")
     with pytest.raises(StablehloError, match="no function"):
-        xe.parse_stablehlo(f"func.func private @a{body}")
+        xe.parse_stablehlo("func.func private @a(%x: tensor<f32>) -> tensor<f32>")
 
 
 def test_a_function_is_one_computation_for_each_combination_of_shapes() -> None:

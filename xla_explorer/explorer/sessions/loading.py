@@ -11,10 +11,11 @@ from typing import Any, Protocol
 from xla_explorer.explorer.sessions.file_formats import MLIR_SUFFIXES, MODULE_SUFFIXES
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
+from xla_explorer.foundation.optional import MissingExtraError
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
 from xla_explorer.frontends.mixed_precision import with_tpu_conversions, write_out_conversions
 from xla_explorer.frontends.saved_models import saved_programs
-from xla_explorer.frontends.stablehlo import parse_stablehlo
+from xla_explorer.frontends.stablehlo import StablehloError, StablehloUnsupportedError, parse_stablehlo
 from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -25,6 +26,7 @@ _MLIR = re.compile(r"(?:\s++|//[^\n]*+)*+(?:#[\w$]+\s*=|module\b(?!\s*\()|func(?
 # A file's name where a text is wanted, though no such file is there: a module has blanks and braces.
 _PATH = re.compile(rf"[^\s{{}}=]+(?:{'|'.join(map(re.escape, MODULE_SUFFIXES))})", re.IGNORECASE)
 
+_OTHER_DIALECT = re.compile(r"\b(?:vhlo|mhlo)\.\w")
 _BYTECODE = b"ML\xefR"
 _CONTAINER_HEAD = 1 << 20  # bytes of a container in which its bytecode begins
 _LONGEST_PATH = 4096
@@ -50,12 +52,12 @@ class NotAModuleError(XlaExplorerError, TypeError):
     """What was given holds no module."""
 
 
-def load_module(path: str | os.PathLike[str]) -> HloModule:
+def load_module(path: str | os.PathLike[str], function: str | None = None) -> HloModule:
     """The module of a file, the main module (optimised) of a folder that XLA wrote, or the largest StableHLO program of a saved model;
     `xe.load` says what files it reads."""
     checked = checked_path(path)
     found = saved_module(checked)
-    return module_of_file(checked) if found is None else found
+    return module_of_file(checked, function) if found is None else found
 
 
 def saved_module(path: Path) -> HloModule | None:
@@ -67,8 +69,8 @@ def saved_module(path: Path) -> HloModule | None:
     return module_of_bytes(program.raw, f"{path}:{program.name}", mlir=True)
 
 
-def module_of_file(path: Path) -> HloModule:
-    """The module of a file, or the main one of a folder that XLA wrote."""
+def module_of_file(path: Path, function: str | None = None) -> HloModule:
+    """The module of a file, or the main one of a folder that XLA wrote. function: of MLIR text, the function to enter."""
     try:
         if path.is_dir():
             return read_stages(DumpFolder(path).module(), only=())[1]
@@ -78,7 +80,8 @@ def module_of_file(path: Path) -> HloModule:
     except (OSError, ValueError) as problem:  # a name that no file can have
         reason = getattr(problem, "strerror", None) or problem
         raise LoadError(f"cannot read {str(path)[:200]!r}: {reason}", "give the path of a file") from None
-    return module_of_bytes(raw, str(path), mlir=bool({suffix.lower() for suffix in path.suffixes} & MLIR_SUFFIXES))
+    is_mlir = bool({suffix.lower() for suffix in path.suffixes} & MLIR_SUFFIXES)
+    return module_of_bytes(raw, str(path), mlir=is_mlir, function=function)
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
@@ -90,10 +93,10 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> HloModule:
+def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False, function: str | None = None) -> HloModule:
     """A module from what a file (or standard input) held: HLO or MLIR text, an HLO proto, MLIR bytecode, each also gzipped.
 
-    mlir: its name says MLIR.
+    mlir: its name says MLIR. function: of MLIR text, the function to enter.
     """
     try:
         raw = unpacked_bytes(raw, filename or "the module")
@@ -112,7 +115,7 @@ def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> 
             f"{filename or 'the module'} holds MLIR bytecode in a container that is cut or damaged",
             "write exported.mlir_module_serialized of jax.export to a file",
         )
-    return _module_of_text(raw, filename, mlir=mlir)
+    return _module_of_text(raw, filename, mlir=mlir, function=function)
 
 
 def _bytecode_inside(raw: bytes) -> bytes | None:
@@ -124,13 +127,34 @@ def _bytecode_inside(raw: bytes) -> bytes | None:
     return raw[start : start + size] if len(_BYTECODE) < size <= len(raw) - start else None
 
 
-def _module_of_text(text: str | bytes, filename: str | None, *, mlir: bool = False) -> HloModule:
-    """HLO text or MLIR text, by how it begins. mlir: its name says MLIR."""
+def _module_of_text(text: str | bytes, filename: str | None, *, mlir: bool = False, function: str | None = None) -> HloModule:
+    """HLO text or MLIR text, by how it begins. mlir: its name says MLIR. function: of MLIR text, the function to enter."""
     start = text[:4096] if isinstance(text, str) else text[:4096].decode("utf-8", "replace")
     if not mlir and _MLIR.match(start) is None:
+        if function is not None:
+            raise LoadError(f"HLO text has one entry: `function` must be left out, got {function!r}", "leave `function` out")
         return with_tpu_conversions(parse_hlo(text, filename))
+    try:
+        return parse_stablehlo(text, filename, function=function)
+    except StablehloError as problem:
+        other = None if function is not None else _read_by_jaxlib(text, filename, problem)
+        if other is None:
+            raise
+        return other
 
-    return parse_stablehlo(text, filename)
+
+def _read_by_jaxlib(text: str | bytes, filename: str | None, problem: StablehloError) -> HloModule | None:
+    """Read a program of a dialect or operation that our reader lacks; None where jaxlib is not there, or refuses it too."""
+    plain = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    code = problem.reason.code if isinstance(problem, StablehloUnsupportedError) else ""
+    if code not in ("dialect", "operation") and _OTHER_DIALECT.search(plain) is None:
+        return None
+    from xla_explorer.frontends.jax_program.mlir import MlirConversionError, module_from_mlir
+
+    try:
+        return module_from_mlir(plain, filename or "<mlir>")
+    except (MissingExtraError, MlirConversionError):
+        return None  # what our reader says has a place
 
 
 def as_module(given: Any, filename: str | None = None) -> HloModule:

@@ -15,10 +15,10 @@ from xla_explorer.hlo.verifier import verify
 __all__ = ["StablehloError", "StablehloUnsupportedError", "parse_stablehlo"]
 
 
-def parse_stablehlo(text: str | bytes, filename: str | None = None) -> HloModule:
+def parse_stablehlo(text: str | bytes, filename: str | None = None, *, function: str | None = None) -> HloModule:
     """The HLO module of a StableHLO (or MHLO, with CHLO) program in MLIR's textual form, pretty or generic.
 
-    The entry is the function `main`, or the only public one. Locations become metadata (op_name, file, line). Shardings, aliases and
+    Locations become metadata (op_name, file, line). Shardings, aliases and
     donors of arguments are kept. Functions are specialised to the shapes that they are called with. Source: StableHLO specification; XLA's
     translation of StableHLO to HLO.
 
@@ -28,6 +28,8 @@ def parse_stablehlo(text: str | bytes, filename: str | None = None) -> HloModule
         The program.
     filename
         The name that messages show.
+    function
+        The function to enter, with or without `@`, private or not; by default `main`, or the only public one, or the only one.
 
     Returns
     -------
@@ -53,17 +55,19 @@ def parse_stablehlo(text: str | bytes, filename: str | None = None) -> HloModule
     >>> module.entry.root.opcode.name
     'tanh'
     """
-    return read_program(text, filename)
+    return read_program(text, filename, function=function)
 
 
-def read_program(text: str | bytes, filename: str | None = None, open_result: str = "{replicated}") -> HloModule:
+def read_program(
+    text: str | bytes, filename: str | None = None, open_result: str = "{replicated}", *, function: str | None = None
+) -> HloModule:
     """`parse_stablehlo`; `open_result` is the sharding of a result without one where others have one, as XLA's translation says it."""
     if isinstance(text, bytes | bytearray):
         text = bytes(text).decode("utf-8", "replace")
     reader = Reader(text, filename)
     try:
         with collector_paused():
-            module = ModuleConverter(Parser(reader, read_custom_form).program(), reader, open_result).convert()
+            module = ModuleConverter(Parser(reader, read_custom_form).program(), reader, open_result, function).convert()
     except RecursionError:
         reader.fail("regions, types or locations nest too deep, or an alias stands for itself", "simplify the program", 0)
     complete_source_places(module)

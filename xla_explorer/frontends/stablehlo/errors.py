@@ -30,6 +30,10 @@ class StablehloError(XlaExplorerError, SyntaxError):
         return type(self), (self.message, self.span, self.hint)
 
 
+NEEDS_JAX = '; with the extra jax (pip install "xla-explorer[jax]") jaxlib reads what it knows of other dialects'
+"""The end of a hint where another reader may help."""
+
+
 class StablehloUnsupportedError(StablehloError):
     """A sound program that has no HLO of ours: `reason` says what stands against it."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from xla_explorer.frontends.stablehlo.attributes import Dictionary, read_attribute, read_dictionary
 from xla_explorer.frontends.stablehlo.locations import skip_location
-from xla_explorer.frontends.stablehlo.program import Argument, Function, Operation, Program, Region, Use
+from xla_explorer.frontends.stablehlo.program import CONSTANTS, Argument, Function, Operation, Program, Region, Use
 from xla_explorer.frontends.stablehlo.reader import VALUE, Reader
 from xla_explorer.frontends.stablehlo.types import FunctionType, MlirType, read_results, read_type, type_list
 
@@ -49,6 +49,10 @@ class Parser:
                 self._alias()
                 continue
             operations.append(self.operation())
+        modules = [one for one in operations if one.name == "builtin.module"]
+        if len(modules) > 1:
+            names = ", ".join([f"@{one.attributes.get('sym_name', '')}" for one in modules])
+            reader.refuse("several-modules", f"the file holds {len(modules)} modules: {names}", "give a file of one", modules[1].at, 6)
         if len(operations) == 1 and operations[0].name == "builtin.module":
             module = operations[0]
             name, attributes = str(module.attributes.pop("sym_name", "")), module.attributes
@@ -97,8 +101,8 @@ class Parser:
         at = reader.skip()
         generic = reader.take(_NAMED)
         if generic is not None:
-            operation = Operation(generic.group(1), at, results)
-            self._generic(operation)
+            operation = Operation(CONSTANTS.get(generic.group(1), generic.group(1)), at, results)
+            self.generic(operation)
         else:
             m = reader.take(_OPERATION)
             if m is None:
@@ -126,7 +130,8 @@ class Parser:
             )
         return operation
 
-    def _generic(self, operation: Operation) -> None:
+    def generic(self, operation: Operation) -> None:
+        """Read what follows the name of an operation in the generic form."""
         reader = self.reader
         reader.expect("(", "the generic form of an operation")
         operation.operands = self.uses(")")

@@ -19,9 +19,10 @@ from xla_explorer.frontends.stablehlo.attributes import (
     read_fields,
     read_list,
 )
+from xla_explorer.frontends.stablehlo.errors import NEEDS_JAX
 from xla_explorer.frontends.stablehlo.locations import skip_location
 from xla_explorer.frontends.stablehlo.parser import Parser
-from xla_explorer.frontends.stablehlo.program import Argument, Operation, Region, Use
+from xla_explorer.frontends.stablehlo.program import CONSTANTS, Argument, Operation, Region, Use
 from xla_explorer.frontends.stablehlo.reader import STRING, WORD
 from xla_explorer.frontends.stablehlo.types import integer, read_type
 from xla_explorer.hlo.literal import Literal
@@ -72,13 +73,13 @@ def read_custom_form(parser: Parser, operation: Operation) -> None:
     if name in ("return", "call"):  # func's own, printed without the dialect inside a function
         operation.name = name = f"func.{name}"
     dialect, _, short = name.partition(".")
-    if name == "arith.constant":
-        dialect, short, operation.name = "stablehlo", "constant", "stablehlo.constant"
+    if name in CONSTANTS:
+        dialect, short, operation.name = "stablehlo", "constant", CONSTANTS[name]
     if dialect not in _DIALECTS:
         reader.refuse(
             "dialect",
             f"{name}: the dialect {dialect} is not StableHLO, MHLO or CHLO",
-            f"lower {dialect} to StableHLO before export",
+            f"lower {dialect} to StableHLO before export{NEEDS_JAX}",
             operation.at,
             len(name),
             dialect=dialect,
@@ -227,11 +228,19 @@ def _settle(parser: Parser, operation: Operation, short: str) -> None:
 # -- forms of their own ----------------------------------------------------------------------------------------------
 def _constant(parser: Parser, operation: Operation) -> None:
     reader = parser.reader
+    if reader.peek("("):  # `constant() {value = ...} : () -> T`, which older printers wrote
+        parser.generic(operation)
+        return
     if reader.peek("{"):
         operation.attributes.update(read_dictionary(reader))
     at = reader.skip()
     value = read_attribute(reader)
     if not isinstance(value, Literal):
+        if isinstance(value, int | float):
+            scalar = " ".join(reader.text[at : reader.at].split())
+            message = f"the constant {scalar} is a scalar, and StableHLO computes with tensors alone"
+            hint = f"lower the dialects arith and tensor to StableHLO, or export with static shapes{NEEDS_JAX}"
+            reader.refuse("constant", message, hint, at)
         reader.refuse("constant", f"{operation.name} holds no dense literal", "write dense<...> : tensor<...>", at)
     operation.attributes["value"] = value
     operation.types = (value.shape,)

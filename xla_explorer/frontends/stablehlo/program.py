@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from xla_explorer.frontends.stablehlo.attributes import Dictionary
 from xla_explorer.frontends.stablehlo.types import MlirType
 
+CONSTANTS = {"arith.constant": "stablehlo.constant", "sdy.constant": "stablehlo.constant"}
+"""Operations of other dialects that are StableHLO's constant by another name."""
+
 
 class Use(NamedTuple):
     """An operand: the name of a definition, which of its results, and where it is written."""

@@ -22,7 +22,7 @@ STRING = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
 INTEGER = re.compile(r"-?\d+")
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][A-Za-z_][\w$\-]*)[ \t]*=[ \t]*", re.MULTILINE)
 _ESCAPE = re.compile(rb'\\(?:([0-9A-Fa-f]{2})|(["\\nt]))')
-_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"|->|[<>(){}\[\]]')
+_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"|->|[<>]=|[<>(){}\[\]]')
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _RESOURCES = re.compile(r"\{-#.*?#-\}\s*\Z", re.DOTALL)
 _RESOURCE = re.compile(r'([\w$.\-]++|"[^"]*+")\s*:\s*"0x([0-9A-Fa-f]*+)"')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xla_explorer.foundation.suggestions import nearest
@@ -13,6 +13,7 @@ from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, Co
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope, fits, frontend_attributes
 from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_of_value
 from xla_explorer.frontends.stablehlo.conversion.special_functions import write_function
+from xla_explorer.frontends.stablehlo.errors import NEEDS_JAX
 from xla_explorer.frontends.stablehlo.locations import Locations
 from xla_explorer.frontends.stablehlo.program import Argument, Function, Operation, Program
 from xla_explorer.frontends.stablehlo.reader import Reader
@@ -33,11 +34,18 @@ def hlo_name(text: str, otherwise: str) -> str:
     return name if name[0].isalpha() else f"_{name}"
 
 
+def _names(functions: Sequence[Function]) -> str:
+    """The first names of a list of functions, and how many more there are."""
+    more = f" and {len(functions) - 5} more" if len(functions) > 5 else ""
+    return ", ".join([f"@{f.name}" for f in functions[:5]]) + more
+
+
 class ModuleConverter:
     """Converts one program. `builder` writes the computations that are decompositions of ours."""
 
-    def __init__(self, program: Program, reader: Reader, open_result: str) -> None:
+    def __init__(self, program: Program, reader: Reader, open_result: str, function: str | None = None) -> None:
         self.program = program
+        self.function = function
         self.open_result = open_result
         self.reader = reader
         self.locations = Locations(reader)
@@ -64,7 +72,7 @@ class ModuleConverter:
             scope.refuse(
                 "operation",
                 f"{operation.name} has no HLO of ours" + (f"; near: {', '.join(near)}" if near else ""),
-                "let the extra jax convert it: xla_explorer.frontends.jax_program.module_from_mlir",
+                f"write it by operations of StableHLO{NEEDS_JAX}",
                 operation=operation.name,
             )
         return found
@@ -106,17 +114,25 @@ class ModuleConverter:
         return module
 
     def _entry(self) -> Function:
-        functions = self.program.functions
+        functions = {name: f for name, f in self.program.functions.items() if f.body is not None}
+        if self.function is not None:
+            return self._chosen(self.function.removeprefix("@"), functions)
         if "main" in functions:
-            found = [functions["main"]]
-        else:
-            found = [f for f in functions.values() if not f.private and f.body is not None]
+            return functions["main"]
+        found = [f for f in functions.values() if not f.private] or list(functions.values())
         if not found:
-            self.reader.fail("the text holds no function to begin with", "name the function that runs first @main", 0)
+            self.reader.fail("the text holds no function to begin with", "a program has a function with a body", 0)
         if len(found) > 1:
-            names = ", ".join([f"@{f.name}" for f in found[:5]])
-            self.reader.fail(f"several functions could run first: {names}", "name one of them @main, make the others private", found[1].at)
+            names, example = _names(found), found[0].name
+            hint = f"say which: xe.load(path, function={example!r}), `%%hlo --function {example}`; or name it @main"
+            self.reader.fail(f"several functions could run first: {names}", hint, found[1].at)
         return found[0]
+
+    def _chosen(self, name: str, functions: Mapping[str, Function]) -> Function:
+        if name not in functions:
+            near = [functions[other] for other in nearest(name, functions)] or list(functions.values())
+            self.reader.fail(f"the text has no function @{name}", f"it has {_names(near)}" if near else "it has no function with a body", 0)
+        return functions[name]
 
     def call(self, scope: Scope, name: str, operands: Sequence[HloInstruction]) -> HloComputation:
         """The computation of a function for operands of these shapes."""
