@@ -99,7 +99,8 @@ def test_keyword_arguments_of_a_module_are_refused_by_name() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", [
-    "80_donated_step.py", "80c_aliased_hlo.py", "84b_committed_by_sharding.py", "90_lowered.py", "90c_exported.py", "92_specs.py",
+    "80_donated_step.py", "80c_aliased_hlo.py", "84b_committed_by_sharding.py", "88_slow_compile.py", "90_lowered.py", "90c_exported.py",
+    "92_specs.py",
 ])  # fmt: skip
 def test_the_reported_script_ends_well(name: str) -> None:
     done = subprocess.run([sys.executable, str(CASES / name)], capture_output=True, text=True, timeout=240, check=False)

@@ -6,6 +6,7 @@ import difflib
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.pipeline.pass_interface import ForeignPass, HloPass
 from xla_explorer.compiler.target import UNSTATED, Target
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -17,7 +18,6 @@ from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifferenc
 if TYPE_CHECKING:
     import pandas
 
-    from xla_explorer.compiler.pipeline.pass_interface import HloPass
     from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 
 
@@ -69,6 +69,16 @@ class PassStep:
         return self.index + 1
 
     @property
+    def known_seconds(self) -> float | None:
+        """Wall time of the pass alone; None for a pass of another compiler, of which only a dump is known."""
+        return None if isinstance(self.hlo_pass, ForeignPass) else self.seconds
+
+    @property
+    def time_text(self) -> str:
+        """Its time for people to read."""
+        return "time not known" if self.known_seconds is None else f"{self.seconds * 1e3:.2f} ms"
+
+    @property
     def pipeline(self) -> str:
         """The path as one text, `simplification/inner#2`."""
         return "/".join(self.path)
@@ -76,7 +86,7 @@ class PassStep:
     @cleaned
     def __repr__(self) -> str:
         state = self.error or ("changed" if self.changed else "unchanged")
-        return f"<{self.number} {self.pipeline}/{self.name}: {state}, {self.instructions_after} instructions, {self.seconds * 1e3:.2f} ms>"
+        return f"<{self.number} {self.pipeline}/{self.name}: {state}, {self.instructions_after} instructions, {self.time_text}>"
 
 
 class PassTrace:
@@ -184,7 +194,7 @@ class PassTrace:
                     "pipeline": step.pipeline,
                     "pass": step.name,
                     "changed": step.changed,
-                    "seconds": step.seconds,
+                    "seconds": step.known_seconds,
                     "instructions_before": step.instructions_before,
                     "instructions_after": step.instructions_after,
                     "added": len(difference.added) if difference else 0,
@@ -229,7 +239,7 @@ class PassTrace:
         lines += [
             f"  {s.number:3d} {s.pipeline + '/' + s.name:50s} {'changed' if s.changed else '-':8s} "
             f"{s.instructions_before:6d} -> "
-            f"{s.instructions_after:6d} {s.seconds * 1e3:9.2f} ms"
+            f"{s.instructions_after:6d} {s.time_text:>12s}"
             for s in self.steps
         ]
         return "\n".join(lines)

@@ -221,7 +221,7 @@ class RecordedPass(Report):
         if self.step is None:
             return f"pass 0, as written: {self.instructions} instructions"
         state = self.error or ("changed" if self.changed else "unchanged")
-        return f"pass {self.number}, {self.pipeline}/{self.name}: {state}, {self.instructions} instructions, {self.seconds * 1e3:.2f} ms"
+        return f"pass {self.number}, {self.pipeline}/{self.name}: {state}, {self.instructions} instructions, {self.step.time_text}"
 
     def blocks(self) -> Blocks:
         """What it changed; where nothing did, the text."""
@@ -233,7 +233,7 @@ class RecordedPass(Report):
         counts = (len(difference.added), len(difference.removed), len(difference.changed)) if difference is not None else (0, 0, 0)
         return Table(
             _COLUMNS,
-            [(self.number, self.pipeline, self.name, self.changed, self.seconds, self.instructions_before, self.instructions,
+            [(self.number, self.pipeline, self.name, self.changed, _seconds(self), self.instructions_before, self.instructions,
               *counts, self.rewrites, self.error or None)],
         )  # fmt: skip
 
@@ -416,10 +416,20 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         yield printed(Sentence(str(self.record).partition("\n")[2]))
         telling = [p for p in self if p.changed or p.error]
         rows = [
-            (p.number, p.pipeline, p.name, p.instructions_before, p.instructions, p.rewrites, p.seconds * 1e3, p.error) for p in telling
+            (p.number, p.pipeline, p.name, p.instructions_before, p.instructions, p.rewrites, _ms(p), p.error) for p in telling
         ]
         columns = ["pass", "pipeline", "name", "before", "after", "rules applied", "ms", "error"]
         yield drawn(Table(columns, rows, note=f"{self.last - len(telling)} passes changed nothing"))
+
+
+def _seconds(p: RecordedPass) -> float | None:
+    """Wall time of a pass; None for one of real XLA, whose dump holds no times."""
+    return p.step.known_seconds if p.step is not None else 0.0
+
+
+def _ms(p: RecordedPass) -> float | str:
+    seconds = _seconds(p)
+    return "not known" if seconds is None else 1e3 * seconds
 
 
 def pass_of_step(passes: RecordedPasses[RecordedPass], step: int) -> RecordedPass:

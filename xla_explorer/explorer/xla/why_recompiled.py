@@ -12,7 +12,11 @@ import numpy as np
 from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.call_signatures import diff_signatures
+from xla_explorer.explorer.xla.places import short_place
+from xla_explorer.explorer.xla.repeated_lines import RepeatedLine, repeated_lines
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.jax_program import lower
 
 _PHASES: Final = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
@@ -37,10 +41,13 @@ class Call(NamedTuple):
 
 
 class WhyRecompiled(Report):
-    """The calls; `compiles` counts those for which XLA compiled."""
+    """The calls; `compiles` counts those for which XLA compiled.
 
-    def __init__(self, name: str, calls: Sequence[Call]) -> None:
-        self.name, self.calls = name, tuple(calls)
+    repeated: a RepeatedLine for each source line that the first compile traced many times, the most instructions first.
+    """
+
+    def __init__(self, name: str, calls: Sequence[Call], repeated: Sequence[RepeatedLine] = ()) -> None:
+        self.name, self.calls, self.repeated = name, tuple(calls), tuple(repeated)
         self.compiles = sum(call.compiled for call in calls)
 
     def headline(self) -> str:
@@ -53,6 +60,10 @@ class WhyRecompiled(Report):
     def blocks(self) -> Blocks:
         """A row a call."""
         yield Table(Call._fields, self.calls, "calls, in ms")
+        if self.repeated:
+            note = "a Python loop is unrolled: jax.lax.fori_loop, jax.lax.scan or jax.vmap trace and compile its body once"
+            shown = [one._replace(line=short_place(one.line)) for one in self.repeated]
+            yield Table(RepeatedLine._fields, shown, "lines that were traced many times", note)
 
 
 def why_recompiled(function: Callable[..., Any], *calls: tuple[Any, ...], static_argnums: tuple[int, ...] = ()) -> WhyRecompiled:
@@ -108,7 +119,16 @@ def why_recompiled(function: Callable[..., Any], *calls: tuple[Any, ...], static
         compiled, transfer, run = bool(phases.get("compile")), 1e3 * (moved - started), 1e3 * (ended - returned)
         why = _why(calls, number, [one.number for one in found if one.compiled], static_argnums) if compiled else ""
         found.append(Call(number, compiled, transfer, trace, lower, compiling, dispatch, run, why))
-    return WhyRecompiled(getattr(function, "__name__", "function"), found)
+    repeated = _repeated(jitted, calls[0]) if found and found[0].compiled else []
+    return WhyRecompiled(getattr(function, "__name__", "function"), found, repeated)
+
+
+def _repeated(jitted: Callable[..., Any], arguments: tuple[Any, ...]) -> list[RepeatedLine]:
+    """The lines that the program of a call holds many times; JAX has the trace already. None of a program that cannot be read."""
+    try:
+        return repeated_lines(lower(jitted, arguments).module)
+    except XlaExplorerError:
+        return []
 
 
 def _why(calls: Sequence[tuple[Any, ...]], number: int, compiled: Sequence[int], static: tuple[int, ...]) -> str:
