@@ -99,7 +99,8 @@ def test_keyword_arguments_of_a_module_are_refused_by_name() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", [
-    "80_donated_step.py", "80c_aliased_hlo.py", "84b_committed_by_sharding.py", "88_slow_compile.py", "90_lowered.py", "90c_exported.py",
+    "80_donated_step.py", "80c_aliased_hlo.py", "84b_committed_by_sharding.py", "86b_memory_counted_twice.py",
+    "87b_nested_loops.py", "88_slow_compile.py", "90_lowered.py", "90c_exported.py",
     "92_specs.py",
 ])  # fmt: skip
 def test_the_reported_script_ends_well(name: str) -> None:
@@ -114,3 +115,10 @@ def test_a_compile_for_a_committed_argument_is_explained(place: str) -> None:
     put = jax.device_put(P, device if place == "device" else jax.sharding.SingleDeviceSharding(device))
     found = xe.xla.why_recompiled(lambda t: t["a"] + t["b"], ({"a": jax.numpy.ones(16), "b": P},), ({"a": jax.numpy.ones(16), "b": put},))
     assert found.compiles == 2 and found.calls[1].why == "args[0]['b']: device not committed became committed to cpu:0"
+
+
+@pytest.mark.long
+def test_a_program_of_several_devices_is_refused_by_name() -> None:
+    script = CASES / "91_shard_map.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=240, check=False)
+    assert "borders a manual region (shard_map) of 4 devices" in done.stderr and "NOT_FOUND" not in done.stderr

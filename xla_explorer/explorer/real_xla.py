@@ -13,6 +13,7 @@ import numpy as np
 
 from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.backends.interfaces import Executable
+from xla_explorer.backends.xla.several_devices import measured_on_one
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
@@ -28,6 +29,7 @@ from xla_explorer.explorer.xla import (
     replay,
     replay_fusion,
 )
+from xla_explorer.explorer.xla.as_called import as_called
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
 from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
 from xla_explorer.explorer.xla.tried_advice import try_flags
@@ -146,6 +148,7 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
     ours = float(np.median(ours_us)) if ours_us else None
     page = WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), ours)
     page.advice, page.without_gain = try_flags(page.advice, module, executable, leaves, each * _ROUNDS)
+    page.notes += [note for note in (measured_on_one(module), as_called(program, arrays, keywords, module, page.run_us)) if note]
     return page
 
 
@@ -231,7 +234,9 @@ def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
     """
     donated = _donated(program, arrays, keywords)
     session, _ = _on_xla(program, arrays, keywords)
-    return explain_memory(session, donated, _xla(session).restored)
+    page = explain_memory(session, donated, _xla(session).restored)
+    page.notes += [note for note in (measured_on_one(session.source),) if note]
+    return page
 
 
 def _donated(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any]) -> list[int]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.xla.why_memory import Alive, WhyMemory
 from xla_explorer.frontends.xla_dump.live_range import parse_live_ranges
 
 LIVE = """HloLiveRange (max 3):
@@ -74,3 +78,44 @@ def test_what_was_compiled_before_does_not_hide_a_compile() -> None:
 
     jax.jit(halved)(np.zeros(5, np.float32))
     assert xe.xla.why_recompiled(halved, (np.zeros(5, np.float32),)).compiles == 1
+
+
+@pytest.mark.parametrize(
+    ("places", "peak"),
+    [
+        ([(16, 0, 0), (16, 0, 0)], 16),
+        ([(16, 0, 0), (16, 0, 16)], 32),
+        ([(16, 0, 0), (4, 0, 8)], 16),
+        ([(16, 0, 0), (8, 0, 12)], 20),
+        ([(4, 0, 0), (4, 0, 8), (12, 0, 0)], 12),
+        ([(16, 0, 0), (16, 1, 0), (16, 1, 0)], 32),
+        ([(16, None, None), (16, None, None)], 32),
+    ],
+)
+def test_the_lines_sum_to_the_peak(places: list[tuple[int, int | None, int | None]], peak: int) -> None:
+    alive = [Alive(f"%v{k}", size, "", allocation, offset, f"a.py:{k % 2}") for k, (size, allocation, offset) in enumerate(places)]
+    page = WhyMemory("m", [], alive, "v0", [])
+    assert page.peak_bytes == peak
+    assert sum(size for _, size, _ in page.by_line()) == peak
+    assert sum(count for _, _, count in page.by_line()) == len(places)
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("nest", [lambda x: x, lambda x: {"a": x}, lambda x: (2, [x])], ids=["leaf", "dict", "tuple"])
+def test_a_committed_argument_is_the_cause_of_a_compile(nest: Callable[[Any], Any]) -> None:
+    jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+    free = jax.numpy.ones(3)
+    device = jax.devices()[0]
+    held = [jax.device_put(free, device), jax.device_put(np.ones(3, np.float32), jax.sharding.SingleDeviceSharding(device))]
+    name = f"{device.platform}:{device.id}"
+
+    def double(x: Any) -> Any:
+        return jax.tree_util.tree_map(lambda leaf: leaf * 2, x)
+
+    for one in held:
+        there = xe.xla.why_recompiled(double, (nest(free),), (nest(one),), (nest(one),))
+        assert [call.compiled for call in there.calls] == [True, True, False]
+        assert there.calls[1].why.endswith("device not committed became committed to " + name)
+        back = xe.xla.why_recompiled(double, (nest(one),), (nest(free),))
+        assert back.calls[1].why.endswith(f": device committed to {name} became not committed")
+    assert not xe.compare.signatures((nest(free),), (nest(np.ones(3, np.float32)),))

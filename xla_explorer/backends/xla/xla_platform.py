@@ -20,11 +20,13 @@ from xla_explorer.backends.interfaces import (
 from xla_explorer.backends.interpreter.interpreter_platform import HostMemoryExecutor
 from xla_explorer.backends.xla.child import XlaChild
 from xla_explorer.backends.xla.dumped_compile import dumped_stages, dumped_trace
+from xla_explorer.backends.xla.several_devices import SeveralDevicesWarning, between_devices, measured_on_one, of_each_device
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.optional import MissingExtraError
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.warning import warn
 from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
 from xla_explorer.frontends.xla_profile import KernelEvent, kernel_events, read_space
 from xla_explorer.hlo.computation import HloComputation
@@ -89,10 +91,16 @@ class XlaCompiler:
         Raises:
             MissingExtraError: jax is not installed.
             XlaProcessError: XLA refuses the module or dies of it.
+            UnsupportedOpcodeError: a region of `shard_map`.
         """
         reason = XlaPlatform(self.python).availability()
         if reason is not None:
             raise MissingExtraError(reason.message, 'pip install "xla-explorer[jax]"')
+        if (region := of_each_device(module)) is not None:
+            raise region
+        refusal = between_devices(module)
+        if refusal is None and (note := measured_on_one(module)) is not None:
+            warn(note, SeveralDevicesWarning)
         wanted: Collection[str] | None = options.backend_options.get("read_passes")
         child = XlaChild(options.threads, python=self.python, dumped=".*" if wanted is None else f"^({'|'.join(map(re.escape, wanted))})$")
         names = SourceNames(module)
@@ -103,7 +111,7 @@ class XlaCompiler:
             stages, optimised = read_stages(dumped, module, names.restore, wanted)
             trace = dumped_trace(stages, optimised)
         trace.seconds = sum(seconds.values())
-        self._last = child, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot), names.restored, between_devices(module)
+        self._last = child, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot), names.restored, refusal
         return trace
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
@@ -162,19 +170,6 @@ class XlaExecutable:
     def _refuse(self) -> None:
         if self.refusal is not None:
             raise self.refusal
-
-
-def between_devices(module: HloModule) -> UnsupportedOpcodeError | None:
-    """The error of a module with a collective between several devices: the child has one, whose value alone does not answer."""
-    replicas, partitions = [int(module.attributes.get(name) or 1) for name in ("replica_count", "num_partitions")]
-    for i in module.instructions():
-        groups = i.attributes.value("replica_groups") if "replica_groups" in i.opcode.attributes else None
-        pairs = i.attributes.get("source_target_pairs") or ()
-        count = max([len(group) for group in groups.groups], default=0) if groups is not None else 0
-        if any(a != b for a, b in pairs) or ("replica_groups" in i.opcode.attributes and (count or replicas * partitions) > 1):
-            message = f"%{i.name} works between devices; real XLA runs here on one"
-            return UnsupportedOpcodeError(i.opcode.name, message, "run the module with xe.evaluate_replicated")
-    return None
 
 
 def _executed(computation: HloComputation) -> Iterator[HloInstruction]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
@@ -51,37 +51,36 @@ class WhyMemory(Report):
         Bytes of allocations by what they are for.
     alive
         An Alive for each value that lives when most bytes do, the largest first. `peak_bytes` is their memory, where
-        several share one place counted once.
+        several share one place counted once; `own_bytes` what each adds to those before it.
     at
         The instruction that runs then.
     not_aliased
         A NotAliased for each donated parameter that no result takes over.
     undonated
         (argument, bytes) of each parameter that is not donated and whose memory a result of the same shape could take.
+    notes
+        What else to know: that the program is for several devices.
     """
 
     def __init__(self, name: str, slices: list[DumpedSlice], alive: list[Alive], at: str, not_aliased: list[NotAliased]) -> None:
         sizes = {one.allocation: (one.allocation_size, _role(one.role)) for one in slices}
         self.name, self.at, self.not_aliased = name, at, not_aliased
         self.undonated: list[tuple[str, int]] = []
+        self.notes: list[str] = []
         self.alive = sorted(alive, key=lambda one: -one.bytes)
         self.by_role: dict[str, int] = {}
         for size, role in sizes.values():
             self.by_role[role] = self.by_role.get(role, 0) + size
         self.total_bytes, self.temporary_bytes = sum(self.by_role.values()), self.by_role.get("temporary", 0)
-        # A result that is written over an operand lives where the operand does: that memory counts once.
-        places: dict[object, int] = {}
-        for one in alive:
-            place = one.value if one.allocation is None else (one.allocation, one.offset)
-            places[place] = max(places.get(place, 0), one.bytes)
-        self.peak_bytes = sum(places.values())
+        self.own_bytes = _own_bytes(self.alive)
+        self.peak_bytes = sum(self.own_bytes)
 
     def by_line(self) -> list[tuple[str, int, int]]:
-        """(source line, bytes alive at the peak, values), the largest first."""
+        """(source line, bytes alive at the peak, values), the largest first; the bytes of all lines are those of the peak."""
         lines: dict[str, tuple[int, int]] = {}
-        for one in self.alive:
+        for one, own in zip(self.alive, self.own_bytes, strict=True):
             size, count = lines.get(one.line, (0, 0))
-            lines[one.line] = size + one.bytes, count + 1
+            lines[one.line] = size + own, count + 1
         return sorted([(line or "(no line)", *found) for line, found in lines.items()], key=lambda row: -row[1])
 
     def headline(self) -> str:
@@ -92,6 +91,7 @@ class WhyMemory(Report):
 
     def blocks(self) -> Blocks:
         """Lines, buffers and donations."""
+        yield from map(Sentence, self.notes)
         lines = [(short_place(line), size, count) for line, size, count in self.by_line()]
         yield Table(["line", "bytes", "values"], lines[:_SHOWN], "source lines at the peak")
         shown = [one._replace(line=short_place(one.line)) for one in self.alive[:_SHOWN]]
@@ -113,6 +113,38 @@ class WhyMemory(Report):
     def records(self) -> Table:
         """A row a value that lives at the peak."""
         return Table(Alive._fields, self.alive)
+
+
+def _own_bytes(alive: Sequence[Alive]) -> list[int]:
+    """Of each value the bytes that no value before it holds: what is written over an operand lives where the operand does.
+
+    Values of one allocation share the ranges in which they overlap, whether they begin at one byte or one lies within another.
+    """
+    held: dict[int, list[tuple[int, int]]] = {}
+    found = []
+    for one in alive:
+        if one.allocation is None or one.offset is None:
+            found.append(one.bytes)
+            continue
+        ranges = held.setdefault(one.allocation, [])
+        start, stop, own = one.offset, one.offset + one.bytes, 0
+        for low, high in sorted(ranges):
+            own += max(min(low, stop) - start, 0)
+            start = max(start, min(high, stop))
+        found.append(own + max(stop - start, 0))
+        ranges[:] = _joined([*ranges, (one.offset, stop)])
+    return found
+
+
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same bytes in ranges that do not touch."""
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if found and low <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], high)
+        else:
+            found.append((low, high))
+    return found
 
 
 def _role(text: str) -> str:

@@ -50,6 +50,8 @@ class WhySlow(Report):
         Changes to try, the largest gain first; flags of XLA were tried, and say what was measured.
     without_gain
         Flags that a rule would have proposed, and that were tried and did not help.
+    notes
+        What else to know: that the caller runs the function without `jax.jit`, or on several devices.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class WhySlow(Report):
         self.slowdown = max(recorded_us / run_us, 1.0) if run_us > 0 else 1.0
         self.advice: list[Advice] = advise(self._facts(len(runs)))
         self.without_gain: list[Advice] = []
+        self.notes: list[str] = []
 
     def _facts(self, runs: int) -> Facts:
         """What the rules see: times as they are while nothing is recorded."""
@@ -92,6 +95,7 @@ class WhySlow(Report):
 
     def blocks(self) -> Blocks:
         """At most a screen."""
+        yield from map(Sentence, self.notes)
         yield Table(["line", "us", "share", "kernels"], self._lines()[:_MOST], "source lines")
         longest = [kernel._replace(line=short_place(kernel.line)) for kernel in self.kernels[:_MOST]]
         yield Table(SlowKernel._fields, longest, "kernels")

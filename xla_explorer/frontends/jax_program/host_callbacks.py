@@ -63,6 +63,11 @@ def bind_callbacks(module: HloModule, functions: Sequence[Callable[..., Any]]) -
     return tuple([callback for _, callback in made.values()])
 
 
+def has_callbacks(module: HloModule) -> bool:
+    """Whether a module calls Python functions of this process."""
+    return any(i.opcode.name == "custom-call" and str(i.attributes.get("custom_call_target")) == _TARGET for i in module.instructions())
+
+
 def _is_token(shape: Shape) -> bool:
     return not shape.is_tuple and shape.element_type is TOKEN
 

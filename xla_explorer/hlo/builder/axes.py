@@ -19,7 +19,7 @@ def integer(name: str, given: Any, role: str) -> int:
             raise TypeError
         return index(given)
     except TypeError:
-        raise HloBuilderError(f"{name}: {role} {given!r} is no integer", f"write the {role} as a Python int") from None
+        raise HloBuilderError(f"{name}: {role} must be an integer, it is {given!r}", f"write the {role} as a Python int") from None
 
 
 def several(given: Any) -> bool:

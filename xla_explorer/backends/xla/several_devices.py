@@ -1,0 +1,58 @@
+"""Programs of several devices before real XLA, which runs here on one: what is said of them, and what is refused."""
+
+from __future__ import annotations
+
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
+from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, meshes_of
+from xla_explorer.hlo.evaluator import UnsupportedOpcodeError
+from xla_explorer.hlo.module import HloModule
+
+_INSTEAD = (
+    "xe.explore(jax.jit(f).lower(...).compile()) shows what XLA compiled for each device, "
+    "xe.hlo.evaluate_replicated runs a module on several"
+)
+
+
+class SeveralDevicesWarning(UserWarning):
+    """A program for several devices is compiled and measured on one."""
+
+
+def devices_of(module: HloModule) -> int:
+    """For how many devices a program was written, by its header and its meshes."""
+    replicas, partitions = [int(module.attributes.get(name) or 1) for name in ("replica_count", "num_partitions")]
+    return replicas * max([partitions, *[mesh.count for mesh in meshes_of(module).values()]])
+
+
+def measured_on_one(module: HloModule) -> str | None:
+    """What to tell of a program for several devices that one device compiles; None of any other."""
+    count = devices_of(module)
+    if count < 2:
+        return None
+    axes = "; ".join([", ".join([f"{name}={size}" for name, size in mesh.axes]) for mesh in meshes_of(module).values() if mesh.axes])
+    mesh = f" (mesh {axes})" if axes else ""
+    return (
+        f"{module.name} is for {count} devices{mesh}; real XLA compiles and measures it here on one, as a whole: "
+        f"no partition and no collective that its shardings ask for is in the answer. {_INSTEAD}"
+    )
+
+
+def of_each_device(module: HloModule) -> UnsupportedOpcodeError | None:
+    """The error of a module with a manual region (`shard_map`), which XLA can compile for its own number of devices alone."""
+    for i in module.instructions():
+        if custom_call_target(i) in INTO | OUT_OF:
+            message = f"%{i.name} borders a manual region (shard_map) of {devices_of(module)} devices; real XLA compiles here for one"
+            return UnsupportedOpcodeError(i.opcode.name, message, f'use backend="cpu"; {_INSTEAD}')
+    return None
+
+
+def between_devices(module: HloModule) -> UnsupportedOpcodeError | None:
+    """The error of a module with a collective between several devices: the child has one, whose value alone does not answer."""
+    replicas, partitions = [int(module.attributes.get(name) or 1) for name in ("replica_count", "num_partitions")]
+    for i in module.instructions():
+        groups = i.attributes.value("replica_groups") if "replica_groups" in i.opcode.attributes else None
+        pairs = i.attributes.get("source_target_pairs") or ()
+        count = max([len(group) for group in groups.groups], default=0) if groups is not None else 0
+        if any(a != b for a, b in pairs) or ("replica_groups" in i.opcode.attributes and (count or replicas * partitions) > 1):
+            message = f"%{i.name} works between devices; real XLA runs here on one"
+            return UnsupportedOpcodeError(i.opcode.name, message, "run the module with xe.hlo.evaluate_replicated")
+    return None

@@ -1,0 +1,54 @@
+"""What a call of a JAX function costs as its caller wrote it: without `jax.jit`, each operation is a program of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from statistics import median
+from typing import Any, Final
+
+from xla_explorer.explorer.display.quantities import microseconds
+from xla_explorer.explorer.sessions.loading import has_module
+from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.jax_program.host_callbacks import has_callbacks
+from xla_explorer.frontends.jax_program.stages import is_stage
+from xla_explorer.hlo.module import HloModule
+
+_NOTABLE: Final = 2.0  # times a jitted run
+_MOST_US: Final = 2e6  # of a jitted run, beyond which the function is not run again operation by operation
+_CALLS: Final = 3
+
+
+def as_called(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any], module: HloModule, run_us: float) -> str | None:
+    """Return the sentence about a function that is not jitted and takes notably longer than its jitted run; None of any other.
+
+    A function with Python callbacks is not called, for they would act; nor is one whose arguments are specifications.
+    """
+    if is_stage(program) or has_module(program) or not callable(program) or hasattr(program, "lower"):
+        return None
+    leaves = import_optional("jax", "jax").tree_util.tree_leaves((arrays, dict(keywords)))
+    if run_us > _MOST_US or has_callbacks(module) or not all(hasattr(leaf, "__array__") or not hasattr(leaf, "shape") for leaf in leaves):
+        return None
+    called_us = _called_us(lambda: program(*arrays, **keywords))
+    if called_us is None or called_us < _NOTABLE * run_us:
+        return None
+    name = getattr(program, "__name__", "the function")
+    return (
+        f"as called, not jitted, {name} takes {microseconds(called_us)}, {called_us / run_us:.0f} times this: each operation is compiled "
+        "and dispatched alone; put jax.jit on it"
+    )
+
+
+def _called_us(call: Callable[[], Any]) -> float | None:
+    """Microseconds of a call, without the first, which compiles the operations; None where it cannot be called so."""
+    jax = import_optional("jax", "jax")
+    samples = []
+    try:
+        with jax.default_device(jax.local_devices(backend="cpu")[0]):
+            for _ in range(1 + _CALLS):
+                started = time.perf_counter()
+                jax.block_until_ready(call())
+                samples.append(1e6 * (time.perf_counter() - started))
+    except Exception:  # whatever the user's function raises outside of a trace
+        return None
+    return median(samples[1:])
