@@ -97,6 +97,7 @@ DECISIONS = (
             Check("duplicates-nothing-expensive", False, "2 users", "exponential is expensive and has 2 users", "would-duplicate-expensive"),
             Check("fits max_operands=64", None),
         ),
+        True,
     ),
     Decision(
         "fusion",

@@ -34,6 +34,8 @@ class Decision(NamedTuple):
         The number of the pass, 1 for the first, 0 for the module as written; None after the last pass.
     checklist : tuple of Check
         All that must hold, as it was when the decision was made. Empty where that was not recorded.
+    forceable : bool
+        Whether a refusal only weighed what is faster, so that an override turns it; what must hold did.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class Decision(NamedTuple):
     facts: Mapping[str, Any] = {}
     step: int | None = None
     checklist: tuple[Check, ...] = ()
+    forceable: bool = False
 
     @property
     def refused(self) -> bool:

@@ -83,14 +83,14 @@ class Event:
     by: the rule, policy or pass that did it; of a decision, its kind. verdict: of a rewrite and of a decision, `accepted` or `refused`;
     else empty. subjects: instruction ids, in the order that the kind implies (replaced:
     old, new; a fusion decision: producer, consumer). reason: why not, or None. facts: the numbers. checklist: all that must hold, where
-    the pass was asked for it.
+    the pass was asked for it. forceable: whether a refusal only weighed what is faster, so that an override turns it.
     """
 
-    __slots__ = ("by", "checklist", "facts", "kind", "names", "reason", "sequence", "span", "subjects", "verdict")
+    __slots__ = ("by", "checklist", "facts", "forceable", "kind", "names", "reason", "sequence", "span", "subjects", "verdict")
 
     def __init__(self, sequence: int, span: int, kind: str, by: str, subjects: tuple[int, ...], names: tuple[str, ...] = (),
                  reason: Reason | None = None, facts: dict[str, Any] | None = None, verdict: Verdict | Literal[""] = "",
-                 checklist: tuple[Check, ...] = ()) -> None:
+                 checklist: tuple[Check, ...] = (), forceable: bool = False) -> None:
         self.sequence = sequence
         self.span = span
         self.kind = kind
@@ -101,6 +101,7 @@ class Event:
         self.facts = facts
         self.verdict = verdict
         self.checklist = checklist
+        self.forceable = forceable
 
     @property
     def is_decision(self) -> bool:
@@ -169,11 +170,12 @@ class Journal:
             self._stack.pop()
 
     def write(self, kind: str, by: str, subjects: tuple[int, ...], names: tuple[str, ...] = (), reason: Reason | None = None,
-              facts: dict[str, Any] | None = None, *, accepted: bool | None = None, checklist: tuple[Check, ...] = ()) -> Event:
+              facts: dict[str, Any] | None = None, *, accepted: bool | None = None, checklist: tuple[Check, ...] = (),
+              forceable: bool = False) -> Event:
         """Append one event to the innermost open span. accepted: how a `rewrite` or a `decision` ended."""
         verdict: Verdict | Literal[""] = "" if accepted is None else verdict_of(accepted)
         span = self._stack[-1] if self._stack else -1
-        event = Event(len(self.events), span, kind, by, subjects, names, reason, facts, verdict, checklist)
+        event = Event(len(self.events), span, kind, by, subjects, names, reason, facts, verdict, checklist, forceable)
         self.events.append(event)
         return event
 

@@ -202,3 +202,16 @@ def test_a_compile_takes_what_an_override_takes(session: xe.Session) -> None:
     assert made.base is not None and made.base.module.to_text() == session.module.to_text()
     with pytest.raises(xe.XlaExplorerError, match="nothing"):
         xe.compile(session.source, force=[("fusion", "%a", "%nothing")])
+
+
+@pytest.mark.long
+def test_a_refused_fusion_is_forceable_exactly_where_forcing_it_is_granted() -> None:
+    session = xe.compile(xe.example("attention"), threads=1)
+    refused = [d for d in session._explorer_source_().decisions() if d.kind == "fusion" and d.refused and len(d.names) == 2]
+    seen = set()
+    for d in refused:
+        if d.code not in seen:
+            seen.add(d.code)
+            (answer,) = session.override(force=[("fusion", *[f"%{name}" for name in d.names])]).overrides()
+            assert answer.granted is d.forceable, f"{d.names}: {answer}"
+    assert {d.forceable for d in refused} == {True, False}

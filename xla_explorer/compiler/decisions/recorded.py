@@ -34,7 +34,9 @@ def decision(
 
 def decision_of(event: Event, step: int | None) -> Decision:
     """A recorded decision or rewrite. step: the number of its pass."""
-    found = decision(event.by, event.acted, event.subjects, event.names, event.reason, event.facts, step, event.checklist)
+    found = decision(event.by, event.acted, event.subjects, event.names, event.reason, event.facts, step, event.checklist)._replace(
+        forceable=event.forceable
+    )
     if event.is_rewrite and event.acted and event.reason is None:
         return found._replace(message=" becomes ".join([f"%{name}" for name in event.names[:2]]))
     return found

@@ -200,7 +200,7 @@ class PassContext:
             reason = check(*asked)
             if reason is not None:
                 break
-        forced = False
+        forced = forceable = False
         if reason is None:
             if self.control.rewrite_limit is not None or self.control.skipped_rules:
                 reason = self._stopped(kind)
@@ -213,6 +213,7 @@ class PassContext:
                 for check in profitability:
                     reason = check(*asked)
                     if reason is not None:
+                        forceable = True
                         break
         if reason is None:
             self.actions += 1
@@ -230,7 +231,7 @@ class PassContext:
             else:
                 ids, names = tuple([s.id for s in subjects]), tuple([s.name for s in subjects])
             checks = self._checklist(legality, profitability, asked, reason) if self.checklists else ()
-            journal.write("decision", kind, ids, names, reason, details, accepted=reason is None, checklist=checks)
+            journal.write("decision", kind, ids, names, reason, details, accepted=reason is None, checklist=checks, forceable=forceable)
         return reason
 
     @staticmethod

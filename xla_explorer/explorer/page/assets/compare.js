@@ -32,13 +32,13 @@ function compareTab(app) {
     make(
       "div",
       { className: "xe-bar-row" },
+      app.store.data.live
+        ? make("button", { className: "xe-act", textContent: "← back to the compile before", onclick: () => app.tryOut({ ask: "back" }) })
+        : null,
       make("b", { textContent: comparison.title }),
       make("span", { className: "xe-dim", textContent: "compiled again, everything else the same" }),
       make("span", { className: "xe-grow" }),
       csvButton("comparison", columns, () => rows.map(r => columns.map(c => r[c]))),
-      app.store.data.live
-        ? make("button", { className: "xe-act", textContent: "← back to the compile before", onclick: () => app.tryOut({ ask: "back" }) })
-        : null,
     ),
     ...namedAll("override", comparison.overrides).map(({ sentence, granted }) =>
       make("p", { className: `xe-override ${granted ? "accepted" : "refused"}`, role: granted ? null : "alert", textContent: `${granted ? "✓" : "✗ not granted:"} ${sentence}` }),
@@ -103,8 +103,9 @@ registerTab({ key: "compare", title: "Comparison", isPresent: app => app.store.d
  */
 export function overrideControls(app, d) {
   if (!OVERRIDDEN_KINDS.includes(d.kind) || (app.store.isFusion(d) && d.names.length !== 2)) return [];
-  const accepted = d.verdict === "accepted",
-    word = accepted ? "forbid" : "force",
+  const accepted = d.verdict === "accepted";
+  if (app.store.isFusion(d) && !accepted && !d.forceable) return []; // what must hold does not
+  const word = accepted ? "forbid" : "force",
     kind = app.store.isFusion(d) ? FUSION_KINDS[0] : d.kind,
     code = `session.override(${word}=[(${[kind, ...d.names.map(name => `%${name}`)].map(part => `"${part}"`).join(", ")})])`;
   const out = [];

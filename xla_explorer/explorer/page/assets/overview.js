@@ -65,7 +65,7 @@ export function foldedAlike(items, keyOf, weightOf) {
 /** @param {KernelRow} row */
 const sameKernel = row => [family(row.name), row.opcode, row.bytes_read, row.bytes_written, row.flops].join(" ");
 /** @param {Decision} d */
-const sameRefusal = d => [d.kind, d.code, ...d.names.map(family), ...refusalCost(d).map(cost => (typeof cost === "number" ? cost.toPrecision(2) : cost))].join(" ");
+const sameRefusal = d => [d.kind, d.code, d.forceable, ...d.names.map(family), ...refusalCost(d).map(cost => (typeof cost === "number" ? cost.toPrecision(2) : cost))].join(" ");
 
 /**
  * Time by layer: the first part of the scopes in which they differ. Empty where the program names no scopes.
@@ -262,7 +262,7 @@ function overviewTab(app) {
   /** @param {Decision[]} refusals */
   function refusalsPart(refusals) {
     if (!refusals.length) return [make("p", { className: "xe-dim", textContent: app.store.data.no_decisions || "No refused fusion has a price by the cost model." })];
-    const families = foldedAlike(refusals, sameRefusal, d => refusalCost(d)[0] ?? 0),
+    const families = foldedAlike(refusals, sameRefusal, d => refusalCost(d)[0] ?? 0).sort((a, b) => Number(b.items[0].forceable) - Number(a.items[0].forceable)),
       shownOnes = families.slice(0, MOST_DEAR),
       left = refusals.length - shownOnes.reduce((sum, { items }) => sum + items.length, 0),
       rows = shownOnes.flatMap(({ items, weight }) => folded(items, weight, (d, alike, us) => refusalLine(d, alike, us, us === null ? [d] : items)));
@@ -274,7 +274,7 @@ function overviewTab(app) {
         make("thead", {}, make("tr", {}, ...["producer → consumer", "costs a run", "why", ""].map(h => make("th", { textContent: h, scope: "col" })))),
         make("tbody", {}, ...rows),
       ),
-      make("p", { className: "xe-dim", textContent: `by the cost model, ≤ an upper bound${left ? ` · ${left} more: press d` : ""}` }),
+      make("p", { className: "xe-dim", textContent: `by the cost model, ≤ an upper bound · first those that an override can turn${left ? ` · ${left} more: press d` : ""}` }),
     ];
   }
 
@@ -286,14 +286,20 @@ function overviewTab(app) {
    */
   function refusalLine(d, alike, all, asked) {
     const [us, atMost] = refusalCost(d),
+      forceable = asked.filter(one => one.forceable),
+      isTried = app.store.data.live && forceable.length > 0,
       attempt = make("button", {
-        className: "xe-act xe-attempt",
+        className: `xe-act ${isTried ? "xe-attempt" : "xe-ask-why"}`,
         tabIndex: 0,
-        textContent: app.store.data.live ? (asked.length > 1 ? "try all" : "try") : "why",
-        title: app.store.data.live ? `force ${asked.length > 1 ? "these fusions" : "this fusion"}, compile and measure again, compare` : "the checklist of this decision, and the call that forces it",
+        textContent: isTried ? (forceable.length > 1 ? "try all" : "try") : "why",
+        title: isTried
+          ? `force ${forceable.length > 1 ? "these fusions" : "this fusion"}, compile and measure again, compare`
+          : d.forceable
+            ? "the checklist of this decision, and the call that forces it"
+            : "what must hold does not: no override turns this decision",
         onclick: (/** @type {Event} */ event) => {
           event.stopPropagation();
-          if (app.store.data.live) app.tryOut({ ask: "override", force: asked.map(one => [FUSION_KINDS[0], ...one.names]) }, attempt);
+          if (isTried) app.tryOut({ ask: "override", force: forceable.map(one => [FUSION_KINDS[0], ...one.names]) }, attempt);
           else app.showDecision(d.index, false);
         },
       });

@@ -31,7 +31,7 @@ _STEP = (
 )
 _SPAN = ("started", "seconds", "changed", "error")
 _VIOLATION = ("code", "message", "computation", "instruction", "instruction_id", "span")
-_EVENT = ("sequence", "span", "kind", "by", "subjects", "names", "reason", "facts", "verdict", "checklist")
+_EVENT = ("sequence", "span", "kind", "by", "subjects", "names", "reason", "facts", "verdict", "checklist", "forceable")
 
 
 def portable(problem: BaseException) -> BaseException | None:
