@@ -112,7 +112,7 @@ def _identity(array: np.ndarray[Any, Any]) -> bytes:
     """The bytes of an array; of a large one a digest, since every snapshot of a module keeps it."""
     if array.nbytes <= _LARGEST_KEY:
         return array.tobytes()
-    return hashlib.blake2b(np.ascontiguousarray(array).view(np.uint8), digest_size=32).digest()
+    return hashlib.blake2b(np.ascontiguousarray(array).view(np.uint8).data, digest_size=32).digest()
 
 
 def literal_from_array(value: Any, shape: Shape | None = None) -> Literal:

@@ -22,6 +22,7 @@ from xla_explorer.explorer.measures.advice_rules import (
     flatten_products,
     halve_doubles,
 )
+from xla_explorer.explorer.measures.captured_constants import CapturedConstant, captured_constants, captured_sentence
 from xla_explorer.explorer.measures.kernel_costs import costs_of, measured_bound
 from xla_explorer.explorer.measures.profiling import kernel_threads, limits_here, measured_kernels
 from xla_explorer.explorer.measures.slow_forms import SLOW_FORMS
@@ -153,10 +154,10 @@ SHARED_RULES: Final = (flatten_products, batch_stacked_weights, copy_less_in_loo
 
 
 class SessionAdvice(Report):
-    """advice: changes to try, the largest possible gain first. facts: what the rules saw."""
+    """advice: changes to try, the largest possible gain first. facts: what the rules saw. captured: large constants of the program."""
 
-    def __init__(self, name: str, facts: OwnFacts, advice: Sequence[Advice]) -> None:
-        self.name, self.facts, self.advice = name, facts, list(advice)
+    def __init__(self, name: str, facts: OwnFacts, advice: Sequence[Advice], captured: Sequence[CapturedConstant] = ()) -> None:
+        self.name, self.facts, self.advice, self.captured = name, facts, list(advice), list(captured)
 
     def headline(self) -> str:
         """How long a run takes, and how that is known."""
@@ -169,6 +170,8 @@ class SessionAdvice(Report):
             yield Listing("try first:", [said(one, self.facts.run_us) for one in self.advice], numbered=True)
         else:
             yield Sentence("no rule has a change to propose that gains a notable part of a run")
+        if self.captured:
+            yield Sentence(captured_sentence(self.captured))
 
     def records(self) -> Table:
         """A row a change: gain_us (at most, of a run), share, sentence, line."""
@@ -212,4 +215,5 @@ def session_advice(session: Compilation) -> SessionAdvice:
     shared = Facts(facts.run_us, 0.0, [kernel.fact for kernel in facts.kernels])
     found = [advice for rule in OWN_RULES if (advice := rule(facts)) is not None]
     found += [advice for common in SHARED_RULES if (advice := common(shared)) is not None]
-    return SessionAdvice(session.source.name, facts, sorted(found, key=lambda advice: -advice.gain_us)[:_MOST])
+    found.sort(key=lambda advice: -advice.gain_us)
+    return SessionAdvice(session.source.name, facts, found[:_MOST], captured_constants(session))

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.quantities import byte_count, number_of
 from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.measures.captured_constants import CapturedConstant, captured_constants, captured_sentence
 from xla_explorer.explorer.measures.slow_forms import argument_name, undonated_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError, source_line
 from xla_explorer.explorer.xla.places import PlacedModule, short_place
@@ -16,7 +17,6 @@ from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse
 from xla_explorer.frontends.xla_dump.live_range import parse_live_ranges
 
 _SHOWN: Final = 10
-_LARGE_CONSTANTS: Final = 1 << 20
 _ALIASED: Final = re.compile(r"\}:\s*\((\d+)")
 
 
@@ -60,6 +60,8 @@ class WhyMemory(Report):
         (argument, bytes) of each parameter that is not donated and whose memory a result of the same shape could take.
     notes
         What else to know: that the program is for several devices.
+    captured
+        A CapturedConstant for each constant of a MiB or more in the program as it was given.
     """
 
     def __init__(self, name: str, slices: list[DumpedSlice], alive: list[Alive], at: str, not_aliased: list[NotAliased]) -> None:
@@ -67,6 +69,7 @@ class WhyMemory(Report):
         self.name, self.at, self.not_aliased = name, at, not_aliased
         self.undonated: list[tuple[str, int]] = []
         self.notes: list[str] = []
+        self.captured: list[CapturedConstant] = []
         self.alive = sorted(alive, key=lambda one: -one.bytes)
         self.by_role: dict[str, int] = {}
         for size, role in sizes.values():
@@ -106,9 +109,8 @@ class WhyMemory(Report):
             names = ", ".join(dict.fromkeys(name for name, _ in self.undonated))
             yield Sentence(f"not donated: {number_of(len(self.undonated), 'parameter')} of {size} ({names}) with the shapes of results, "
                            "which could take their memory: jax.jit(f, donate_argnums=...)")  # fmt: skip
-        constants = self.by_role.get("constants", 0)
-        if constants >= _LARGE_CONSTANTS:
-            yield Sentence(f"constants take {byte_count(constants)}: a captured array is compiled into the program; pass it as an argument")
+        if self.captured:
+            yield Sentence(captured_sentence(self.captured))
 
     def records(self) -> Table:
         """A row a value that lives at the peak."""
@@ -192,6 +194,7 @@ def explain_memory(session: Compilation, donated: Iterable[int] = (), names: Map
     at = live.schedule[live.peak] if live.peak is not None and live.peak < len(live.schedule) else ""
     page = WhyMemory(session.source.name, slices, alive, known.get(at, at), _not_aliased(session, donated))
     page.undonated = [(argument_name(p), p.shape.byte_size) for p in undonated_arguments(session.module)]
+    page.captured = captured_constants(session)
     return page
 
 

@@ -9,6 +9,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Tabl
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.advice_rules import Advice, Facts, KernelFact
+from xla_explorer.explorer.measures.captured_constants import captured_constants, captured_sentence
 from xla_explorer.explorer.measures.kernel_costs import measured_bound
 from xla_explorer.explorer.xla.advice import advise
 from xla_explorer.explorer.xla.places import short_place
@@ -107,6 +108,8 @@ class WhySlow(Report):
         else:
             seen = "no loop of short kernels, no layout copies, no slow library kernels, no known slow form, no 64-bit arithmetic"
             yield Sentence(f"no rule has a change to propose: {seen} that takes a notable part of a run")
+        if self.profile.session is not None and (captured := captured_constants(self.profile.session)):
+            yield Sentence(captured_sentence(captured))
         if self.without_gain:
             yield Listing("tried, no gain:", [f"XLA_FLAGS={one.flags}; {one.evidence}" for one in self.without_gain])
 

@@ -1,0 +1,53 @@
+"""Arrays that a function captured: they are compiled into the program, where an argument would be handed over."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from xla_explorer.explorer.display.quantities import byte_count, number_of
+from xla_explorer.explorer.sessions.compilation import Compilation, source_line
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+LEAST_BYTES: Final = 1 << 20
+_NAMED: Final = 3
+
+
+class CapturedConstant(NamedTuple):
+    """A large constant of a program as it was given. line: of the user's, empty where none is known."""
+
+    name: str
+    shape: str
+    bytes: int
+    line: str
+
+
+def large_constants(module: HloModule, least_bytes: int = LEAST_BYTES) -> list[HloInstruction]:
+    """Return the constants of at least so many bytes, the largest first."""
+    found = [i for i in module.instructions() if i.opcode.name == "constant" and i.shape.is_array and i.shape.byte_size >= least_bytes]
+    return sorted(found, key=lambda i: -i.shape.byte_size)
+
+
+def captured_constants(session: Compilation, least_bytes: int = LEAST_BYTES) -> list[CapturedConstant]:
+    """Return the large constants of the program that a session compiled, as it was before any pass, the largest first.
+
+    A constant without a line of its own takes that of its first reader.
+    """
+    found = []
+    for i in large_constants(session.source, least_bytes):
+        lines = [line for one in (i, *i.users) if (line := source_line(session, one.id))]
+        found.append(CapturedConstant(i.name, i.shape.text_without_layout, i.shape.byte_size, lines[0] if lines else ""))
+    return found
+
+
+def captured_sentence(found: list[CapturedConstant]) -> str:
+    """Say what was captured and what to write instead; empty where nothing was."""
+    if not found:
+        return ""
+    named = [f"%{one.name} {one.shape}{f' at {one.line}' if one.line else ''}" for one in found[:_NAMED]]
+    more = f", {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    size = byte_count(sum(one.bytes for one in found))
+    return (
+        f"the program holds {size} in {number_of(len(found), 'captured constant')} ({'; '.join(named)}{more}): an array that a function "
+        "captures is compiled into each of its programs; pass it as an argument"
+    )
