@@ -1,21 +1,31 @@
-"""Errors in a notebook: one diagnostic, no internal frames."""
+"""Errors in a notebook: one diagnostic and the user's own lines, no internal frames."""
 
 from __future__ import annotations
 
+import linecache
+import os
+import sysconfig
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, Final, TypeVar
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_MOST_LINES: Final = 6
+_NOT_THE_USERS: Final = (
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    "<frozen ",
+)
 
 
 class NotebookDiagnostic(Exception):
     """What a magic raises: the message of our error, or of a file that cannot be had, shown alone. `problem` is the error itself."""
 
     def __init__(self, problem: BaseException) -> None:
-        super().__init__(diagnostic_text(problem))
+        super().__init__("\n".join([diagnostic_text(problem), *user_lines(problem.__traceback__)]))
         self.problem = problem
 
     def _render_traceback_(self) -> list[str]:
@@ -34,6 +44,25 @@ def diagnostic_text(problem: BaseException) -> str:
     text = str(problem)
     name = type(problem).__name__
     return text if name in text else f"{name}: {text}"
+
+
+def user_lines(traceback: TracebackType | None, named: Callable[[str], str | None] = lambda _: None) -> list[str]:
+    """The user's own lines through which an error came, the innermost first: of cells, and of functions that we called.
+
+    named: what a user knows a file as, where that is not its path. A cell of one line, which all can see, is left out.
+    """
+    found: list[tuple[str, str]] = []
+    while traceback is not None:
+        code, line = traceback.tb_frame.f_code, traceback.tb_lineno
+        traceback = traceback.tb_next
+        if code.co_filename.startswith(_NOT_THE_USERS):
+            continue
+        function = f", in {code.co_name}" if not code.co_name.startswith("<") else ""
+        place = named(code.co_filename) or os.path.basename(code.co_filename)
+        found.append((code.co_filename, f"  {place}, line {line}{function}: {linecache.getline(code.co_filename, line).strip()}"))
+    if len(found) == 1 and len("".join(linecache.getlines(found[0][0])).strip().splitlines()) < 2:
+        return []
+    return [text for _, text in found[: -_MOST_LINES - 1 : -1]]
 
 
 def one_diagnostic(function: _Function) -> _Function:
@@ -56,7 +85,12 @@ def one_diagnostic(function: _Function) -> _Function:
 
 
 def show_without_frames(
-    shell: Any, kind: type[BaseException], problem: BaseException, _traceback: Any, tb_offset: int | None = None
+    shell: Any, kind: type[BaseException], problem: BaseException, traceback: Any, tb_offset: int | None = None
 ) -> None:
     """IPython's handler for our errors raised by plain calls in a cell."""
-    shell._showtraceback(kind, problem, diagnostic_text(problem).split("\n"))
+
+    def named(filename: str) -> str | None:
+        found = shell.compile.format_code_name(filename)  # ("Cell", "In[3]")
+        return " ".join(found) if found else None
+
+    shell._showtraceback(kind, problem, [*diagnostic_text(problem).split("\n"), *user_lines(traceback, named)])
