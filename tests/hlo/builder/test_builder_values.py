@@ -66,7 +66,7 @@ def test_values_have_no_truth() -> None:
 def test_captured_values_are_refused() -> None:
     b = HloBuilder("m")
     x, y = b.parameter(F32[4]), b.parameter(F32)
-    with pytest.raises(HloBuilderError, match="pass the value as an operand"):
+    with pytest.raises(HloBuilderError, match="hand the value over as one"):
         b.map(lambda v: v * y, x)
     other = HloBuilder("other").parameter(F32[4])
     with pytest.raises(HloBuilderError, match="builder of module other"):

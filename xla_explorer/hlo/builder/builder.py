@@ -303,7 +303,7 @@ class HloBuilder(StructuredControl):
             raise HloBuilderError("build needs the value that the module returns", "write b.build(value)")
         several = len(roots) > 1 or isinstance(roots[0], (_tuple, list))
         root = self.tuple(*roots) if several else self.value(roots[0])
-        self._own("build", root)
+        self.check_own("build", root)
         self.computation.set_root(root.instruction)
         module = self.module
         for computation in module.computations.values():
@@ -360,7 +360,8 @@ class HloBuilder(StructuredControl):
                 )
         return _tuple(called)
 
-    def _own(self, name: str, value: HloValue) -> None:
+    def check_own(self, name: str, value: HloValue) -> None:
+        """Raise HloBuilderError for a value of another computation or module."""
         if value.builder.computation is not self.computation:
             if value.builder.module is not self.module:
                 raise HloBuilderError(
@@ -369,7 +370,7 @@ class HloBuilder(StructuredControl):
             raise HloBuilderError(
                 f"{name}: %{value.instruction.name} stands in %{value.builder.computation.name}, this computation is "
                 f"%{self.computation.name}",
-                "a function sees only its parameters: pass the value as an operand",
+                _pass_it_on(value.builder.computation, self.computation),
             )
 
     def _new(
@@ -382,7 +383,7 @@ class HloBuilder(StructuredControl):
         payload: Any = None,
     ) -> HloValue:
         for value in values:
-            self._own(spec.name, value)
+            self.check_own(spec.name, value)
         shapes = _tuple([value.shape for value in values])
         if shape is None:
             if spec.shape_rule is None:
@@ -410,6 +411,16 @@ class HloBuilder(StructuredControl):
         if broken:
             self.computation.remove(i)
             raise HloBuilderError(f"{i.opcode.name}: {broken[0][1]}", _hint(i.opcode))
+
+
+def _pass_it_on(home: HloComputation, here: HloComputation) -> str:
+    """How a value of one computation comes into another: HLO has no closures."""
+    if home.is_entry or not here.is_entry:
+        return (
+            "a function sees only its parameters: hand the value over as one. In a loop put it into the state and return it unchanged, "
+            "b.while_loop(condition, lambda i, y, x: (i + 1, y + x, x), (0, y, x)); to b.cond give it as an operand"
+        )
+    return "return the value from the function that made it"
 
 
 def _hint(spec: OpcodeSpec) -> str:

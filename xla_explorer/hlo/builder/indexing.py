@@ -31,6 +31,23 @@ def index_value(value: HloValue, index: Any) -> HloValue:
     return _basic(value, parts)
 
 
+def _no_scalar(value: HloValue, part: HloValue, dimension: int) -> HloBuilderError:
+    """The error of an index that is a value of the builder and no integer scalar: numpy's indexing by arrays and masks."""
+    said = f"x[...] takes integer scalars as indices, got {part.shape.text_without_layout} for dimension {dimension} of {value!r}"
+    if part.dtype.is_pred:
+        return HloBuilderError(said, "a mask selects by element: b.where(mask, x, other)")
+    if not part.dtype.is_integer:
+        return HloBuilderError(said, "convert the index: i.astype(xe.s32)")
+    sizes = value.shape.dimensions
+    offset = [d if d < dimension else d - 1 + part.ndim for d in range(value.ndim) if d != dimension]
+    window = [1 if d == dimension else size for d, size in enumerate(sizes)]
+    call = (
+        f"b.gather(x, i, offset_dims={offset}, collapsed_slice_dims=[{dimension}], start_index_map=[{dimension}], "
+        f"index_vector_dim={part.ndim}, slice_sizes={window})"
+    )
+    return HloBuilderError(said, f"take elements by an array of indices with a gather: {call}")
+
+
 def _basic(value: HloValue, parts: list[Any]) -> HloValue:
     sizes = value.shape.dimensions
     ranges: list[tuple[int, int, int]] = []
@@ -56,6 +73,8 @@ def _basic(value: HloValue, parts: list[Any]) -> HloValue:
             ranges.append((start, start + (count - 1) * stride + 1 if count else start, stride))
             result.append(count)
         elif hasattr(part, "instruction"):
+            if not part.shape.is_scalar or not part.dtype.is_integer:
+                raise _no_scalar(value, part, dimension)
             dynamic[dimension] = part
             ranges.append((0, size, 1))
             result.append(None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,12 +38,36 @@ def region(
         values: list[HloValue] = [inner.parameter(shape) for shape in shapes]
         if unpack and len(values) == 1 and values[0].shape.is_tuple:
             values = [values[0][k] for k in range(len(shapes[0].tuple_shapes))]
+        _check_count(function, values, shapes, role, unpack)
         returned = function(*values)
-        inner.computation.set_root(_root(inner, returned, role, result).instruction)
+        root = _root(inner, returned, role, result)
+        inner.check_own(role, root)
+        inner.computation.set_root(root.instruction)
     except BaseException:
         builder.module.remove_computation(inner.computation)
         raise
     return inner.computation
+
+
+def _check_count(
+    function: Callable[..., Any], values: Sequence[HloValue], shapes: Sequence[Shape], role: str, unpack: bool
+) -> None:
+    """Raise HloBuilderError if a function cannot take so many arguments; a function without a signature is called as it is."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*values)
+    except TypeError:
+        taken = len(signature.parameters)
+        if unpack and len(shapes) == 1 and shapes[0].is_tuple:
+            hint = f"the elements of the state are the arguments, where JAX hands over the tuple: def {role}(*state): ..."
+        else:
+            hint = "write one parameter for each value"
+        given = ", ".join([value.shape.text_without_layout for value in values])
+        message = f"the function for {role} must take {len(values)} values ({given}), it takes {taken}"
+        raise HloBuilderError(message, hint) from None
 
 
 def _root(inner: HloBuilder, returned: Any, role: str, result: Shape | None) -> HloValue:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import keyword
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,15 @@ def _opcode_methods() -> frozenset[str]:
     """Names of the builder's methods for opcodes that take operands."""
     names = [spec.name.replace("-", "_") for spec in OPCODES.values() if spec.arity != 0]
     return frozenset([f"{name}_" if keyword.iskeyword(name) else name for name in names])
+
+
+def _without_first_operand(method: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a builder's method, called on the value that is its first operand."""
+    signature = inspect.signature(method)
+    parameters = list(signature.parameters.values())[1:]
+    if parameters and parameters[0].kind is not inspect.Parameter.VAR_POSITIONAL:
+        parameters = parameters[1:]
+    return signature.replace(parameters=parameters)
 
 
 class HloValue(AnyValue, Reductions):
@@ -112,10 +122,15 @@ class HloValue(AnyValue, Reductions):
                 near = nearest(name, own, 3)
                 raise AttributeError(f"an HloValue has no {name}" + (f"; near: {', '.join(near)}" if near else ""))
 
+            method = getattr(type(self.builder), name)
+
             def of_builder(*operands: Any, **attributes: Any) -> HloValue:
                 applied = operands[:1] if operands and callable(operands[0]) else ()
                 return getattr(self.builder, name)(*applied, self, *operands[len(applied) :], **attributes)
 
+            # For help and completion. The value takes the place of the first operand: named methods lose it, the others take `*operands`.
+            functools.update_wrapper(of_builder, method)
+            of_builder.__signature__ = _without_first_operand(method)  # type: ignore[attr-defined]
             return of_builder
 
         def __dir__(self) -> list[str]:
