@@ -10,6 +10,7 @@ from tests.support.opcode_programs import WITH_PARTNER, A, Program, module_with
 from xla_explorer.hlo.builder import HloBuilder, HloBuilderError, method_name
 from xla_explorer.hlo.builder.examples import EXAMPLES
 from xla_explorer.hlo.opcodes import OPCODES
+from xla_explorer.hlo.primitive_type import F32
 from xla_explorer.hlo.text import parse_hlo
 from xla_explorer.hlo.verifier import verify
 
@@ -70,3 +71,30 @@ def test_the_example_in_the_help_builds_the_opcode(name: str) -> None:
     module = b.build(made)
     assert name in {i.opcode.name for i in module.instructions()}
     assert EXAMPLES[name] in (getattr(HloBuilder, method_name(name)).__doc__ or "")
+
+
+def _public(holder: object) -> list[str]:
+    return [name for name in dir(holder) if not name.startswith("_") and callable(getattr(holder, name))]
+
+
+def test_every_method_of_a_value_has_a_signature_and_help() -> None:
+    x = HloBuilder("m").parameter(F32[4, 4])
+    for name in _public(x):
+        method = getattr(x, name)
+        assert method.__doc__ and method.__name__, name
+        assert not {"attributes", "others", "options"} & set(inspect.signature(method).parameters), name
+
+
+def test_methods_of_values_have_their_help_on_the_builder_too() -> None:
+    b = HloBuilder("m")
+    assert list(inspect.signature(b.clip).parameters) == ["value", "low", "high"]
+    assert "Kept between two bounds" in (b.clip.__doc__ or "")
+
+
+def test_an_array_offers_nothing_that_takes_no_array() -> None:
+    b = HloBuilder("m")
+    x = b.parameter(F32[4])
+    offered = set(dir(x))
+    assert not offered & {"recv", "recv_done", "send_done", "infeed", "domain", "async_done", "async_update", "copy_done", "all_reduce_done", "get_tuple_element"}
+    assert {"send", "outfeed", "all_reduce_start", "copy_start", "scatter", "gather", "while_"} <= offered
+    assert "get_tuple_element" in dir(b.tuple(x, x)) and "infeed" in dir(b.after_all())

@@ -28,6 +28,7 @@ from xla_explorer.hlo.builder.region import region, region_parameters, region_re
 from xla_explorer.hlo.builder.source_location import caller_metadata
 from xla_explorer.hlo.builder.structured_control import StructuredControl
 from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.builder.value_methods import method_of_builder
 from xla_explorer.hlo.computation import HloComputation, infer_shape
 from xla_explorer.hlo.literal import Literal, literal_from_array
 from xla_explorer.hlo.module import HloModule
@@ -103,12 +104,8 @@ class HloBuilder(StructuredControl):
 
     def __getattr__(self, name: str) -> Callable[..., HloValue]:
         """`b.exp(x)` is `x.exp()`: a name that is neither an opcode nor a method of the builder is looked up on the first value."""
-        if not name.startswith("_") and callable(getattr(HloValue, name, None)):
-
-            def of_value(value: Any, *others: Any, **options: Any) -> HloValue:
-                return getattr(self.value(value), name)(*others, **options)  # type: ignore[no-any-return]
-
-            return of_value
+        if not name.startswith("_") and callable(of_value := getattr(HloValue, name, None)):
+            return method_of_builder(self, name, of_value)
         near = nearest(
             name, [n for n in (*dir(type(self)), *dir(HloValue)) if not n.startswith("_")], 3
         )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import keyword
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,29 +16,13 @@ from xla_explorer.hlo.builder.indexing import index_value
 from xla_explorer.hlo.builder.numpy_protocol import apply_function, apply_ufunc
 from xla_explorer.hlo.builder.products import matrix_product
 from xla_explorer.hlo.builder.reductions import Reductions
+from xla_explorer.hlo.builder.value_methods import method_of_value, opcode_methods
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.builder.builder import HloBuilder
-
-
-@functools.cache
-def _opcode_methods() -> frozenset[str]:
-    """Names of the builder's methods for opcodes that take operands."""
-    names = [spec.name.replace("-", "_") for spec in OPCODES.values() if spec.arity != 0]
-    return frozenset([f"{name}_" if keyword.iskeyword(name) else name for name in names])
-
-
-def _without_first_operand(method: Callable[..., Any]) -> inspect.Signature:
-    """The signature of a builder's method, called on the value that is its first operand."""
-    signature = inspect.signature(method)
-    parameters = list(signature.parameters.values())[1:]
-    if parameters and parameters[0].kind is not inspect.Parameter.VAR_POSITIONAL:
-        parameters = parameters[1:]
-    return signature.replace(parameters=parameters)
 
 
 class HloValue(AnyValue, Reductions):
@@ -117,24 +98,14 @@ class HloValue(AnyValue, Reductions):
 
         def __getattr__(self, name: str) -> Callable[..., HloValue]:
             """The builder's method of an opcode with this value as first operand: `x.reduce_window(f, 0, window="{size=2}")`."""
-            if name not in _opcode_methods():
-                own = [n for n in (*dir(self), *_opcode_methods()) if not n.startswith("_")] if not name.startswith("_") else []
+            if name not in opcode_methods():
+                own = [n for n in (*dir(self), *opcode_methods()) if not n.startswith("_")] if not name.startswith("_") else []
                 near = nearest(name, own, 3)
                 raise AttributeError(f"an HloValue has no {name}" + (f"; near: {', '.join(near)}" if near else ""))
-
-            method = getattr(type(self.builder), name)
-
-            def of_builder(*operands: Any, **attributes: Any) -> HloValue:
-                applied = operands[:1] if operands and callable(operands[0]) else ()
-                return getattr(self.builder, name)(*applied, self, *operands[len(applied) :], **attributes)
-
-            # For help and completion. The value takes the place of the first operand: named methods lose it, the others take `*operands`.
-            functools.update_wrapper(of_builder, method)
-            of_builder.__signature__ = _without_first_operand(method)  # type: ignore[attr-defined]
-            return of_builder
+            return method_of_value(self, name)
 
         def __dir__(self) -> list[str]:
-            return sorted({*object.__dir__(self), *_opcode_methods()})
+            return sorted({*object.__dir__(self), *opcode_methods(self.shape.is_array)})
 
     # -- operators ------------------------------------------------------------------------------------------------
     def _binary(self, name: str, other: Any, swapped: bool = False) -> HloValue:
