@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from xla_explorer.backends.xla.large_constants import text_and_constants, with_constants
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.warning import warn
@@ -125,10 +126,10 @@ def hlo_with_config(
     refused = None
     for module in (written or session.module, session.source, _signature_only(written or session.source)):
         try:
-            text = module if isinstance(module, str) else module.to_text()
+            text, constants = (module, {}) if isinstance(module, str) else text_and_constants(module)
             if layouts:
                 text = _with_entry_layout(text, layouts.entry_layout(written or session.source))
-            proto = _parse(text)
+            proto = with_constants(_parse(text), constants)
         except Exception as problem:  # jaxlib raises several kinds
             refused = problem
             continue

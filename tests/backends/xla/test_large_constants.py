@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.xla.large_constants import payload_of, travels_as_bytes, with_constants
+from xla_explorer.backends.xla.large_constants import payload_of, text_and_constants, travels_as_bytes, with_constants
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.hlo.text import parse_hlo
@@ -57,6 +57,17 @@ def test_negative_integers_are_ten_bytes_as_protobuf_writes_them() -> None:
     b = xe.HloBuilder("m")
     literal = b.constant(np.array([-1, 0, 127, 128], np.int32)).instruction.payload
     assert payload_of(literal) == (4, b"\xff" * 9 + b"\x01" + b"\x00" + b"\x7f" + b"\x80\x01")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_jax_gets_the_values_that_the_text_leaves_out(kind: str) -> None:
+    from jaxlib import _hlo
+
+    text, values = module_of(kind, "{1,0}")
+    short, constants = text_and_constants(parse_hlo(text))
+    proto = with_constants(_hlo.hlo_module_from_text(short).as_serialized_hlo_module_proto(), constants)
+    (constant,) = [i for i in read_hlo_proto(proto).module.instructions() if i.opcode.name == "constant"]
+    assert len(short) < 1000 and constant.payload.array.tobytes() == np.ascontiguousarray(values).tobytes()
 
 
 @pytest.mark.long

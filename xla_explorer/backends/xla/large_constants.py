@@ -13,6 +13,8 @@ import numpy as np
 from xla_explorer.frontends.hlo_proto.schema import LITERAL
 from xla_explorer.frontends.protobuf.message import read_varint
 from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import CONSTANT
 
 _LEAST_BYTES: Final = 4096
 _VARINTS: Final = frozenset({"s32", "s64", "u32", "u64"})
@@ -38,6 +40,17 @@ def travels_as_bytes(literal: Any) -> bool:
 def placeholder(literal: Literal) -> Literal:
     """Return the literal whose text is `{...}`."""
     return Literal(literal.shape, text="{...}")
+
+
+def text_and_constants(module: HloModule) -> tuple[str, dict[str, Payload]]:
+    """Return the text of a module with `{...}` for its large constants, and their values by name."""
+    constants = {i.name: payload_of(i.payload) for i in module.instructions() if travels_as_bytes(i.payload)}
+    if not constants:
+        return module.to_text(), {}
+    sent = module.clone()
+    for i in [i for i in sent.instructions() if i.name in constants and i.opcode is CONSTANT]:
+        i.parent.set_payload(i, placeholder(i.payload))
+    return sent.to_text(), constants
 
 
 def payload_of(literal: Literal) -> Payload:
