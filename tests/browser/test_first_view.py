@@ -46,6 +46,9 @@ def test_a_live_view_opens_on_its_kernels_measures_them_and_tries_a_refusal(brow
     assert list(times.values())[1:] == [3 + 2 * k for k in range(len(times) - 1)]
     assert page.locator(".xe-hottest tbody tr td").first.inner_text() == "%reduce_fusion× 2", "the run that the button made; two that are alike are one row"
     assert {r.bound for r in session._explorer_source_().reports.kernels()} <= {"memory", "arithmetic", "launch", "latency"}
+    said = page.locator(".xe-overview-body").inner_text()
+    assert ("between kernels, threads and host" in said) != ("together in a run of" in said), "all of the run is accounted for"
+    assert [page.locator(f"{table} th", has_text="share of run").count() for table in (".xe-hottest", ".xe-times")] == [1, 1]
     prices = page.locator(".xe-refused tbody tr td:nth-child(2)").all_inner_texts()
     assert prices and all(text[0] in "≤~" for text in prices)
     page.locator(".xe-attempt").first.click()

@@ -12,7 +12,6 @@ import pytest
 
 import xla_explorer as xe
 from tests.browser.live_page import open_live
-from tests.support.explorer_fakes import SoftmaxSource
 from xla_explorer.explorer.page.saved_form import saved_html
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -79,9 +78,10 @@ def test_the_view_stays_where_it_is(live: tuple[Any, Any]) -> None:
     assert area.evaluate("e => e.value[20]") == "!"
 
 
-def test_what_a_notebook_keeps_steps_without_a_kernel(browser: Any, tmp_path: Path) -> None:
+def test_what_a_notebook_keeps_of_the_tours_program_steps_without_a_kernel(browser: Any, tmp_path: Path) -> None:
+    source = xe.compile(xe.example("attention"), threads=1)._explorer_source_()
     path = tmp_path / "saved.html"
-    path.write_text(f"<!doctype html><meta charset=utf-8>{saved_html(SoftmaxSource(), 10**6)}", encoding="utf-8")
+    path.write_text(f"<!doctype html><meta charset=utf-8>{saved_html(source, xe.options.embed)}", encoding="utf-8")
     page, asked = browser.new_page(viewport={"width": 1200, "height": 900}), []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(path.as_uri())

@@ -39,7 +39,7 @@ def test_the_user_says_how_much_is_kept() -> None:
     with xe.options.set(embed=1_000):
         shown = ExplorerWidget(source)._repr_mimebundle_()
         assert shown is not None and shown[0]["text/html"] == static_html(source)
-    assert saved_html(source, 0) == static_html(source) and xe.options.embed == 250_000
+    assert saved_html(source, 0) == static_html(source) and xe.options.embed == 500_000
     assert "<iframe" not in saved_html(GeneratedSource(), 10**9)
     with xe.options.set(embed=None):
         assert xe.options.embed == 0

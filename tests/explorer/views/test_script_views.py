@@ -90,9 +90,17 @@ _LAYERS = """(() => {
 })"""
 
 
+SCOPES = [[3, "jit(step)", "GPT", "layer_0", "dot"], [5, "jit(step)", "GPT", "layer_1"], [2, "jit(step)", "jit(_where)"]]
+
+
 def test_layers_are_told_apart_beside_what_stands_outside_and_kernels_that_are_alike_are_one_row() -> None:
     layers, families = AssetScript().call(_LAYERS)
     assert layers == [["jit(f)", 0.4], ["layer_1", 0.4], ["layer_0", 0.2]]
+    assert AssetScript().call("(scopes => timeByLayer(scopes.map(([us, ...scope]) => ({ row: { scope }, share: us / 10 }))))", SCOPES) == [
+        ["layer_1", 0.5], ["layer_0", 0.3], ["jit(_where)", 0.2]
+    ]  # fmt: skip
+    assert AssetScript().call("((rows, run) => hottestKernels(rows, run).map(k => k.share))", [{"measured_us": 2}, {"measured_us": 1}], 10) == [0.2, 0.1]
+    assert AssetScript().call("((rows, run) => hottestKernels(rows, run).map(k => k.share))", [{"measured_us": 6}, {"measured_us": 6}], 10) == [0.5, 0.5]
     assert families == [[["dot.2", "dot.1"], 0.5], [["sub.1"], 0.4], [["dot.3"], 0.1]]
 
 

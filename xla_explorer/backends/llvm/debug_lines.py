@@ -30,7 +30,7 @@ def with_debug_lines(lines: list[str], origins: list[int | None], emission: str 
                 scope = None
             else:
                 scope, next_number, known = next_number, next_number + 1, {}
-                current = (origin if origin is not None else 0) + 1
+                current = 0 if origin is None else origin + 1  # line 0: of no instruction
                 tail.append(
                     f'!{scope} = distinct !DISubprogram(name: "{define.group(1)}", scope: !{base + 1}, file: !{base + 1}, line: {current}, '
                     f"type: !{base + 3}, unit: !{base}, spFlags: DISPFlagDefinition | DISPFlagOptimized)"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from xla_explorer.explorer.code.named_kernel import kernel_of
 from xla_explorer.explorer.code.side_by_side import kernels_beside, stage_names
 from xla_explorer.explorer.code.stage_functions import CodeLine
 from xla_explorer.explorer.display import Blocks, Code, Report, Table
@@ -130,7 +131,7 @@ def control_flow(session: Compilation, kernel: str, stage: str) -> ControlFlow:
     """See `Llvm.control_flow`."""
     if stage not in stage_names(session):
         raise XlaExplorerError(f"the session has no stage {stage!r}", f"choose from: {', '.join(stage_names(session))}")
-    key = session.passes.find(kernel)
+    key = kernel_of(session, kernel).id
     steps = [step for step in program_steps(session) if step.instruction == key]
     if not steps:
         names = ", ".join([f"%{s.name}" for s in program_steps(session)][:12])

@@ -18,11 +18,11 @@ from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule, wri
 from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.explorer.code.access_patterns import AccessPatterns, access_patterns_of
 from xla_explorer.explorer.code.kernel_run import KernelRun, run_beside_default
+from xla_explorer.explorer.code.named_kernel import kernel_of
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.given_schedules import given_schedules
 from xla_explorer.explorer.sessions.isolation.program import RemoteExecutable
-from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.kept import kept
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -176,15 +176,6 @@ def schedules_beside(session: Compilation, schedules: Iterable[KernelSchedule | 
     further = [given_schedules(s) for s in ([schedules] if isinstance(schedules, str | KernelSchedule) else schedules)]
     texts = [str(session.options.backend_options.get("schedules") or ""), *further]
     return schedules_text({name: directives for text in texts for name, directives in parse_schedules(text).items()}) if further else None
-
-
-def kernel_of(session: Compilation, kernel: str | int | HloInstruction) -> HloInstruction:
-    """The instruction of a kernel, by name or id. XlaExplorerError where the optimised module has none."""
-    number = session.passes.find(kernel)
-    found = next((c.instructions[number] for c in session.module.computations.values() if number in c.instructions), None)
-    if found is None:
-        raise XlaExplorerError(f"{kernel} is not in the optimised module", "the kernels are listed by session.kernels()")
-    return found
 
 
 def _facts(facts: dict[str, Any]) -> str:

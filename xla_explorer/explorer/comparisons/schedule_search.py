@@ -22,7 +22,8 @@ from xla_explorer.compiler.codegen.nest.search import Candidate, candidates
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel
 from xla_explorer.explorer.code.kernel_run import checked_values, times_of
-from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, kernel_of, schedule_of, schedules_beside
+from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of, schedules_beside
+from xla_explorer.explorer.code.named_kernel import kernel_of
 from xla_explorer.explorer.comparisons.gpu_schedule_search import COUNTED, search_on_gpu
 from xla_explorer.explorer.display import Blocks, Report, Sentence, Table, microseconds
 from xla_explorer.explorer.questions.control import overridden

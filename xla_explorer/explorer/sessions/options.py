@@ -48,7 +48,7 @@ class Options(Report):
         self.emulated_instructions = self.checked("emulated_instructions", most)
         self.isolated_imports = ()
         self.progress = True
-        self.embed = 250_000
+        self.embed = 500_000
         self.paths = False
 
     @staticmethod

@@ -12,21 +12,28 @@ import { registerTab } from "./tabs.js";
 const MOST_HOT = 8,
   MOST_DEAR = 5,
   MOST_PLACES = 6,
-  LONGEST_PLACE = 18;
+  LONGEST_PLACE = 18,
+  NO_SCOPE = "(no scope)",
+  NO_LINE = "(no line)",
+  NOWHERE = new Set([NO_SCOPE, NO_LINE]);
 
 /** Measured time where there is one, else predicted. @param {KernelRow} row */
 const timeOf = row => row.measured_us ?? row.predicted_us ?? 0;
 
 /**
- * The kernels by time, the longest first, with their share of all.
+ * The kernels by time, the longest first, with their share of the run; of all kernels where no run was measured.
  * @param {KernelRow[]} rows
+ * @param {number | null} [run] microseconds of a run
  * @returns {{ row: KernelRow, share: number }[]}
  */
-export function hottestKernels(rows) {
+export function hottestKernels(rows, run = null) {
   const measured = rows.some(r => r.measured_us !== null),
     used = measured ? rows.filter(r => r.measured_us !== null) : rows,
-    whole = used.reduce((sum, r) => sum + timeOf(r), 0) || 1;
-  return used.map(row => ({ row, share: timeOf(row) / whole })).sort((a, b) => b.share - a.share);
+    whole = Math.max(
+      run ?? 0,
+      used.reduce((sum, r) => sum + timeOf(r), 0),
+    );
+  return used.map(row => ({ row, share: timeOf(row) / (whole || 1) })).sort((a, b) => b.share - a.share);
 }
 
 /**
@@ -68,25 +75,32 @@ const sameKernel = row => [family(row.name), row.opcode, row.bytes_read, row.byt
 const sameRefusal = d => [d.kind, d.code, d.forceable, ...d.names.map(family), ...refusalCost(d).map(cost => (typeof cost === "number" ? cost.toPrecision(2) : cost))].join(" ");
 
 /**
- * Time by layer: the first part of the scopes in which they differ. Empty where the program names no scopes.
+ * Time by layer: the first parts of the scopes in which they differ, and below those that hold most of it, as far as there is more to tell
+ * apart. Empty where the program names no scopes.
  * @param {{ row: KernelRow, share: number }[]} kernels
  * @returns {[string, number][]}
  */
 export function timeByLayer(kernels) {
-  const named = kernels.filter(({ row }) => row.scope.length);
-  if (!named.length) return [];
-  let depth = 0;
-  // What stands above the layers, as the update of weights does, has no part there: it hides no layers.
-  for (;;) {
-    const deep = named.filter(({ row }) => row.scope.length > depth);
-    if (deep.some(({ row }) => row.scope[depth] !== deep[0].row.scope[depth]) || !deep.some(({ row }) => row.scope.length > depth + 1)) break;
-    depth++;
-  }
-  return sharesByName(kernels.map(({ row, share }) => [row.scope[depth] ?? row.scope.at(-1) ?? "(no scope)", share]));
+  const whole = kernels.reduce((sum, { share }) => sum + share, 0);
+  /** @param {typeof kernels} inside @param {number} depth @returns {[string, number][]} */
+  const open = (inside, depth) => {
+    /** @type {Map<string, typeof kernels>} */
+    const parts = new Map();
+    for (const kernel of inside) {
+      const name = kernel.row.scope[depth] ?? kernel.row.scope.at(-1) ?? NO_SCOPE;
+      parts.set(name, [...(parts.get(name) ?? []), kernel]);
+    }
+    return [...parts].flatMap(([name, found]) => {
+      const share = found.reduce((sum, one) => sum + one.share, 0),
+        deeper = found.filter(({ row }) => row.scope.length > depth + 1);
+      return deeper.length && share > whole / 2 ? open(found, depth + 1) : [/** @type {[string, number]} */ ([name, share])];
+    });
+  };
+  return kernels.some(({ row }) => row.scope.length) ? sharesByName(open(kernels, 0)) : [];
 }
 
 /** @param {{ row: KernelRow, share: number }[]} kernels */
-export const timeByLine = kernels => (kernels.some(({ row }) => row.line) ? sharesByName(kernels.map(({ row, share }) => [row.line || "(no line)", share])) : []);
+export const timeByLine = kernels => (kernels.some(({ row }) => row.line) ? sharesByName(kernels.map(({ row, share }) => [row.line || NO_LINE, share])) : []);
 
 /** @param {[string, number][]} parts @returns {[string, number][]} */
 function sharesByName(parts) {
@@ -106,8 +120,36 @@ function shareBar(share) {
   return bar;
 }
 
-/** @param {string} title @param {[string, number][]} parts */
-function placesPart(title, parts) {
+/**
+ * What a run spends, all of it: in kernels, and in what is none of them. Nothing where no run was measured.
+ * @param {number} kernels microseconds of all kernels
+ * @param {number | null} run microseconds of a run
+ */
+function accountPart(kernels, run) {
+  if (!run) return [];
+  const rest = run - kernels;
+  if (rest <= 0) return [make("p", { className: "xe-dim", textContent: `the kernels take ${showMicroseconds(kernels)} together in a run of ${showMicroseconds(run)}: they run beside each other` })];
+  const inKernels = make("i", { className: "in-kernels" }),
+    between = make("i", { className: "between" });
+  inKernels.style.flexGrow = String(kernels);
+  between.style.flexGrow = String(rest);
+  return [
+    make("h4", { textContent: "the whole run" }),
+    make("div", { className: "xe-account", ariaHidden: "true" }, inKernels, between),
+    make(
+      "p",
+      { className: "xe-account-said" },
+      make("span", { textContent: `kernels ${showMicroseconds(kernels)} of ${showMicroseconds(run)}, ${showPercent(kernels / run)}` }),
+      make("span", {
+        textContent: `between kernels, threads and host ${showMicroseconds(rest)}, ${showPercent(rest / run)}`,
+        title: "starting kernels and threads and waiting for them, taking arguments and giving results",
+      }),
+    ),
+  ];
+}
+
+/** @param {string} title @param {[string, number][]} parts @param {(name: string) => void} choose */
+function placesPart(title, parts, choose) {
   if (parts.length < 2) return [];
   const shown = parts.slice(0, MOST_PLACES),
     rest = parts.slice(MOST_PLACES).reduce((sum, [, share]) => sum + share, 0),
@@ -117,8 +159,20 @@ function placesPart(title, parts) {
     make(
       "table",
       { className: "xe-places" },
-      ...rows.map(([name, share]) =>
-        make("tr", {}, make("td", { className: "mono", textContent: shortPlace(name), title: name }), make("td", {}, shareBar(share)), make("td", { className: "r", textContent: showPercent(share) })),
+      ...rows.map(([name, share], k) =>
+        make(
+          "tr",
+          {},
+          make(
+            "td",
+            { className: "mono" },
+            k < shown.length && !NOWHERE.has(name)
+              ? make("button", { className: "xe-place", tabIndex: 0, textContent: shortPlace(name), title: `${name}: find it`, onclick: () => choose(name) })
+              : make("span", { textContent: name }),
+          ),
+          make("td", {}, shareBar(share)),
+          make("td", { className: "r", textContent: showPercent(share) }),
+        ),
       ),
     ),
   ];
@@ -151,12 +205,15 @@ function overviewTab(app) {
     isCurrent = true;
     try {
       const data = await app.store.report("kernels", {}, "kernels", "session.kernels()");
-      build(hottestKernels(namedAll("kernel", data.rows)), await advised());
+      build(hottestKernels(namedAll("kernel", data.rows), runTime()), await advised());
     } catch (error) {
       isCurrent = false;
       note.textContent = messageOf(error);
     }
   }
+
+  /** Microseconds of a run as it was measured. */
+  const runTime = () => app.store.timings.find(t => t.instruction === null)?.median_us ?? null;
 
   /** What to try first; nothing where there is no session behind it. @returns {Promise<Advice[]>} */
   async function advised() {
@@ -171,28 +228,30 @@ function overviewTab(app) {
   function build(kernels, advice) {
     const measured = kernels.some(({ row }) => row.measured_us !== null),
       whole = kernels.reduce((sum, { row }) => sum + timeOf(row), 0),
-      run = measured ? app.store.timings.find(t => t.instruction === null)?.median_us : null,
+      run = measured ? runTime() : null,
+      find = (/** @type {string} */ key) => (/** @type {string} */ name) => app.search(`${key}:"${name}"`),
       refusals = dearestRefusals(app.store.decisions, app.store.isFusion);
     note.textContent = kernels.length
-      ? `${numberOf(kernels.length, "kernel")}, ${measured ? "" : "~"}${showMicroseconds(whole)} in all${run ? ` of a run of ${showMicroseconds(run)}` : ""} · ${measured ? "measured" : "estimated by the cost model: not run yet"}`
+      ? `${numberOf(kernels.length, "kernel")}, ${measured ? "" : "~"}${showMicroseconds(whole)} in all · ${measured ? "measured" : "estimated by the cost model: not run yet"}`
       : "this backend makes no kernels";
     body.replaceChildren(
-      ...(kernels.length ? [make("h4", { textContent: measured ? "hottest kernels" : "hottest kernels, estimated" }), kernelTable(kernels, measured)] : []),
+      ...accountPart(whole, run),
+      ...(kernels.length ? [make("h4", { textContent: measured ? "hottest kernels" : "hottest kernels, estimated" }), kernelTable(kernels, measured, run)] : []),
       ...refusalsPart(refusals),
       ...(advice.length ? [make("h4", { textContent: "what to try first" }), adviceList(advice)] : []),
-      make("div", { className: "xe-two" }, make("div", {}, ...placesPart("by layer", timeByLayer(kernels))), make("div", {}, ...placesPart("by source line", timeByLine(kernels)))),
+      make("div", { className: "xe-two" }, make("div", {}, ...placesPart("by layer", timeByLayer(kernels), find("scope"))), make("div", {}, ...placesPart("by source line", timeByLine(kernels), find("line")))),
     );
     mark();
   }
 
-  /** @param {{ row: KernelRow, share: number }[]} kernels @param {boolean} measured */
-  function kernelTable(kernels, measured) {
+  /** @param {{ row: KernelRow, share: number }[]} kernels @param {boolean} measured @param {number | null} run */
+  function kernelTable(kernels, measured, run) {
     const isBoundKnown = kernels.some(({ row }) => row.bound),
       roofs = new Map(app.store.timings.flatMap(t => (t.instruction === null ? [] : [[t.instruction, t.roof_share]])));
     return make(
       "table",
       { className: "xe-table xe-hottest" },
-      make("thead", {}, make("tr", {}, ...["kernel", "time", "share", ...(isBoundKnown ? ["bound by"] : []), ...(roofs.size ? ["of roof"] : []), "line", "computes"].map(h => make("th", { textContent: h, scope: "col" })))),
+      make("thead", {}, make("tr", {}, ...["kernel", "time", run ? "share of run" : "share of kernels", ...(isBoundKnown ? ["bound by"] : []), ...(roofs.size ? ["of roof"] : []), "line", "computes"].map(h => make("th", { textContent: h, scope: "col" })))),
       make(
         "tbody",
         {},
