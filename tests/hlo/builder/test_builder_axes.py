@@ -33,7 +33,7 @@ def compare(of_numpy: Callable[[Any], Any], of_value: Callable[[Any], Any], arra
     x = b.parameter(F32[array.shape])
     expected, found = outcome(lambda: of_numpy(array)), outcome(lambda: xe.evaluate(b.build(of_value(x)), array))
     if isinstance(expected, Exception):
-        assert isinstance(found, HloBuilderError), f"numpy: {expected}; the builder: {found!r}"
+        assert isinstance(found, HloBuilderError | IndexError), f"numpy: {expected}; the builder: {found!r}"
     else:
         assert not isinstance(found, Exception), found
         assert found.shape == expected.shape
@@ -106,4 +106,23 @@ def test_the_refusal_names_the_axis_and_the_next_step() -> None:
     x = HloBuilder("m").parameter(F32[3, 4])
     with pytest.raises(HloBuilderError, match=r"transpose: axis 0 of f32\[3,4\] is given twice") as caught:
         x.transpose(0, 0)
+    assert caught.value.hint
+
+
+INDICES = (
+    [0, 1], [-1, 0, 0], [], range(2), np.array([0, 2]), np.array([1]), np.array([[0, 1], [2, -1]]), np.array(1), np.int8(-1),
+    [True, False, True], np.array([False, True, True]), [0, 3], [-4], [0.5], [True], (slice(None), [3, 0]), (slice(1), [3, 0]),
+    (None, [1, 0]), (..., [1, -1]), (slice(None), None, [[0], [1]]), (slice(None, None, -1), np.array([1, 2])), 1.0, "a", ["a"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_indices(index: Any) -> None:
+    compare(lambda a: a[index], lambda x: x[index])
+
+
+@pytest.mark.parametrize("index", [True, np.True_, ([0, 1], [1, 2]), (0, [1, 2])], ids=repr)
+def test_indices_that_numpy_takes_and_the_builder_refuses(index: Any) -> None:
+    with pytest.raises(HloBuilderError) as caught:
+        HloBuilder("m").parameter(F32[3, 4])[index]
     assert caught.value.hint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -61,6 +62,8 @@ REGIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "condition as JAX writes it": lambda b, x, k: b.while_loop(lambda s: s[0] < 3, lambda i, y: (i + 1, y), (0, x)),
     "body as JAX writes it": lambda b, x, k: b.while_loop(lambda i, y: i < 3, lambda s: (s[0] + 1, s[1]), (0, x)),
     "reducer of one": lambda b, x, k: x.reduce(lambda a: a, 0.0, 0),
+    "body of fori_loop as JAX writes it": lambda b, x, k: b.fori_loop(0, 3, lambda i, s: s, (x, x)),
+    "body of fori_loop without the index": lambda b, x, k: b.fori_loop(0, 3, lambda y: y, x),
     "branch of none": lambda b, x, k: b.cond(k > 0, lambda: 1, lambda y: y, x),
     "comparator of one": lambda b, x, k: b.sort(x, dimensions=[0], to_apply=lambda a: a),
 }
@@ -86,3 +89,20 @@ CLOSURES: dict[str, Callable[[Any, Any, Any], Any]] = {
 def test_a_closure_is_refused_with_the_way_through_the_state(name: str) -> None:
     with pytest.raises(xe.XlaExplorerError, match=r"(?s)stands in %main.*state and return it unchanged"):
         CLOSURES[name](*values())
+
+
+WRONG: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
+    "state": (lambda b, x, k: b.while_loop(lambda i, y: i < 3, lambda i, y: (i,), (0, x)), "body must return the next state"),
+    "condition": (lambda b, x, k: b.while_loop(lambda i, y: y, lambda i, y: (i, y), (0, x)), "condition a pred scalar"),
+    "branches": (lambda b, x, k: b.cond(k > 0, lambda y: y, lambda y: y[0], x), "every branch must return"),
+    "sizes": (lambda b, x, k: x.reshape(7), "one size may be -1"),
+    "an opcode's attributes": (lambda b, x, k: x.slice(slice=((0, 9, 1), (0, 8, 1))), r"b\.slice\(x"),
+}
+
+
+@pytest.mark.parametrize("name", list(WRONG))
+def test_a_hint_says_what_must_hold_or_what_to_write(name: str) -> None:
+    build, hint = WRONG[name]
+    with pytest.raises(xe.XlaExplorerError) as refused:
+        build(*values())
+    assert re.search(hint, refused.value.hint)

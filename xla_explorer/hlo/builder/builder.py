@@ -24,6 +24,7 @@ from xla_explorer.hlo.builder.attribute_arguments import split_arguments
 from xla_explorer.hlo.builder.axes import from_the_end, sizes_of
 from xla_explorer.hlo.builder.broadcasting import broadcast_value, element_type_for, is_number, matched_operands
 from xla_explorer.hlo.builder.errors import HloBuilderError
+from xla_explorer.hlo.builder.examples import EXAMPLES
 from xla_explorer.hlo.builder.region import region, region_parameters, region_result
 from xla_explorer.hlo.builder.source_location import caller_metadata
 from xla_explorer.hlo.builder.structured_control import StructuredControl
@@ -420,5 +421,16 @@ def _pass_it_on(home: HloComputation, here: HloComputation) -> str:
     return "return the value from the function that made it"
 
 
+# What must hold, where an example of a call does not show it.
+_MUST: dict[str, str] = {
+    "while": "body must return the next state, a value of the same shape and type for each of init, and condition a pred scalar",
+    "conditional": "every branch must return values of the same shapes and types",
+    "reshape": "the product of the sizes must stay; one size may be -1",
+    "broadcast": "each dimension of the operand must be one of the result, of the same size; x.broadcast_to(...) is numpy's",
+}
+
+
 def _hint(spec: OpcodeSpec) -> str:
-    return f"{spec.summary} ({spec.source})"
+    if spec.name in _MUST:
+        return _MUST[spec.name]
+    return f"write for instance {EXAMPLES[spec.name]}" if spec.name in EXAMPLES else f"{spec.summary} ({spec.source})"

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.primitive_type import S32
+from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.builder.value import HloValue
 
+Array = np.ndarray[Any, Any]
+
 
 def index_value(value: HloValue, index: Any) -> HloValue:
-    """numpy's basic indexing. An integer may be a scalar value of the builder: then it is a dynamic-slice."""
+    """numpy's basic indexing, and by one array of numbers or mask. An integer may be a scalar value of the builder: a dynamic-slice."""
     if value.shape.is_tuple:
         count = len(value.shape.tuple_shapes)
         if not isinstance(index, int) or not -count <= index < count:
@@ -28,7 +33,59 @@ def index_value(value: HloValue, index: Any) -> HloValue:
     fill: list[Any] = [slice(None)] * (rank - used)
     place = next((k for k, part in enumerate(parts) if part is Ellipsis), None)
     parts = [*parts, *fill] if place is None else [*parts[:place], *fill, *parts[place + 1 :]]
-    return _basic(value, parts)
+    arrays = [k for k, part in enumerate(parts) if _is_array(part)]
+    if not arrays:
+        return _basic(value, parts)
+    (place, *more), others = arrays, [part for part in parts if part is not None and not isinstance(part, slice)]
+    if more or len(others) > 1:
+        raise HloBuilderError(
+            f"an array of indices must be the only index beside slices, got {len(others)} for {value.shape.text_without_layout}",
+            "index in two steps: x[0][:, [1, 2]]; or write b.gather",
+        )
+    axis = sum(part is not None for part in parts[:place])
+    rows = _rows(parts[place], axis, value)
+    return _taken(_basic(value, [*parts[:place], slice(None), *parts[place + 1 :]]), place, rows)
+
+
+def _is_array(part: Any) -> bool:
+    """Whether an index is an array of numbers: a sequence, or an array of numpy's with a dimension."""
+    return not hasattr(part, "instruction") and (isinstance(part, (list, tuple, range)) or np.ndim(part) > 0)
+
+
+def _rows(given: Any, axis: int, value: HloValue) -> Array:
+    """Indices in [0, size) from an array of integers, or of bools that says for each element whether it is taken."""
+    size, text = value.shape.dimensions[axis], value.shape.text_without_layout
+    if any(hasattr(part, "instruction") for part in (given if isinstance(given, (list, tuple)) else ())):
+        raise HloBuilderError("a list of indices must hold Python numbers, it holds values", "write b.concatenate of them, and b.gather")
+    rows = np.asarray(given)
+    if rows.dtype == np.bool_:
+        if rows.shape != (size,):
+            raise HloBuilderError(f"a mask of {list(rows.shape)} must have the {size} elements of dimension {axis} of {text}")
+        rows = np.flatnonzero(rows)
+    if not rows.size:
+        rows = rows.astype(np.int32)
+    if not np.issubdtype(rows.dtype, np.integer):
+        raise HloBuilderError(f"an array of indices must hold integers, it holds {rows.dtype}", "convert it with .astype(int)")
+    wrong = rows[(rows < -size) | (rows >= size)]
+    if wrong.size:
+        raise IndexError(f"index {wrong[0]} is out of range for dimension {axis} of {text}")
+    return np.where(rows < 0, rows + size, rows).astype(np.int32)
+
+
+def _taken(value: HloValue, dimension: int, rows: Array) -> HloValue:
+    """numpy's take along one dimension."""
+    return value.builder.emit("gather", (value, value.builder.constant(rows, S32)), take_attributes(value.shape, dimension, rows.ndim))
+
+
+def take_attributes(shape: Shape, dimension: int, rank: int) -> dict[str, Any]:
+    """The attributes of the gather that takes elements along a dimension by an array of indices of some rank."""
+    return {
+        "offset_dims": [d if d < dimension else d - 1 + rank for d in range(shape.rank) if d != dimension],
+        "collapsed_slice_dims": [dimension],
+        "start_index_map": [dimension],
+        "index_vector_dim": rank,
+        "slice_sizes": [1 if d == dimension else size for d, size in enumerate(shape.dimensions)],
+    }
 
 
 def _no_scalar(value: HloValue, part: HloValue, dimension: int) -> HloBuilderError:
@@ -38,14 +95,8 @@ def _no_scalar(value: HloValue, part: HloValue, dimension: int) -> HloBuilderErr
         return HloBuilderError(said, "a mask selects by element: b.where(mask, x, other)")
     if not part.dtype.is_integer:
         return HloBuilderError(said, "convert the index: i.astype(xe.s32)")
-    sizes = value.shape.dimensions
-    offset = [d if d < dimension else d - 1 + part.ndim for d in range(value.ndim) if d != dimension]
-    window = [1 if d == dimension else size for d, size in enumerate(sizes)]
-    call = (
-        f"b.gather(x, i, offset_dims={offset}, collapsed_slice_dims=[{dimension}], start_index_map=[{dimension}], "
-        f"index_vector_dim={part.ndim}, slice_sizes={window})"
-    )
-    return HloBuilderError(said, f"take elements by an array of indices with a gather: {call}")
+    attributes = ", ".join([f"{name}={given}" for name, given in take_attributes(value.shape, dimension, part.ndim).items()])
+    return HloBuilderError(said, f"take elements by an array of indices with a gather: b.gather(x, i, {attributes})")
 
 
 def _basic(value: HloValue, parts: list[Any]) -> HloValue:
@@ -78,7 +129,7 @@ def _basic(value: HloValue, parts: list[Any]) -> HloValue:
             dynamic[dimension] = part
             ranges.append((0, size, 1))
             result.append(None)
-        elif isinstance(part, int) or hasattr(part, "__index__"):
+        elif not isinstance(part, (bool, np.bool_)) and hasattr(part, "__index__"):
             number = int(part)
             if not -size <= number < size:
                 raise IndexError(
@@ -89,7 +140,7 @@ def _basic(value: HloValue, parts: list[Any]) -> HloValue:
             result.append(None)
         else:
             raise HloBuilderError(
-                f"{part!r} cannot index a value", "use integers, slices, None, ... or scalar values; or b.gather"
+                f"{part!r} cannot index a value", "use integers, slices, None, ..., one array of integers or scalar values; or b.gather"
             )
         dimension += 1
     builder = value.builder

@@ -38,7 +38,8 @@ def region(
         values: list[HloValue] = [inner.parameter(shape) for shape in shapes]
         if unpack and len(values) == 1 and values[0].shape.is_tuple:
             values = [values[0][k] for k in range(len(shapes[0].tuple_shapes))]
-        _check_count(function, values, shapes, role, unpack)
+        of_state = unpack and len(shapes) == 1 and shapes[0].is_tuple
+        check_count(function, values, role, f"def {role}(*state): ..." if of_state else "")
         returned = function(*values)
         root = _root(inner, returned, role, result)
         inner.check_own(role, root)
@@ -49,10 +50,11 @@ def region(
     return inner.computation
 
 
-def _check_count(
-    function: Callable[..., Any], values: Sequence[HloValue], shapes: Sequence[Shape], role: str, unpack: bool
-) -> None:
-    """Raise HloBuilderError if a function cannot take so many arguments; a function without a signature is called as it is."""
+def check_count(function: Callable[..., Any], values: Sequence[HloValue], role: str, of_state: str = "") -> None:
+    """Raise HloBuilderError if a function cannot take so many arguments; a function without a signature is called as it is.
+
+    of_state: how a function is written that takes all elements of a state, where it does.
+    """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -61,10 +63,9 @@ def _check_count(
         signature.bind(*values)
     except TypeError:
         taken = len(signature.parameters)
-        if unpack and len(shapes) == 1 and shapes[0].is_tuple:
-            hint = f"the elements of the state are the arguments, where JAX hands over the tuple: def {role}(*state): ..."
-        else:
-            hint = "write one parameter for each value"
+        hint = "write one parameter for each value"
+        if of_state:
+            hint = f"the elements of the state are the arguments, where JAX hands over the tuple: {of_state}"
         given = ", ".join([value.shape.text_without_layout for value in values])
         message = f"the function for {role} must take {len(values)} values ({given}), it takes {taken}"
         raise HloBuilderError(message, hint) from None

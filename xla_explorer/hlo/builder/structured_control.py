@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.hlo.builder.errors import HloBuilderError
+from xla_explorer.hlo.builder.region import check_count
 from xla_explorer.hlo.primitive_type import PRED, S32
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class StructuredControl:
         first = list(init) if several else [init]
 
         def step(i: Any, stop: Any, *state: Any) -> Any:
+            check_count(body, (i, *state), "body", "def body(i, *state): ..." if several else "")
             returned = body(i, *state)
             return (i + 1, stop, *(returned if several else (returned,)))
 
