@@ -39,7 +39,7 @@ from xla_explorer.explorer.xla.why_recompiled import WhyRecompiled, why_recompil
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
-from xla_explorer.frontends.jax_program.stages import is_stage
+from xla_explorer.frontends.jax_program.stages import is_stage, jaxs_stage
 from xla_explorer.hlo.module import HloModule
 
 __all__ = [
@@ -246,7 +246,7 @@ def _donated(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any])
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")  # the answer says so itself
         lowered = program.lower(*arrays, **keywords)
-    lowered = getattr(lowered, "lowered", lowered)  # equinox wraps JAX's own
+    lowered = jaxs_stage(lowered)
     if not hasattr(lowered, "args_info"):
         return []
     leaves = import_optional("jax", "jax").tree_util.tree_leaves(lowered.args_info)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from xla_explorer.explorer.sessions.arguments import ArgumentError, Signature, random_arguments
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module, has_module
 from xla_explorer.explorer.xla.what_if import Flags, Variant, WhatIf, flag_variants, timed
@@ -13,6 +15,7 @@ from xla_explorer.frontends.jax_program import JaxProgram, lower
 from xla_explorer.frontends.jax_program.stages import is_stage, stage_module, stage_program
 from xla_explorer.hlo.given_values import array_of
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
 
 
 def sweep_flags(program: Any, *arrays: Any, flags: Flags, repeats: int = 20, **keywords: Any) -> WhatIf:
@@ -120,14 +123,39 @@ def given(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any] | N
 
 def _leaves_of_program(program: JaxProgram, leaves: Sequence[Any]) -> list[Any]:
     """Return the leaves that the parameters take, in their types; a random one for each specification."""
-    taken = [leaves[number] for number in program.parameters]
     signature = Signature(program.module)
-    if not any(map(_is_specification, taken)):
-        return signature.leaves(program.arrays(leaves))
+    if len(leaves) == program.in_tree.num_leaves:
+        taken = [leaves[number] for number in program.parameters]
+    else:
+        taken = _by_shape(program.module, leaves)
+    if not any(map(_is_missing, taken)):
+        kinds = [parameter.shape.element_type.dtype for parameter in program.module.entry.parameters()]
+        return signature.leaves([array_of(leaf).astype(kind, copy=False) for leaf, kind in zip(taken, kinds, strict=True)])
     random = signature.leaves(random_arguments(program.module))
-    return [
-        made if _is_specification(leaf) else array_of(leaf).astype(made.dtype, copy=False) for leaf, made in zip(taken, random, strict=True)
-    ]
+    return [made if _is_missing(leaf) else array_of(leaf).astype(made.dtype, copy=False) for leaf, made in zip(taken, random, strict=True)]
+
+
+def _by_shape(module: HloModule, leaves: Sequence[Any]) -> list[Any]:
+    """Return for each parameter the next leaf of its shape and kind, None where there is none.
+
+    Static arguments, and what a library takes for no array, are leaves as well, and no parameters.
+    """
+    rest, taken = list(leaves), []
+    for parameter in module.entry.parameters():
+        number = next((k for k, leaf in enumerate(rest) if _fits(leaf, parameter.shape)), None)
+        taken.append(None if number is None else rest.pop(number))
+    return taken
+
+
+def _fits(leaf: Any, shape: Shape) -> bool:
+    wanted = shape.element_type.dtype.kind
+    if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
+        return tuple(leaf.shape) == shape.dimensions and getattr(leaf.dtype, "kind", None) == wanted
+    return isinstance(leaf, bool | int | float | complex) and shape.is_scalar and np.asarray(leaf).dtype.kind == wanted
+
+
+def _is_missing(leaf: Any) -> bool:
+    return leaf is None or _is_specification(leaf)
 
 
 def _is_specification(leaf: Any) -> bool:

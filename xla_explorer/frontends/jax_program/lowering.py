@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program.host_callbacks import keep
 from xla_explorer.frontends.jax_program.lowered_program import JaxProgram, program_of_lowered
-from xla_explorer.frontends.jax_program.stages import is_stage, stage_module
+from xla_explorer.frontends.jax_program.stages import is_stage, jaxs_stage, stage_module
 from xla_explorer.hlo.module import HloModule
 
 
@@ -26,15 +26,25 @@ def lower(
 ) -> JaxProgram:
     """Trace and lower a function; see `from_jax`."""
     jax = import_optional("jax", "jax")
-    jitted: Any = function
-    if not hasattr(function, "trace") or static_argnums is not None or static_argnames is not None or donate_argnums is not None:
-        options = {"static_argnums": static_argnums, "static_argnames": static_argnames, "donate_argnums": donate_argnums}
-        jitted = jax.jit(function, keep_unused=True, **{name: value for name, value in options.items() if value is not None})
+    options = {"static_argnums": static_argnums, "static_argnames": static_argnames, "donate_argnums": donate_argnums}
+    chosen = {name: value for name, value in options.items() if value is not None}
     with warnings.catch_warnings():
         # A donation that no result can use is a fact of the module, not a mistake of who looks at it.
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-        lowered = jitted.trace(*arguments, **(keywords or {})).lower(lowering_platforms=(platform,))
+        lowered = None if chosen else _lowered_by_library(function, arguments, keywords or {})
+        if lowered is None:
+            jitted: Any = function if hasattr(function, "trace") and not chosen else jax.jit(function, keep_unused=True, **chosen)
+            lowered = jitted.trace(*arguments, **(keywords or {})).lower(lowering_platforms=(platform,))
     return program_of_lowered(lowered, *_definition(function), traced_in=__file__)
+
+
+def _lowered_by_library(function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """The `jax.stages.Lowered` of a function that a library on top of JAX jitted (equinox's `filter_jit`), whose arguments may hold what
+    JAX takes for no array; None of other functions."""
+    if hasattr(function, "trace") or not hasattr(function, "lower"):
+        return None
+    found = jaxs_stage(function.lower(*arguments, **keywords))
+    return found if type(found).__name__ == "Lowered" else None
 
 
 def from_jax(

@@ -17,24 +17,42 @@ from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.module import HloModule
 
 _PACKAGES = ("jax", "jaxlib")
+_WRAPPED_AS = ("lowered", "compiled", "traced")
 
 
 def is_stage(given: Any) -> bool:
-    """Return whether an object is one of JAX's that hold a program. JAX itself is not imported."""
+    """Return whether an object is one of JAX's that hold a program, or of a library that wraps one. JAX itself is not imported."""
+    return _is_jaxs(jaxs_stage(given))
+
+
+def jaxs_stage(given: Any) -> Any:
+    """Return JAX's object inside of a library's, which has it as `lowered`, `compiled` or `traced` (equinox); else the object."""
+    if _is_jaxs(given):
+        return given
+    own = getattr(given, "__dict__", {})
+    return next((own[name] for name in _WRAPPED_AS if name in own and _is_jaxs(own[name])), given)
+
+
+def _is_jaxs(given: Any) -> bool:
     kind = type(given)
     return kind.__name__ in _READERS and kind.__module__.partition(".")[0] in _PACKAGES
 
 
 def stage_module(given: Any) -> HloModule:
     """Return the module of an object for which `is_stage` holds: of `Compiled` XLA's optimised one, else the program as lowered."""
-    found = _READERS[type(given).__name__](given)
+    found = _read(given)
     return found.module if isinstance(found, JaxProgram) else found
 
 
 def stage_program(given: Any) -> JaxProgram | None:
     """Return the lowered function of a `Traced`, `Lowered` or `ClosedJaxpr`, whose arguments are pytrees; None for other objects."""
-    found = _READERS[type(given).__name__](given)
+    found = _read(given)
     return found if isinstance(found, JaxProgram) else None
+
+
+def _read(given: Any) -> JaxProgram | HloModule:
+    stage = jaxs_stage(given)
+    return _READERS[type(stage).__name__](stage)
 
 
 def _of_jaxpr(closed: Any) -> JaxProgram:

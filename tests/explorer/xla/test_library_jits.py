@@ -1,0 +1,90 @@
+"""Functions that a library on top of JAX jitted, and static arguments: leaves that JAX takes for no array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.explorer.xla.flag_sweeps import given
+
+pytestmark = pytest.mark.jax
+jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+jnp = jax.numpy
+W, X = np.arange(12, dtype=np.float32).reshape(3, 4), np.ones(4, np.float32)
+
+
+class Lowered:
+    """A library's own, around JAX's."""
+
+    def __init__(self, lowered: Any) -> None:
+        self.lowered = lowered
+
+
+class FilterJit:
+    """As equinox's `filter_jit`: arrays are traced, all other leaves are static."""
+
+    def __init__(self, function: Any, **options: Any) -> None:
+        self.function, self.options, self.__name__ = function, options, function.__name__
+
+    def _split(self, arguments: tuple[Any, ...]) -> tuple[Any, list[Any]]:
+        leaves, tree = jax.tree_util.tree_flatten(arguments)
+        places = [k for k, leaf in enumerate(leaves) if hasattr(leaf, "shape")]
+
+        def of_arrays(*arrays: Any) -> Any:
+            whole = list(leaves)
+            for k, array in zip(places, arrays, strict=True):
+                whole[k] = array
+            return self.function(*jax.tree_util.tree_unflatten(tree, whole))
+
+        return jax.jit(of_arrays, **self.options), [leaves[k] for k in places]
+
+    def __call__(self, *arguments: Any) -> Any:
+        jitted, arrays = self._split(arguments)
+        return jitted(*arrays)
+
+    def lower(self, *arguments: Any) -> Lowered:
+        jitted, arrays = self._split(arguments)
+        return Lowered(jitted.lower(*arrays))
+
+
+def layer(parameters: dict[str, Any], x: Any) -> Any:
+    return parameters["activation"](parameters["w"] @ x * parameters["scale"])
+
+
+MODEL = {"activation": jnp.tanh, "scale": 0.01, "w": W}
+RIGHT = np.tanh(W @ X * 0.01)
+
+
+def test_the_program_and_its_arguments_are_those_of_the_library() -> None:
+    for program in (FilterJit(layer), FilterJit(layer).lower(MODEL, X)):
+        module, leaves = given(program, (MODEL, X))
+        np.testing.assert_allclose(np.asarray(xe.evaluate(module, *leaves)), RIGHT, rtol=1e-5)
+    assert xe.from_jax(FilterJit(layer), MODEL, X).instruction_count() == xe.from_jax(FilterJit(layer).lower(MODEL, X)).instruction_count()
+    np.testing.assert_allclose(np.asarray(xe.compile(FilterJit(layer).lower(MODEL, X))(W, X)), RIGHT, rtol=1e-5)
+
+
+@pytest.mark.long
+def test_questions_of_real_xla_take_them() -> None:
+    donating = FilterJit(lambda model, x: {"w": model["w"] * x, "s": model["activation"](x)}, donate_argnums=0)
+    assert xe.xla.why_memory(donating, MODEL, X).total_bytes > 0
+    assert "loss" in str(xe.xla.why_slow(FilterJit(loss), MODEL, X, repeats=2))
+    assert xe.xla.why_recompiled(FilterJit(layer), (MODEL, X)).compiles == 1
+
+
+def loss(model: Any, x: Any) -> Any:
+    return jnp.sum(layer(model, x) ** 2)
+
+
+@pytest.mark.parametrize(("options", "arguments", "right"), [
+    ({"static_argnums": 1}, (X, 3), X * 3), ({"static_argnums": 0}, (3, X), X * 3), ({"static_argnums": 0}, (3, 2.0), 6.0),
+    ({"static_argnums": (0,)}, ("twice", X), X * 2),
+], ids=str)  # fmt: skip
+def test_static_arguments_are_no_parameters(options: dict[str, Any], arguments: tuple[Any, ...], right: Any) -> None:
+    def scaled(a: Any, b: Any) -> Any:
+        return b * 2 if a == "twice" else a * b
+
+    module, leaves = given(jax.jit(scaled, **options), arguments)
+    np.testing.assert_allclose(np.asarray(xe.evaluate(module, *leaves)), right)
