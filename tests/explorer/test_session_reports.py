@@ -47,6 +47,9 @@ def test_a_rewrite_is_done_again_alone() -> None:
         assert any(f"%{row.subject_name} = " in line for line in before), row
         assert not any(f"%{row.subject_name} = " in line for line in after), row
         assert one.picture_before.nodes and one.picture_after.nodes
+        shown = [{node.id for node in picture.nodes} for picture in (one.picture_before, one.picture_after)]
+        assert row.subject in one.removed and not {*one.added} & shown[0] and not {*one.removed} & shown[1]
+        assert len(one.added) <= 1, "one instruction at most is new; what one picture alone shows is not"
     with pytest.raises(ValueError, match="rewrites, not a number"):
         source.reports.rewrite(step, 99)
     rule = source.reports.rules(names)["add-zero"]

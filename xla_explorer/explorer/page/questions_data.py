@@ -18,7 +18,7 @@ from xla_explorer.hlo.metadata import parse_metadata
 if TYPE_CHECKING:
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
-MOST_COSTED = 20_000
+MOST_COSTED = 200_000
 """Instructions of all changed steps together for which a page and a click count work and traffic."""
 
 
@@ -65,12 +65,12 @@ def callers_data(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
     return {"frames": frames, "of": of}
 
 
-def pass_costs(passes: RecordedPasses[RecordedPass], flame: Sequence[Any]) -> dict[str, Any]:
+def pass_costs(passes: RecordedPasses[RecordedPass], flame: Sequence[Any], *, live: bool = False) -> dict[str, Any]:
     """The passes that changed something, with costs, and the opcodes after each; beside them the flame of the compile."""
     shown = [p for p in passes if p.changed or p.number == 0]
     columns, opcodes = opcode_rows(passes, change=True)
     rows, left_out = [], ""
-    if sum([p.instructions for p in shown]) <= MOST_COSTED:
+    if live or sum([p.instructions for p in shown]) <= MOST_COSTED:
         rows = cost_rows(passes)
     else:
         left_out = "bytes and flops left out for size: session.passes.costs() has them"

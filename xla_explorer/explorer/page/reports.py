@@ -249,7 +249,7 @@ class Reports:
         """The kernels and columns of the tab of code side by side; without a kernel that answers, the rows of those that take longest."""
         return {"stages": [], "open": [], "kernels": [], "made": {}}
 
-    def pass_costs(self) -> dict[str, Any]:
+    def pass_costs(self, *, live: bool = False) -> dict[str, Any]:
         """The passes that changed something in numbers. ValueError where that is not known."""
         raise ValueError("the passes of this view have no modules")
 

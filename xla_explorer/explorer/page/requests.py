@@ -37,6 +37,9 @@ def rewrite_data(step: RewriteStep) -> dict[str, Any]:
         "after": text_lines(step.after),
         "picture_before": step.picture_before.to_json(),
         "picture_after": step.picture_after.to_json(),
+        "added": list(step.added),
+        "removed": list(step.removed),
+        "changed": list(step.changed),
     }
 
 

@@ -121,8 +121,8 @@ class TraceReports(Reports):
         with collector_paused():
             return self._replay.step(self.passes[step], events[number])
 
-    def pass_costs(self) -> dict[str, Any]:
-        return pass_costs(self.passes, self.flame(again=False))
+    def pass_costs(self, *, live: bool = False) -> dict[str, Any]:
+        return pass_costs(self.passes, self.flame(again=False), live=live)
 
     def flame(self, *, again: bool) -> list[Any]:
         """Where the compile spent its time. again: with the rules, and LLVM's passes, which takes another run of both."""

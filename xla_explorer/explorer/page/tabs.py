@@ -38,7 +38,7 @@ TABS: tuple[Tab, ...] = (
     Tab("texts"),
     Tab("decisions", static=lambda source, rows: decisions_html(source.decisions(), rows)),
     Tab("rewrite"),
-    Tab("pass_costs", data=lambda source, live: source.reports.pass_costs()),
+    Tab("pass_costs", data=lambda source, live: source.reports.pass_costs(live=live)),
     Tab("kernels", data=_kernels),
     Tab("beside", data=lambda source, live: source.reports.beside(live=live)),
     Tab(

@@ -55,6 +55,9 @@ class RewriteReplay:
             new_lines,
             snapshot_picture(before, around=old, budget=NODES, title="before"),
             snapshot_picture(after, around=new or old, budget=NODES, title="after"),
+            tuple(difference.added),
+            tuple(difference.removed),
+            tuple(difference.changed),
         )
 
     def _run(self, row: PassStep, limit: int) -> ModuleSnapshot:

@@ -11,12 +11,15 @@ from xla_explorer.explorer.pictures.picture import PictureGraph
 
 class RewriteStep(NamedTuple):
     """One application of one rule. before, after: the lines around what it changed. picture_before, picture_after: the
-    neighbourhood."""
+    neighbourhood. added, removed, changed: instructions of the whole module, of which the pictures show a part."""
 
     before: Sequence[TextLine]
     after: Sequence[TextLine]
     picture_before: PictureGraph
     picture_after: PictureGraph
+    added: tuple[int, ...] = ()
+    removed: tuple[int, ...] = ()
+    changed: tuple[int, ...] = ()
 
 
 class RuleText(NamedTuple):

@@ -13,30 +13,19 @@ import { registerTab } from "./tabs.js";
 const SMALL_PICTURE = 40;
 
 /**
- * The neighbourhood on one side of a rewrite, what the other side lacks or has otherwise marked.
+ * The neighbourhood on one side of a rewrite; marked is what the module on the other side lacks or has otherwise.
  * @param {import("./state.js").App} app
- * @param {any} data
- * @param {any} other
+ * @param {import("./schema.js").RewriteStep} one
  * @param {"before" | "after"} title
  */
-function smallPicture(app, data, other, title) {
-  const picture = pictureOf(data),
-    old = new Map(pictureOf(other).nodes.map((/** @type {import("./schema.js").PictureNode} */ n) => [n.id, n])),
-    operands = (/** @type {import("./schema.js").PictureEdge[]} */ list) => {
-      const found = new Map();
-      for (const e of list) if (e.kind === "data") found.set(e.target, [...(found.get(e.target) || []), e.source]);
-      return found;
-    },
-    mine = operands(picture.edges),
-    theirs = operands(pictureOf(other).edges),
-    status = new Map();
-  for (const n of picture.nodes) {
-    const before = old.get(n.id),
-      same = before && before.label === n.label && before.detail === n.detail && `${mine.get(n.id)}` === `${theirs.get(n.id)}`;
-    status.set(n.id, !before ? "new" : same ? "same" : "changed");
-  }
+function smallPicture(app, one, title) {
+  const picture = pictureOf(title === "before" ? one.picture_before : one.picture_after),
+    status = new Map([
+      ...one.changed.map(id => /** @type {[number, string]} */ ([id, "changed"])),
+      ...(title === "before" ? one.removed : one.added).map(id => /** @type {[number, string]} */ ([id, title === "before" ? "gone" : "new"])),
+    ]);
   const scene = buildScene(picture, { opened: new Set(), closed: new Set(), focus: null, budget: SMALL_PICTURE }),
-    canvas = shape("g", {}, drawScene(scene, title === "before" ? new Map([...status].map(([id, s]) => [id, s === "new" ? "gone" : s])) : status, { select: (/** @type {any} */ n) => app.select(n.members[0], "rewrite") }));
+    canvas = shape("g", {}, drawScene(scene, status, { select: (/** @type {any} */ n) => app.select(n.members[0], "rewrite") }));
   const pad = 14,
     box = [scene.left - pad, scene.top - pad, Math.max(scene.width, 1) + 2 * pad, Math.max(scene.height, 1) + 2 * pad];
   const svg = shape("svg", { class: "xe-canvas xe-small", role: "img", "aria-label": `${title}: ${picture.nodes.length} instructions`, viewBox: box.join(" ") }, canvas);
@@ -142,8 +131,8 @@ function rewriteTab(app) {
       if (mine !== ticket) return;
       lines.replaceChildren(smallDiff(one.before, one.after));
       pictures.replaceChildren(
-        smallPicture(app, one.picture_before, one.picture_after, "before"),
-        smallPicture(app, one.picture_after, one.picture_before, "after"),
+        smallPicture(app, one, "before"),
+        smallPicture(app, one, "after"),
       );
       root.dataset.drawn = `${app.nowStep} ${number}`;
     } catch (error) {
