@@ -102,3 +102,25 @@ def test_every_prefix_and_every_lost_line_of_a_program_is_an_error_of_ours_or_a_
         for broken in tries:
             with contextlib.suppress(StablehloError, xe.errors.HloVerifyError):
                 xe.parse_stablehlo(broken)
+
+
+_GENERIC = ('"builtin.module"() ({\n  "func.func"() <{function_type = (tensor<4xf32>) -> tensor<4xf32>, sym_name = "main"%s}> ({\n'
+            '  ^bb0(%s):\n    "func.return"(%%a) : (tensor<4xf32>) -> ()\n  }) : () -> ()\n}) : () -> ()')  # fmt: skip
+_ONE = "%a: tensor<4xf32>"
+WRONG = {
+    **{f"list of {one}": HEAD + f'  %0 = "stablehlo.reverse"(%a) <{{dimensions = array<i64: {one}>}}> : (tensor<4xf32>) -> tensor<4xf32>' + TAIL
+       for one in ("1e400", "nan", "0.5", '"x"', "[0]")},
+    "two arguments, one input": _GENERIC % ("", _ONE + ", %b: tensor<4xf32>"),
+    "attributes that are no list": _GENERIC % (", arg_attrs = 3", _ONE),
+    "too few attributes": _GENERIC % (", arg_attrs = []", _ONE),
+    "too many bits": HEAD + '  %0 = "stablehlo.iota"() <{iota_dimension = 0xFFFFFFFFFFFF : f32}> : () -> tensor<4xf32>' + TAIL,
+    **{f"comparison {words}": HEAD + f"  %0 = stablehlo.compare {words} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>" + TAIL
+       for words in ("f32, %a, %a", "EQ, %a, %a, WRONG", "eq, %a, %a")},
+    "fft": HEAD + "  %0 = stablehlo.fft %a, type = XFFT, length = [4] : (tensor<4xf32>) -> tensor<4xf32>" + TAIL,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_attribute_is_an_error_with_its_place(name: str) -> None:
+    with pytest.raises(StablehloError, match=r"\^"):
+        xe.parse_stablehlo(WRONG[name])

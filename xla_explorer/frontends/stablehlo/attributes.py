@@ -109,6 +109,8 @@ def _number(reader: Reader, text: str) -> int | float:
     if shape is not None and shape.element_type.is_float:
         if "0x" in text:
             size = shape.element_type.dtype.itemsize
+            if "-" in text or int(text, 16) >> 8 * size:
+                reader.fail(f"{text[:40]} is not the bits of a {shape.element_type}", f"write {2 * size} hexadecimal digits at most")
             return float(np.frombuffer(int(text, 16).to_bytes(size, "little"), shape.element_type.dtype)[0])
         return float(text)
     return int(text, 0 if "0x" in text else 10) if integral else float(text)
@@ -290,8 +292,8 @@ LONGEST = 1 << 20  # elements of a constant that says sizes, groups or places
 
 def integers(value: Any) -> tuple[int, ...]:
     """A list of integers in any of its spellings: `array<i64: ...>`, `[...]`, `dense<...>`."""
-    if isinstance(value, Literal) and value.shape.element_count <= LONGEST:
+    if isinstance(value, Literal) and value.shape.element_count <= LONGEST and not value.shape.element_type.is_float:
         return tuple(map(int, value.array.reshape(-1)))
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and all(isinstance(one, int) for one in value):
         return tuple(map(int, value))
     raise ValueError(f"expected a list of integers, got {value!r}")

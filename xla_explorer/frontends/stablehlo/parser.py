@@ -270,9 +270,17 @@ class Parser:
                 "func.func needs function_type, sym_name and a body", "compare with mlir-opt --mlir-print-op-generic", operation.at
             )
         region = operation.regions[0]
+        if region.operations and len(region.arguments) != len(kind.inputs):
+            self.reader.fail(
+                f"the body of @{name} takes {len(region.arguments)} arguments, its type gives {len(kind.inputs)}",
+                "correct function_type, or the arguments of the block",
+                operation.at,
+            )
         for key, owners in (("arg_attrs", len(kind.inputs)), ("res_attrs", len(kind.results))):
-            given.setdefault(key, tuple([Dictionary()] * owners))
-        arguments = [a._replace(attributes=more) for a, more in zip(region.arguments, given["arg_attrs"], strict=True)]
+            found = given.setdefault(key, tuple([Dictionary()] * owners))
+            if not isinstance(found, tuple) or len(found) != owners or not all(isinstance(one, Dictionary) for one in found):
+                self.reader.fail(f"{key} of @{name} must list {owners} dictionaries", "write {} for an empty one", operation.at)
+        arguments = [a._replace(attributes=more) for a, more in zip(region.arguments, given["arg_attrs"], strict=False)]
         region.arguments = arguments
         private = isinstance(given.get("sym_visibility"), str) and given["sym_visibility"] == "private"
         operation.words = [

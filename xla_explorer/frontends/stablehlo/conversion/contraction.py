@@ -190,7 +190,8 @@ def convolution(scope: Scope, operation: Operation) -> list[HloInstruction]:
 @converts("fft")
 def fft(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The transform over the last dimensions."""
-    attributes = {"fft_type": scope.keyword(operation, "fft_type"), "fft_length": scope.integers(operation, "fft_length")}
+    kind = scope.keyword(operation, "fft_type", among=("FFT", "IFFT", "RFFT", "IRFFT"))
+    attributes = {"fft_type": kind, "fft_length": scope.integers(operation, "fft_length")}
     return [scope.emit("fft", scope.operands(operation), attributes, shape=scope.type_of(operation))]
 
 
@@ -205,7 +206,7 @@ def cholesky(scope: Scope, operation: Operation) -> list[HloInstruction]:
 def triangular_solve(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Systems with triangular matrices."""
     attributes: dict[str, Any] = {name: bool(operation.attributes.get(name, False)) for name in ("left_side", "lower", "unit_diagonal")}
-    attributes["transpose_a"] = scope.keyword(operation, "transpose_a", "NO_TRANSPOSE")
+    attributes["transpose_a"] = scope.keyword(operation, "transpose_a", "NO_TRANSPOSE", among=("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"))
     return [scope.emit("triangular-solve", scope.operands(operation), attributes, shape=scope.type_of(operation))]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xla_explorer.frontends.stablehlo.attributes import Dictionary, Keyword
+from xla_explorer.frontends.stablehlo.attributes import Dictionary
 from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, converts
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope
 from xla_explorer.frontends.stablehlo.program import Operation
@@ -94,12 +94,15 @@ for _name in SAME:
     CONVERSIONS[_name] = _same
 
 
+DIRECTIONS = ("EQ", "NE", "GE", "GT", "LE", "LT")
+COMPARE_TYPES = ("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
+
+
 @converts("compare")
 def compare(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The comparison type is written only where it is not what the element type says."""
-    attributes = {"direction": scope.keyword(operation, "comparison_direction")}
-    kind = operation.attributes.get("compare_type")
-    if isinstance(kind, Keyword) and str(kind) == "TOTALORDER":
+    attributes = {"direction": scope.keyword(operation, "comparison_direction", among=DIRECTIONS)}
+    if scope.keyword(operation, "compare_type", "NOTYPE", among=COMPARE_TYPES) == "TOTALORDER":
         attributes["type"] = "TOTALORDER"
     return [scope.emit("compare", scope.operands(operation), attributes, shape=scope.type_of(operation))]
 

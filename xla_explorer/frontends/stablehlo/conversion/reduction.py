@@ -98,14 +98,14 @@ def batch_norm(scope: Scope, operation: Operation) -> list[HloInstruction]:
 def rng(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Numbers from the device's own state; the operand that gives the shape says what the type says."""
     a, b = scope.operands(operation)[:2]
-    distribution = f"rng_{scope.keyword(operation, 'rng_distribution').lower()}"
+    distribution = f"rng_{scope.keyword(operation, 'rng_distribution', among=('UNIFORM', 'NORMAL')).lower()}"
     return [scope.emit("rng", (a, b), {"distribution": distribution}, shape=scope.type_of(operation))]
 
 
 @converts("rng_bit_generator")
 def rng_bit_generator(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """(new state, bits)."""
-    algorithm = f"rng_{scope.keyword(operation, 'rng_algorithm', 'DEFAULT').lower()}"
+    algorithm = f"rng_{scope.keyword(operation, 'rng_algorithm', 'DEFAULT', among=('DEFAULT', 'THREE_FRY', 'PHILOX')).lower()}"
     algorithm = {"rng_three_fry": "rng_three_fry", "rng_philox": "rng_philox"}.get(algorithm, "rng_default")
     i = scope.emit("rng-bit-generator", scope.operands(operation), {"algorithm": algorithm}, shape=scope.result_tuple(operation))
     return scope.unpack(i, 2)

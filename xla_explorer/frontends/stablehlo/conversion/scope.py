@@ -287,11 +287,13 @@ class Scope:
         except ValueError as problem:
             self.fail(f"{name} of {operation.name}: {problem}", f"write {name} = array<i64: 0, 1>")
 
-    def keyword(self, operation: Operation, name: str, default: str | None = None) -> str:
-        """An attribute that is a value of an enumeration; without a default it is required."""
+    def keyword(self, operation: Operation, name: str, default: str | None = None, *, among: Sequence[str] = ()) -> str:
+        """An attribute that is a value of an enumeration; without a default it is required. among: the values that there are."""
         value = self.attribute(operation, name, default, required=default is None)
         if not isinstance(value, (Keyword, str)):
             self.fail(f"{name} of {operation.name} must be a value of an enumeration", f"write {name} = #stablehlo<...>")
+        if among and value not in among:
+            self.fail(f"{value} is no {name} of {operation.name}", f"write one of {', '.join(among)}")
         return str(value)
 
     # -- errors and places -------------------------------------------------------------------------------------------
