@@ -108,3 +108,37 @@ def test_what_depends_on_no_argument_is_in_the_module() -> None:
     x = jnp.zeros(16)
     lowered, from_jax = xe.jit(noisy).lower(x), xe.from_jax(noisy, x)
     assert lowered.instruction_count() == from_jax.instruction_count() > 50
+
+
+def test_kernels_of_pallas_with_constants_inside_are_computed() -> None:
+    import jax
+    import jax.numpy as jnp
+    from jax.experimental import pallas
+
+    def kernel(x: Any, out: Any) -> None:
+        out[...] = x[...] * 2 + jnp.ones(8) * 3
+
+    def call(x: Any) -> Any:
+        return pallas.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((8,), jnp.float32), interpret=True)(x)
+
+    x = jnp.arange(8.0)
+    np.testing.assert_allclose(np.asarray(xe.jit(call)(x)), np.asarray(jax.jit(call)(x)))
+
+
+@pytest.mark.parametrize(("options", "arguments", "keywords"), [
+    ({"static_argnums": 1}, (3.0,), {}), ({"static_argnames": "n"}, (), {"n": 3}), ({"donate_argnums": 0}, (2.0,), {}),
+    ({"donate_argnames": "x"}, (2.0,), {}), ({"keep_unused": True}, (2.0,), {}),
+], ids=str)  # fmt: skip
+def test_options_mean_what_they_mean_in_jax_jit(options: dict[str, Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    import jax
+    import jax.numpy as jnp
+
+    def scaled(x: Any, n: Any) -> Any:
+        return {"a": x * n, "b": (x + jnp.arange(4.0), None)}
+
+    seen = []
+    for jit in (jax.jit, xe.jit):
+        x = jnp.ones(4) * 2
+        result = jit(scaled, **options)(x, *arguments, **keywords)
+        seen.append((jax.tree_util.tree_structure(result), [np.asarray(leaf).tolist() for leaf in jax.tree_util.tree_leaves(result)]))
+    assert seen[0] == seen[1]
