@@ -293,7 +293,7 @@ class Scope:
         if not isinstance(value, (Keyword, str)):
             self.fail(f"{name} of {operation.name} must be a value of an enumeration", f"write {name} = #stablehlo<...>")
         if among and value not in among:
-            self.fail(f"{value} is no {name} of {operation.name}", f"write one of {', '.join(among)}")
+            self.fail(f"{name} of {operation.name} must be one of {', '.join(among)}, got {value}", "write one of them")
         return str(value)
 
     # -- errors and places -------------------------------------------------------------------------------------------
