@@ -16,7 +16,7 @@ from xla_explorer.hlo.evaluator import flatten_value
 CASES = Path(__file__).parents[1] / "data" / "hunt"
 WITH_VALUES = (
     "22_dynamic_stack.hlo", "40_crossing_alias.hlo", "52b_mhlo_constant_with_parens.mlir", "53_arith_constant_generic.mlir",
-    "58_several_functions.mlir", "60b_splat_over_4_gib.mlir", "64_sdy_constant.mlir",
+    "58_several_functions.mlir", "60b_splat_over_4_gib.mlir", "64_sdy_constant.mlir", "73_topk_gpu_call.hlo",
 )  # fmt: skip
 
 

@@ -63,6 +63,7 @@ def pad_to_static(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     return whole, *[np.asarray(size, np.int32) for size in x.shape]
 
 
+@evaluates_custom_call("__gpu$TopK")  # how GPU dumps spell it behind TopkSpecializer
 @evaluates_custom_call("TopK")
 def top_k(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """(values, s32 indices) of the k largest along the last dimension; k from the result shape."""
