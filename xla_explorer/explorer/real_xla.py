@@ -91,7 +91,7 @@ def profile(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> X
     1.0
     """
     session, leaves = _on_xla(program, arrays, keywords)
-    _xla(session).execute(leaves)
+    _xla(session).run(leaves)
     return _recorded(session, leaves, repeats)
 
 
@@ -131,7 +131,7 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
         placed = _ours(module, leaves)
         session = theirs.result()
     executable = _xla(session)
-    executable.execute(leaves)
+    executable.run(leaves)
     alone_us = executable.time(leaves, 1)[0]
     recorded = _recorded(session, leaves, min(repeats, recorded_runs(alone_us)))
     theirs_us: list[float] = []

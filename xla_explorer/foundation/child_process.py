@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,10 @@ from xla_explorer.foundation.messages import receive_unread, write
 from xla_explorer.foundation.plain_data import Message, PlainDataError, packed
 
 _LAST_WORDS: Final = 300  # characters
+_CHECK: Final = re.compile(r"^F\d{4}\b|\bCheck failed\b|\bRET_CHECK\b|\bAssertion\b.*\bfailed\b|\bLLVM ERROR:")
+_STACK: Final = re.compile(
+    r"\s*(?:@\s+0x|\*\*\*|#\d+\s|PC:|Fatal Python error|Current thread|Thread 0x|File \"|Extension modules:|<no Python frame>)"
+)
 _TIME_TO_DIE: Final = 10.0  # seconds, from closing its output to its exit status
 
 
@@ -41,8 +46,12 @@ class ChildEndedError(Exception):
 
     @property
     def last_words(self) -> str:
-        """What to put behind `how`; empty when it said nothing."""
-        return f"; its last words: {self.said[-1][:_LAST_WORDS]}" if self.said else ""
+        """What to put behind `how`; empty when it said nothing.
+
+        A check that failed says more than what is printed behind it: the stack, and Python's own report."""
+        check = next((line for line in self.said if _CHECK.search(line)), None)
+        told = check or next((line for line in reversed(self.said) if line.strip() and not _STACK.match(line)), "")
+        return f"; its last words: {told.strip()[:_LAST_WORDS]}" if told else ""
 
 
 class MessagingChild:

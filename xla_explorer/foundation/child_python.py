@@ -49,8 +49,13 @@ def child_command(module: str, *arguments: str, tied: bool = False) -> list[str]
 
 def foreign_command(python: str, module: str) -> list[str]:
     """The same of another Python environment, whose packages go before this one's; to be run with `foreign_environment`."""
-    # This package from here, whatever is installed there; everything else from there.
-    ours = f"import sys; sys.path[:] = [{_HOME!r}, *filter(None, sys.path)]; import xla_explorer; sys.path.remove({_HOME!r})"
+    # This package from here, whatever is installed there; everything else from there, also what lies beside this package here.
+    place = os.path.join(_HOME, "xla_explorer")
+    ours = (
+        "import sys, importlib.util as u; sys.path[:] = list(filter(None, sys.path)); "
+        f"s = u.spec_from_file_location('xla_explorer', {os.path.join(place, '__init__.py')!r}, submodule_search_locations=[{place!r}]); "
+        "m = sys.modules['xla_explorer'] = u.module_from_spec(s); s.loader.exec_module(m)"
+    )
     start = f"{ours}; import runpy; runpy.run_module({_START!r}, run_name='__main__', alter_sys=True)"
     return [python, "-c", start, module, str(os.getpid()), "thread"]
 
@@ -72,5 +77,7 @@ def child_environment(also: Iterable[str] = (), **settings: str) -> dict[str, st
         name: value for name, value in os.environ.items()
         if name in wanted or (name not in _NEVER and (name in _NAMES or name.startswith(_BEGINNINGS)))
     }
-    found["PYTHONPATH"] = os.pathsep.join([_HOME, *[path for path in sys.path if path and path != _HOME]])
+    # In the order of this process: where the package is installed beside others, one of them may be named like a standard module.
+    paths = [path for path in sys.path if path]
+    found["PYTHONPATH"] = os.pathsep.join(paths if _HOME in paths else [*paths, _HOME])
     return {**found, **settings}

@@ -55,8 +55,6 @@ class Worker:
             from jaxlib import _hlo
 
             parse = _hlo.hlo_module_from_text
-        # A Python function lives in the process that traced it; the call compiles as JAX's own does, and fails where it is reached.
-        text = text.replace('"xla_explorer_host_callback"', '"xla_ffi_python_cpu_callback"').replace("{number = ", "{index = ")
         started = time.perf_counter()
         proto = with_constants(parse(text).as_serialized_hlo_module_proto(), constants or {})
         parsed = time.perf_counter()

@@ -20,6 +20,7 @@ from xla_explorer.backends.interfaces import (
 from xla_explorer.backends.interpreter.interpreter_platform import HostMemoryExecutor
 from xla_explorer.backends.xla.child import XlaChild
 from xla_explorer.backends.xla.dumped_compile import dumped_stages, dumped_trace
+from xla_explorer.backends.xla.host_callbacks import without_host_callbacks
 from xla_explorer.backends.xla.several_devices import SeveralDevicesWarning, between_devices, measured_on_one, of_each_device
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
@@ -101,6 +102,7 @@ class XlaCompiler:
         refusal = between_devices(module)
         if refusal is None and (note := measured_on_one(module)) is not None:
             warn(note, SeveralDevicesWarning)
+        module, zeroed = without_host_callbacks(module)
         wanted: Collection[str] | None = options.backend_options.get("read_passes")
         child = XlaChild(options.threads, python=self.python, dumped=".*" if wanted is None else f"^({'|'.join(map(re.escape, wanted))})$")
         names = SourceNames(module)
@@ -111,22 +113,29 @@ class XlaCompiler:
             stages, optimised = read_stages(dumped, module, names.restore, wanted)
             trace = dumped_trace(stages, optimised)
         trace.seconds = sum(seconds.values())
-        self._last = child, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot), names.restored, refusal
+        self._last = child, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot), names.restored, refusal, zeroed
         return trace
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """What the child compiled in run_hlo_passes."""
-        child, seconds, dumped, source, restored, refusal = self._last
-        executable = XlaExecutable(child, trace.module, restored, refusal)
+        child, seconds, dumped, source, restored, refusal, zeroed = self._last
+        executable = XlaExecutable(child, trace.module, restored, refusal, zeroed)
         return CompileResult(trace, executable, dumped_stages(dumped, source, trace.module, restored), None, seconds)
 
 
 class XlaExecutable:
-    """See `backends.interfaces.Executable`. restored: XLA's names of instructions to ours. refusal: why it must not run."""
+    """See `backends.interfaces.Executable`.
 
-    def __init__(self, child: XlaChild, module: HloModule, restored: Mapping[str, str], refusal: UnsupportedOpcodeError | None) -> None:
+    restored: XLA's names of instructions to ours. refusal: why it must not run. zeroed: calls of host functions whose results are zeros, so
+    that times can be measured and values cannot be had.
+    """
+
+    def __init__(
+        self, child: XlaChild, module: HloModule, restored: Mapping[str, str], refusal: UnsupportedOpcodeError | None,
+        zeroed: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
         self.child, self.module, self.restored = child, module, restored
-        self.refusal = refusal
+        self.refusal, self.zeroed = refusal, zeroed
         self.steps = [
             ProgramStep(k, i.id, i.name, i.opcode.name, "kernel", i.name, None)
             for k, i in enumerate(_executed(module.entry))
@@ -139,12 +148,21 @@ class XlaExecutable:
         Raises:
             UnsupportedOpcodeError: a collective between several devices; the child has one, whose value alone would be an answer.
         """
+        if self.zeroed:
+            raise UnsupportedOpcodeError(
+                "custom-call", f"%{self.zeroed[0]} calls a Python function, which real XLA's process does not have",
+                "run the program on another backend; its times can be measured here",
+            )  # fmt: skip
+        return self.run(arrays)
+
+    def run(self, arrays: list[Array]) -> list[Array]:
+        """Run in the child, for a measurement: results of host functions are zeros."""
         self._refuse()
         return list(self.child.ask("run", [np.asarray(a) for a in arrays]))
 
     def profile(self, arrays: list[Array], repeats: int = 5) -> ProfileResult:
         """Whole programs timed in the child; kernels as XLA's own profiler records them in further runs, each its own time."""
-        self.execute(arrays)
+        self.run(arrays)
         samples = tuple(self.time(arrays, repeats))
         runs: dict[str, dict[Any, list[int]]] = {}
         for event in self.record(arrays, repeats):

@@ -11,6 +11,8 @@ def scan_dimension(rules: tuple[WindowDimension, ...], base: tuple[int, ...]) ->
     Window k covers everything up to k: the size of the dimension, padded by size - 1 on one side. Linear work instead of
     quadratic.
     """
+    if len(rules) != len(base):  # of a module that nobody verified
+        return None
     found: tuple[int, bool] | None = None
     for d, (rule, size) in enumerate(zip(rules, base, strict=True)):
         if rule == WindowDimension(1):

@@ -1,0 +1,76 @@
+"""Calls of the user's Python functions in a program for real XLA: its child process does not have them, and dies where one is called."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_explorer.foundation.warning import warn
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import literal_from_array
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+_TARGETS = frozenset({"xla_explorer_host_callback", "xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback"})
+
+
+class HostCallbackWarning(UserWarning):
+    """A Python function of the program is not called on real XLA."""
+
+
+def without_host_callbacks(module: HloModule) -> tuple[HloModule, tuple[str, ...]]:
+    """Return the module without calls of host functions, and the names of those that surely run and whose results are zeros instead.
+
+    A module without such calls is returned as it is, else a copy: a call without results goes, one with results becomes zeros of their
+    shapes. A warning names each. A call in a branch of a conditional may never run: checks of errors are such calls.
+    """
+    if not any(_is_callback(i) for i in module.instructions()):
+        return module, ()
+    copy = module.clone()
+    zeroed, surely = [], _run_in_any_case(copy)
+    for computation in list(copy.computations.values()):
+        for i in [i for i in computation.instructions.values() if _is_callback(i)]:
+            has_results = any(leaf.is_array for _, leaf in i.shape.leaves())
+            where = _place(module, i)
+            instead = "its results are zeros there" if has_results else "it is left out"
+            warn(f"{where} calls a Python function, which real XLA's process does not have: {instead}", HostCallbackWarning)
+            if has_results and computation in surely:
+                zeroed.append(i.name)
+            computation.replace(i, _nothing(computation, i.shape, i))
+            computation.remove(i)
+    return copy, tuple(zeroed)
+
+
+def _run_in_any_case(module: HloModule) -> set[HloComputation]:
+    """Return the computations that are reached from the entry without a branch of a conditional."""
+    found, waiting = {module.entry}, [module.entry]
+    while waiting:
+        for i in waiting.pop().instructions.values():
+            for called in i.called if i.opcode.name != "conditional" else ():
+                if called not in found:
+                    found.add(called)
+                    waiting.append(called)
+    return found
+
+
+def _place(module: HloModule, i: HloInstruction) -> str:
+    """Return the user's line that an instruction comes from, or its name."""
+    said = i.op_metadata
+    stack = module.frames.stack(said.stack_frame_id) if module.frames is not None and said.stack_frame_id else []
+    file, line = next(((file, line) for file, _, line in stack if file), (said.source_file, said.source_line))
+    return f"{file}:{line}" if file and line else f"%{i.name}"
+
+
+def _is_callback(i: HloInstruction) -> bool:
+    return i.opcode.name == "custom-call" and str(i.attributes.get("custom_call_target", "")).strip('"') in _TARGETS
+
+
+def _nothing(computation: HloComputation, shape: Shape, call: HloInstruction) -> HloInstruction:
+    """Make zeros of a shape; a token follows the tokens that the call took."""
+    if shape.is_tuple:
+        return computation.add("tuple", shape, [_nothing(computation, part, call) for part in shape.tuple_shapes])
+    if shape.is_array:
+        zero = computation.add_constant(literal_from_array(np.zeros((), shape.element_type.dtype), shape.with_dimensions(())))
+        return zero if shape.is_scalar else computation.add("broadcast", shape, (zero,), attributes_of({"dimensions": ()}))
+    return computation.add("after-all", shape, [o for o in call.operands if not (o.shape.is_array or o.shape.is_tuple)])
