@@ -9,6 +9,7 @@ import pytest
 from tests.explorer.views.asset_script import SceneScript
 from tests.support.explorer_fakes import GeneratedSource, SoftmaxSource, nested_scopes
 from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.svg import picture_svg
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,15 @@ def test_nothing_is_refused_inside_a_kernel(scenes: SceneScript) -> None:
     assert [e["kind"] for e in scene["edges"]] == ["fusion-refused"]
     [box] = [n["box"] for n in scene["nodes"] if n["box"] is not None]
     assert [e["kind"] for e in box["edges"]] == ["data"]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_an_edge_of_ones_own_does_not_hide_a_refused_fusion(scenes: SceneScript, order: tuple[int, ...]) -> None:
+    edges = [PictureEdge(0, 1), PictureEdge(0, 1, "fusion-refused", 0, "too-dear"), PictureEdge(0, 1, "own", 0, "same memory")]
+    graph = PictureGraph([PictureNode(0, "add"), PictureNode(1, "negate")], [edges[k] for k in order])
+    [edge] = scenes.scene(graph)["edges"]
+    assert (edge["kind"], edge["label"], edge["isRefused"]) == ("own", "too-dear · same memory", True)
+    assert "too-dear" in picture_svg(graph) and "same memory" in picture_svg(graph)
 
 
 def test_never_more_than_the_budget_and_what_is_hidden_is_counted(scenes: SceneScript) -> None:

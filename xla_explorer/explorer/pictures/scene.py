@@ -188,7 +188,10 @@ class _Tree:
             if edge.kind == "fusion-accepted" and ends not in level:
                 continue
             kind, size, label = level.get(ends, ("control", 0, ""))
-            if EDGE_RANK[edge.kind] >= EDGE_RANK[kind]:
+            if {edge.kind, kind} == {"own", "fusion-refused"}:  # neither hides the other
+                refused, own = (label, edge.label) if edge.kind == "own" else (edge.label, label)
+                kind, label = "own", " · ".join(filter(None, (refused, own)))
+            elif EDGE_RANK[edge.kind] >= EDGE_RANK[kind]:
                 kind, label = edge.kind, edge.label or label
             level[ends] = (kind, max(size, edge.weight_bytes), label)
 

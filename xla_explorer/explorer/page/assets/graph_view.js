@@ -141,7 +141,7 @@ export class GraphView {
       edges = all.length ? [...new Set([scene, ...all.map(e => e.scene)])].flatMap(s => s?.edges ?? []) : [],
       count = (/** @type {string} */ what) => became.filter(s => s === what).length,
       far = scene ? farEdges(scene).size : 0,
-      refused = edges.filter(e => e.kind === "fusion-refused").length,
+      refused = edges.filter(e => e.isRefused).length,
       own = edges.filter(e => e.kind === "own").length,
       hottest = this.find(this.state.hottest);
     return /** @type {[string, string, number][]} */ ([

@@ -37,6 +37,7 @@ import { treeOf } from "./scene_tree.js";
  * @property {string} kind
  * @property {number} weight_bytes
  * @property {string} label
+ * @property {boolean} isRefused whether a fusion of the two was refused, whatever else the edge is
  * @property {number[]} [points]
  * @property {any} [el]
  */
@@ -288,7 +289,7 @@ function* levelOf(tree, container, options, memory, path) {
   }
   const edges = links
     .filter(([a, b]) => shown[a] && shown[b])
-    .map(([a, b, e]) => ({ source: fresh.get(a) ?? -1, target: fresh.get(b) ?? -1, kind: e.kind, weight_bytes: e.weight_bytes, label: e.label }));
+    .map(([a, b, e]) => ({ source: fresh.get(a) ?? -1, target: fresh.get(b) ?? -1, kind: e.kind, weight_bytes: e.weight_bytes, label: e.kind === "own" ? [e.refused, e.label].filter(Boolean).join(" · ") : e.label, isRefused: e.kind === "fusion-refused" || !!e.refused }));
   return yield* placed(nodes, edges, keys.length - nodes.length, memory, path);
 }
 

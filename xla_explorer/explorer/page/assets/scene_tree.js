@@ -3,7 +3,7 @@
 /** @typedef {import("./store.js").Picture} Picture */
 /** @typedef {import("./scene.js").SceneOptions} SceneOptions */
 /** An element: the id of a node, or of a group. @typedef {number | string} Key */
-/** @typedef {{ source: Key, target: Key, kind: string, weight_bytes: number, label: string }} TreeEdge */
+/** @typedef {{ source: Key, target: Key, kind: string, weight_bytes: number, label: string, refused: string }} TreeEdge */
 /**
  * level: the elements in each open box, null: of the outermost level; members: the ids of instructions in an element; edges: by the box
  * in which both ends are; pathOfId: the elements around an instruction, from the outside in, and its own.
@@ -142,7 +142,8 @@ export function treeOf(picture, options) {
     if (accepted(edge) && !edges.get(container)?.has(name)) continue;
     const at = edges.get(container) ?? new Map();
     edges.set(container, at);
-    const old = at.get(name) || { source: a[k], target: b[k], kind: "control", weight_bytes: 0, label: "" };
+    const old = at.get(name) || { source: a[k], target: b[k], kind: "control", weight_bytes: 0, label: "", refused: "" };
+    if (edge.kind === "fusion-refused") old.refused = edge.label; // an edge of the user's own is drawn over it, and says so
     if (EDGE_RANK[edge.kind] >= EDGE_RANK[old.kind]) {
       old.kind = edge.kind;
       old.label = edge.label || old.label;
