@@ -23,7 +23,7 @@ from xla_explorer.foundation.messages import receive_unread, write
 from xla_explorer.foundation.plain_data import Message, PlainDataError, packed
 
 _LAST_WORDS: Final = 300  # characters
-_CHECK: Final = re.compile(r"^F\d{4}\b|\bCheck failed\b|\bRET_CHECK\b|\bAssertion\b.*\bfailed\b|\bLLVM ERROR:")
+_CHECK: Final = re.compile(r"^F\d{4}\b|\bCheck failed\b|\bRET_CHECK\b|\bAssertion\b.*\bfailed\b|\bLLVM ERROR:|^error: ")
 _STACK: Final = re.compile(
     r"\s*(?:@\s+0x|\*\*\*|#\d+\s|PC:|Fatal Python error|Current thread|Thread 0x|File \"|Extension modules:|<no Python frame>)"
 )
@@ -46,12 +46,17 @@ class ChildEndedError(Exception):
 
     @property
     def last_words(self) -> str:
-        """What to put behind `how`; empty when it said nothing.
+        """What to put behind `how`; empty when it said nothing."""
+        return f"; its last words: {self.told}" if self.told else ""
+
+    @property
+    def told(self) -> str:
+        """The line of its error output that says why; empty when there is none.
 
         A check that failed says more than what is printed behind it: the stack, and Python's own report."""
         check = next((line for line in self.said if _CHECK.search(line)), None)
         told = check or next((line for line in reversed(self.said) if line.strip() and not _STACK.match(line)), "")
-        return f"; its last words: {told.strip()[:_LAST_WORDS]}" if told else ""
+        return told.strip()[:_LAST_WORDS]
 
 
 class MessagingChild:

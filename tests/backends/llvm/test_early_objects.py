@@ -107,8 +107,9 @@ def test_early_objects_are_kept(tmp_path):
         assert cache.statistics.memory_hits == hits
 
 
-def test_wrong_text_is_refused_where_it_is_handed_over():
+def test_wrong_text_is_refused_when_the_program_is_finished():
     """As by `optimize_and_emit`."""
     early = EarlyObjects(host_target(), OptimizationOptions(), None)
+    early.add(FINISHED.replace("fadd", "fad"), ["double"])
     with pytest.raises(LlvmIrError):
-        early.add(FINISHED.replace("fadd", "fad"), ["double"])
+        early.with_rest(WHOLE, 1)

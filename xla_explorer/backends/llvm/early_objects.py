@@ -12,11 +12,13 @@ from collections.abc import Collection
 from concurrent.futures import Future
 from dataclasses import replace
 
-from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, IrModule, OptimizationOptions, optimize_and_emit, run_pipeline
+from xla_explorer.backends.llvm.code_maker import Made, submit
+from xla_explorer.backends.llvm.crashed_code import finished
+from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, OptimizationOptions, optimize_and_emit
+from xla_explorer.backends.llvm.llvm_module import Job
 from xla_explorer.backends.llvm.module_partition import without_functions
 from xla_explorer.backends.llvm.object_cache import ObjectCache
-from xla_explorer.backends.llvm.parallel_llvm import compilation_threads, emit_object
-from xla_explorer.backends.llvm.target_machine import TargetDescription, llvm_version, own_target_machine
+from xla_explorer.backends.llvm.target_machine import TargetDescription, llvm_version
 
 PASSES = "none"  # what LLVM does before it generates code
 
@@ -28,35 +30,28 @@ class EarlyObjects:
         self.description, self.options, self.cache = description, options, cache
         self.seconds = 0.0
         self._functions: set[str] = set()
-        self._objects: list[Future[bytes] | bytes] = []
+        self._objects: list[tuple[Job, Future[Made] | bytes]] = []
 
     def add(self, ir_text: str, functions: Collection[str]) -> None:
         """Compile a module of finished functions, which others may call by name."""
         started = time.perf_counter()
         self._functions.update(functions)
-        self._objects.append(self._compile(ir_text))
+        job = Job("object", ir_text, PASSES, self.description, self.options)
+        stored = self.cache.get(self._key(job)) if self.cache is not None else None
+        self._objects.append((job, submit(job) if stored is None else stored))
         self.seconds += time.perf_counter() - started
 
-    def _compile(self, ir_text: str) -> Future[bytes] | bytes:
-        key = ""
-        if self.cache is not None:
-            key = self.cache.key(ir_text, self.description.cache_key(), self.options.cache_key(), llvm_version(), PASSES)
-            stored = self.cache.get(key)
-            if stored is not None:
-                return stored
-        # Parsed here: a thread that comes back from each short call of LLVM would wait for the interpreter each time.
-        ir = IrModule(ir_text, self.description, verify=self.options.verify)
-        run_pipeline(ir.module, own_target_machine(self.description, self.options.level), self.options, PASSES)
+    def _key(self, job: Job) -> str:
+        return ObjectCache.key(job.ir_text, self.description.cache_key(), self.options.cache_key(), llvm_version(), PASSES)
 
-        def emit() -> bytes:
-            with ir:
-                machine = own_target_machine(self.description, self.options.level)
-                found = emit_object(machine, ir.module, self.options.reduces_strength(self.description))
-            if self.cache is not None:
-                self.cache.put(key, found)
-            return found
-
-        return compilation_threads().submit(emit)
+    def _finished(self, job: Job, found: Future[Made] | bytes) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
+        """The objects of a module, and the remarks about them."""
+        if isinstance(found, bytes):
+            return (found,), ()
+        result = finished(job, found)
+        if self.cache is not None and not result.remarks:
+            self.cache.put(self._key(job), *result.data)
+        return result.data, result.remarks
 
     def with_rest(self, ir_text: str, parts: int) -> CompiledObject:
         """The program as a whole: what is not compiled yet of its text is compiled now. parts: see `optimize_and_emit`."""
@@ -64,5 +59,7 @@ class EarlyObjects:
         compiled = optimize_and_emit(rest or ir_text, self.description, options=self.options, cache=self.cache, parts=parts)
         if rest is None:  # nothing was handed over, or the text cannot be cut
             return compiled
-        early = [found if isinstance(found, bytes) else found.result() for found in self._objects]
-        return replace(compiled, ir_text=ir_text, objects=(*early, *compiled.objects))
+        early = [self._finished(job, found) for job, found in self._objects]
+        objects = [data for made, _ in early for data in made]
+        remarks = [remark for _, told in early for remark in told]
+        return replace(compiled, ir_text=ir_text, objects=(*objects, *compiled.objects), remarks=(*remarks, *compiled.remarks))

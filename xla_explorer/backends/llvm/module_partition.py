@@ -91,6 +91,12 @@ def without_functions(ir_text: str, names: Collection[str]) -> str | None:
     return _write_parts([here, there], entities)[0]
 
 
+def function_names(ir_text: str) -> list[str] | None:
+    """The functions that `without_functions` can take out, in order; None where the module cannot be cut."""
+    entities = _split(ir_text)
+    return None if entities is None else [name[1:] for name, function in entities[0].items() if not function.copied]
+
+
 _MEMORY = re.compile(r" = load |^  store ", re.MULTILINE)
 
 

@@ -16,7 +16,6 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from xla_explorer.backends.llvm.target_names import unknown_names
 from xla_explorer.backends.llvm.target_request import TARGET_VARIABLE, TargetRequest, target_request
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
@@ -161,6 +160,8 @@ def _requested_target(request: TargetRequest) -> TargetDescription:
     description = detected_target()
     if request.cpu:
         triple = description.triple
+        from xla_explorer.backends.llvm.target_names import unknown_names  # starts processes, which few targets need
+
         if request.cpu not in _X86_LEVEL_BITS and (why := unknown_names(triple, request.cpu, "")) is not None:
             raise TargetError(f"{TARGET_VARIABLE}: {why.message}", "x86-64-v2, x86-64-v3, x86-64-v4, or a CPU as LLVM spells it")
         described = describe_target(triple, request.cpu)
