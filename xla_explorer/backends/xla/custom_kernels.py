@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from xla_explorer.foundation.optional import MissingExtraError
-from xla_explorer.frontends.jax_program.mlir import MlirConversionError, triton_text
+from xla_explorer.frontends.jax_program.foreign_mlir import triton_text
+from xla_explorer.frontends.jax_program.mlir import MlirConversionError
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata

@@ -105,9 +105,9 @@ def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False, fun
     bytecode = _bytecode_inside(raw)
     if bytecode is not None:
         # jaxlib is optional.
-        from xla_explorer.frontends.jax_program import module_from_mlir
+        from xla_explorer.frontends.jax_program.foreign_mlir import module_of_foreign_mlir
 
-        return module_from_mlir(bytecode, filename or "<mlir>")
+        return module_of_foreign_mlir(bytecode, filename or "<mlir>")
     if looks_like_proto(raw):
         return with_tpu_conversions(read_hlo_proto(raw, filename).module)
     if _BYTECODE in raw[:_CONTAINER_HEAD]:
@@ -149,10 +149,11 @@ def _read_by_jaxlib(text: str | bytes, filename: str | None, problem: StablehloE
     code = problem.reason.code if isinstance(problem, StablehloUnsupportedError) else ""
     if code not in ("dialect", "operation") and _OTHER_DIALECT.search(plain) is None:
         return None
-    from xla_explorer.frontends.jax_program.mlir import MlirConversionError, module_from_mlir
+    from xla_explorer.frontends.jax_program.foreign_mlir import module_of_foreign_mlir
+    from xla_explorer.frontends.jax_program.mlir import MlirConversionError
 
     try:
-        return module_from_mlir(plain, filename or "<mlir>")
+        return module_of_foreign_mlir(plain, filename or "<mlir>")
     except (MissingExtraError, MlirConversionError):
         return None  # what our reader says has a place
 

@@ -56,8 +56,8 @@ def _brought_up_to_date(program: bytes) -> bytes:
         return stream.getvalue()
 
 
-def triton_text(bytecode: bytes) -> str:
-    """The text of a kernel's bytecode in Triton's dialect.
+def triton_text_here(bytecode: bytes) -> str:
+    """The text of a kernel's bytecode in Triton's dialect, read in this process: `foreign_mlir.triton_text` reads what others wrote.
 
     Raises:
         MissingExtraError: jaxlib is not installed, or has no such dialect.
@@ -75,12 +75,21 @@ def triton_text(bytecode: bytes) -> str:
 
 
 def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloModule:
-    """An HLO module from StableHLO or MHLO: MLIR text, bytecode, or a portable artifact.
+    """An HLO module from StableHLO or MHLO of this process: MLIR text, bytecode, or a portable artifact.
+
+    What somebody else wrote is read by `foreign_mlir.module_of_foreign_mlir`.
 
     Raises:
         MissingExtraError: jaxlib is not installed.
         MlirConversionError: jaxlib cannot read or convert the program.
     """
+    module = read_hlo_proto(serialized_hlo(program, filename), Path(filename).name if filename else None).module
+    complete_source_places(module)
+    return module
+
+
+def serialized_hlo(program: str | bytes, filename: str | None = None) -> bytes:
+    """Return the HLO proto of StableHLO or MHLO, as `module_from_mlir` reads it."""
     import_optional("jax", "jax")  # registers the dialects
     if isinstance(program, bytes) and program[:4] != b"ML\xefR":
         program = program.decode()
@@ -94,12 +103,9 @@ def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloMo
                 computation = computation_of(_brought_up_to_date(program))
             except Exception:
                 raise first from None  # what is wrong with the program, not with the second way
-        jaxlibs = computation.get_hlo_module()
+        return bytes(computation.get_hlo_module().as_serialized_hlo_module_proto())
     except Exception as problem:  # jaxlib raises several kinds
         said = " ".join(str(problem).split("\n\nDiagnostics", 1)[0].split())
         raise MlirConversionError(f"{filename or 'the MLIR program'} cannot be converted to HLO: {said}",
                                   "xla_explorer reads what jaxlib's StableHLO reads; check that the file is complete, its dialect and "
                                   "its version") from problem
-    module = module_of_jaxlib(jaxlibs, Path(filename).name if filename else None)
-    complete_source_places(module)
-    return module

@@ -1,0 +1,60 @@
+"""MLIR bytecode of strangers is read by jaxlib in a child process: a damaged file costs the child, never this process."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.frontends.jax_program import foreign_mlir
+from xla_explorer.frontends.jax_program.mlir import MlirConversionError
+
+pytestmark = pytest.mark.jax
+jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+# A file of 402 bytes of which jaxlib 0.10.2 corrupts its heap.
+DAMAGED = base64.b64decode(
+    "TUzvUg1NTElSMjMuMC4wZ2l0AAEfBwEFCQkBAw8DBQcTBQMXA0UpDQElBwsPKwsLCwsLCwsPCw8LEw8LBQULJwENDxcXEwsbAqsfAQERCQADCQkDNAURBRMFFQ0LBRcdGQEFGR0d"
+    "AQUbAQUlJR0jAQUdEQELAwEDBQMFAwEBCgIbBREFARsFBREBGwMRAQEJBQUDBQMHBFUFAVEBBwEHBEMDAQUDUAEDBwQvAwcLBQcXCxsAB0YhBQMHBQEDBQQBAwUGAwEFAQDeAh8H"
+    "BwcLBUEhMT0ZDw8VCxFidWlsdGluAGZ1bmMAc3RhYmxlaGxvAG1vZHVsZQByZXR1cm4AZG90X2dlbmVyYWwAbWhsby5jcm9zc19wcm9ncmFtX3ByZWZldGNoZXMAbWhsby5pbnB1"
+    "dF9vdXRwdXRfYWxpYXMAbWhsby5pc19keW5hbWljAG1obG8udXNlX2F1dG9fc3BtZF9wYXJ0aXRpb25pbmcAbQBtYWluAHYxAHYyAHYzAAgfBwUjAQ0BEwEBFQEHASc/"
+)
+
+
+@pytest.fixture(scope="module")
+def exported() -> bytes:
+    spec = jax.ShapeDtypeStruct((4,), np.float32)
+    return bytes(jax.export.export(jax.jit(lambda x: x * 2 + 1))(spec).mlir_module_serialized)
+
+
+@pytest.mark.parametrize("name", ["d.mlirbc", "d.mlir", "d.bin", "d.mlirbc.gz"])
+def test_a_damaged_file_is_refused_and_the_next_is_read(tmp_path: Path, exported: bytes, name: str) -> None:
+    path = tmp_path / name
+    for content in (DAMAGED, exported[: len(exported) // 2], DAMAGED):
+        path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        with pytest.raises(xe.XlaExplorerError):
+            xe.load(path)
+    path.write_bytes(gzip.compress(exported) if name.endswith(".gz") else exported)
+    x = np.arange(4, dtype=np.float32)
+    assert np.asarray(xe.compile(xe.load(path))(x)).tolist() == (2 * x + 1).tolist()
+
+
+def test_the_kernel_of_a_dump_is_read_there_too() -> None:
+    with pytest.raises(MlirConversionError):
+        foreign_mlir.triton_text(DAMAGED)
+
+
+def test_mutated_files_end_in_errors_of_ours(tmp_path: Path, exported: bytes) -> None:
+    generator, path = np.random.default_rng(0), tmp_path / "m.mlirbc"
+    for _ in range(40):
+        content = bytearray(exported)
+        for at in generator.integers(4, len(content), 4):
+            content[at] = generator.integers(256)
+        path.write_bytes(bytes(content))
+        try:
+            xe.load(path)
+        except xe.XlaExplorerError:
+            continue

@@ -1,0 +1,90 @@
+"""MLIR of strangers, read by jaxlib in a child process: a damaged file may end the process that reads it, or corrupt its memory.
+
+Requests, as `foundation.messages` over the child's own pipes: ("module", program) and ("triton", bytecode). Answers: ("ok", value),
+("refused", message, hint) for what jaxlib refuses, ("missing", message, hint) where it is not installed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
+from xla_explorer.foundation.child_python import child_command, child_environment
+from xla_explorer.foundation.messages import own_streams, receive, send
+from xla_explorer.foundation.optional import MissingExtraError, import_optional
+from xla_explorer.frontends.hlo_proto import read_hlo_proto
+from xla_explorer.frontends.jax_program.mlir import MlirConversionError, serialized_hlo, triton_text_here
+from xla_explorer.frontends.source_places import complete_source_places
+from xla_explorer.hlo.module import HloModule
+
+_SECONDS: Final = 300.0  # for one file, jaxlib's own start included
+_lock = threading.Lock()
+_children: dict[int, MessagingChild] = {}
+"""The child of each process that forked from this one, by its number."""
+
+
+def module_of_foreign_mlir(program: str | bytes, filename: str) -> HloModule:
+    """Return the module of StableHLO or MHLO that somebody else wrote: text, bytecode or a portable artifact.
+
+    Raises
+    ------
+    MissingExtraError
+        jaxlib is not installed.
+    MlirConversionError
+        jaxlib refuses the program, does not end, or ends its process.
+    """
+    import_optional("jaxlib", "jax")
+    module = read_hlo_proto(_ask(filename, "module", program, filename), Path(filename).name).module
+    complete_source_places(module)
+    return module
+
+
+def triton_text(bytecode: bytes) -> str:
+    """Return the text of a kernel's bytecode in Triton's dialect. Errors as of `module_of_foreign_mlir`."""
+    import_optional("jaxlib", "jax")
+    return str(_ask("the kernel's bytecode", "triton", bytecode))
+
+
+def _ask(what: str, *request: Any) -> Any:
+    with _lock:
+        child = _children.get(os.getpid())
+        if child is None or not child.alive:
+            command = child_command("xla_explorer.frontends.jax_program.foreign_mlir")
+            child = _children[os.getpid()] = MessagingChild(command, child_environment(JAX_PLATFORMS="cpu"))
+        try:
+            state, *answer = child.ask(_SECONDS, *request)
+        except TimeoutError as late:
+            raise MlirConversionError(f"{what} cannot be read: jaxlib {late}", "is the file complete?") from None
+        except ChildEndedError as ended:
+            message = f"{what} cannot be read: jaxlib's process {ended}"
+            raise MlirConversionError(message, "the file is damaged, or was written by another version; your session is unharmed") from None
+    if state == "ok":
+        return answer[0]
+    raise (MissingExtraError if state == "missing" else MlirConversionError)(*answer)
+
+
+def main() -> None:
+    """Answer requests until the pipe closes."""
+    requests, answers = own_streams()
+    readers: dict[str, Callable[..., Any]] = {"module": serialized_hlo, "triton": triton_text_here}
+    while True:
+        try:
+            name, *arguments = receive(requests)
+        except EOFError:
+            return
+        try:
+            answer: tuple[Any, ...] = ("ok", readers[name](*arguments))
+        except (MissingExtraError, MlirConversionError) as problem:
+            answer = ("missing" if isinstance(problem, MissingExtraError) else "refused", problem.message, problem.hint or "")
+        except Exception as problem:  # whatever jaxlib raises is an answer
+            answer = ("refused", f"jaxlib: {type(problem).__name__}: {problem}", "")
+        send(answers, answer)
+
+
+if __name__ == "__main__":
+    sys.exit("this module is started by child_start")
