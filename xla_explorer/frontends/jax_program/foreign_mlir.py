@@ -22,7 +22,9 @@ from xla_explorer.frontends.jax_program.mlir import MlirConversionError, seriali
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.module import HloModule
 
-_SECONDS: Final = 300.0  # for one file, jaxlib's own start included
+_SECONDS: Final = 30.0
+"""For a small file, jaxlib's own start included: a damaged one may make it go round for ever."""
+_BYTES_A_SECOND: Final = 50_000  # more time for large files; jaxlib itself reads some ten million
 _lock = threading.Lock()
 _children: dict[int, MessagingChild] = {}
 """The child of each process that forked from this one, by its number."""
@@ -57,7 +59,7 @@ def _ask(what: str, *request: Any) -> Any:
             command = child_command("xla_explorer.frontends.jax_program.foreign_mlir")
             child = _children[os.getpid()] = MessagingChild(command, child_environment(JAX_PLATFORMS="cpu"))
         try:
-            state, *answer = child.ask(_SECONDS, *request)
+            state, *answer = child.ask(_SECONDS + len(request[1]) / _BYTES_A_SECOND, *request)
         except TimeoutError as late:
             raise MlirConversionError(f"{what} cannot be read: jaxlib {late}", "is the file complete?") from None
         except ChildEndedError as ended:
