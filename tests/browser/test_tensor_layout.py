@@ -54,6 +54,7 @@ def test_who_stands_where(browser: Any, tmp_path: Path) -> None:
     assert cells[:2] == ["0", "2"] and cells[-1] == "8\u202f191", "the corner of a long dimension is shown with its own place"
     said = _select(page, "both")
     page.click(".xe-layout summary")
+    page.wait_for_function("() => document.querySelectorAll('.xe-layout-grid').length > 0")  # the browser opens it in a task of its own
     assert page.locator(".xe-layout-grid").count() == 2, "each array of a tuple"
     box, column = page.locator(".xe-layout-grid").last.bounding_box(), page.locator(".xe-why-body").bounding_box()
     assert box["x"] >= column["x"] and box["x"] + box["width"] <= column["x"] + column["width"]
