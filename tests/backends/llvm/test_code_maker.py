@@ -185,6 +185,26 @@ assert code_maker._maker.process().pid == pid
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("before", ["", "os.kill(pid, signal.SIGKILL); time.sleep(0.3)"], ids=["alive", "ended"])
+def test_a_forked_process_lets_go_of_the_pipes_once(before: str) -> None:
+    """A second time, their numbers may be those of other files; Python 3.13 also complains."""
+    done = run(MAKE + f"""
+import gc, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+{before}
+child = os.fork()
+if not child:
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(8)]
+    make(2)
+    gc.collect()
+    [os.fstat(file) for file in files]
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+""")
+    assert done.returncode == 0 and not done.stderr, done.stderr
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("end", ["sys.exit(0)", "os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
 def test_it_ends_with_this_process(end: str) -> None:

@@ -116,9 +116,10 @@ class CodeProcess:
 
     def forget(self) -> None:
         """In a forked process: leave what belongs to the process that was forked."""
-        for descriptor in self._descriptors:
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:  # closed by its owner, which would otherwise close the number once more when it goes
+                with contextlib.suppress(OSError):
+                    stream.close()
         self._process.returncode = self._process.returncode or 0  # it is another's to wait for
         self._ended = NoCodeProcessError("it belongs to the process that this one was forked from")
 
