@@ -154,6 +154,18 @@ def test_killed_by_somebody_is_not_out_of_memory(planted: Isolation) -> None:
         xe.compile(xe.parse_hlo(ADD), passes="sleeper", isolate=planted)
 
 
+def test_a_crash_before_there_is_a_session_sends_nobody_to_one(planted: Isolation) -> None:
+    def crash_in_the_pass() -> None:
+        while (at_work := child._current[0])._board.read().hlo_pass != "sleeper":
+            time.sleep(0.01)
+        os.kill(at_work.pid, signal.SIGSEGV)
+
+    threading.Thread(target=crash_in_the_pass, daemon=True).start()
+    with pytest.raises(IsolatedCrashError, match="in the pass sleeper crashed with SIGSEGV") as caught:
+        xe.compile(xe.parse_hlo(ADD), passes="sleeper", isolate=planted)
+    assert "session." not in caught.value.hint and "report it" in caught.value.hint
+
+
 def test_a_pass_of_this_notebook_is_not_sent_silently(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pass_interface.declared_passes()["sleeper"], "__module__", "__main__")
     with pytest.raises(xe.XlaExplorerError, match="the pass sleeper was written in this notebook"):

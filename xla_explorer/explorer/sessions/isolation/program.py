@@ -151,6 +151,8 @@ class RemoteProgram:
         hint = _HINTS[ended.how]
         if ended.how == "timeout" and ended.progress.phase in ("parsing", "in the passes", "compiling"):
             hint = "a big module takes long to compile: raise timeout="
+        elif ended.how == "crash" and self.module is None:  # there is no session to ask
+            hint = "this process is unharmed; report it with the module that was given"
         return failure(_KINDS[ended.how], ended.words, hint, self.name, self.module, self.steps, ended.progress)
 
     def _raised(self, process: ChildProcess, raised: RemoteError) -> BaseException:
