@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 INTEGERS = ("s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64", "s4", "u4", "pred")
@@ -292,8 +292,7 @@ def gather(p: Body) -> None:
     kept = [sizes[d] for d in range(rank) if d not in collapsed and d not in batched]
     whole = len(batch) + len(kept)
     offset = sorted(c.sample(range(whole), len(kept)))
-    outer, inner = iter(batch), iter(kept)
-    shape = tuple([next(inner) if d in offset else next(outer) for d in range(whole)])
+    shape = _woven(batch, kept, offset)
     if math.prod(shape) > MOST_ELEMENTS:
         return
     places = [k + (k >= vector) for k in range(len(batch))]
@@ -304,6 +303,12 @@ def gather(p: Body) -> None:
     if batched:
         text += f", operand_batching_dims={_braces(body_batch)}, start_indices_batching_dims={_braces(places)}"
     p.results.append(p.let(t, shape, text))
+
+
+def _woven(outer: Sequence[int], inner: Sequence[int], places: Sequence[int]) -> tuple[int, ...]:
+    """Sizes of both, in their order; those of the inner at these places."""
+    rest, own = iter(outer), iter(inner)
+    return tuple([next(own) if d in places else next(rest) for d in range(len(outer) + len(inner))])
 
 
 def scatter(p: Body) -> None:
@@ -318,8 +323,7 @@ def scatter(p: Body) -> None:
     window = [c.choice((n, c.randint(0, n))) for d, n in enumerate(x.sizes) if d not in inserted]
     whole = len(batch) + len(window)
     places = sorted(c.sample(range(whole), len(window)))
-    outer, inner = iter(batch), iter(window)
-    shape = tuple([next(inner) if d in places else next(outer) for d in range(whole)])
+    shape = _woven(batch, window, places)
     if math.prod(shape) > MOST_ELEMENTS:
         return
     u = p.parameter(t, shape)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -62,6 +62,15 @@ def receive_unread(stream: BinaryIO) -> Message:
 def receive(stream: BinaryIO) -> Any:
     """Read one message; EOFError when the other side is gone."""
     return receive_unread(stream).value()
+
+
+def received(stream: BinaryIO) -> Iterator[Any]:
+    """Yield messages until the other side is gone."""
+    while True:
+        try:
+            yield receive(stream)
+        except EOFError:
+            return
 
 
 def _bytes(stream: BinaryIO, size: int) -> bytearray:

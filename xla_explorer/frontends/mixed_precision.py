@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xla_explorer.foundation.warning import warn
-from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape, ShapeError, tuple_shape
+from xla_explorer.hlo.type_conversion import in_types_of
 from xla_explorer.hlo.verifier import VerifierOptions, violations
 from xla_explorer.hlo.verifier.constraints import inferred_shape
 from xla_explorer.hlo.verifier.precision import NEVER_MIXED, mixed_precision
@@ -77,7 +77,7 @@ def _convert_around(i: HloInstruction) -> int:
     users, is_root = list(i.users), i.is_root
     computation.set_shape(i, computed)
     before = len(computation.instructions)
-    back = _back(i, stated)
+    back = in_types_of(i, stated)
     for user in users:
         computation.set_operands(user, [back if o is i else o for o in user.operands])
     if is_root:
@@ -139,17 +139,3 @@ def _in_types(stated: Shape, computed: Shape) -> Shape | None:
     if a is b or a is None or b is None:
         return stated if a is b else None
     return stated.with_element_type(b) if a.is_float and b.is_float and stated.dimensions == computed.dimensions else None
-
-
-def _back(computed: HloInstruction, stated: Shape) -> HloInstruction:
-    """The value in the stated types."""
-    computation = computed.parent
-    if computed.shape is stated:
-        return computed
-    if not stated.is_tuple:
-        return computation.add("convert", stated, (computed,), metadata=computed.metadata)
-    parts = [
-        _back(computation.add("get-tuple-element", part, (computed,), attributes_of({"index": k})), wanted)
-        for k, (part, wanted) in enumerate(zip(computed.shape.tuple_shapes, stated.tuple_shapes, strict=True))
-    ]
-    return computation.add("tuple", stated, parts)

@@ -1,6 +1,6 @@
 """A platform of JAX: unmodified programs on our compiler.
 
-Start reading at `__init__.py`.
+Start reading at `plugin.py`.
 
 JAX finds this module by the entry point group `jax_plugins` and calls `initialize`. Every compile of the process is a session:
 `xla_explorer.pjrt.sessions[-1].decisions("fusion")`. `options` says how programs are compiled.

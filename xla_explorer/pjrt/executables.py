@@ -14,6 +14,7 @@ import numpy as np
 from xla_explorer.backends.cpu.activation import Activation, NativeCalls
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.frontends.protobuf.writing import bytes_field, number_field, numbers_field
 from xla_explorer.hlo.analysis.cost import Cost, module_cost
 from xla_explorer.hlo.evaluator import TOKEN_VALUE, evaluate_replicated, flatten_value
 from xla_explorer.hlo.shape import Shape
@@ -27,7 +28,6 @@ from xla_explorer.pjrt.native import execute as modes
 from xla_explorer.pjrt.plugin_options import DISPATCHES, options
 from xla_explorer.pjrt.profiling import trace
 from xla_explorer.pjrt.program import Compiled, compile_program, donated_parameters, hlo_with_config
-from xla_explorer.pjrt.proto_writing import bytes_field, number_field, numbers_field
 from xla_explorer.pjrt.records import (
     LIST_LENGTH,
     OURSELVES,

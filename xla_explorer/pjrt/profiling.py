@@ -17,9 +17,9 @@ import numpy as np
 
 from xla_explorer.backends.cpu.cycle_counter import cycle_counter
 from xla_explorer.foundation.warning import warn
+from xla_explorer.frontends.protobuf.writing import bytes_field, number_field
 from xla_explorer.pjrt import state
 from xla_explorer.pjrt.layouts import CALLBACK, structure
-from xla_explorer.pjrt.proto_writing import bytes_field, number_field
 from xla_explorer.pjrt.records import Text, outlives_python
 
 Array = np.ndarray[Any, Any]

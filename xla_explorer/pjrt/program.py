@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xla_explorer.backends.xla.large_constants import text_and_constants, with_constants
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.warning import warn
 from xla_explorer.frontends.foreign_calls import bind_foreign_calls
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
+from xla_explorer.frontends.hlo_proto.large_constants import text_and_constants, with_constants
 from xla_explorer.frontends.protobuf import Message, MessageType
+from xla_explorer.frontends.protobuf.writing import bytes_field
 from xla_explorer.frontends.stablehlo import read_program
 from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.module import HloModule
@@ -24,7 +25,6 @@ from xla_explorer.pjrt.devices import KINDS
 from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.jax_hooks import ir_context
 from xla_explorer.pjrt.plugin_options import PluginOptions
-from xla_explorer.pjrt.proto_writing import bytes_field
 from xla_explorer.pjrt.session_list import sessions
 from xla_explorer.pjrt.shardy import entry_attributes, propagated_results
 from xla_explorer.pjrt.unreduced_values import NO_TERMS, Terms, terms_first

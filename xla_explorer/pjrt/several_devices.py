@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.frontends.protobuf.writing import bytes_field, number_field, numbers_field
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.analysis.manual_regions import meshes_of
 from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
@@ -19,7 +20,6 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.pjrt.errors import PjrtError
-from xla_explorer.pjrt.proto_writing import bytes_field, number_field, numbers_field
 from xla_explorer.pjrt.unreduced_values import NO_TERMS, Terms
 
 Array = np.ndarray[Any, Any]

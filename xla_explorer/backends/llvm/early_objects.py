@@ -30,27 +30,27 @@ class EarlyObjects:
         self.description, self.options, self.cache = description, options, cache
         self.seconds = 0.0
         self._functions: set[str] = set()
-        self._objects: list[tuple[Job, Future[Made] | bytes]] = []
+        self._objects: list[tuple[str, Job, Future[Made] | bytes]] = []  # with the key of each in the cache
 
     def add(self, ir_text: str, functions: Collection[str]) -> None:
         """Compile a module of finished functions, which others may call by name."""
         started = time.perf_counter()
         self._functions.update(functions)
         job = Job("object", ir_text, PASSES, self.description, self.options)
-        stored = self.cache.get(self._key(job)) if self.cache is not None else None
-        self._objects.append((job, submit(job) if stored is None else stored))
+        key, stored = "", None
+        if self.cache is not None:
+            key = ObjectCache.key(ir_text, self.description.cache_key(), self.options.cache_key(), llvm_version(), PASSES)
+            stored = self.cache.get(key)
+        self._objects.append((key, job, submit(job) if stored is None else stored))
         self.seconds += time.perf_counter() - started
 
-    def _key(self, job: Job) -> str:
-        return ObjectCache.key(job.ir_text, self.description.cache_key(), self.options.cache_key(), llvm_version(), PASSES)
-
-    def _finished(self, job: Job, found: Future[Made] | bytes) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
+    def _finished(self, key: str, job: Job, found: Future[Made] | bytes) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
         """The objects of a module, and the remarks about them."""
         if isinstance(found, bytes):
             return (found,), ()
         result = finished(job, found)
         if self.cache is not None and not result.remarks:
-            self.cache.put(self._key(job), *result.data)
+            self.cache.put(key, *result.data)
         return result.data, result.remarks
 
     def with_rest(self, ir_text: str, parts: int) -> CompiledObject:
@@ -59,7 +59,7 @@ class EarlyObjects:
         compiled = optimize_and_emit(rest or ir_text, self.description, options=self.options, cache=self.cache, parts=parts)
         if rest is None:  # nothing was handed over, or the text cannot be cut
             return compiled
-        early = [self._finished(job, found) for job, found in self._objects]
+        early = [self._finished(*row) for row in self._objects]
         objects = [data for made, _ in early for data in made]
         remarks = [remark for _, told in early for remark in told]
         return replace(compiled, ir_text=ir_text, objects=(*objects, *compiled.objects), remarks=(*remarks, *compiled.remarks))

@@ -22,12 +22,12 @@ REAL = FLOAT + INTEGER
 NUMBER = REAL + COMPLEX
 BITS = ("pred", *INTEGER)
 ANY = ("pred", *NUMBER)
-SIZES = ((1, 1), (2, 2), (2, 3), (4, 6), (33, 65))
-"""From small to large, for the search for the smallest failure."""
 SMALL = (4, 6)
 """What runs first, for every element type."""
 LARGE = (33, 65)
 """What runs then, for one element type: more than one tile of most devices in each dimension, with a tail."""
+SIZES = ((1, 1), (2, 2), (2, 3), SMALL, LARGE)
+"""From small to large, for the search for the smallest failure."""
 
 
 class OpcodeProgram(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xla_explorer.foundation.warning import warn
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -63,7 +64,7 @@ def _place(module: HloModule, i: HloInstruction) -> str:
 
 
 def _is_callback(i: HloInstruction) -> bool:
-    return i.opcode.name == "custom-call" and str(i.attributes.get("custom_call_target", "")).strip('"') in _TARGETS
+    return custom_call_target(i) in _TARGETS
 
 
 def _nothing(computation: HloComputation, shape: Shape, call: HloInstruction) -> HloInstruction:

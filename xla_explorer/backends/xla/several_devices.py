@@ -19,8 +19,13 @@ class SeveralDevicesWarning(UserWarning):
 
 def devices_of(module: HloModule) -> int:
     """For how many devices a program was written, by its header and its meshes."""
-    replicas, partitions = [int(module.attributes.get(name) or 1) for name in ("replica_count", "num_partitions")]
+    replicas, partitions = _header_counts(module)
     return replicas * max([partitions, *[mesh.count for mesh in meshes_of(module).values()]])
+
+
+def _header_counts(module: HloModule) -> tuple[int, int]:
+    """(replicas, partitions) by the header."""
+    return int(module.attributes.get("replica_count") or 1), int(module.attributes.get("num_partitions") or 1)
 
 
 def measured_on_one(module: HloModule) -> str | None:
@@ -47,7 +52,7 @@ def of_each_device(module: HloModule) -> UnsupportedOpcodeError | None:
 
 def between_devices(module: HloModule) -> UnsupportedOpcodeError | None:
     """The error of a module with a collective between several devices: the child has one, whose value alone does not answer."""
-    replicas, partitions = [int(module.attributes.get(name) or 1) for name in ("replica_count", "num_partitions")]
+    replicas, partitions = _header_counts(module)
     for i in module.instructions():
         groups = i.attributes.value("replica_groups") if "replica_groups" in i.opcode.attributes else None
         pairs = i.attributes.get("source_target_pairs") or ()

@@ -6,7 +6,7 @@ is sent with its own name as `op_name`, and in every text that comes back names,
 
 from __future__ import annotations
 
-from xla_explorer.backends.xla.large_constants import Payload, payload_of, placeholder, travels_as_bytes
+from xla_explorer.frontends.hlo_proto.large_constants import Payload, taken_constants
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.metadata import OpMetadata, write_metadata
 from xla_explorer.hlo.module import HloModule
@@ -28,16 +28,13 @@ class SourceNames:
         self._ours: dict[str, str] | None = None
         self._copies: dict[tuple[str, str], str] = {}  # XLA's name and the mark of what it made itself -> the name that it got first
         self.restored: dict[str, str] = {}
-        self.constants: dict[str, Payload] = {}
         sent = source.clone()
         sent.frames = None
         for i in sent.instructions():
             i.parent.set_metadata(i, write_metadata(OpMetadata(op_name=_MARK + i.name)))
-            if travels_as_bytes(i.payload):
-                self.constants[i.name] = payload_of(i.payload)
-                i.parent.set_payload(i, placeholder(i.payload))
             if "is_composite" in i.attributes:  # StableHLO's composites of several results are not read back
                 i.parent.set_attributes(i, attributes_of({name: value for name, value in i.attributes.items() if name != "is_composite"}))
+        self.constants: dict[str, Payload] = taken_constants(sent)
         self.text = sent.to_text(PrintOptions.short_parsable.but(metadata=True))
 
     @property

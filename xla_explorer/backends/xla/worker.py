@@ -12,8 +12,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from xla_explorer.backends.xla.large_constants import Payload, with_constants
-from xla_explorer.foundation.messages import receive, send
+from xla_explorer.foundation.messages import received, send
+from xla_explorer.frontends.hlo_proto.large_constants import Payload, with_constants
 
 
 def _find_lapack() -> None:
@@ -119,11 +119,7 @@ def main() -> None:
     os.dup2(2, 1)  # whatever libraries print must not get between messages
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     worker: Worker | None = None
-    while True:
-        try:
-            name, *arguments = receive(sys.stdin.buffer)
-        except EOFError:
-            return
+    for name, *arguments in received(sys.stdin.buffer):
         try:
             worker = worker or Worker()
             send(answers, ("ok", getattr(worker, name)(*arguments)))

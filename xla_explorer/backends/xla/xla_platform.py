@@ -113,14 +113,14 @@ class XlaCompiler:
             stages, optimised = read_stages(dumped, module, names.restore, wanted)
             trace = dumped_trace(stages, optimised)
         trace.seconds = sum(seconds.values())
-        self._last = child, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot), names.restored, refusal, zeroed
+        executable = XlaExecutable(child, trace.module, names.restored, refusal, zeroed)
+        self._last = executable, seconds, dumped, HloModule.from_snapshot(stages[0].snapshot)
         return trace
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """What the child compiled in run_hlo_passes."""
-        child, seconds, dumped, source, restored, refusal, zeroed = self._last
-        executable = XlaExecutable(child, trace.module, restored, refusal, zeroed)
-        return CompileResult(trace, executable, dumped_stages(dumped, source, trace.module, restored), None, seconds)
+        executable, seconds, dumped, source = self._last
+        return CompileResult(trace, executable, dumped_stages(dumped, source, trace.module, executable.restored), None, seconds)
 
 
 class XlaExecutable:
@@ -132,7 +132,7 @@ class XlaExecutable:
 
     def __init__(
         self, child: XlaChild, module: HloModule, restored: Mapping[str, str], refusal: UnsupportedOpcodeError | None,
-        zeroed: tuple[str, ...] = (),
+        zeroed: tuple[str, ...],
     ) -> None:  # fmt: skip
         self.child, self.module, self.restored = child, module, restored
         self.refusal, self.zeroed = refusal, zeroed

@@ -137,7 +137,10 @@ Exactness.FAST = Exactness("fast")
 
 
 def float_limits(dtype: np.dtype[Any]) -> Any:
-    """eps, smallest subnormal and so on; of the narrow types of ml_dtypes too. ValueError when it is not a float."""
+    """eps, smallest subnormal and so on; of the narrow types of ml_dtypes too, of a complex type those of its parts.
+
+    ValueError when it is not a float.
+    """
     import ml_dtypes
 
     information: Any = ml_dtypes.finfo

@@ -202,15 +202,19 @@ def _last_name(function: ast.expr) -> str:
 
 
 def _did_not_run(title: str) -> dict[str, Any]:
-    empty = dict.fromkeys(_COLUMNS, "") | {"cases": 0, "tries": 0}
-    return empty | {"exercise": title, "status": "failed", "code": "did-not-run", "message": "the hidden check did not run"}
+    return _untried(title, "failed", "did-not-run", "the hidden check did not run")
+
+
+def _untried(exercise: str, status: str, code: str, message: str) -> dict[str, Any]:
+    """The row of a check that the child did not answer for."""
+    return {"exercise": exercise, "status": status, "cases": 0, "tries": 0, "code": code, "message": message, "hint": ""}
 
 
 def _missing(name: str, left_out: dict[int, str], cells: Sequence[Cell]) -> dict[str, Any]:
     lost = next((left_out[cell.number] for cell in cells if name in cell.exercises and cell.number in left_out), "")
     message = f"its cell {lost}" if lost else "no cell checked an answer"
     status = "failed" if lost else _NOT_SOLVED
-    return {"exercise": name, "status": status, "cases": 0, "tries": 0, "code": "lost" * bool(lost), "message": message, "hint": ""}
+    return _untried(name, status, "lost" * bool(lost), message)
 
 
 def read_cells(path: Path) -> list[Cell]:

@@ -13,7 +13,7 @@ from xla_explorer.course.checking.programs import variant_of_programs
 from xla_explorer.course.checking.registry import hidden_checks, judged, known_exercise
 from xla_explorer.course.checking.result import CheckResult
 from xla_explorer.foundation.memory_limit import limit_memory, mapped_bytes
-from xla_explorer.foundation.messages import own_streams, receive, send
+from xla_explorer.foundation.messages import own_streams, received, send
 
 Judgement = dict[str, Any]
 
@@ -77,11 +77,7 @@ def main() -> None:
     requests, answers = own_streams(prints_to=nothing)  # what cells print is not graded
     os.dup2(nothing, 0)
     notebook = GradedNotebook()
-    while True:
-        try:
-            name, *arguments = receive(requests)
-        except EOFError:
-            return
+    for name, *arguments in received(requests):
         try:
             answer: tuple[str, Any] = ("ok", getattr(notebook, name)(*arguments))
         except BaseException as problem:  # whatever a cell does, SystemExit too, the grader hears of it

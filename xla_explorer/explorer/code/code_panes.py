@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from xla_explorer.explorer.code.hot_kernels import kept_lines
 from xla_explorer.explorer.code.loop_text import MOST_SHOWN, loop_lines, shown_loops
@@ -12,9 +12,6 @@ from xla_explorer.explorer.code.python_source import python_pane
 from xla_explorer.explorer.display import MOST_PANE_LINES, CodePane, LazyLines, TextLine
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
-
-if TYPE_CHECKING:
-    pass
 
 SMALL_FOR_PTX = 300
 """Modules of more instructions are compiled for a second backend only when somebody asks for it."""

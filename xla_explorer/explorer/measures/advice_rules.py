@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from xla_explorer.explorer.display.quantities import microseconds
+from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
 
 _MOVES: Final = frozenset({"copy", "transpose"})
@@ -184,13 +184,10 @@ def _first_double(module: HloModule) -> str:
     if not begin:
         return ""
     first = max(begin, key=lambda i: i.shape.byte_size)
-    data = parse_metadata(first.metadata)
-    stack = module.frames.stack(data.stack_frame_id) if module.frames is not None and data.stack_frame_id else []
-    file, line = (stack[0][0], stack[0][2]) if stack else (data.source_file, data.source_line)
-    place = f" at {file.rpartition('/')[2]}:{line}" if file else ""
+    place = SourceLines(module).innermost_place(first.metadata)
     what = {"parameter": "argument", "convert": "the conversion to"}.get(first.opcode.name, first.opcode.name)
-    name = data.op_name if first.opcode.name == "parameter" and data.op_name else f"%{first.name}"
-    return f"{what} {name} {first.shape.text_without_layout}{place}"
+    given = first.op_metadata.op_name if first.opcode.name == "parameter" else ""
+    return f"{what} {given or f'%{first.name}'} {first.shape.text_without_layout}" + (f" at {place}" if place else "")
 
 
 def has_opcode(i: HloInstruction, opcode: str) -> bool:

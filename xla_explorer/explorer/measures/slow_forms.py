@@ -113,27 +113,22 @@ def index_major(facts: Facts) -> Advice | None:
 
 def weights_per_row(facts: Facts) -> Advice | None:
     """A gather of a matrix for each row of a product."""
-    experts = 0
-
     def copies(i: HloInstruction) -> bool:
-        nonlocal experts
         if i.opcode.name != "gather" or i.shape.byte_size < 4 * i.operands[0].shape.byte_size:
             return False
-        if sum(size > 1 for size in i.attribute("slice_sizes")) < 2 or not _feeds_a_batched_product(i):
-            return False
-        experts = max(experts, i.operands[0].shape.dimensions[0])
-        return True
+        return sum(size > 1 for size in i.attribute("slice_sizes")) >= 2 and _feeds_a_batched_product(i)
 
-    found = [kernel for kernel in facts.kernels if any(map(copies, list(parts(kernel.instruction))))]
+    gathers = [(kernel, i) for kernel in facts.kernels for i in parts(kernel.instruction) if copies(i)]
+    found = list(dict.fromkeys(kernel for kernel, _ in gathers))
+    experts = max([i.operands[0].shape.dimensions[0] for _, i in gathers], default=0)
     dense = 'multiply by all and select: jnp.einsum("te,td,edf->tf", jax.nn.one_hot(e, len(w)), x, w), or '
     change = (dense if experts <= _DENSE_EXPERTS else "") + "sort the rows by their index and use jax.lax.ragged_dot"
     return _of(facts, found, f"copies of a weight for each row of a product (w[e], {experts} weights)", change)
 
 
 def _feeds_a_batched_product(gather: HloInstruction) -> bool:
-    every = gather.parent.module.instructions()
-    fused = [kernel for kernel in every if kernel.opcode.name == "fusion" and kernel.called[0] is gather.parent]
-    pending, seen = [*gather.users, *[user for kernel in fused for user in kernel.users]], set()
+    fusion = _fusion_around(gather)
+    pending, seen = [*gather.users, *(fusion.users if fusion is not None else ())], set()
     while pending:
         user = pending.pop()
         if user in seen:
@@ -146,6 +141,12 @@ def _feeds_a_batched_product(gather: HloInstruction) -> bool:
     return False
 
 
+def _fusion_around(i: HloInstruction) -> HloInstruction | None:
+    """The fusion that an instruction is part of."""
+    every = i.parent.module.instructions()
+    return next((kernel for kernel in every if kernel.opcode.name == "fusion" and kernel.called[0] is i.parent), None)
+
+
 def take_rows(facts: Facts) -> Advice | None:
     """A product with a matrix of ones and zeros that selects rows."""
     made: set[HloInstruction] = set()
@@ -153,9 +154,8 @@ def take_rows(facts: Facts) -> Advice | None:
     def selects(i: HloInstruction) -> bool:
         for side, key in enumerate(("lhs_contracting_dims", "rhs_contracting_dims")) if i.opcode.name == "dot" else ():
             one = i.operands[side]
-            if one.opcode.name == "parameter":  # of a fusion: what it is given
-                one = next((k.operands[one.parameter_number] for k in i.parent.module.instructions()
-                            if k.opcode.name == "fusion" and k.called[0] is i.parent), one)  # fmt: skip
+            if one.opcode.name == "parameter" and (fusion := _fusion_around(i)) is not None:
+                one = fusion.operands[one.parameter_number]
             maker = one
             if one.opcode.name == "fusion":
                 one = one.called[0].root

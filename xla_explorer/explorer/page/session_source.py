@@ -251,8 +251,8 @@ class SessionSource(TraceSource):
         frame = self.session.last_profile
         if frame is None or is_emulated(self.session):
             return []
-        run = float(frame["median_us"][frame["kernel"] == WHOLE_PROGRAM].sum())
-        rows, total = [], max(run, float(frame["median_us"].sum()) - run) or 1.0  # kernels that overlap take longer than their run
+        run, kernels = [float(part["median_us"].sum()) for part in (frame.whole, frame.kernels)]
+        rows, total = [], max(run, kernels) or 1.0  # kernels that overlap take longer than their run
         for row in frame.to_dict("records"):
             whole = row["kernel"] == WHOLE_PROGRAM
             slow = str(row["runs_on"]).startswith("evaluator") or row["runs_on"] == "interpreter"

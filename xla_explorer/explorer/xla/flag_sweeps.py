@@ -128,11 +128,11 @@ def _leaves_of_program(program: JaxProgram, leaves: Sequence[Any]) -> list[Any]:
         taken = [leaves[number] for number in program.parameters]
     else:
         taken = _by_shape(program.module, leaves)
-    if not any(map(_is_missing, taken)):
-        kinds = [parameter.shape.element_type.dtype for parameter in program.module.entry.parameters()]
-        return signature.leaves([array_of(leaf).astype(kind, copy=False) for leaf, kind in zip(taken, kinds, strict=True)])
-    random = signature.leaves(random_arguments(program.module))
-    return [made if _is_missing(leaf) else array_of(leaf).astype(made.dtype, copy=False) for leaf, made in zip(taken, random, strict=True)]
+    if any(map(_is_missing, taken)):
+        random = random_arguments(program.module)
+        taken = [made if _is_missing(leaf) else leaf for leaf, made in zip(taken, random, strict=True)]
+    kinds = [shape.element_type.dtype for shape in signature.shapes]
+    return signature.leaves([array_of(leaf).astype(kind, copy=False) for leaf, kind in zip(taken, kinds, strict=True)])
 
 
 def _by_shape(module: HloModule, leaves: Sequence[Any]) -> list[Any]:

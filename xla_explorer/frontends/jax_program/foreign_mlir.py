@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
 from xla_explorer.foundation.child_python import child_command, child_environment
-from xla_explorer.foundation.messages import own_streams, receive, send
+from xla_explorer.foundation.messages import own_streams, received, send
 from xla_explorer.foundation.optional import MissingExtraError, import_optional
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.frontends.jax_program.mlir import MlirConversionError, serialized_hlo, triton_text_here
@@ -74,11 +74,7 @@ def main() -> None:
     """Answer requests until the pipe closes."""
     requests, answers = own_streams()
     readers: dict[str, Callable[..., Any]] = {"module": serialized_hlo, "triton": triton_text_here}
-    while True:
-        try:
-            name, *arguments = receive(requests)
-        except EOFError:
-            return
+    for name, *arguments in received(requests):
         try:
             answer: tuple[Any, ...] = ("ok", readers[name](*arguments))
         except (MissingExtraError, MlirConversionError) as problem:

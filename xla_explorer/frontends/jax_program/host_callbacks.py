@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.evaluator import EvaluationError, evaluates_custom_call
 from xla_explorer.hlo.instruction import HloInstruction
@@ -23,7 +24,7 @@ from xla_explorer.hlo.primitive_type import TOKEN
 from xla_explorer.hlo.shape import Shape, tuple_shape
 
 _JAXS_TARGET = re.compile(r'"?xla_ffi(_partitioned)?_python_cpu_callback"?')
-_TARGET = '"xla_explorer_host_callback"'
+_TARGET = "xla_explorer_host_callback"
 _NUMBER = re.compile(r"(\w+)\s*=\s*(\d+)")
 _MODULES_KEPT = 256  # of those that nobody can be seen to hold, how many of the newest keep their functions
 
@@ -59,13 +60,13 @@ def bind_callbacks(module: HloModule, functions: Sequence[Callable[..., Any]]) -
             made[int(index)] = next(_numbers), HostCallback(functions[int(index)])
             _callbacks[made[int(index)][0]] = made[int(index)][1]
         config = f"{{number = {made[int(index)][0]} : ui64}}"
-        i.parent.set_attributes(i, i.attributes.with_values(custom_call_target=_TARGET, backend_config=config))
+        i.parent.set_attributes(i, i.attributes.with_values(custom_call_target=f'"{_TARGET}"', backend_config=config))
     return tuple([callback for _, callback in made.values()])
 
 
 def has_callbacks(module: HloModule) -> bool:
     """Whether a module calls Python functions of this process."""
-    return any(i.opcode.name == "custom-call" and str(i.attributes.get("custom_call_target")) == _TARGET for i in module.instructions())
+    return any(custom_call_target(i) == _TARGET for i in module.instructions())
 
 
 def _is_token(shape: Shape) -> bool:
@@ -95,7 +96,7 @@ def start_with_own_tokens(module: HloModule) -> None:
     module.attributes.pop("entry_computation_layout", None)
 
 
-@evaluates_custom_call(_TARGET.strip('"'))
+@evaluates_custom_call(_TARGET)
 def _call_back(i: HloInstruction, operands: Sequence[Any], evaluator: Any) -> Any:
     number = dict(_NUMBER.findall(str(i.attributes.get("backend_config") or ""))).get("number")
     callback = _callbacks.get(int(number)) if number is not None else None

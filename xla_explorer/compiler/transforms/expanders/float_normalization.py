@@ -11,13 +11,13 @@ from xla_explorer.compiler.rewriting.removal import order_callees_first
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.compiler.transforms.simplifiers.tuple_simplifier import simplify_tuples
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
-from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.layout import layout
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
+from xla_explorer.hlo.type_conversion import in_types_of
 
 UNTOUCHED = frozenset(
     [
@@ -62,7 +62,7 @@ def in_wide_type(i: HloInstruction, low: PrimitiveType, high: PrimitiveType) -> 
     if any(leaves):
         users, was_root, shape = list(i.users), i.is_root, i.shape
         computation.set_shape(i, _widened(shape, low, high))
-        back = _back(i, shape)
+        back = in_types_of(i, shape)
         wideners = [u for u in users if u.opcode.name == "convert" and u.shape is i.shape]
         for user in [u for u in users if u not in wideners]:
             computation.set_operands(user, [back if o is i else o for o in user.operands])
@@ -86,20 +86,6 @@ def _widened(shape: Shape, low: PrimitiveType, high: PrimitiveType) -> Shape:
     return plain if shape.layout.properties else shape.with_element_type(high)
 
 
-def _back(wide: HloInstruction, shape: Shape) -> HloInstruction:
-    """The value in the types of `shape`."""
-    computation = wide.parent
-    if wide.shape is shape:
-        return wide
-    if not shape.is_tuple:
-        return computation.add("convert", shape, (wide,), metadata=wide.metadata)
-    parts = [
-        _back(computation.add("get-tuple-element", part, (wide,), attributes_of({"index": k})), want)
-        for k, (part, want) in enumerate(zip(wide.shape.tuple_shapes, shape.tuple_shapes, strict=True))
-    ]
-    return computation.add("tuple", shape, parts)
-
-
 def _applied_in_wide_type(applied: HloComputation, low: PrimitiveType, high: PrimitiveType) -> HloComputation:
     """A copy of a reducer (comparator ...) that takes and gives the wide type, computes in it, and rounds its result to the narrow one."""
     kinds = [p.shape.element_type for p in applied.parameters()] + [leaf.element_type for _, leaf in applied.root.shape.leaves()]
@@ -121,7 +107,7 @@ def _applied_in_wide_type(applied: HloComputation, low: PrimitiveType, high: Pri
         source = i.operands[0] if i.opcode.name == "convert" else i
         if source.opcode.name == "convert" and source.operands[0].opcode.name == "parameter" and source.operands[0].shape is i.shape:
             copy.replace(i, source.operands[0])
-    copy.set_root(_back(copy.root, _widened(copy.root.shape, low, high)))
+    copy.set_root(in_types_of(copy.root, _widened(copy.root.shape, low, high)))
     return copy
 
 

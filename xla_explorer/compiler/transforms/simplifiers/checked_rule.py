@@ -250,7 +250,7 @@ def _of_any_magnitude(values: Any, shape: Shape, generator: np.random.Generator)
     kind = shape.element_type
     if not (kind.is_float or kind.is_complex):
         return values
-    limits = float_limits(kind.component.dtype if kind.is_complex else kind.dtype)
+    limits = float_limits(kind.dtype)
     low, high = int(np.log2(float(limits.smallest_normal))), int(np.log2(float(limits.max)))
     # The last: where the exponential of a number leaves the range.
     powers = generator.choice(

@@ -6,7 +6,7 @@ import importlib
 import sys
 
 from xla_explorer.explorer.comparisons.sweep.task import run_task
-from xla_explorer.foundation.messages import own_streams, receive, send
+from xla_explorer.foundation.messages import own_streams, received, send
 
 
 def main() -> None:
@@ -14,9 +14,5 @@ def main() -> None:
     requests, answers = own_streams()
     for name in sys.argv[1:]:
         importlib.import_module(name)
-    while True:
-        try:
-            (task,) = receive(requests)
-        except EOFError:
-            return
+    for (task,) in received(requests):
         send(answers, None if task is None else run_task(task))

@@ -25,7 +25,7 @@ from xla_explorer.explorer.sessions.isolation.travelling import portable
 from xla_explorer.explorer.sessions.warming import warm_backend
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.memory_limit import limit_memory, mapped_bytes
-from xla_explorer.foundation.messages import own_streams, receive, send
+from xla_explorer.foundation.messages import own_streams, received, send
 from xla_explorer.foundation.plain_data import PlainDataError
 from xla_explorer.hlo.module import HloModule
 
@@ -164,11 +164,7 @@ def main() -> None:
     """Answer requests until the pipe closes."""
     requests, answers = own_streams()
     worker = Worker(Blackboard(sys.argv[1]))
-    while True:
-        try:
-            name, *arguments = receive(requests)
-        except EOFError:
-            return
+    for name, *arguments in received(requests):
         try:
             answer: tuple[Any, ...] = ("ok", getattr(worker, name)(*arguments))
         except BaseException as problem:  # whatever it is, the answer is for the other side

@@ -13,7 +13,7 @@ from xla_explorer.compiler.rewriting.operators import all_gather, all_to_all
 from xla_explorer.compiler.rewriting.patterns import any_, operator, splat
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer
-from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import counts_in
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import why_not_counted
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.computation import HloComputation
@@ -123,11 +123,8 @@ def device_count(i: HloInstruction) -> int | None:
 def groups_are_known(instruction: HloInstruction) -> Reason | None:
     """The replica groups are listed and equally large, and their size is a number of the type."""
     count = device_count(instruction)
-    if count and counts_in(instruction.shape.element_type, count):
-        return None
     if count:
-        kind = instruction.shape.element_type
-        return refuse("leaves-range", f"{kind.name} does not hold {count}, the number of terms", type=kind.name, count=count)
+        return why_not_counted(instruction.shape.element_type, count)
     return refuse("group-size-unknown", f"%{instruction.name} does not list replica groups of one size")
 
 

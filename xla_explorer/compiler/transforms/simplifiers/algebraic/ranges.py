@@ -71,7 +71,7 @@ def product_is_in_range(
         return None
     kind = _type_of(instruction)
     one, other = _values(a), _values(b)
-    limits = float_limits(kind.component.dtype if kind.is_complex else kind.dtype)
+    limits = float_limits(kind.dtype)
     with np.errstate(all="ignore"):
         found = np.abs((one * other).astype(one.dtype)).astype(np.float64)
         x, y = np.abs(one).astype(np.float64), np.abs(other).astype(np.float64)
@@ -109,7 +109,7 @@ def reciprocal_is_in_range(instruction: HloInstruction, c: HloInstruction) -> Re
     """Check that 1 / C is a number of the type with most of its digits."""
     value = _values(c).reshape(-1)[:1]
     kind = _type_of(instruction)
-    limits = float_limits(kind.component.dtype if kind.is_complex else kind.dtype)
+    limits = float_limits(kind.dtype)
     with np.errstate(all="ignore"):
         reciprocal = (value.dtype.type(1) / value).astype(value.dtype)
         wide = np.complex128 if kind.is_complex else np.float64
@@ -145,16 +145,19 @@ def root_of_largest_is_in_range(instruction: HloInstruction) -> Reason | None:
 def reciprocal_roots_are_in_range(instruction: HloInstruction) -> Reason | None:
     """Check that each positive number of the type has a reciprocal root, a product that underflows a zero."""
     kind = _type_of(instruction)
-    limits = float_limits(kind.component.dtype if kind.is_complex else kind.dtype)
+    limits = float_limits(kind.dtype)
     if (kind.has_sign or kind.is_complex) and float(limits.smallest_subnormal) ** -0.5 <= float(limits.max):
         return None
     why = f"a reciprocal root or a tiny product leaves the range of {kind.name}"
     return refuse("leaves-range", f"{why} in %{instruction.name}; {_FAST_MATH}", type=kind.name)
 
 
-def counts_in(kind: PrimitiveType, count: int) -> bool:
-    """Whether numbers up to a count are in the range of a type; an integer wraps as its sum does."""
-    return not kind.is_float or count <= float(float_limits(kind.dtype).max)
+def why_not_counted(kind: PrimitiveType, count: int) -> Reason | None:
+    """Refuse a type of floats whose range ends below a number of terms; an integer wraps as its sum does."""
+    if not kind.is_float or count <= float(float_limits(kind.dtype).max):
+        return None
+    message = f"{kind.name} does not hold {count}, the number of terms"
+    return refuse("leaves-range", message, type=kind.name, count=count)
 
 
 def has_the_range_of_f32(instruction: HloInstruction) -> Reason | None:
@@ -163,8 +166,7 @@ def has_the_range_of_f32(instruction: HloInstruction) -> Reason | None:
     Their sums are computed in a wider type; a part of the sum that is rounded alone may overflow.
     """
     kind = _type_of(instruction)
-    part = kind.component if kind.is_complex else kind
-    if not part.is_float or float(float_limits(part.dtype).max) > 1e38:
+    if not (kind.is_float or kind.is_complex) or float(float_limits(kind.dtype).max) > 1e38:
         return None
     return refuse(
         "leaves-range",

@@ -23,7 +23,7 @@ from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import identity_of, plain_reducer, same_value
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
-from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import counts_in, has_the_range_of_f32
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import has_the_range_of_f32, why_not_counted
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -242,11 +242,8 @@ def sums_only_repeats(i: HloInstruction) -> bool:
 
 def number_is_in_range(instruction: HloInstruction, wide: HloInstruction) -> Reason | None:
     """The number of equal terms is a number of the type."""
-    kind, sizes = instruction.shape.element_type, wide.shape.dimensions
-    count = math.prod([sizes[d] for d in dimensions_of(instruction)])
-    if counts_in(kind, count):
-        return None
-    return refuse("leaves-range", f"{kind.name} does not hold {count}, the number of terms", type=kind.name, count=count)
+    count = math.prod([wide.shape.dimensions[d] for d in dimensions_of(instruction)])
+    return why_not_counted(instruction.shape.element_type, count)
 
 
 @rule(

@@ -21,7 +21,7 @@ from xla_explorer.compiler.rewriting.patterns import any_, scalar, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer, same_value
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import bounds, paddings
-from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import counts_in
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import why_not_counted
 from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import is_plain, starts_from_identity
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
@@ -132,9 +132,9 @@ def cumulative_sum_of_scalar(
         return None
     shape = instruction.shape.with_element_type(S32)
     dimension = next(d for d, w in enumerate(window_of(instruction)) if w != _TRIVIAL)
-    kind, size = instruction.shape.element_type, shape.dimensions[dimension]
-    if not counts_in(kind, size):
-        return refuse("leaves-range", f"{kind.name} does not hold {size}, the number of terms", type=kind.name, count=size)
+    reason = why_not_counted(instruction.shape.element_type, shape.dimensions[dimension])
+    if reason is not None:
+        return reason
     places = computation.add("iota", shape, (), attributes_of({"iota_dimension": dimension}))
     counts = computation.add("add", shape, (places, splat_constant(computation, shape, 1)))
     if instruction.shape.element_type is not S32:

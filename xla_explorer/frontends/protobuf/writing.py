@@ -1,4 +1,4 @@
-"""The wire format of protocol buffers, as far as the plugin writes it."""
+"""The wire format of protocol buffers, as far as it is written here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ def number_field(field: int, number: int) -> bytes:
 
 def bytes_field(field: int, content: bytes) -> bytes:
     """A field with a message or text."""
-    return varint(field << 3 | 2) + varint(len(content)) + content
+    return bytes_head(field, len(content)) + content
+
+
+def bytes_head(field: int, size: int) -> bytes:
+    """What stands before the content of a field with a message or text."""
+    return varint(field << 3 | 2) + varint(size)
 
 
 def numbers_field(field: int, numbers: Iterable[int]) -> bytes:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.xla.large_constants import payload_of, text_and_constants, travels_as_bytes, with_constants
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
+from xla_explorer.frontends.hlo_proto.large_constants import payload_of, text_and_constants, travels_as_bytes, with_constants
 from xla_explorer.hlo.text import parse_hlo
 
 pytestmark = [pytest.mark.jax, pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")]

@@ -1,4 +1,4 @@
-"""Large constants on their way to real XLA: as bytes beside the text, in which `{...}` stands for them.
+"""Large constants on their way to jaxlib: as bytes beside the text, in which `{...}` stands for them.
 
 The decimal text of an array takes many times its memory, and longer to write and to read than XLA takes to compile most programs.
 """
@@ -12,9 +12,9 @@ import numpy as np
 
 from xla_explorer.frontends.hlo_proto.schema import LITERAL
 from xla_explorer.frontends.protobuf.message import read_varint
+from xla_explorer.frontends.protobuf.writing import bytes_head
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.opcodes import CONSTANT
 
 _LEAST_BYTES: Final = 4096
 _VARINTS: Final = frozenset({"s32", "s64", "u32", "u64"})
@@ -37,20 +37,23 @@ def travels_as_bytes(literal: Any) -> bool:
     )
 
 
-def placeholder(literal: Literal) -> Literal:
-    """Return the literal whose text is `{...}`."""
-    return Literal(literal.shape, text="{...}")
-
-
 def text_and_constants(module: HloModule) -> tuple[str, dict[str, Payload]]:
     """Return the text of a module with `{...}` for its large constants, and their values by name."""
-    constants = {i.name: payload_of(i.payload) for i in module.instructions() if travels_as_bytes(i.payload)}
-    if not constants:
+    if not any(travels_as_bytes(i.payload) for i in module.instructions()):
         return module.to_text(), {}
     sent = module.clone()
-    for i in [i for i in sent.instructions() if i.name in constants and i.opcode is CONSTANT]:
-        i.parent.set_payload(i, placeholder(i.payload))
+    constants = taken_constants(sent)
     return sent.to_text(), constants
+
+
+def taken_constants(module: HloModule) -> dict[str, Payload]:
+    """Put `{...}` in the place of a module's large constants. Return their values by name."""
+    taken = {}
+    for i in module.instructions():
+        if travels_as_bytes(i.payload):
+            taken[i.name] = payload_of(i.payload)
+            i.parent.set_payload(i, Literal(i.payload.shape, text="{...}"))
+    return taken
 
 
 def payload_of(literal: Literal) -> Payload:
@@ -100,7 +103,7 @@ def _replaced(message: memoryview, field: int, change: Callable[[memoryview], by
     for number, whole, part in _fields(message):
         if number == field and part is not None:
             new = change(part)
-            made += [_number(field << 3 | _BY_LENGTH), _number(len(new)), new]
+            made += [bytes_head(field, len(new)), new]
         else:
             made.append(whole)
     return b"".join(made)
@@ -122,12 +125,3 @@ def _fields(message: memoryview) -> Iterator[tuple[int, memoryview, Any]]:
         else:
             at += 8 if wire == 1 else 4
         yield tag >> 3, message[start:at], part
-
-
-def _number(value: int) -> bytes:
-    made = bytearray()
-    while value > 127:
-        made.append(value & 127 | 128)
-        value >>= 7
-    made.append(value)
-    return bytes(made)
