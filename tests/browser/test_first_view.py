@@ -13,11 +13,18 @@ from tests.browser.live_page import open_live
 from tests.browser.test_legible import layers_text
 from tests.support.dag import dag_text
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the first view is NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="no Chromium on the path: the first view is NOT tested in a browser",
+    ),
 ]
 
 
@@ -31,7 +38,9 @@ def _open(browser: Any, path: Path, address: str = "", width: int = 1440) -> tup
 
 
 @pytest.mark.long
-def test_a_live_view_opens_on_its_kernels_measures_them_and_tries_a_refusal(browser: Any, tmp_path: Path) -> None:
+def test_a_live_view_opens_on_its_kernels_measures_them_and_tries_a_refusal(
+    browser: Any, tmp_path: Path
+) -> None:
     session = xe.compile(layers_text(1), threads=1)
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     open_live(page, xe.explore(session), tmp_path, tab="")
@@ -41,14 +50,30 @@ def test_a_live_view_opens_on_its_kernels_measures_them_and_tries_a_refusal(brow
     page.locator(".xe-measure").click()
     page.wait_for_function("() => document.querySelector('.xe-measure').textContent === 'measure'")
     page.evaluate("deliver()")
-    page.wait_for_function("() => document.querySelector('.xe-overview .xe-bar-row').innerText.includes('measured')")
-    times = dict(zip(session.last_profile["kernel"], session.last_profile["median_us"], strict=True))
+    page.wait_for_function(
+        "() => document.querySelector('.xe-overview .xe-bar-row').innerText.includes('measured')"
+    )
+    times = dict(
+        zip(session.last_profile["kernel"], session.last_profile["median_us"], strict=True)
+    )
     assert list(times.values())[1:] == [3 + 2 * k for k in range(len(times) - 1)]
-    assert page.locator(".xe-hottest tbody tr td").first.inner_text() == "%reduce_fusion× 2", "the run that the button made; two that are alike are one row"
-    assert {r.bound for r in session._explorer_source_().reports.kernels()} <= {"memory", "arithmetic", "launch", "latency"}
+    assert page.locator(".xe-hottest tbody tr td").first.inner_text() == "%reduce_fusion× 2", (
+        "the run that the button made; two that are alike are one row"
+    )
+    assert {r.bound for r in session._explorer_source_().reports.kernels()} <= {
+        "memory",
+        "arithmetic",
+        "launch",
+        "latency",
+    }
     said = page.locator(".xe-overview-body").inner_text()
-    assert ("between kernels, threads and host" in said) != ("together in a run of" in said), "all of the run is accounted for"
-    assert [page.locator(f"{table} th", has_text="share of run").count() for table in (".xe-hottest", ".xe-times")] == [1, 1]
+    assert ("between kernels, threads and host" in said) != ("together in a run of" in said), (
+        "all of the run is accounted for"
+    )
+    assert [
+        page.locator(f"{table} th", has_text="share of run").count()
+        for table in (".xe-hottest", ".xe-times")
+    ] == [1, 1]
     prices = page.locator(".xe-refused tbody tr td:nth-child(2)").all_inner_texts()
     assert prices and all(text[0] in "≤~" for text in prices)
     page.locator(".xe-attempt").first.click()
@@ -63,7 +88,9 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> tuple[xe.Session, Path]:
 
 
 @pytest.mark.long
-def test_a_big_module_opens_around_the_kernel_that_takes_most_time(browser: Any, big: tuple[xe.Session, Path]) -> None:
+def test_a_big_module_opens_around_the_kernel_that_takes_most_time(
+    browser: Any, big: tuple[xe.Session, Path]
+) -> None:
     page, errors = _open(browser, big[1], "#tab=graph")
     seen = page.evaluate(
         """() => { const a = document.querySelector('.xe').explorer, stage = document.querySelector('.xe-stage').getBoundingClientRect(),
@@ -78,7 +105,9 @@ def test_a_big_module_opens_around_the_kernel_that_takes_most_time(browser: Any,
             document.querySelectorAll('.xe-node.k-parameter').length, a.now.picture.nodes.filter(n => n.kind === 'parameter').length]; }"""
     )
     assert seen[0] == 1 and seen[1] and seen[2] >= 5, seen
-    assert seen[5] == seen[6] - seen[4] and f"{seen[4]} parameters folded" in seen[3] and errors == []
+    assert (
+        seen[5] == seen[6] - seen[4] and f"{seen[4]} parameters folded" in seen[3] and errors == []
+    )
     page.close()
 
 
@@ -92,11 +121,20 @@ ENTRY e {
 }"""
 
 
-def test_marks_say_what_the_pass_did_and_the_legend_counts_them(browser: Any, big: tuple[xe.Session, Path], tmp_path: Path) -> None:
+def test_marks_say_what_the_pass_did_and_the_legend_counts_them(
+    browser: Any, big: tuple[xe.Session, Path], tmp_path: Path
+) -> None:
     small = xe.compile(DIVISION, passes="algsimp", threads=1)
-    step = next(recorded.number for recorded in small.passes[1:] if recorded.name == "algsimp" and recorded.changed)
+    step = next(
+        recorded.number
+        for recorded in small.passes[1:]
+        if recorded.name == "algsimp" and recorded.changed
+    )
     page, errors = _open(browser, small.save(tmp_path / "small.html"), f"#tab=graph&step={step}")
-    assert page.locator(".xe-node .plus").count() == 1 and page.locator(".xe-legend .mark.new").inner_text() == "+ new 1"
+    assert (
+        page.locator(".xe-node .plus").count() == 1
+        and page.locator(".xe-legend .mark.new").inner_text() == "+ new 1"
+    )
     assert errors == []
     page.close()
     session, path = big
@@ -109,7 +147,9 @@ def test_marks_say_what_the_pass_did_and_the_legend_counts_them(browser: Any, bi
             "() => Object.fromEntries([...document.querySelector('.xe').explorer.now.picture.nodes].map(n => [n.id, n.name]))"
         )  # fmt: skip
         marked = page.locator(".xe-node .plus").count()
-        assert bool(marked) <= bool(added & set(map(int, drawn))), f"pass {recorded.number} added {len(added)}, {marked} are marked"
+        assert bool(marked) <= bool(added & set(map(int, drawn))), (
+            f"pass {recorded.number} added {len(added)}, {marked} are marked"
+        )
         legend = page.locator(".xe-legend .mark.new").all_inner_texts()
         assert legend == ([f"+ new {marked}"] if marked else [])
     assert errors == []
@@ -132,12 +172,18 @@ def test_borders_move_panels_fold_and_both_are_remembered(browser: Any, tmp_path
     page.keyboard.press("ArrowUp")
     assert abs(size(".xe-panes")["height"] - code - 16) < 2
     for _ in range(8):
-        page.locator(".xe-code .xe-pane-chips button:not(.on)").first.click() if page.locator(".xe-code .xe-pane-chips button:not(.on)").count() else None
+        page.locator(".xe-code .xe-pane-chips button:not(.on)").first.click() if page.locator(
+            ".xe-code .xe-pane-chips button:not(.on)"
+        ).count() else None
     assert page.locator(".xe-pane").count() >= 6, "any number of panes side by side"
     lines = ".xe-pane[data-pane='hlo-after'] .xe-lines"
-    assert page.evaluate(f"() => {{ const el = document.querySelector(\"{lines}\"); return el.scrollWidth > el.clientWidth + 5; }}")
+    assert page.evaluate(
+        f'() => {{ const el = document.querySelector("{lines}"); return el.scrollWidth > el.clientWidth + 5; }}'
+    )
     page.locator(".xe-wrap").click()
-    assert not page.evaluate(f"() => {{ const el = document.querySelector(\"{lines}\"); return el.scrollWidth > el.clientWidth + 5; }}")
+    assert not page.evaluate(
+        f'() => {{ const el = document.querySelector("{lines}"); return el.scrollWidth > el.clientWidth + 5; }}'
+    )
     page.locator(".xe-why > header b").click()
     assert size(".xe-why")["width"] < 40 and not page.locator(".xe-why-body").is_visible()
     page.reload()
@@ -150,7 +196,9 @@ def test_borders_move_panels_fold_and_both_are_remembered(browser: Any, tmp_path
 
 @pytest.mark.long
 @pytest.mark.parametrize("where", ["page", "notebook"])
-def test_every_border_resizes_a_panel_by_mouse_and_keys(browser: Any, tmp_path: Path, where: str) -> None:
+def test_every_border_resizes_a_panel_by_mouse_and_keys(
+    browser: Any, tmp_path: Path, where: str
+) -> None:
     session = xe.compile(layers_text(6), threads=1)
     session.profile(repeats=2)
     if where == "page":
@@ -160,19 +208,39 @@ def test_every_border_resizes_a_panel_by_mouse_and_keys(browser: Any, tmp_path: 
         open_live(page, xe.explore(session), tmp_path)
     page.evaluate("() => document.querySelector('.xe-times').classList.remove('folded')")
     page.wait_for_timeout(100)
-    panels = {"passes": ".xe-timeline", "reasons": ".xe-why", "code": ".xe-centre", "times": ".xe-panes"}
-    panels |= {"code": ".xe-panes", "times": ".xe-times .xe-scroll"} if where == "page" else {"times (lower)": ".xe-times .xe-scroll"}
-    borders = {"passes": ("ArrowRight", ".xe-timeline"), "reasons": ("ArrowLeft", ".xe-why"), "code": ("ArrowUp", ".xe-code"), "times": ("ArrowUp", ".xe-times")}
+    panels = {
+        "passes": ".xe-timeline",
+        "reasons": ".xe-why",
+        "code": ".xe-centre",
+        "times": ".xe-panes",
+    }
+    panels |= (
+        {"code": ".xe-panes", "times": ".xe-times .xe-scroll"}
+        if where == "page"
+        else {"times (lower)": ".xe-times .xe-scroll"}
+    )
+    borders = {
+        "passes": ("ArrowRight", ".xe-timeline"),
+        "reasons": ("ArrowLeft", ".xe-why"),
+        "code": ("ArrowUp", ".xe-code"),
+        "times": ("ArrowUp", ".xe-times"),
+    }
     for name, panel in panels.items():
         key, owner = borders[name.split(" ")[0]]
         bar = page.locator(f"{owner} > .xe-border{'.below' if 'lower' in name else ':not(.below)'}")
-        size = lambda panel=panel, key=key: page.locator(panel).first.bounding_box()["width" if key in ("ArrowLeft", "ArrowRight") else "height"]  # noqa: E731
+        side = "width" if key in ("ArrowLeft", "ArrowRight") else "height"
+
+        def size(panel=panel, side=side):
+            return page.locator(panel).first.bounding_box()[side]
+
         before = size()
         bar.focus()
         page.keyboard.press(key)
         page.wait_for_timeout(50)
         assert abs(abs(size() - before) - 16) < 2, f"{name} in a {where}: {before} -> {size()}"
-        assert page.evaluate("() => Number(document.activeElement.getAttribute('aria-valuenow'))") == pytest.approx(size(), abs=1)
+        assert page.evaluate(
+            "() => Number(document.activeElement.getAttribute('aria-valuenow'))"
+        ) == pytest.approx(size(), abs=1)
         box = bar.bounding_box()
         before = size()
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

@@ -58,7 +58,9 @@ def quiz(answers: dict[str, Any]) -> Cases:
         }
         if what in known:
             return int(known[what]())
-        return shape.element_type.dtype.itemsize * math.prod([shape.dimensions[d] for d in order[: order.index(0)]])
+        return shape.element_type.dtype.itemsize * math.prod(
+            [shape.dimensions[d] for d in order[: order.index(0)]]
+        )
 
     if all(answers.get(q) is None for q in QUIZ):
         raise NotImplementedError(f"{len(QUIZ)} open")
@@ -66,18 +68,30 @@ def quiz(answers: dict[str, Any]) -> Cases:
         got = answers.get(question)
         if got is None:
             gone = question not in answers
-            raise WrongAnswer(Failure(
-                "no-number",
-                f"This question has no answer{'' if gone else ' yet'}: {question}",
-                "a number",
-                "the question is gone from the dictionary" if gone else "None",
-                hint="Keep the questions as they are, and put a number after each colon.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "no-number",
+                    f"This question has no answer{'' if gone else ' yet'}: {question}",
+                    "a number",
+                    "the question is gone from the dictionary" if gone else "None",
+                    hint="Keep the questions as they are, and put a number after each colon.",
+                )
+            )
         if isinstance(got, bool) or not isinstance(got, int | float | np.number):
             message = f"The answer is a number, not text: {question}"
-            raise WrongAnswer(Failure("no-number", message, "a number", repr(got), hint="Write 0, not '0'."))
+            raise WrongAnswer(
+                Failure("no-number", message, "a number", repr(got), hint="Write 0, not '0'.")
+            )
         if got != right(question):
-            raise WrongAnswer(Failure("wrong-number", f"Not this number: {question}", "another number", repr(got), hint=hint))
+            raise WrongAnswer(
+                Failure(
+                    "wrong-number",
+                    f"Not this number: {question}",
+                    "another number",
+                    repr(got),
+                    hint=hint,
+                )
+            )
         yield None
 
 
@@ -125,15 +139,21 @@ def strides(function: Callable[..., Any]) -> Cases:
             step *= shape.dimensions[dimension]
         integers = isinstance(got, tuple) and all(isinstance(s, int | np.integer) for s in got)
         if not integers or got != tuple(steps):
-            message = f"The strides of {shape} are others." if integers else "The answer is a tuple of integers."
-            raise WrongAnswer(Failure(
-                "wrong-strides",
-                message,
-                str(tuple(steps)),
-                repr(got),
-                parameter_program(shape),
-                hint="Walk the layout from minor to major: the stride of a dimension is the product of the sizes that came before it.",
-            ))
+            message = (
+                f"The strides of {shape} are others."
+                if integers
+                else "The answer is a tuple of integers."
+            )
+            raise WrongAnswer(
+                Failure(
+                    "wrong-strides",
+                    message,
+                    str(tuple(steps)),
+                    repr(got),
+                    parameter_program(shape),
+                    hint="Walk the layout from minor to major: the stride of a dimension is the product of the sizes that came before it.",
+                )
+            )
         yield None
 
 
@@ -162,12 +182,15 @@ def leaves(function: Callable[[Shape], Any]) -> Cases:
         got = function(shape)
         want = list(shape.leaves())
         if list(got) != want:
-            raise WrongAnswer(Failure(
-                "wrong-leaves",
-                "The leaves of this shape are others.",
-                str(want),
-                repr(got),
-                parameter_program(shape),
-                hint="Recurse into shape.tuple_shapes where shape.is_tuple, and put the element's number before the paths that come back.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "wrong-leaves",
+                    "The leaves of this shape are others.",
+                    str(want),
+                    repr(got),
+                    parameter_program(shape),
+                    hint="Recurse into shape.tuple_shapes where shape.is_tuple, and put the element's number "
+                    "before the paths that come back.",
+                )
+            )
         yield None

@@ -40,7 +40,9 @@ _ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT t = f32[] add
 
 
 def _one(parameters: str, root: str, reducer: bool = False) -> HloModule:
-    return parse_hlo(f"HloModule m\n{_ADD if reducer else ''}\nENTRY main {{ {parameters}  ROOT r = {root} }}")
+    return parse_hlo(
+        f"HloModule m\n{_ADD if reducer else ''}\nENTRY main {{ {parameters}  ROOT r = {root} }}"
+    )
 
 
 def programs() -> list[HloModule]:
@@ -56,8 +58,16 @@ def programs() -> list[HloModule]:
         _one("x = f32[4,5] parameter(0)", "f32[5,4] transpose(x), dimensions={1,0}"),
         _one("x = bf16[10] parameter(0)", "f32[10] convert(x)"),
         _one("x = f64[10] parameter(0)  y = f64[10] parameter(1)", "f64[10] multiply(x, y)"),
-        _one("x = f32[6,7] parameter(0)  z = f32[] constant(0)", "f32[6] reduce(x, z), dimensions={1}, to_apply=add", True),
-        _one("x = f32[6,7] parameter(0)  z = f32[] constant(0)", "f32[] reduce(x, z), dimensions={0,1}, to_apply=add", True),
+        _one(
+            "x = f32[6,7] parameter(0)  z = f32[] constant(0)",
+            "f32[6] reduce(x, z), dimensions={1}, to_apply=add",
+            True,
+        ),
+        _one(
+            "x = f32[6,7] parameter(0)  z = f32[] constant(0)",
+            "f32[] reduce(x, z), dimensions={0,1}, to_apply=add",
+            True,
+        ),
     ]
     for m, k, n in ((1, 1, 1), (2, 3, 5), (64, 32, 16), (128, 128, 1)):
         made.append(
@@ -100,19 +110,24 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
         want = (int(known.flops + known.transcendentals), int(known.bytes_accessed))
         got = function(i)
         if isinstance(got, tuple) and len(set(i.operands)) < len(i.operands) and got != want:
-            hints = {i.opcode.name: "An operand that stands there twice is read twice here: XLA counts it for each of its places."}
+            hints = {
+                i.opcode.name: "An operand that stands there twice is read twice here: XLA counts it for each of its places."
+            }
         if not isinstance(got, tuple) or tuple(got) != want:
             name = i.opcode.name
-            raise WrongAnswer(Failure(
-                f"wrong-cost-{name}",
-                f"The cost of {name} is another one.",
-                f"(operations, bytes) = {want}",
-                repr(got),
-                module,
-                hint=hints.get(
-                    name, "One operation an element; every operand is read, the result written. i.shape.byte_size has the bytes."
-                ),
-            ))
+            raise WrongAnswer(
+                Failure(
+                    f"wrong-cost-{name}",
+                    f"The cost of {name} is another one.",
+                    f"(operations, bytes) = {want}",
+                    repr(got),
+                    module,
+                    hint=hints.get(
+                        name,
+                        "One operation an element; every operand is read, the result written. i.shape.byte_size has the bytes.",
+                    ),
+                )
+            )
         yield None
 
 
@@ -133,22 +148,26 @@ def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
         try:
             got = function(operations, moved, PEAK, BANDWIDTH)
         except ZeroDivisionError:
-            raise WrongAnswer(Failure(
-                "divides-by-zero",
-                f"Your code divides by 0: {operations:g} operations, {moved:g} bytes, {PEAK:g} operations/s, {BANDWIDTH:g} bytes/s.",
-                f"{want:g}",
-                "ZeroDivisionError",
-                hint="The textbook's min(peak, operations / bytes * bandwidth) fails where no bytes are moved. The times never do: "
-                "time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
-            )) from None
+            raise WrongAnswer(
+                Failure(
+                    "divides-by-zero",
+                    f"Your code divides by 0: {operations:g} operations, {moved:g} bytes, {PEAK:g} operations/s, {BANDWIDTH:g} bytes/s.",
+                    f"{want:g}",
+                    "ZeroDivisionError",
+                    hint="The textbook's min(peak, operations / bytes * bandwidth) fails where no bytes are moved. The times never do: "
+                    "time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
+                )
+            ) from None
         if not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * max(want, 1):
-            raise WrongAnswer(Failure(
-                "wrong-roof",
-                f"{operations:g} operations and {moved:g} bytes at {PEAK:g} operations/s and {BANDWIDTH:g} bytes/s.",
-                f"{want:g}",
-                repr(got),
-                hint="time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "wrong-roof",
+                    f"{operations:g} operations and {moved:g} bytes at {PEAK:g} operations/s and {BANDWIDTH:g} bytes/s.",
+                    f"{want:g}",
+                    repr(got),
+                    hint="time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
+                )
+            )
         yield None
 
 
@@ -160,8 +179,16 @@ _PLACES: dict[str, tuple[int, int, str]] = {
         8 * 10**6,
         "Counted as one operation for eight bytes; that a machine needs a dozen instructions for it is another matter.",
     ),
-    "sum of f32[1000,1000] over dimension 1": (999 * 1000, 4 * 10**6, "About one addition for each four bytes read."),
-    "dot of f32[1024,1024] and f32[1024,1024]": (2 * 1024**3, 12 * 1024**2, "2 * 1024^3 operations, 3 * 4 * 1024^2 bytes."),
+    "sum of f32[1000,1000] over dimension 1": (
+        999 * 1000,
+        4 * 10**6,
+        "About one addition for each four bytes read.",
+    ),
+    "dot of f32[1024,1024] and f32[1024,1024]": (
+        2 * 1024**3,
+        12 * 1024**2,
+        "2 * 1024^3 operations, 3 * 4 * 1024^2 bytes.",
+    ),
     "dot of f32[1024,1024] and f32[1024,1]": (
         2 * 1024**2,
         4 * 1024**2,
@@ -188,7 +215,15 @@ def place(answers: dict[str, Any]) -> Cases:
             raise WrongAnswer(Failure("another-form", f"The answer for {name} must be one of two words.", "'memory' or 'arithmetic'",
                                       repr(answers[name]), hint="What takes longer there: to move the bytes, or to compute?"))  # fmt: skip
         if answers[name] != ("memory" if operations / moved < PEAK / BANDWIDTH else "arithmetic"):
-            raise WrongAnswer(Failure("wrong-place", f"Not this one: {name}.", "the other one", repr(answers[name]), hint=hint))
+            raise WrongAnswer(
+                Failure(
+                    "wrong-place",
+                    f"Not this one: {name}.",
+                    "the other one",
+                    repr(answers[name]),
+                    hint=hint,
+                )
+            )
         yield None
 
 
@@ -201,8 +236,14 @@ def _work(module: HloModule) -> tuple[int, int]:
             todo += i.operands
     root = module.entry.root
     results = root.operands if root.opcode.name == "tuple" else (root,)
-    inner = [instruction_cost(i) for i in needed if i.opcode.name not in ("parameter", "constant", "tuple")]
-    moved = sum([i.shape.byte_size for i in needed if i.opcode.name == "parameter"]) + sum([r.shape.byte_size for r in results])
+    inner = [
+        instruction_cost(i)
+        for i in needed
+        if i.opcode.name not in ("parameter", "constant", "tuple")
+    ]
+    moved = sum([i.shape.byte_size for i in needed if i.opcode.name == "parameter"]) + sum(
+        [r.shape.byte_size for r in results]
+    )
     return int(sum([c.flops + c.transcendentals for c in inner])), moved
 
 
@@ -243,7 +284,9 @@ def fused(function: Callable[[HloComputation], Any]) -> Cases:
         with answering(module):
             got = function(module.entry)
         if not (isinstance(got, tuple) and len(got) == 2):
-            return Failure("no-pair", "The answer is a pair.", "(operations, bytes)", repr(got), module)
+            return Failure(
+                "no-pair", "The answer is a pair.", "(operations, bytes)", repr(got), module
+            )
         if got[0] != want[0]:
             return Failure("wrong-operations", "The kernel executes another number of operations.", str(want[0]), repr(got[0]), module,
                            hint="Each needed instruction once; what the root does not need, not at all.")  # fmt: skip
@@ -276,12 +319,15 @@ def predict(function: Callable[[float, float, float, Machine], Any]) -> Cases:
         want = on.launch + max(operations / on.peak, moved / bandwidth)
         got = function(operations, moved, touched, on)
         if not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * max(want, 1e-12):
-            raise WrongAnswer(Failure(
-                "wrong-time",
-                f"{operations:g} operations, {moved:g} bytes moved, {touched:g} of them different ones.",
-                f"{want:g} s",
-                repr(got),
-                arguments=(operations, moved, touched, on),
-                hint="launch + max(operations / peak, moved / bandwidth); the bandwidth is that of the first level with touched <= size.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "wrong-time",
+                    f"{operations:g} operations, {moved:g} bytes moved, {touched:g} of them different ones.",
+                    f"{want:g} s",
+                    repr(got),
+                    arguments=(operations, moved, touched, on),
+                    hint="launch + max(operations / peak, moved / bandwidth); the bandwidth is that of the "
+                    "first level with touched <= size.",
+                )
+            )
         yield None

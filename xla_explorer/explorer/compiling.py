@@ -13,22 +13,29 @@ from xla_explorer.explorer.sessions.loading import as_module
 P = ParamSpec("P")
 
 
-def _of_sessions(function: Callable[Concatenate[type[Session], P], Session]) -> Callable[[Callable[..., Session]], Callable[P, Session]]:
+def _of_sessions(
+    function: Callable[Concatenate[type[Session], P], Session],
+) -> Callable[[Callable[..., Session]], Callable[P, Session]]:
     """Give a function the parameters that `compile_as` has behind the type that it makes, so that they are written once, and its own."""
     signature = inspect.signature(function)
 
     def decorate(compiling: Callable[..., Session]) -> Callable[P, Session]:
         parameters = list(signature.parameters.values())[1:]
-        own = [p for p in inspect.signature(compiling).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        own = [
+            p for p in inspect.signature(compiling).parameters.values() if p.kind is p.KEYWORD_ONLY
+        ]
         parameters[-1:-1] = own  # in front of the options of backends
-        compiling.__signature__ = signature.replace(parameters=parameters, return_annotation="Session")  # type: ignore[attr-defined]
+        shown = signature.replace(parameters=parameters, return_annotation="Session")
+        compiling.__signature__ = shown  # type: ignore[attr-defined]
         return compiling
 
     return decorate
 
 
 @_of_sessions(compile_as)
-def compile(*given: Any, force: Iterable[Any] = (), forbid: Iterable[Any] = (), **keywords: Any) -> Session:
+def compile(
+    *given: Any, force: Iterable[Any] = (), forbid: Iterable[Any] = (), **keywords: Any
+) -> Session:
     """Compile a module and keep everything that happened.
 
     Parameters
@@ -103,7 +110,9 @@ def compile(*given: Any, force: Iterable[Any] = (), forbid: Iterable[Any] = (), 
     [1.0, 1.0, 1.0, 1.0]
     """
     if given and callable(given[0]):
-        as_module(given[0])  # a function that is not lowered, before the arrays behind it are taken for options
+        as_module(
+            given[0]
+        )  # a function that is not lowered, before the arrays behind it are taken for options
     force, forbid = list(force), list(forbid)
     session = compile_as(Session, *given, **keywords)
     return session.override(force=force, forbid=forbid) if force or forbid else session

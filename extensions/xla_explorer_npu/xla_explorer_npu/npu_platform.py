@@ -21,7 +21,8 @@ class NpuPlatform:
 
     name = "npu"
     description = (
-        "A small accelerator without LLVM: a systolic matrix unit, a vector unit, a scratchpad and DMA queues, simulated cycle by cycle."
+        "A small accelerator without LLVM: a systolic matrix unit, a vector unit, a scratchpad and "
+        "DMA queues, simulated cycle by cycle."
     )
 
     def __init__(self) -> None:
@@ -84,11 +85,15 @@ class NpuStreamExecutor:
             self._free.setdefault(memory.handle, []).append(memory.address)
             memory.handle = None
 
-    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Stream | None = None) -> None:
+    def copy_to_device(
+        self, target: DeviceMemory, data: bytes | memoryview, stream: Stream | None = None
+    ) -> None:
         """At once without a stream, else when the stream gets there."""
         raw = bytes(data)
         if len(raw) > target.size:
-            raise ValueError(f"{len(raw)} bytes do not fit into {target.size} bytes of device memory")
+            raise ValueError(
+                f"{len(raw)} bytes do not fit into {target.size} bytes of device memory"
+            )
 
         def copy() -> None:
             self.machine.device[target.address : target.address + len(raw)] = memoryview(raw)
@@ -98,7 +103,9 @@ class NpuStreamExecutor:
         else:
             stream.pending.append(copy)
 
-    def copy_from_device(self, source: DeviceMemory, size: int, stream: Stream | None = None) -> bytes:
+    def copy_from_device(
+        self, source: DeviceMemory, size: int, stream: Stream | None = None
+    ) -> bytes:
         """What is there now: synchronise first."""
         if size > source.size:
             raise ValueError(f"cannot read {size} bytes from a device memory of {source.size}")
@@ -108,7 +115,9 @@ class NpuStreamExecutor:
         """Decode a program; it has one entry."""
         return decode(code)
 
-    def launch(self, loaded: Any, function: str, arguments: list[int], stream: Stream | None = None) -> None:
+    def launch(
+        self, loaded: Any, function: str, arguments: list[int], stream: Stream | None = None
+    ) -> None:
         """Queue a program; arguments go to the base registers."""
 
         def run() -> None:

@@ -10,19 +10,34 @@ from inputs import integers, normal, positive_definite, uniform, workload
 from jax import lax
 
 
-@workload("b_rope_causal_attention_2x160x6x48", normal(2, 160, 288), normal(288, 864, std=0.06), normal(288))
+@workload(
+    "b_rope_causal_attention_2x160x6x48",
+    normal(2, 160, 288),
+    normal(288, 864, std=0.06),
+    normal(288),
+)
 def rope_attention(x: Any, w: Any, scale: Any) -> Any:
     x = x * lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-6) * scale
     q, k, v = jnp.split((x @ w).reshape(2, 160, 18, 48), 3, axis=2)
     angle = jnp.arange(160.0)[:, None] * 10000 ** (-jnp.arange(24.0) / 24)
     c, s = jnp.cos(angle)[:, None], jnp.sin(angle)[:, None]
-    turn = lambda t: jnp.concatenate([t[..., :24] * c - t[..., 24:] * s, t[..., :24] * s + t[..., 24:] * c], -1)  # noqa: E731
+
+    def turn(t):
+        first, second = t[..., :24], t[..., 24:]
+        return jnp.concatenate([first * c - second * s, first * s + second * c], -1)
+
     scores = jnp.einsum("bqhd,bkhd->bhqk", turn(q), turn(k)) / 48**0.5
     scores = jnp.where(jnp.tril(jnp.ones((160, 160), bool)), scores, -1e30)
     return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores, -1), v)
 
 
-@workload("b_gru_t50_b8_d96", normal(50, 8, 96), normal(8, 96), normal(96, 288, std=0.1), normal(96, 288, std=0.1))
+@workload(
+    "b_gru_t50_b8_d96",
+    normal(50, 8, 96),
+    normal(8, 96),
+    normal(96, 288, std=0.1),
+    normal(96, 288, std=0.1),
+)
 def gru(xs: Any, h: Any, w: Any, u: Any) -> Any:
     def step(h: Any, x: Any) -> Any:
         a, b = x @ w, h @ u
@@ -33,12 +48,24 @@ def gru(xs: Any, h: Any, w: Any, u: Any) -> Any:
     return lax.scan(step, h, xs)
 
 
-@workload("b_mlp_infer_b1_600_300_300_20", normal(1, 600), normal(600, 300, std=0.05), normal(300, 300, std=0.05), normal(300, 20, std=0.05))
+@workload(
+    "b_mlp_infer_b1_600_300_300_20",
+    normal(1, 600),
+    normal(600, 300, std=0.05),
+    normal(300, 300, std=0.05),
+    normal(300, 20, std=0.05),
+)
 def mlp(x: Any, a: Any, b: Any, c: Any) -> Any:
     return jax.nn.log_softmax(jax.nn.gelu(jax.nn.gelu(x @ a) @ b) @ c)
 
 
-@workload("b_gnn_segment_sum_5000x30000x32", normal(5000, 32), integers(30000, high=5000), integers(30000, high=5000), normal(32, 32, std=0.2))
+@workload(
+    "b_gnn_segment_sum_5000x30000x32",
+    normal(5000, 32),
+    integers(30000, high=5000),
+    integers(30000, high=5000),
+    normal(32, 32, std=0.2),
+)
 def graph(x: Any, source: Any, target: Any, w: Any) -> Any:
     message = jax.nn.relu(x[source] @ w)
     total = jax.ops.segment_sum(message, target, 5000)
@@ -86,7 +113,9 @@ def life(x: Any) -> Any:
 def heat(u: Any) -> Any:
     def step(_: Any, u: Any) -> Any:
         inner = u[1:-1, 1:-1]
-        return u.at[1:-1, 1:-1].set(inner + 0.2 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * inner))
+        return u.at[1:-1, 1:-1].set(
+            inner + 0.2 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * inner)
+        )
 
     return lax.fori_loop(0, 60, step, u)
 
@@ -114,7 +143,9 @@ def boltzmann(f: Any) -> Any:
 def monte_carlo(key: Any) -> Any:
     k = jax.random.wrap_key_data(key, impl="threefry2x32")
     p = jax.random.uniform(k, (500000, 2))
-    return 4 * ((p * p).sum(1) < 1).mean(), jax.random.normal(jax.random.split(k)[0], (100000,)).std()
+    return 4 * ((p * p).sum(1) < 1).mean(), jax.random.normal(
+        jax.random.split(k)[0], (100000,)
+    ).std()
 
 
 @workload("b_fft_convolution_60x1024", normal(60, 1024), normal(100))
@@ -129,7 +160,9 @@ def lu(a: Any) -> Any:
     def step(k: Any, a: Any) -> Any:
         column = jnp.where(n > k, a[:, k] / a[k, k], 0)
         row = jnp.where(n >= k, a[k], 0)
-        return jnp.where((n[:, None] > k) & (n[None] == k), column[:, None], a - column[:, None] * row[None])
+        return jnp.where(
+            (n[:, None] > k) & (n[None] == k), column[:, None], a - column[:, None] * row[None]
+        )
 
     return lax.fori_loop(0, 95, step, a)
 
@@ -139,7 +172,12 @@ def histogram_by_sort(x: Any) -> Any:
     return jnp.diff(jnp.searchsorted(jnp.sort(x), jnp.arange(1001)))
 
 
-@workload("b_adam_1e6", *(normal(1000000, std=0.1) for _ in range(3)), uniform(1000000, low=0, high=0.1), integers(low=1, high=50))
+@workload(
+    "b_adam_1e6",
+    *(normal(1000000, std=0.1) for _ in range(3)),
+    uniform(1000000, low=0, high=0.1),
+    integers(low=1, high=50),
+)
 def adam(p: Any, g: Any, m: Any, v: Any, t: Any) -> Any:
     m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
     t = t.astype(jnp.float32)
@@ -152,7 +190,14 @@ def cross_entropy(x: Any, label: Any) -> Any:
     return jax.value_and_grad(loss)(x)
 
 
-@workload("b_layer_norm_grad_1500x384", normal(1500, 384), normal(384), normal(1500, 384), rtol=1e-2, atol=1e-3)
+@workload(
+    "b_layer_norm_grad_1500x384",
+    normal(1500, 384),
+    normal(384),
+    normal(1500, 384),
+    rtol=1e-2,
+    atol=1e-3,
+)
 def layer_norm_grad(x: Any, a: Any, g: Any) -> Any:
     def norm(x: Any, a: Any, b: Any) -> Any:
         return (x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5) * a + b
@@ -160,16 +205,32 @@ def layer_norm_grad(x: Any, a: Any, g: Any) -> Any:
     return jax.vjp(norm, x, a, a)[1](g)
 
 
-@workload("b_decode_step_b4_kv200_h8_d32", normal(4, 1, 256), normal(4, 200, 256), normal(4, 200, 256), normal(256, 768, std=0.1), integers(high=200))
+@workload(
+    "b_decode_step_b4_kv200_h8_d32",
+    normal(4, 1, 256),
+    normal(4, 200, 256),
+    normal(4, 200, 256),
+    normal(256, 768, std=0.1),
+    integers(high=200),
+)
 def decode(x: Any, keys: Any, values: Any, w: Any, t: Any) -> Any:
     q, k, v = jnp.split(x @ w, 3, -1)
-    keys, values = lax.dynamic_update_slice(keys, k, (0, t, 0)), lax.dynamic_update_slice(values, v, (0, t, 0))
+    keys, values = (
+        lax.dynamic_update_slice(keys, k, (0, t, 0)),
+        lax.dynamic_update_slice(values, v, (0, t, 0)),
+    )
     s = jnp.einsum("bhd,bkhd->bhk", q.reshape(4, 8, 32), keys.reshape(4, 200, 8, 32)) / 32**0.5
     p = jax.nn.softmax(jnp.where(jnp.arange(200) <= t, s, -1e30))
     return jnp.einsum("bhk,bkhd->bhd", p, values.reshape(4, 200, 8, 32)), keys, values
 
 
-@workload("b_moe_top2_b256_d64_e8", normal(256, 64), normal(64, 8), normal(8, 64, 128, std=0.1), normal(8, 128, 64, std=0.1))
+@workload(
+    "b_moe_top2_b256_d64_e8",
+    normal(256, 64),
+    normal(64, 8),
+    normal(8, 64, 128, std=0.1),
+    normal(8, 128, 64, std=0.1),
+)
 def experts(x: Any, gate: Any, a: Any, b: Any) -> Any:
     value, index = lax.top_k(x @ gate, 2)
     weight = (jax.nn.one_hot(index, 8) * jax.nn.softmax(value)[..., None]).sum(1)
@@ -177,7 +238,12 @@ def experts(x: Any, gate: Any, a: Any, b: Any) -> Any:
     return jnp.einsum("be,ebd->bd", weight, out)
 
 
-@workload("b_bfloat16_mlp_block_96x384", normal(96, 384, dtype="bf16"), normal(384, 768, dtype="bf16", std=0.05), normal(768, 384, dtype="bf16", std=0.05))
+@workload(
+    "b_bfloat16_mlp_block_96x384",
+    normal(96, 384, dtype="bf16"),
+    normal(384, 768, dtype="bf16", std=0.05),
+    normal(768, 384, dtype="bf16", std=0.05),
+)
 def bf16_block(x: Any, a: Any, b: Any) -> Any:
     return x + jax.nn.gelu(x @ a) @ b
 

@@ -61,7 +61,10 @@ class Contract:
         """ContractError when something is broken: one line a test."""
         if self.failures:
             lines = [f"- {check.name}: {check.message}" for check in self.failures]
-            raise ContractError(f"{self.backend} breaks {len(lines)} of {len(self.checks)} promises:\n" + "\n".join(lines))
+            raise ContractError(
+                f"{self.backend} breaks {len(lines)} of {len(self.checks)} promises:\n"
+                + "\n".join(lines)
+            )
 
     def to_frame(self) -> pandas.DataFrame:
         """A row a check: name, status, message."""
@@ -71,12 +74,22 @@ class Contract:
 
     def __repr__(self) -> str:
         width = max(len(check.name) for check in self.checks)
-        lines = [f"{check.status:8}{check.name:{width + 2}}{check.message}".rstrip() for check in self.checks]
-        return "\n".join([f"<Contract of {self.backend}: {'kept' if self.kept else f'{len(self.failures)} promises broken'}>", *lines])
+        lines = [
+            f"{check.status:8}{check.name:{width + 2}}{check.message}".rstrip()
+            for check in self.checks
+        ]
+        return "\n".join(
+            [
+                f"<Contract of {self.backend}: {'kept' if self.kept else f'{len(self.failures)} promises broken'}>",
+                *lines,
+            ]
+        )
 
 
 def _missing(part: object, protocol: type) -> list[str]:
-    names = getattr(protocol, "__protocol_attrs__", None) or {n for n in vars(protocol) if not n.startswith("_")}
+    names = getattr(protocol, "__protocol_attrs__", None) or {
+        n for n in vars(protocol) if not n.startswith("_")
+    }
     return sorted([name for name in names if not hasattr(part, name)])
 
 
@@ -84,13 +97,20 @@ def parts_have_their_interfaces(s: Subject) -> str | None:
     """Platform, Compiler, StreamExecutor and TransferManager have every name of their protocols."""
     parts: list[tuple[object, type]] = [(s.backend, Platform), (s.backend.compiler(), Compiler)]
     if s.backend.availability() is None:
-        parts += [(s.backend.stream_executor(), StreamExecutor), (s.backend.transfer_manager(), TransferManager)]
+        parts += [
+            (s.backend.stream_executor(), StreamExecutor),
+            (s.backend.transfer_manager(), TransferManager),
+        ]
     lacking = [
         f"{type(part).__name__} ({protocol.__name__}): {', '.join(_missing(part, protocol))}"
         for part, protocol in parts
         if _missing(part, protocol)
     ]
-    return f"missing: {'; '.join(lacking)}. Add these names; see xla_explorer/backends/interfaces" if lacking else None
+    return (
+        f"missing: {'; '.join(lacking)}. Add these names; see xla_explorer/backends/interfaces"
+        if lacking
+        else None
+    )
 
 
 def platform_describes_itself(s: Subject) -> str | None:
@@ -114,7 +134,9 @@ def stages_come_in_order(s: Subject) -> str | None:
     """`hlo`, `hlo-optimized`, then the backend's own; lines point at instructions that exist."""
     names = list(s.result.stages)
     if names[:2] != ["hlo", "hlo-optimized"]:
-        return f"stages are {names}: the first two must be `hlo` and `hlo-optimized` (use hlo_stage)"
+        return (
+            f"stages are {names}: the first two must be `hlo` and `hlo-optimized` (use hlo_stage)"
+        )
     known = {i.id for i in s.result.trace.module.instructions()}
     for stage in s.result.stages.values():
         if not stage.is_text:
@@ -205,7 +227,8 @@ def supports_tells_the_truth(s: Subject) -> str | None:
             if result.executable is None:
                 if not refused and s.backend.availability() is None and result.why_not is not None:
                     return (
-                        f"{what}: supports() claims every instruction, but the compile is refused ({result.why_not}): let supports() say so"
+                        f"{what}: supports() claims every instruction, but the compile is refused "
+                        f"({result.why_not}): let supports() say so"
                     )
                 continue
             for step in result.executable.steps:
@@ -261,5 +284,11 @@ def contract(backend: str | Platform, *, sample: int = 1) -> Contract:
         except Skipped as why:
             checks.append(ContractCheck(name, "skipped", str(why)))
         except Exception as raised:
-            checks.append(ContractCheck(name, "failed", f"raised {type(raised).__name__}: {raised}. {(check.__doc__ or '').strip()}"))
+            checks.append(
+                ContractCheck(
+                    name,
+                    "failed",
+                    f"raised {type(raised).__name__}: {raised}. {(check.__doc__ or '').strip()}",
+                )
+            )
     return Contract(found.name, checks)

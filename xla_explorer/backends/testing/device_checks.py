@@ -37,7 +37,8 @@ def copies_keep_to_their_size(s: Subject) -> str | None:
         executor.synchronize()
         if executor.copy_from_device(first, size) != part + data[len(part) :]:
             return (
-                f"copying {len(part)} bytes into a buffer of {size} changed bytes behind them: write len(data) bytes, not the buffer's size"
+                f"copying {len(part)} bytes into a buffer of {size} changed bytes behind them: "
+                "write len(data) bytes, not the buffer's size"
             )
         if len(executor.copy_from_device(first, len(part))) != len(part):
             return f"copy_from_device was asked for {len(part)} of {size} bytes and gave another number: copy exactly `size` bytes"
@@ -67,7 +68,9 @@ def literals_travel(s: Subject) -> str | None:
     values: list[Any] = [
         literal_from_array(np.arange(6, dtype=np.int16).reshape(2, 3)),
         literal_from_array(np.float64(2.5)),
-        literal_from_array((np.arange(3.0), (np.array([True, False]), np.arange(4, dtype=np.uint8)))),
+        literal_from_array(
+            (np.arange(3.0), (np.array([True, False]), np.arange(4, dtype=np.uint8)))
+        ),
         literal_from_array(np.arange(15, dtype=np.float32).reshape(3, 5), column_major),
     ]
     for literal in values:
@@ -76,7 +79,11 @@ def literals_travel(s: Subject) -> str | None:
         leaves = [leaf for _, leaf in literal.shape.leaves()]
         if len(buffers) != len(leaves):
             return f"{literal.shape} became {len(buffers)} buffers: one for each of its {len(leaves)} array leaves, depth first"
-        small = [leaf for buffer, leaf in zip(buffers, leaves, strict=True) if buffer.size < leaf.byte_size]
+        small = [
+            leaf
+            for buffer, leaf in zip(buffers, leaves, strict=True)
+            if buffer.size < leaf.byte_size
+        ]
         if small:
             return f"the buffer of a {small[0]} is smaller than its {small[0].byte_size} bytes: allocate shape.byte_size"
         if s.manager.transfer_literal_from_device(s.executor, buffers, literal.shape) != literal:
@@ -173,7 +180,11 @@ def events_go_forward(s: Subject) -> str | None:
     first = s.executor.record_event()
     second = s.executor.record_event()
     s.executor.synchronize()
-    return None if s.executor.elapsed_us(first, second) >= 0 else "elapsed_us of two events in order is negative: give later minus earlier"
+    return (
+        None
+        if s.executor.elapsed_us(first, second) >= 0
+        else "elapsed_us of two events in order is negative: give later minus earlier"
+    )
 
 
 def tuples_are_tables_of_addresses(s: Subject) -> str | None:

@@ -8,7 +8,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.buffers import BufferAssignment
-from xla_explorer.explorer.display import Blocks, Layout, Report, Svg, Table, byte_count, escape, named_data, wide_frame
+from xla_explorer.explorer.display import (
+    Blocks,
+    Layout,
+    Report,
+    Svg,
+    Table,
+    byte_count,
+    escape,
+    named_data,
+    wide_frame,
+)
 from xla_explorer.explorer.measures.dumped_buffers import DumpedBuffers, dumped_buffers
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, NotThereError, source_line
 from xla_explorer.foundation.reason import Reason
@@ -17,21 +27,43 @@ from xla_explorer.hlo.instruction import HloInstruction
 if TYPE_CHECKING:
     import pandas
 
-_COLUMNS = ["value", "opcode", "shape", "allocation", "kind", "offset", "size", "start", "end", "shared_with"]
+_COLUMNS = [
+    "value",
+    "opcode",
+    "shape",
+    "allocation",
+    "kind",
+    "offset",
+    "size",
+    "start",
+    "end",
+    "shared_with",
+]
 
 
 class Peak(Report):
     """The program point with the most memory in use. instruction, line: what runs there. bytes: in use. holders: (value, shape, bytes,
     line), the largest first."""
 
-    def __init__(self, instruction: str, line: str, position: float, holders: list[tuple[str, str, int, str]]) -> None:
-        self.instruction, self.line, self.position, self.holders = instruction, line, position, holders
+    def __init__(
+        self, instruction: str, line: str, position: float, holders: list[tuple[str, str, int, str]]
+    ) -> None:
+        self.instruction, self.line, self.position, self.holders = (
+            instruction,
+            line,
+            position,
+            holders,
+        )
         self.bytes = sum([size for _, _, size, _ in holders])
 
     def blocks(self) -> Blocks:
         """The values that hold memory there."""
         place = f" ({self.line})" if self.line else ""
-        head = f"{byte_count(self.bytes)} in use while %{self.instruction} runs{place}" if self.holders else "no value lives in the arena"
+        head = (
+            f"{byte_count(self.bytes)} in use while %{self.instruction} runs{place}"
+            if self.holders
+            else "no value lives in the arena"
+        )
         yield Table(["value", "shape", "bytes", "line"], self.holders, head, limit=60, printed=40)
 
 
@@ -40,7 +72,10 @@ class BufferReport(Report):
     line_of: instruction id to `file:line`. scratch_bytes: what kernels need besides, for packed operands or the other half of a sort."""
 
     def __init__(
-        self, assignment: BufferAssignment | DumpedBuffers, line_of: Callable[[int], str] = lambda _: "", scratch_bytes: int = 0
+        self,
+        assignment: BufferAssignment | DumpedBuffers,
+        line_of: Callable[[int], str] = lambda _: "",
+        scratch_bytes: int = 0,
     ) -> None:
         self.assignment, self.line_of, self.scratch_bytes = assignment, line_of, scratch_bytes
 
@@ -57,19 +92,33 @@ class BufferReport(Report):
 
     def records(self) -> Table:
         """A row a value: value, opcode, shape, allocation, kind, offset and size in bytes, start, end, shared_with."""
-        return Table(_COLUMNS, [[row[column] for column in _COLUMNS] for row in self.assignment.to_rows()], limit=60, printed=60)
+        return Table(
+            _COLUMNS,
+            [[row[column] for column in _COLUMNS] for row in self.assignment.to_rows()],
+            limit=60,
+            printed=60,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The sizes, and under `values` the rows of `to_frame()`."""
-        return {"peak_bytes": self.peak_bytes, "run_bytes": self.run_bytes, "values": named_data(self.to_frame())}
+        return {
+            "peak_bytes": self.peak_bytes,
+            "run_bytes": self.run_bytes,
+            "values": named_data(self.to_frame()),
+        }
 
     def by_program_point(self) -> pandas.DataFrame:
         """A row an instruction in program order: position, instruction, opcode, live_bytes (of the arena, while it runs), share of the
         peak, line."""
         found = self.assignment.memory_by_position()
         peak = max([live for _, _, live in found], default=0) or 1
-        rows = [(position, f"%{i.name}", i.opcode.name, live, live / peak, self.line_of(i.id)) for i, position, live in found]
-        return wide_frame(rows, ["position", "instruction", "opcode", "live_bytes", "share", "line"])
+        rows = [
+            (position, f"%{i.name}", i.opcode.name, live, live / peak, self.line_of(i.id))
+            for i, position, live in found
+        ]
+        return wide_frame(
+            rows, ["position", "instruction", "opcode", "live_bytes", "share", "line"]
+        )
 
     def at_peak(self) -> Peak:
         """Who holds the arena's memory where most of it is needed at once."""
@@ -77,14 +126,24 @@ class BufferReport(Report):
         if not found or not max([live for _, _, live in found]):
             return Peak("", "", 0.0, [])
         i, position, _ = max(found, key=lambda row: row[2])
-        rows = [(f"%{v.name}", v.shape.text, size, self.line_of(v.instruction.id)) for v, size in self.assignment.held_at(position)]
+        rows = [
+            (f"%{v.name}", v.shape.text, size, self.line_of(v.instruction.id))
+            for v, size in self.assignment.held_at(position)
+        ]
         return Peak(i.name, self.line_of(i.id), position, rows)
 
     def aliases(self) -> pandas.DataFrame:
         """A row an entry of the header's `input_output_alias` or `buffer_donor`: output, parameter, leaf, shared; code and message where
         it is not."""
         rows = [
-            (a.output, a.parameter, a.leaf, a.reason is None, a.reason.code if a.reason else "", a.reason.message if a.reason else "")
+            (
+                a.output,
+                a.parameter,
+                a.leaf,
+                a.reason is None,
+                a.reason.code if a.reason else "",
+                a.reason.message if a.reason else "",
+            )
             for a in self.assignment.aliases
         ]
         return wide_frame(rows, ["output", "parameter", "leaf", "shared", "code", "message"])
@@ -122,9 +181,22 @@ class BufferReport(Report):
     def headline(self) -> str:
         """The sizes of the arena, and how many allocations of each kind there are."""
         found = self.assignment
-        kinds = ", ".join([f"{count} {kind}" for kind, count in Counter([a.kind for a in found.allocations]).items()])
-        arena = "XLA: temporary allocation" if isinstance(found, DumpedBuffers) else "BufferReport: arena"
-        scratch = f" and {byte_count(self.scratch_bytes)} scratch memory of kernels" if self.scratch_bytes else ""
+        kinds = ", ".join(
+            [
+                f"{count} {kind}"
+                for kind, count in Counter([a.kind for a in found.allocations]).items()
+            ]
+        )
+        arena = (
+            "XLA: temporary allocation"
+            if isinstance(found, DumpedBuffers)
+            else "BufferReport: arena"
+        )
+        scratch = (
+            f" and {byte_count(self.scratch_bytes)} scratch memory of kernels"
+            if self.scratch_bytes
+            else ""
+        )
         return (
             f"{arena} {byte_count(found.arena_size)} ({byte_count(found.arena_lower_bound)} live at the peak)"
             f"{scratch}; allocations: {kinds}"
@@ -155,9 +227,15 @@ def _chart_svg(rows: list[dict[str, Any]], assignment: BufferAssignment | Dumped
         x, w = left + start / last * width, max(2.0, (end - start) / last * width)
         h = max(1.5, row["size"] / total * height)
         y = 20 + height - (row["offset"] + row["size"]) / total * height
-        fill, line = (("#d8ecf9", "#2f86bd"), ("#d3efe5", "#008a65"), ("#fbe6bd", "#b87900"), ("#f4dfea", "#a84f80"))[number % 4]
+        fill, line = (
+            ("#d8ecf9", "#2f86bd"),
+            ("#d3efe5", "#008a65"),
+            ("#fbe6bd", "#b87900"),
+            ("#f4dfea", "#a84f80"),
+        )[number % 4]
         title = (
-            f"%{row['value']} {row['shape']}: {byte_count(row['size'])} at {row['offset']}, positions {row['start']:g} to {row['end']:g}"
+            f"%{row['value']} {row['shape']}: {byte_count(row['size'])} at {row['offset']}, "
+            f"positions {row['start']:g} to {row['end']:g}"
         )
         out.append(
             f'<g><title>{escape(title)}</title><rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" '
@@ -178,14 +256,22 @@ def _chart_svg(rows: list[dict[str, Any]], assignment: BufferAssignment | Dumped
 def assigned_buffers(compilation: Compilation) -> BufferAssignment | DumpedBuffers | None:
     """Our assignment, or XLA's own of a compile by XLA and of a dump; None where nothing was assigned."""
     result = compilation.result
-    return result.buffers if result is not None and result.buffers is not None else dumped_buffers(compilation)
+    return (
+        result.buffers
+        if result is not None and result.buffers is not None
+        else dumped_buffers(compilation)
+    )
 
 
 def buffer_report(compilation: Compilation) -> BufferReport:
     """See `Session.buffers`."""
     found = assigned_buffers(compilation)
     if found is None:
-        hint = "dump with --xla_dump_hlo_as_text, which writes XLA's buffer assignment" if compilation.backend == DUMP else ""
+        hint = (
+            "dump with --xla_dump_hlo_as_text, which writes XLA's buffer assignment"
+            if compilation.backend == DUMP
+            else ""
+        )
         before = " before the compile failed" if compilation.error else ""
         raise NotThereError(f"{compilation.backend} assigned no buffers{before}", hint)
     executable = compilation.result.executable if compilation.result is not None else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from xla_explorer.explorer.display.plain_data import plain
@@ -57,7 +58,10 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
     for tab in TABS:
         if tab.data is not None:
             keep(tab.name, lambda data=tab.data: data(source, False))  # type: ignore[misc]
-    if "callers" in reports.requests and (callers := reports.requests["callers"](reports, {}))["of"]:
+    if (
+        "callers" in reports.requests
+        and (callers := reports.requests["callers"](reports, {}))["of"]
+    ):
         found["callers"] = callers
     if "advice" in reports.requests:
         keep("advice", lambda: reports.requests["advice"](reports, {}))
@@ -65,7 +69,10 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
     for kernel in list(beside.get("made", ()))[:BLOCKS_KERNELS]:
         for stage in beside["stages"]:
             asked = {"kernel": int(kernel), "stage": stage}
-            keep(f"blocks {kernel} {stage}", lambda asked=asked: reports.requests["blocks"](reports, asked))  # type: ignore[misc]
+            keep(
+                f"blocks {kernel} {stage}",
+                partial(reports.requests["blocks"], reports, asked),
+            )
     keep("help", lambda: plain(reports.opcode_help()))
     if reports.ptx_counted():
         keep("counts", lambda: plain(reports.ptx_counts()))
@@ -74,21 +81,36 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
         keep("remarks", lambda: plain(reports.remarks()))
         for kernel in list(reports.llvm_kernels())[:LLVM_KERNELS]:
             keep(f"llvm {kernel}", lambda kernel=kernel: plain(reports.llvm_passes(kernel)))  # type: ignore[misc]
-            if isinstance(found["kernels"], dict) and "llvm" in found["kernels"] and isinstance(found[f"llvm {kernel}"], list):
+            if (
+                isinstance(found["kernels"], dict)
+                and "llvm" in found["kernels"]
+                and isinstance(found[f"llvm {kernel}"], list)
+            ):
                 found["kernels"]["llvm"].append(kernel)
     names: dict[str, None] = {}
     shown = 0
+
+    def rewritten(step: int, number: int) -> Any:
+        return rewrite_data(reports.rewrite(step, number))
+
     until = time.process_time() + REWRITE_SECONDS
     for step in steps:
         if not step.rewrites or step.level != "hlo":
             continue
         for number, row in enumerate(source.rewrites(step.index)):
             names[row.rule] = None
-            if row.verdict != "accepted" or shown >= MOST_REWRITES or step.instructions_before > MOST_REWRITE_INSTRUCTIONS:
+            if (
+                row.verdict != "accepted"
+                or shown >= MOST_REWRITES
+                or step.instructions_before > MOST_REWRITE_INSTRUCTIONS
+            ):
                 continue
             if time.process_time() > until:
                 continue
             shown += 1
-            keep(f"rewrite {step.index} {number}", lambda s=step.index, n=number: rewrite_data(reports.rewrite(s, n)))  # type: ignore[misc]
+            keep(
+                f"rewrite {step.index} {number}",
+                partial(rewritten, step.index, number),
+            )
     keep("rules", lambda: plain(reports.rules(names)))
     return found

@@ -8,8 +8,22 @@ from typing import NamedTuple
 
 from xla_explorer.explorer.pictures.blocks import Path, block_details
 from xla_explorer.explorer.pictures.folding import PASSED_THROUGH, FoldedRows, fold_picture
-from xla_explorer.explorer.pictures.node_labels import REDUCING, WITH_ARGUMENT, argument_text, node_kind, node_label, tooltip_lines
-from xla_explorer.explorer.pictures.picture import EdgeKind, PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.node_labels import (
+    REDUCING,
+    WITH_ARGUMENT,
+    argument_text,
+    node_kind,
+    node_label,
+    tooltip_lines,
+)
+from xla_explorer.explorer.pictures.picture import (
+    EdgeKind,
+    GroupKind,
+    PictureEdge,
+    PictureGraph,
+    PictureGroup,
+    PictureNode,
+)
 from xla_explorer.explorer.pictures.scopes import scope_key, scope_paths
 from xla_explorer.hlo.computation import ComputationRecord
 from xla_explorer.hlo.instruction import InstructionRecord
@@ -24,7 +38,19 @@ MANY_USERS = 16
 """A neighbourhood does not go on to the users of what has more: they have little to do with each other."""
 WHOLE = 3000
 """Modules of at most so many instructions are drawn whole; of larger ones the outermost blocks, each as one node until it is opened."""
-_NO_STAND_IN = frozenset({"parameter", "constant", "get-tuple-element", "tuple", "broadcast", "bitcast", "reshape", "convert", "copy"})
+_NO_STAND_IN = frozenset(
+    {
+        "parameter",
+        "constant",
+        "get-tuple-element",
+        "tuple",
+        "broadcast",
+        "bitcast",
+        "reshape",
+        "convert",
+        "copy",
+    }
+)
 """What folding may take away does not stand for a block."""
 _ENTERED = frozenset({"fusion", "while", "conditional", "call"})
 _ROLES = {"while": ("condition", "body"), "call": ("called",)}
@@ -69,7 +95,11 @@ class DrawnRecords:
         sizes = {r.id: r.shape.byte_size for r in computation.instructions}
         resized = {key for key, size in sizes.items() if self.sizes.get(key, size) != size}
         if resized:
-            stale = [key for key, edges in self.edges.items() if not resized.isdisjoint([edge.source for edge in edges])]
+            stale = [
+                key
+                for key, edges in self.edges.items()
+                if not resized.isdisjoint([edge.source for edge in edges])
+            ]
             for key in stale:
                 del self.edges[key]
                 self.bare.pop(key, None)
@@ -94,7 +124,12 @@ class _Drawing:
     """One picture being made."""
 
     def __init__(
-        self, snapshot: ModuleSnapshot, refused: RefusedEdges, accepted: Iterable[tuple[int, int]], bare: bool, known: DrawnRecords
+        self,
+        snapshot: ModuleSnapshot,
+        refused: RefusedEdges,
+        accepted: Iterable[tuple[int, int]],
+        bare: bool,
+        known: DrawnRecords,
     ) -> None:
         self.bare, self.known = bare, known
         self.computations = {c.id: c for c in snapshot.computations}
@@ -126,13 +161,23 @@ class _Drawing:
                 key = scope_key(part)
                 hidden, touched = self.closed.get(key, (0, 0))
                 self.groups.append(
-                    PictureGroup(key, part[-1], self.details.get(part, ""), "scope", parent, hidden=hidden, touched=touched)
+                    PictureGroup(
+                        key,
+                        part[-1],
+                        self.details.get(part, ""),
+                        "scope",
+                        parent,
+                        hidden=hidden,
+                        touched=touched,
+                    )
                 )
                 if hidden:
                     return key  # a closed block: what is inside has no boxes
         return scope_key(path)
 
-    def close(self, top: ComputationRecord, opened: Collection[str], touched: Collection[int]) -> set[int]:
+    def close(
+        self, top: ComputationRecord, opened: Collection[str], touched: Collection[int]
+    ) -> set[int]:
         """Close every block of `top` that is not `opened`, the outermost first. Returns the instructions that are drawn."""
         members: dict[str, list[InstructionRecord]] = {}
         keep: set[int] = set()
@@ -148,7 +193,9 @@ class _Drawing:
             else:
                 members.setdefault(closed, []).append(record)
         for key, inside in members.items():
-            stands = next((r for r in reversed(inside) if r.opcode.name not in _NO_STAND_IN), inside[-1]).id
+            stands = next(
+                (r for r in reversed(inside) if r.opcode.name not in _NO_STAND_IN), inside[-1]
+            ).id
             keep.add(stands)
             self.stand_ins |= dict.fromkeys([r.id for r in inside], stands)
             self.closed[key] = (len(inside), len([r for r in inside if r.id in touched]))
@@ -158,31 +205,45 @@ class _Drawing:
         """Nodes that an instruction takes with its inside open."""
         if record.opcode.name not in _ENTERED or depth > 6:
             return 1
-        return 1 + sum([self.inside_size(key, depth) for key in record.called if key in self.computations])
+        return 1 + sum(
+            [self.inside_size(key, depth) for key in record.called if key in self.computations]
+        )
 
     def inside_size(self, computation: int, depth: int) -> int:
         """Nodes that the instructions of a called computation take."""
         place = (computation, depth)
         if place not in self.sizes:
             records = self.computations[computation].instructions
-            self.sizes[place] = len(records) + sum([self.size(r, depth + 1) - 1 for r in records if r.called])
+            self.sizes[place] = len(records) + sum(
+                [self.size(r, depth + 1) - 1 for r in records if r.called]
+            )
         return self.sizes[place]
 
     def inside(self, computation: ComputationRecord, group: str, room: int) -> None:
         """Draw all of a computation in a box, as it was drawn for the snapshot before where both have it."""
         place = (id(computation), group, self.bare)
         found = self.known.insides.get(place)
-        if found is not None and all(self.computations.get(key) is called for key, called in found.calls):
+        if found is not None and all(
+            self.computations.get(key) is called for key, called in found.calls
+        ):
             self.nodes += found.nodes
             self.edges += found.edges
             return
         nodes, edges = len(self.nodes), len(self.edges)
         self.computation(computation, group, None, room)
         if not any(r.opcode.name in _ENTERED for r in computation.instructions):
-            calls = [(key, self.computations.get(key)) for r in computation.instructions for key in r.called]
-            self.known.insides[place] = DrawnInside(computation, calls, self.nodes[nodes:], self.edges[edges:])
+            calls = [
+                (key, self.computations.get(key))
+                for r in computation.instructions
+                for key in r.called
+            ]
+            self.known.insides[place] = DrawnInside(
+                computation, calls, self.nodes[nodes:], self.edges[edges:]
+            )
 
-    def computation(self, computation: ComputationRecord, group: str | None, keep: set[int] | None, room: int) -> None:
+    def computation(
+        self, computation: ComputationRecord, group: str | None, keep: set[int] | None, room: int
+    ) -> None:
         """Draw the instructions of a computation that are in `keep` (None: all)."""
         self.known.note_sizes(computation)
         sizes = self.known.sizes
@@ -191,7 +252,9 @@ class _Drawing:
         records: Sequence[InstructionRecord] = computation.instructions
         if keep is not None:
             records = [r for r in records if r.id in keep]
-            self.hidden += self.inside_size(computation.id, -1) - sum([self.size(r) for r in records])
+            self.hidden += self.inside_size(computation.id, -1) - sum(
+                [self.size(r) for r in records]
+            )
         whole = self.bare and group is None and keep is None
         for record in records:
             if whole and (drawn := self.known.bare.get(id(record))) is not None:
@@ -204,10 +267,16 @@ class _Drawing:
             self.instruction(record, self.scope(record) if group is None else group, room)
             edges = self.known.edges.get(id(record))
             if edges is None:
-                edges = self.known.edges[id(record)] = [PictureEdge(o, record.id, "data", sizes[o]) for o in record.operands]
+                edges = self.known.edges[id(record)] = [
+                    PictureEdge(o, record.id, "data", sizes[o]) for o in record.operands
+                ]
                 self.known.records[id(record)] = record
             if keep is not None:
-                edges = [edge for edge in edges if edge.source in keep and edge.source not in self.stand_ins]
+                edges = [
+                    edge
+                    for edge in edges
+                    if edge.source in keep and edge.source not in self.stand_ins
+                ]
             self.edges += edges
             for before in record.control_predecessors:
                 self.edges.append(PictureEdge(before, record.id, "control"))
@@ -225,28 +294,49 @@ class _Drawing:
             target = stands.get(record.id)
             for operand in record.operands:
                 source = stands.get(operand)
-                if operand not in texts and (source is not None or target is not None) and source != target:
-                    ends = (operand if source is None else source, record.id if target is None else target)
+                if (
+                    operand not in texts
+                    and (source is not None or target is not None)
+                    and source != target
+                ):
+                    ends = (
+                        operand if source is None else source,
+                        record.id if target is None else target,
+                    )
                     widest[ends] = max(widest.get(ends, 0), sizes[operand])
         self.edges += [PictureEdge(a, b, "data", size) for (a, b), size in widest.items()]
 
     def instruction(self, record: InstructionRecord, group: str | None, room: int) -> None:
         """A node, or a box with its inside."""
         name = record.opcode.name
-        inside = [self.computations[key] for key in record.called if key in self.computations] if name in _ENTERED else []
-        enter = inside and all(c.instructions and c.id not in self.drawn_computations for c in inside)
+        inside = (
+            [self.computations[key] for key in record.called if key in self.computations]
+            if name in _ENTERED
+            else []
+        )
+        enter = inside and all(
+            c.instructions and c.id not in self.drawn_computations for c in inside
+        )
         if enter and self.size(record) <= room:
             key = f"g{record.id}"
-            kind = "fusion" if name == "fusion" else "control-flow"
+            kind: GroupKind = "fusion" if name == "fusion" else "control-flow"
             detail = record.shape.text_without_layout
-            self.groups.append(PictureGroup(key, name, detail, kind, group, record.id, record.name, name))  # type: ignore[arg-type]
+            self.groups.append(
+                PictureGroup(key, name, detail, kind, group, record.id, record.name, name)
+            )
             for number, computation in enumerate(inside):
                 self.drawn_computations.add(computation.id)
                 home = key
                 if name != "fusion":
-                    role = _ROLES[name][number] if name in _ROLES and number < len(_ROLES[name]) else f"branch {number}"
+                    role = (
+                        _ROLES[name][number]
+                        if name in _ROLES and number < len(_ROLES[name])
+                        else f"branch {number}"
+                    )
                     home = f"{key}.{number}"
-                    self.groups.append(PictureGroup(home, role, "", "computation", key, None, computation.name))
+                    self.groups.append(
+                        PictureGroup(home, role, "", "computation", key, None, computation.name)
+                    )
                 self.inside(computation, home, room)
             return
         hidden = 0
@@ -255,7 +345,9 @@ class _Drawing:
             self.hidden += hidden
         place = (id(record), group, hidden, self.bare)
         node = self.known.nodes.get(place)
-        if node is None or name in REDUCING:  # its label says what the computation that it calls does
+        if (
+            node is None or name in REDUCING
+        ):  # its label says what the computation that it calls does
             node = self.known.nodes[place] = PictureNode(
                 record.id,
                 node_label(record, self.computations),
@@ -272,7 +364,9 @@ class _Drawing:
 
     def decisions(self) -> None:
         """Edges of accepted and refused fusions whose two ends are drawn."""
-        found: list[tuple[int, int, EdgeKind, str]] = [(a, b, "fusion-accepted", "") for a, b in self.accepted]
+        found: list[tuple[int, int, EdgeKind, str]] = [
+            (a, b, "fusion-accepted", "") for a, b in self.accepted
+        ]
         found += [(a, b, "fusion-refused", code) for (a, b), code in self.refused.items()]
         drawn = {node.id for node in self.nodes} | {group.instruction for group in self.groups}
         for producer, consumer, kind, label in found:
@@ -331,11 +425,20 @@ def snapshot_picture(
         note = f"{len(keep)} of {len(top.instructions)} instructions of %{top.name} drawn; xe.graph(module, around=NAME) draws elsewhere"
         if drawing.stand_ins:
             note = f"{len(drawing.stand_ins)} of {len(top.instructions)} instructions of %{top.name} in {len(drawing.closed)} closed blocks"
-    picture = PictureGraph(drawing.nodes, drawing.edges, drawing.groups, title=title or snapshot.name, hidden=drawing.hidden, note=note)
+    picture = PictureGraph(
+        drawing.nodes,
+        drawing.edges,
+        drawing.groups,
+        title=title or snapshot.name,
+        hidden=drawing.hidden,
+        note=note,
+    )
     return fold_picture(picture, drawing.known.folded) if fold else picture
 
 
-def block_groups(top: ComputationRecord, known: DrawnRecords) -> tuple[list[PictureGroup], dict[int, int]]:
+def block_groups(
+    top: ComputationRecord, known: DrawnRecords
+) -> tuple[list[PictureGroup], dict[int, int]]:
     """The boxes of the blocks of a computation, outer ones first, and the place in that list of the box of each instruction. known: as of
     `snapshot_picture`."""
     paths, details = known.blocks(top)
@@ -344,7 +447,14 @@ def block_groups(top: ComputationRecord, known: DrawnRecords) -> tuple[list[Pict
         for depth in range(1, len(path) + 1):
             places.setdefault(path[:depth], len(places))
     groups = [
-        PictureGroup(scope_key(path), path[-1], details[path], "scope", scope_key(path[:-1]) if len(path) > 1 else None) for path in places
+        PictureGroup(
+            scope_key(path),
+            path[-1],
+            details[path],
+            "scope",
+            scope_key(path[:-1]) if len(path) > 1 else None,
+        )
+        for path in places
     ]
     return groups, {key: places[path] for key, path in paths.items()}
 
@@ -356,7 +466,9 @@ def _blocks_of(top: ComputationRecord, show: Sequence[int], drawing: _Drawing) -
     return {scope_key(path[: depth + 1]) for path in paths for depth in range(len(path))}
 
 
-def _top(snapshot: ModuleSnapshot, computation: str | None, around: Sequence[int]) -> ComputationRecord:
+def _top(
+    snapshot: ModuleSnapshot, computation: str | None, around: Sequence[int]
+) -> ComputationRecord:
     if computation is not None:
         for record in snapshot.computations:
             if record.name == computation.lstrip("%"):
@@ -367,7 +479,12 @@ def _top(snapshot: ModuleSnapshot, computation: str | None, around: Sequence[int
         here = {r.id for r in entry.instructions}
         if not here.intersection(around):
             wanted = set(around)
-            fused = {r.called[0] for c in snapshot.computations for r in c.instructions if r.opcode.name == "fusion" and r.called}
+            fused = {
+                r.called[0]
+                for c in snapshot.computations
+                for r in c.instructions
+                if r.opcode.name == "fusion" and r.called
+            }
             for record in snapshot.computations:
                 if record.id not in fused and any(r.id in wanted for r in record.instructions):
                     return record
@@ -384,8 +501,18 @@ def _users(top: ComputationRecord) -> dict[int, list[int]]:
 
 def _holders(top: ComputationRecord, drawing: _Drawing) -> dict[int, int]:
     """The instruction of `top` that holds an instruction of a called computation."""
-    calls = [(r.id, key) for r in top.instructions if r.opcode.name in _ENTERED for key in r.called if key in drawing.computations]
-    return {member.id: holder for holder, key in calls for member in drawing.computations[key].instructions}
+    calls = [
+        (r.id, key)
+        for r in top.instructions
+        if r.opcode.name in _ENTERED
+        for key in r.called
+        if key in drawing.computations
+    ]
+    return {
+        member.id: holder
+        for holder, key in calls
+        for member in drawing.computations[key].instructions
+    }
 
 
 def _between(top: ComputationRecord, first: int, second: int, drawing: _Drawing) -> set[int]:
@@ -411,11 +538,25 @@ def _reach(start: int, links: Mapping[int, Sequence[int]]) -> set[int]:
     return found
 
 
-def _neighbourhood(top: ComputationRecord, around: Sequence[int], radius: int | None, budget: int, drawing: _Drawing) -> set[int]:
+def _neighbourhood(
+    top: ComputationRecord,
+    around: Sequence[int],
+    radius: int | None,
+    budget: int,
+    drawing: _Drawing,
+) -> set[int]:
     """Instructions of `top` nearest to the given ones (those inside a fusion count as the fusion), else to the root."""
     records = {r.id: r for r in top.instructions}
     users, inside = _users(top), _holders(top, drawing)
-    start = list(dict.fromkeys([found for key in around if (found := key if key in records else inside.get(key, -1)) >= 0]))
+    start = list(
+        dict.fromkeys(
+            [
+                found
+                for key in around
+                if (found := key if key in records else inside.get(key, -1)) >= 0
+            ]
+        )
+    )
     queue = deque([(key, 0) for key in start or [top.root]])
     seen = {key for key, _ in queue}
     keep: set[int] = set()
@@ -432,7 +573,10 @@ def _neighbourhood(top: ComputationRecord, around: Sequence[int], radius: int | 
         if radius is not None and distance >= radius:
             continue
         readers = users.get(key, ())
-        for other in (*records[key].operands, *(readers if len(readers) <= MANY_USERS or distance == 0 else ())):
+        for other in (
+            *records[key].operands,
+            *(readers if len(readers) <= MANY_USERS or distance == 0 else ()),
+        ):
             if other not in seen:
                 seen.add(other)
                 queue.append((other, distance + 1))

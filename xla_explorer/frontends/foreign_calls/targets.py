@@ -22,7 +22,13 @@ from xla_explorer.frontends.foreign_calls.interface import ForeignError, Foreign
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.evaluator import CUSTOM_CALL_FUNCTIONS, CUSTOM_CALL_SOURCES, TOKEN_VALUE
-from xla_explorer.hlo.evaluator.devices.foreign_call import ANSWER, FOREIGN, STAGES, foreign_shapes, in_place_operands
+from xla_explorer.hlo.evaluator.devices.foreign_call import (
+    ANSWER,
+    FOREIGN,
+    STAGES,
+    foreign_shapes,
+    in_place_operands,
+)
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, parse_shape, tuple_shape
@@ -32,7 +38,9 @@ _UNIMPLEMENTED = 12  # absl's
 _PLATFORMS = ("xla_explorer", "cpu", "Host")  # jaxlib has two names for its CPU
 _KEPT_CALLS = 1024
 _ARROW = "->"
-_WRITTEN_BY_US = f"leave out frontend_attributes={{{FOREIGN}=...}}: xe.jit, xe.from_jax and the plugin write it"
+_WRITTEN_BY_US = (
+    f"leave out frontend_attributes={{{FOREIGN}=...}}: xe.jit, xe.from_jax and the plugin write it"
+)
 
 
 class ForeignTarget(NamedTuple):
@@ -66,12 +74,17 @@ def _number_types() -> None:
     waiting = getattr(sys.modules.get("jaxlib.xla_client"), "_custom_type_id", {})
     for platform in _PLATFORMS:
         for _, given, *_ in waiting.get(platform, ()):
-            interface.number_type(_address(given["type_id"] if isinstance(given, Mapping) else given))
+            interface.number_type(
+                _address(given["type_id"] if isinstance(given, Mapping) else given)
+            )
 
 
 def _target(function: Any, version: int) -> ForeignTarget:
     stages = function if isinstance(function, Mapping) else {"execute": function}
-    return ForeignTarget(tuple([_address(stages.get(stage)) for stage in interface.STAGES]), version)  # type: ignore[arg-type]
+    instantiate, prepare, initialize, execute = (
+        _address(stages.get(stage)) for stage in interface.STAGES
+    )
+    return ForeignTarget((instantiate, prepare, initialize, execute), version)
 
 
 def _address(capsule: Any) -> int:
@@ -100,13 +113,23 @@ class _Call:
         self._lock = threading.Lock()
         if target.stages[interface.INSTANTIATE]:
             _number_types()
-            self.run_stage(CallFrame((), (), self.attributes, self.state.address), interface.INSTANTIATE)
+            self.run_stage(
+                CallFrame((), (), self.attributes, self.state.address), interface.INSTANTIATE
+            )
 
     def __call__(self, values: Sequence[Any]) -> Any:
         """The results as the evaluator has them."""
-        given = [np.ascontiguousarray(value) if told.is_array else None for told, value in zip(self._operands, values, strict=True)]
-        made = [np.zeros(leaf.dimensions, leaf.element_type.dtype) if leaf.is_array else None for leaf in self._made]
-        operands, results = [[a.ctypes.data if a is not None else None for a in arrays] for arrays in (given, made)]
+        given = [
+            np.ascontiguousarray(value) if told.is_array else None
+            for told, value in zip(self._operands, values, strict=True)
+        ]
+        made = [
+            np.zeros(leaf.dimensions, leaf.element_type.dtype) if leaf.is_array else None
+            for leaf in self._made
+        ]
+        operands, results = [
+            [a.ctypes.data if a is not None else None for a in arrays] for arrays in (given, made)
+        ]
         for operand, result in self._in_place.items():
             into, taken = made[result], given[operand]
             if into is not None and taken is not None:
@@ -124,7 +147,9 @@ class _Call:
 
     def record(self) -> _Record:
         """For one run at a time."""
-        return _Record(self, CallFrame(self._operands, self._results, self.attributes, self.state.address))
+        return _Record(
+            self, CallFrame(self._operands, self._results, self.attributes, self.state.address)
+        )
 
     def run_stage(self, frame: CallFrame, stage: int) -> None:
         """Call the stage's handler."""
@@ -165,14 +190,31 @@ def _told_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
     """Return the operands and the result as the function sees them; a ForeignError if they do not lie in memory as the call's own."""
     text = foreign_shapes(i)
     try:
-        operands, result = text.split(_ARROW) if text is not None else _wanted_shapes(i).split(_ARROW)
+        operands, result = (
+            text.split(_ARROW) if text is not None else _wanted_shapes(i).split(_ARROW)
+        )
         told = list(parse_shape(operands).tuple_shapes), parse_shape(result)
     except (ValueError, XlaExplorerError) as problem:
-        raise ForeignError(f"%{i.name} names the shapes {text}, which cannot be read", _WRITTEN_BY_US) from problem
-    if not (_lie_alike(told[0], [o.shape for o in i.operands]) and _lie_alike([told[1]], [i.shape])):
-        raise ForeignError(f"%{i.name} names the shapes {text}, its own arrays do not lie in memory as those", _WRITTEN_BY_US)
-    if text is None and any(not leaf.layout.is_default for shape in (*told[0], told[1]) for _, leaf in shape.leaves() if leaf.is_array):
-        raise ForeignError(f"%{i.name} wants arrays in other layouts than row-major", "compile the program with xe.jit or the plugin")
+        raise ForeignError(
+            f"%{i.name} names the shapes {text}, which cannot be read", _WRITTEN_BY_US
+        ) from problem
+    if not (
+        _lie_alike(told[0], [o.shape for o in i.operands]) and _lie_alike([told[1]], [i.shape])
+    ):
+        raise ForeignError(
+            f"%{i.name} names the shapes {text}, its own arrays do not lie in memory as those",
+            _WRITTEN_BY_US,
+        )
+    if text is None and any(
+        not leaf.layout.is_default
+        for shape in (*told[0], told[1])
+        for _, leaf in shape.leaves()
+        if leaf.is_array
+    ):
+        raise ForeignError(
+            f"%{i.name} wants arrays in other layouts than row-major",
+            "compile the program with xe.jit or the plugin",
+        )
     return told
 
 
@@ -185,8 +227,12 @@ def _lie_alike(told: list[Shape], own: list[Shape]) -> bool:
 def _lies_alike(told: Shape, own: Shape) -> bool:
     if not (told.is_array and own.is_array):
         return told.base is own.base
-    stored = [told.dimensions[d] for d in _stored(told)]  # arrays come row-major, see `bind_foreign_calls`
-    return told.element_type is own.element_type and [n for n in stored if n != 1] == [n for n in own.dimensions if n != 1]
+    stored = [
+        told.dimensions[d] for d in _stored(told)
+    ]  # arrays come row-major, see `bind_foreign_calls`
+    return told.element_type is own.element_type and [n for n in stored if n != 1] == [
+        n for n in own.dimensions if n != 1
+    ]
 
 
 def _wanted_shapes(i: HloInstruction) -> str:
@@ -216,7 +262,8 @@ def _call_of(name: str, target: ForeignTarget, site: _Site) -> _Call:
     if target.version != _TYPED:
         raise ForeignError(
             f"the foreign function {name} has the untyped interface, which XLA:CPU does not call either",
-            "write it with xla/ffi/api/ffi.h, register it with api_version=1", _UNIMPLEMENTED,
+            "write it with xla/ffi/api/ffi.h, register it with api_version=1",
+            _UNIMPLEMENTED,
         )
     return _Call(name, target, site.instruction)
 
@@ -251,26 +298,43 @@ def bind_foreign_calls(module: HloModule) -> None:
             continue
         name = custom_call_target(i)
         target = registered_target(name) if name not in CUSTOM_CALL_FUNCTIONS else None
-        if target is not None and target.version == _TYPED and not any(o.shape.is_tuple for o in i.operands):
+        if (
+            target is not None
+            and target.version == _TYPED
+            and not any(o.shape.is_tuple for o in i.operands)
+        ):
             _bind(i)
 
 
 def _bind(i: HloInstruction) -> None:
     computation, text = i.parent, _wanted_shapes(i)
-    attributes = i.attributes.with_values(operand_layout_constraints=None, frontend_attributes=f'{{{FOREIGN}="{text}"}}')
+    attributes = i.attributes.with_values(
+        operand_layout_constraints=None, frontend_attributes=f'{{{FOREIGN}="{text}"}}'
+    )
     told = parse_shape(text.split(_ARROW)[0]).tuple_shapes
-    operands = [_transposed(o, _stored(shape)) if shape.is_array else o for o, shape in zip(i.operands, told, strict=True)]
+    operands = [
+        _transposed(o, _stored(shape)) if shape.is_array else o
+        for o, shape in zip(i.operands, told, strict=True)
+    ]
     if i.shape is i.shape.base:
         computation.set_operands(i, operands)
         computation.set_attributes(i, attributes)
         return
     wanted = [leaf for _, leaf in i.shape.leaves()]
-    made = [s.with_dimensions([s.dimensions[d] for d in _stored(s)]) if s.is_array else s for s in wanted]
+    made = [
+        s.with_dimensions([s.dimensions[d] for d in _stored(s)]) if s.is_array else s
+        for s in wanted
+    ]
     shape = tuple_shape(made) if i.shape.is_tuple else made[0]
-    call = computation.add(i.opcode, shape, operands, attributes, called=i.called, metadata=i.metadata)
+    call = computation.add(
+        i.opcode, shape, operands, attributes, called=i.called, metadata=i.metadata
+    )
     parts = [call]
     if shape.is_tuple:
-        parts = [computation.add("get-tuple-element", part, (call,), attributes_of({"index": k})) for k, part in enumerate(made)]
+        parts = [
+            computation.add("get-tuple-element", part, (call,), attributes_of({"index": k}))
+            for k, part in enumerate(made)
+        ]
     turned = [_transposed(part, [_stored(s).index(d) for d in range(s.rank)]) if s.is_array else part
               for part, s in zip(parts, wanted, strict=True)]  # fmt: skip
     computation.replace(i, computation.add("tuple", None, turned) if shape.is_tuple else turned[0])
@@ -287,4 +351,6 @@ def _transposed(i: HloInstruction, order: list[int]) -> HloInstruction:
     if order == sorted(order):
         return i
     shape = i.shape.with_dimensions([i.shape.dimensions[d] for d in order])
-    return i.parent.add("transpose", shape, (i,), attributes_of({"dimensions": tuple(order)}), metadata=i.metadata)
+    return i.parent.add(
+        "transpose", shape, (i,), attributes_of({"dimensions": tuple(order)}), metadata=i.metadata
+    )

@@ -29,7 +29,9 @@ class StructuredControl:
         state = self.tuple(*init) if isinstance(init, (tuple, list)) else self.value(init)
         return self.emit("while", (state,), {"condition": condition, "body": body})
 
-    def cond(self: HloBuilder, predicate: Any, on_true: Function, on_false: Function, *operands: Any) -> HloValue:  # type: ignore[misc]
+    def cond(  # type: ignore[misc]
+        self: HloBuilder, predicate: Any, on_true: Function, on_false: Function, *operands: Any
+    ) -> HloValue:
         """One of two functions of the operands, by a pred scalar; both return the same shapes."""
         predicate = self.value(predicate)
         if not predicate.shape.is_scalar or predicate.shape.element_type is not PRED:
@@ -39,11 +41,15 @@ class StructuredControl:
             )
         return self.switch(predicate, (on_true, on_false), *operands)
 
-    def switch(self: HloBuilder, selector: Any, branches: Sequence[Function], *operands: Any) -> HloValue:  # type: ignore[misc]
+    def switch(  # type: ignore[misc]
+        self: HloBuilder, selector: Any, branches: Sequence[Function], *operands: Any
+    ) -> HloValue:
         """One of several functions of the operands, by an s32 scalar; an index out of range takes the last."""
         selector = self.value(selector, S32)
         packed = self.value(operands[0]) if len(operands) == 1 else self.tuple(*operands)
-        return self.emit("conditional", (selector, *[packed] * len(branches)), {"branch_computations": branches})
+        return self.emit(
+            "conditional", (selector, *[packed] * len(branches)), {"branch_computations": branches}
+        )
 
     def fori_loop(self: HloBuilder, lower: Any, upper: Any, body: Function, init: Any) -> HloValue:  # type: ignore[misc]
         """`body(i, state)` for i in range(lower, upper); returns the last state."""
@@ -56,6 +62,8 @@ class StructuredControl:
             return (i + 1, stop, *(returned if several else (returned,)))
 
         loop = self.while_loop(
-            lambda i, stop, *state: i < stop, step, [self.value(lower, S32), self.value(upper, S32), *first]
+            lambda i, stop, *state: i < stop,
+            step,
+            [self.value(lower, S32), self.value(upper, S32), *first],
         )
         return self.tuple(*[loop[k + 2] for k in range(len(first))]) if several else loop[2]

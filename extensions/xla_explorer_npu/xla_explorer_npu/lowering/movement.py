@@ -26,13 +26,17 @@ def lower_reshape(writer: ProgramWriter, i: HloInstruction) -> None:
         staged = writer.work_region(source.element_type, source.sizes)
         writer.copy(staged, source)
         source = staged
-    writer.copy(target, Region(source.address, source.element_type, target.sizes, dense(target.sizes)))
+    writer.copy(
+        target, Region(source.address, source.element_type, target.sizes, dense(target.sizes))
+    )
 
 
 @lowers("transpose")
 def lower_transpose(writer: ProgramWriter, i: HloInstruction) -> None:
     """Result dimension k is operand dimension dimensions[k]."""
-    writer.copy(writer.region_of(i), writer.region_of(i.operands[0]).dims(i.attribute("dimensions")))
+    writer.copy(
+        writer.region_of(i), writer.region_of(i.operands[0]).dims(i.attribute("dimensions"))
+    )
 
 
 @lowers("broadcast")
@@ -53,7 +57,10 @@ def lower_slice(writer: ProgramWriter, i: HloInstruction) -> None:
     if i.shape.element_count == 0:
         return
     block = source.box(starts, i.shape.dimensions)
-    writer.copy(writer.region_of(i), block._replace(steps=tuple([a * b for a, b in zip(source.steps, strides, strict=True)])))
+    writer.copy(
+        writer.region_of(i),
+        block._replace(steps=tuple([a * b for a, b in zip(source.steps, strides, strict=True)])),
+    )
 
 
 @lowers("reverse")
@@ -62,7 +69,10 @@ def lower_reverse(writer: ProgramWriter, i: HloInstruction) -> None:
     source, turned = writer.region_of(i.operands[0]), set(i.attribute("dimensions"))
     starts = [n - 1 if d in turned else 0 for d, n in enumerate(source.sizes)]
     block = source.box(starts, source.sizes)
-    writer.copy(writer.region_of(i), block._replace(steps=tuple([-s if d in turned else s for d, s in enumerate(source.steps)])))
+    writer.copy(
+        writer.region_of(i),
+        block._replace(steps=tuple([-s if d in turned else s for d, s in enumerate(source.steps)])),
+    )
 
 
 @lowers("concatenate")
@@ -88,16 +98,31 @@ def lower_pad(writer: ProgramWriter, i: HloInstruction) -> None:
     )  # fmt: skip
 
 
-def place_padded(writer: ProgramWriter, target: Region, source: Region, filler: Region | int, low: list[int], spacing: list[int]) -> None:
+def place_padded(
+    writer: ProgramWriter,
+    target: Region,
+    source: Region,
+    filler: Region | int,
+    low: list[int],
+    spacing: list[int],
+) -> None:
     """Fill the target with a scalar (a region, or bits), then put source element k at low + k * spacing where that is inside."""
     if math.prod(target.sizes) == 0:
         return
     if isinstance(filler, int):
-        writer.emit("dma.fill", target.element_type, target.address, target.sizes, target.steps, filler, 0)
+        writer.emit(
+            "dma.fill", target.element_type, target.address, target.sizes, target.steps, filler, 0
+        )
     else:
-        writer.copy(target, Region(filler.address, target.element_type, target.sizes, (0,) * len(target.sizes)))
+        writer.copy(
+            target,
+            Region(filler.address, target.element_type, target.sizes, (0,) * len(target.sizes)),
+        )
     first = [max(0, -(l // s)) if l < 0 else 0 for l, s in zip(low, spacing, strict=True)]  # noqa: E741
-    last = [min(n, (t - 1 - l) // s + 1) for n, t, l, s in zip(source.sizes, target.sizes, low, spacing, strict=True)]  # noqa: E741
+    last = [
+        min(n, (t - 1 - l) // s + 1)
+        for n, t, l, s in zip(source.sizes, target.sizes, low, spacing, strict=True)  # noqa: E741
+    ]
     sizes = [b - a for a, b in zip(first, last, strict=True)]
     if any(n <= 0 for n in sizes):
         return
@@ -106,12 +131,25 @@ def place_padded(writer: ProgramWriter, target: Region, source: Region, filler: 
     writer.copy(block, source.box(first, sizes))
 
 
-def _index_registers(writer: ProgramWriter, whole: Region, block: tuple[int, ...], indices: tuple[HloInstruction, ...]) -> Region:
+def _index_registers(
+    writer: ProgramWriter,
+    whole: Region,
+    block: tuple[int, ...],
+    indices: tuple[HloInstruction, ...],
+) -> Region:
     """The region moved by the clamped start indices, through index register 0."""
     for d, index in enumerate(indices):
         where = writer.region_of(index)
         step = whole.steps[d] * whole.item
-        writer.emit("ctl.index", where.element_type, 0, where.address, whole.sizes[d] - block[d], step, int(d == 0))
+        writer.emit(
+            "ctl.index",
+            where.element_type,
+            0,
+            where.address,
+            whole.sizes[d] - block[d],
+            step,
+            int(d == 0),
+        )
     address = whole.address._replace(register=0) if indices else whole.address
     return whole._replace(address=address, sizes=block)
 
@@ -120,13 +158,20 @@ def _index_registers(writer: ProgramWriter, whole: Region, block: tuple[int, ...
 def lower_dynamic_slice(writer: ProgramWriter, i: HloInstruction) -> None:
     """The index unit adds the clamped starts to the source."""
     target = writer.region_of(i)
-    writer.copy(target, _index_registers(writer, writer.region_of(i.operands[0]), target.sizes, i.operands[1:]))
+    writer.copy(
+        target,
+        _index_registers(writer, writer.region_of(i.operands[0]), target.sizes, i.operands[1:]),
+    )
 
 
 @lowers("dynamic-update-slice")
 def lower_dynamic_update_slice(writer: ProgramWriter, i: HloInstruction) -> None:
     """In place where buffer assignment says so."""
-    target, operand, update = writer.region_of(i), writer.region_of(i.operands[0]), writer.region_of(i.operands[1])
+    target, operand, update = (
+        writer.region_of(i),
+        writer.region_of(i.operands[0]),
+        writer.region_of(i.operands[1]),
+    )
     if operand != target:
         writer.copy(target, operand)
     writer.copy(_index_registers(writer, target, update.sizes, i.operands[2:]), update)

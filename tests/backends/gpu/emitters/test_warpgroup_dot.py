@@ -37,9 +37,19 @@ def operands(kind, *shapes):
 @pytest.mark.sampled(3)
 def test_products(kind, result, a, b, left, right, batch):
     text = dot(kind, result, a, b, left, right, batch)
-    ran = check(text, *operands(kind, a, b), relative=1e-3 if result == "f32" else 2e-2, assemble=False, architecture=ONE_BLOCK)
+    ran = check(
+        text,
+        *operands(kind, a, b),
+        relative=1e-3 if result == "f32" else 2e-2,
+        assemble=False,
+        architecture=ONE_BLOCK,
+    )
     assert ran.emitted.emitter == "warpgroup-dot"
-    assert "wgmma.mma_async" in ran.ptx and "cp.async.bulk.tensor" in ran.ptx and "setmaxnreg.inc" in ran.ptx
+    assert (
+        "wgmma.mma_async" in ran.ptx
+        and "cp.async.bulk.tensor" in ran.ptx
+        and "setmaxnreg.inc" in ran.ptx
+    )
 
 
 @pytest.mark.long
@@ -48,19 +58,43 @@ def test_products(kind, result, a, b, left, right, batch):
 def test_widest_tiles_and_several_tiles_a_block(right, b):
     """One multiprocessor: its block takes all tiles, and runs round its stages more than once."""
     text = dot("bf16", "f32", (300, 192), b, 1, right)
-    ran = check(text, *operands("bf16", (300, 192), b), relative=1e-3, assemble=False, architecture=ONE_BLOCK)
+    ran = check(
+        text,
+        *operands("bf16", (300, 192), b),
+        relative=1e-3,
+        assemble=False,
+        architecture=ONE_BLOCK,
+    )
     launch = ran.emitted.kernels[0].launch
-    assert launch.blocks == 1 and "9 tiles of 128 x 256" in launch.reasoning and "4 stages" in launch.reasoning
+    assert (
+        launch.blocks == 1
+        and "9 tiles of 128 x 256" in launch.reasoning
+        and "4 stages" in launch.reasoning
+    )
     assert ran.sector_use() == 1
 
 
 def test_thin_results_are_reduced_in_parts():
     devices = dataclasses.replace(HOPPER, multiprocessors=8)
     a, b = (136, 2080), (2080, 72)
-    ran = check(dot("bf16", "bf16", a, b, 1, 0), *operands("bf16", a, b), relative=2e-2, assemble=False, architecture=devices)
+    ran = check(
+        dot("bf16", "bf16", a, b, 1, 0),
+        *operands("bf16", a, b),
+        relative=2e-2,
+        assemble=False,
+        architecture=devices,
+    )
     first, second = ran.emitted.kernels
-    assert ran.emitted.emitter == "warpgroup-dot" and first.scratch and second.scratch and first.launch.blocks == 8
-    assert "reduced in 4 parts" in first.launch.reasoning and ran.emitted.scratch_bytes == 4 * 4 * 136 * 72
+    assert (
+        ran.emitted.emitter == "warpgroup-dot"
+        and first.scratch
+        and second.scratch
+        and first.launch.blocks == 8
+    )
+    assert (
+        "reduced in 4 parts" in first.launch.reasoning
+        and ran.emitted.scratch_bytes == 4 * 4 * 136 * 72
+    )
 
 
 def test_bands_of_which_the_last_is_lower():
@@ -76,7 +110,10 @@ def test_bands_of_which_the_last_is_lower():
         (dot("f32", "f32", (64, 64), (64, 64), 1, 0), "type-not-of-tensor-cores"),
         (dot("bf16", "f32", (64, 68), (68, 64), 1, 0), "rows-not-aligned"),
         (dot("bf16", "f32", (32, 64), (64, 64), 1, 0), "matrix-is-small"),
-        (dot("bf16", "f32", (1, 1, 1, 1, 64, 64), (1, 1, 1, 1, 64, 64), 5, 4, 4), "too-many-batch-dimensions"),
+        (
+            dot("bf16", "f32", (1, 1, 1, 1, 64, 64), (1, 1, 1, 1, 64, 64), 5, 4, 4),
+            "too-many-batch-dimensions",
+        ),
     ],
 )
 def test_refusals(text, code):
@@ -86,17 +123,37 @@ def test_refusals(text, code):
 def test_few_tiles_are_left_to_warps():
     _, emitted, _, _ = ptx_of(dot("bf16", "f32", (64, 4096), (4096, 64), 1, 0), HOPPER)
     reason = dict(emitted.refused)["warpgroup-dot"]
-    assert emitted.emitter == "tensor-core-dot" and reason.code == "warps-are-faster" and reason.facts["by_warps_us"] < reason.facts["us"]
+    assert (
+        emitted.emitter == "tensor-core-dot"
+        and reason.code == "warps-are-faster"
+        and reason.facts["by_warps_us"] < reason.facts["us"]
+    )
     _, emitted, _, _ = ptx_of(dot("bf16", "f32", (8192, 4096), (4096, 8192), 1, 0), HOPPER)
-    assert emitted.emitter == "warpgroup-dot" and "one a multiprocessor" in emitted.kernels[0].launch.reasoning
+    assert (
+        emitted.emitter == "warpgroup-dot"
+        and "one a multiprocessor" in emitted.kernels[0].launch.reasoning
+    )
 
 
 def test_tf32_where_the_dot_asks_for_it():
-    text = dot("f32", "f32", (200, 100), (136, 100), 1, 1).replace("rhs_contracting_dims={1}", "rhs_contracting_dims={1}, " + TF32)
-    ran = check(text, *operands("f32", (200, 100), (136, 100)), relative=3e-2, assemble=False, architecture=ONE_BLOCK)
+    text = dot("f32", "f32", (200, 100), (136, 100), 1, 1).replace(
+        "rhs_contracting_dims={1}", "rhs_contracting_dims={1}, " + TF32
+    )
+    ran = check(
+        text,
+        *operands("f32", (200, 100), (136, 100)),
+        relative=3e-2,
+        assemble=False,
+        architecture=ONE_BLOCK,
+    )
     assert ran.emitted.emitter == "warpgroup-dot" and "k8.f32.tf32.tf32" in ran.ptx
     (left, right) = ran.emitted.kernels[0].tensor_maps
-    assert (left.element_type, left.element_bytes, left.dimensions, left.box) == ("f32", 4, (100, 200), (32, 128)) and right.swizzle == 128
+    assert (left.element_type, left.element_bytes, left.dimensions, left.box) == (
+        "f32",
+        4,
+        (100, 200),
+        (32, 128),
+    ) and right.swizzle == 128
 
 
 @pytest.mark.slow
@@ -119,15 +176,28 @@ ENTRY e { a = bf16[200,64] parameter(0) b = bf16[64,136] parameter(1) c = bf16[1
 
 def test_other_devices_take_what_warps_do():
     _, emitted, _, _ = ptx_of(dot("bf16", "f32", (64, 64), (64, 64), 1, 0), "sm_90")
-    assert emitted.emitter == "tensor-core-dot" and dict(emitted.refused)["warpgroup-dot"].code == "no-such-instruction"
+    assert (
+        emitted.emitter == "tensor-core-dot"
+        and dict(emitted.refused)["warpgroup-dot"].code == "no-such-instruction"
+    )
 
 
 def test_tensor_maps_describe_the_operands():
     _, emitted, _, _ = ptx_of(dot("bf16", "f32", (5, 256, 96), (5, 96, 512), 2, 1, 1), ONE_BLOCK)
     left, right = emitted.kernels[0].tensor_maps
-    assert (left.parameter, left.dimensions, left.strides, left.box) == (0, (96, 256, 5), (192, 49152), (64, 128, 1))
+    assert (left.parameter, left.dimensions, left.strides, left.box) == (
+        0,
+        (96, 256, 5),
+        (192, 49152),
+        (64, 128, 1),
+    )
     columns = int(re.search(r"128 x (\d+)", emitted.kernels[0].launch.reasoning)[1])
-    assert (right.parameter, right.dimensions, right.strides, right.box) == (1, (512, 96, 5), (1024, 98304), (64, 64, 1))
+    assert (right.parameter, right.dimensions, right.strides, right.box) == (
+        1,
+        (512, 96, 5),
+        (1024, 98304),
+        (64, 64, 1),
+    )
     assert emitted.kernels[0].dynamic_shared_bytes >= 4 * 2 * 64 * (128 + columns)
 
 
@@ -148,7 +218,14 @@ def planted(change, k=512):
     """Kinds of faults in a kernel of several rounds, after a change of its text."""
     findings = []
     text = dot("bf16", "f32", (128, k), (k, 64), 1, 0)
-    ran = run(text, *operands("bf16", (128, k), (k, 64)), assemble=False, architecture=ONE_BLOCK, change=change, findings=findings)
+    ran = run(
+        text,
+        *operands("bf16", (128, k), (k, 64)),
+        assemble=False,
+        architecture=ONE_BLOCK,
+        change=change,
+        findings=findings,
+    )
     right = np.allclose(ran.values[0], ran.wanted[0], rtol=1e-3, atol=1e-2)
     return {f.kind for f in findings}, right, findings
 
@@ -183,7 +260,11 @@ def test_copying_into_a_stage_that_is_still_read():
 
 
 def test_giving_a_stage_back_before_the_product_is_done():
-    kinds, _, _ = planted(lambda ptx: ptx.replace("wgmma.wait_group.sync.aligned 1;", "wgmma.wait_group.sync.aligned 2;"))
+    kinds, _, _ = planted(
+        lambda ptx: ptx.replace(
+            "wgmma.wait_group.sync.aligned 1;", "wgmma.wait_group.sync.aligned 2;"
+        )
+    )
     assert kinds == {"race: write while an asynchronous operation still reads"}
 
 
@@ -193,11 +274,17 @@ def test_storing_before_the_last_product_is_done():
 
 
 def test_missing_fence_of_a_product():
-    assert "product on registers without wgmma.fence" in planted(lambda ptx: ptx.replace("wgmma.fence.sync.aligned;", ""))[0]
+    assert (
+        "product on registers without wgmma.fence"
+        in planted(lambda ptx: ptx.replace("wgmma.fence.sync.aligned;", ""))[0]
+    )
 
 
 def test_missing_fence_of_the_barriers():
-    without = lambda ptx: ptx.replace("fence.mbarrier_init.release.cluster;", "").replace("fence.proxy.async.shared::cta;", "")  # noqa: E731
+    def without(ptx: str) -> str:
+        ptx = ptx.replace("fence.mbarrier_init.release.cluster;", "")
+        return ptx.replace("fence.proxy.async.shared::cta;", "")
+
     assert planted(without)[0] == {"mbarrier used by the copy engine before fence.mbarrier_init"}
 
 
@@ -206,24 +293,34 @@ def test_barriers_used_before_everybody_knows_them():
 
 
 def test_too_few_bytes_expected():
-    kinds, _, findings = planted(lambda ptx: re.sub(r"(expect_tx\S* _, \[%r\d+\]), \d+;", r"\1, 4096;", ptx))
+    kinds, _, findings = planted(
+        lambda ptx: re.sub(r"(expect_tx\S* _, \[%r\d+\]), \d+;", r"\1, 4096;", ptx)
+    )
     assert kinds == {"wait for an mbarrier that never ends"}
     assert any("-20480 bytes" in f.example for f in findings)
 
 
 def test_wrong_phase():
     """A parity that never changes: the second round finds the phase of the first over."""
-    kinds, _, findings = planted(lambda ptx: re.sub(r"%over, \[(%r\d+)\], %r\d+;", r"%over, [\1], 0;", ptx))
+    kinds, _, findings = planted(
+        lambda ptx: re.sub(r"%over, \[(%r\d+)\], %r\d+;", r"%over, [\1], 0;", ptx)
+    )
     assert kinds == {"wait for an mbarrier that never ends"} and len(findings) == 2
 
 
 def test_wrong_swizzle_in_the_descriptor_shows_in_the_values():
-    _, right, _ = planted(lambda ptx: ptx.replace(str((1 << 62) + (64 << 32) + (512 << 16)), str((64 << 32) + (512 << 16))))
+    _, right, _ = planted(
+        lambda ptx: ptx.replace(
+            str((1 << 62) + (64 << 32) + (512 << 16)), str((64 << 32) + (512 << 16))
+        )
+    )
     assert not right
 
 
 def test_bulk_bytes_are_counted_by_line():
     text = dot("bf16", "f32", (128, 128), (128, 64), 1, 0)
-    ran = run(text, *operands("bf16", (128, 128), (128, 64)), assemble=False, architecture=ONE_BLOCK)
+    ran = run(
+        text, *operands("bf16", (128, 128), (128, 64)), assemble=False, architecture=ONE_BLOCK
+    )
     copied = sum(row["bulk_bytes"] for row in ran.rows if row["bulk_bytes"])
     assert copied == 2 * (128 * 128 + 128 * 64)

@@ -42,7 +42,11 @@ POLICIES = {
     "latency-hiding": (latency_hiding_scheduler.work_overlaps,),
     "stream-assignment": (*stream_assignment.LEGALITY, *stream_assignment.PROFITABILITY),
 }
-PASSES = {"time": ("fusion", {}), "xla": ("fusion", {"policy": "xla"}), "priority": ("priority-fusion", {})}
+PASSES = {
+    "time": ("fusion", {}),
+    "xla": ("fusion", {"policy": "xla"}),
+    "priority": ("priority-fusion", {}),
+}
 TWO_READERS = """HloModule m
 ENTRY e {
   x = f32[64,64] parameter(0)
@@ -78,7 +82,9 @@ def test_checks_are_named_by_what_must_hold(name: str) -> None:
 def test_checks_are_functions_of_one_candidate(name: str) -> None:
     for predicate in POLICIES[name]:
         code = predicate.__code__
-        assert code.co_argcount == 1 and not code.co_freevars and not hasattr(predicate, "__self__"), predicate
+        assert (
+            code.co_argcount == 1 and not code.co_freevars and not hasattr(predicate, "__self__")
+        ), predicate
 
 
 @pytest.mark.parametrize("name", PASSES)
@@ -93,8 +99,10 @@ def test_every_check_says_where_it_is_written_and_what_it_measured(name: str) ->
     for check in found:
         file, line = check.place.rsplit(":", 1)
         (path,) = package.glob(f"**/{file}")
-        lines = path.read_text().splitlines()[int(line) - 1 : int(line) + 1]
-        assert any(f"def {check.name.replace('-', '_')}(" in text for text in lines), check
+        # The place is that of the function's first decorator.
+        lines = path.read_text().splitlines()[int(line) - 1 :]
+        first = next(text for text in lines if text.startswith("def "))
+        assert first.startswith(f"def {check.name.replace('-', '_')}("), check
     assert all(check.value for check in found), "a check tells no measured value"
 
 

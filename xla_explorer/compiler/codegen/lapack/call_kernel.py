@@ -22,7 +22,12 @@ from xla_explorer.compiler.codegen.lapack.routines import (
     Work,
     lapack_call,
 )
-from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, scalar_constant, value_type
+from xla_explorer.compiler.codegen.llvm_types import (
+    float_constant,
+    register_type,
+    scalar_constant,
+    value_type,
+)
 from xla_explorer.compiler.codegen.llvm_types import real as real_part
 from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.instruction import HloInstruction
@@ -30,7 +35,9 @@ from xla_explorer.hlo.layout import layout
 from xla_explorer.hlo.shape import Shape, array_shape
 
 Index = tuple[str | int, ...]
-_NOT_FINITE = -4  # what LAPACK's own checks of an argument that is NaN return, and what jaxlib returns
+_NOT_FINITE = (
+    -4
+)  # what LAPACK's own checks of an argument that is NaN return, and what jaxlib returns
 
 
 def write_lapack_call(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
@@ -60,26 +67,45 @@ class _LapackKernel:
         if isinstance(argument, Letter | Number | Status):
             t = "i8" if isinstance(argument, Letter) else "i32"
             slot = w.stack_slot(t)
-            value = ord(argument.text) if isinstance(argument, Letter) else argument.value if isinstance(argument, Number) else 0
+            value = (
+                ord(argument.text)
+                if isinstance(argument, Letter)
+                else argument.value
+                if isinstance(argument, Number)
+                else 0
+            )
             w.do(f"store {t} {value}, ptr {slot}")
             return slot
         if isinstance(argument, Work | Unused):
-            return self.context.scratch(argument.element_type.bytes * (argument.elements if isinstance(argument, Work) else 1))
+            return self.context.scratch(
+                argument.element_type.bytes
+                * (argument.elements if isinstance(argument, Work) else 1)
+            )
         own = argument.shape.dimensions[len(self.call.batch) :]
         shape = array_shape(argument.shape.element_type, own, layout(tuple(range(len(own)))))
         pointer = self.context.scratch(max(shape.element_count, 1) * shape.element_type.bytes)
         self.views[number] = ArrayInMemory(pointer, shape)
         skips = argument.skips if isinstance(argument, Array) else 0
-        return w.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {skips * shape.element_type.bytes}") if skips else pointer
+        return (
+            w.value(
+                f"getelementptr inbounds i8, ptr {pointer}, i64 {skips * shape.element_type.bytes}"
+            )
+            if skips
+            else pointer
+        )
 
     def write(self) -> None:
         """All matrices of the batch, one after the other."""
         call, w = self.call, self.w
-        w.declare(f"declare void @{call.symbol}({', '.join(['ptr'] * len(self.pointers))}{', i64' * self._letters})")
+        w.declare(
+            f"declare void @{call.symbol}({', '.join(['ptr'] * len(self.pointers))}{', i64' * self._letters})"
+        )
         with self.context.iterate(list(call.batch)) as batch:
             for number, argument in enumerate(call.arguments):
                 if isinstance(argument, Array) and argument.operand is not None:
-                    self._copy(self.views[number], self.operands[argument.operand], batch, into=True)
+                    self._copy(
+                        self.views[number], self.operands[argument.operand], batch, into=True
+                    )
             if call.needs_finite:
                 self._if_finite(batch)
             else:
@@ -91,8 +117,12 @@ class _LapackKernel:
 
     def _call(self, batch: Index) -> None:
         w, outputs = self.w, self.context.outputs
-        lengths = ", i64 1" * self._letters  # Fortran passes the lengths of texts behind the arguments
-        w.do(f"call void @{self.call.symbol}({', '.join([f'ptr {pointer}' for pointer in self.pointers])}{lengths})")
+        lengths = (
+            ", i64 1" * self._letters
+        )  # Fortran passes the lengths of texts behind the arguments
+        w.do(
+            f"call void @{self.call.symbol}({', '.join([f'ptr {pointer}' for pointer in self.pointers])}{lengths})"
+        )
         for number, argument in enumerate(self.call.arguments):
             if isinstance(argument, Array) and argument.result is not None:
                 self._copy(self.views[number], outputs[argument.result], batch, into=False)
@@ -115,7 +145,11 @@ class _LapackKernel:
         if not rows.shape.dimensions[-1]:
             return
         with w.loop(rows.shape.dimensions[-1], stem="row") as row:
-            rows.store(w, (*batch, row), w.value(f"trunc i64 {row} to i32") if isinstance(row, str) else str(row))
+            rows.store(
+                w,
+                (*batch, row),
+                w.value(f"trunc i64 {row} to i32") if isinstance(row, str) else str(row),
+            )
         if not exchanges.shape.dimensions[0]:
             return
         with w.loop(exchanges.shape.dimensions[0], stem="exchange") as step:
@@ -127,7 +161,9 @@ class _LapackKernel:
             rows.store(w, (*batch, place), mine)
 
     def _element(self, array: ArrayInMemory, index: Index) -> str:
-        offset = self.w.mul(self.w.linear(index, array.shape.strides), array.shape.element_type.bytes)
+        offset = self.w.mul(
+            self.w.linear(index, array.shape.strides), array.shape.element_type.bytes
+        )
         return self.w.value(f"getelementptr inbounds i8, ptr {array.pointer}, i64 {offset}")
 
     @contextmanager
@@ -137,7 +173,10 @@ class _LapackKernel:
             with self.w.loop(shape.dimensions[0], stem="element") as at:
                 yield (at,)
         else:
-            with self.w.loop(shape.dimensions[1], stem="column") as column, self.w.loop(shape.dimensions[0], stem="row") as row:
+            with (
+                self.w.loop(shape.dimensions[1], stem="column") as column,
+                self.w.loop(shape.dimensions[0], stem="row") as row,
+            ):
                 yield row, column
 
     def _copy(self, view: ArrayInMemory, array: ArrayInMemory, batch: Index, *, into: bool) -> None:
@@ -158,26 +197,42 @@ class _LapackKernel:
     def _if_finite(self, batch: Index) -> None:
         """The call where the first operand is finite; NaN and an `info` that is not zero where it is not."""
         w = self.w
-        view = next(view for number, view in self.views.items() if self.call.arguments[number].operand == 0)  # type: ignore[union-attr]
-        t, parts = register_type(view.shape.element_type), 2 if view.shape.element_type.is_complex else 1
+        view = next(
+            view
+            for number, view in self.views.items()
+            if self.call.arguments[number].operand == 0  # type: ignore[union-attr]
+        )
+        t, parts = (
+            register_type(view.shape.element_type),
+            2 if view.shape.element_type.is_complex else 1,
+        )
         total = w.stack_slot(t)
         w.do(f"store {t} {float_constant(0.0, t)}, ptr {total}")
         if view.shape.element_count:
             with w.loop(view.shape.element_count * parts, stem="finite") as at:
-                element = w.value(f"load {t}, ptr {w.value(f'getelementptr inbounds {t}, ptr {view.pointer}, i64 {at}')}")
+                element = w.value(
+                    f"load {t}, ptr {w.value(f'getelementptr inbounds {t}, ptr {view.pointer}, i64 {at}')}"
+                )
                 # Zero for what is finite, NaN for all else, which stays.
                 nothing = w.value(f"fmul {t} {element}, {float_constant(0.0, t)}")
                 sum_ = w.value(f"fadd {t} {w.value(f'load {t}, ptr {total}')}, {nothing}")
                 w.do(f"store {t} {sum_}, ptr {total}")
-        finite = w.value(f"fcmp ord {t} {w.value(f'load {t}, ptr {total}')}, {float_constant(0.0, t)}")
+        finite = w.value(
+            f"fcmp ord {t} {w.value(f'load {t}, ptr {total}')}, {float_constant(0.0, t)}"
+        )
         with w.where(finite):
             self._call(batch)
         with w.where(w.value(f"xor i1 {finite}, true")):
             for argument in self.call.arguments:
                 if isinstance(argument, Status) and argument.result is not None:
                     status = _NOT_FINITE if argument.is_info else 0
-                    w.do(f"store i32 {status}, ptr {self._element(self.context.outputs[argument.result], batch)}")
-                elif isinstance(argument, Array | Unused | Eigenvectors) and argument.result is not None:
+                    w.do(
+                        f"store i32 {status}, ptr {self._element(self.context.outputs[argument.result], batch)}"
+                    )
+                elif (
+                    isinstance(argument, Array | Unused | Eigenvectors)
+                    and argument.result is not None
+                ):
                     element_type = self.context.outputs[argument.result].shape.element_type
                     value = float("nan") if element_type.is_float or element_type.is_complex else 0
                     self._fill(argument.result, batch, scalar_constant(value, element_type))
@@ -191,7 +246,10 @@ class _LapackKernel:
         output, zero = self.context.outputs[argument.result], float_constant(0.0, t)
         with w.loop(vectors.shape.dimensions[1], stem="column") as column:
             part = imaginary.load(w, (column,))
-            first, second = w.value(f"fcmp ogt {t} {part}, {zero}"), w.value(f"fcmp olt {t} {part}, {zero}")
+            first, second = (
+                w.value(f"fcmp ogt {t} {part}, {zero}"),
+                w.value(f"fcmp olt {t} {part}, {zero}"),
+            )
             real = w.sub(str(column), w.value(f"zext i1 {second} to i64"))
             other = w.add(str(column), w.value(f"zext i1 {first} to i64"))
             with w.loop(vectors.shape.dimensions[0], stem="row") as row:
@@ -199,5 +257,8 @@ class _LapackKernel:
                 negated = w.value(f"fneg {t} {above}")
                 below = w.value(f"select i1 {second}, {t} {negated}, {t} {zero}")
                 turned = w.value(f"select i1 {first}, {t} {above}, {t} {below}")
-                whole = Complex(real_part(vectors.load(w, (row, real))), w.named(turned, value_type(vectors.shape.element_type)))
+                whole = Complex(
+                    real_part(vectors.load(w, (row, real))),
+                    w.named(turned, value_type(vectors.shape.element_type)),
+                )
                 output.store(w, (*batch, row, column), whole)

@@ -21,7 +21,16 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Scalar, Va
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES, whole_registers
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH
-from xla_explorer.compiler.codegen.nest.elements import Memory, NestBuilder, chosen, computing, in_lanes, joined, lanes_of, one_lane
+from xla_explorer.compiler.codegen.nest.elements import (
+    Memory,
+    NestBuilder,
+    chosen,
+    computing,
+    in_lanes,
+    joined,
+    lanes_of,
+    one_lane,
+)
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
@@ -38,9 +47,24 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Space,
     Store,
 )
-from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Indices, Point, points, with_origin
-from xla_explorer.compiler.codegen.nest.lower_reductions import OpenReduction, continued_reductions, write_reduce
-from xla_explorer.compiler.codegen.nest.lowering_checks import common_factors, dependencies, phases_of, why_not_lowered
+from xla_explorer.compiler.codegen.nest.lower_indices import (
+    Copies,
+    Indices,
+    Point,
+    points,
+    with_origin,
+)
+from xla_explorer.compiler.codegen.nest.lower_reductions import (
+    OpenReduction,
+    continued_reductions,
+    write_reduce,
+)
+from xla_explorer.compiler.codegen.nest.lowering_checks import (
+    common_factors,
+    dependencies,
+    phases_of,
+    why_not_lowered,
+)
 from xla_explorer.compiler.codegen.nest.register_layouts import (
     axis_along_memory,
     in_words,
@@ -89,11 +113,17 @@ class LoweredNest:
         scratch = ["ptr noalias %scratch"] if self.scratch_bytes else []
         head = f"define void @kernel({', '.join([*arrays, *scratch, 'i64 %part'])}) {{"
         definitions = [*self.builder.declarations, *metadata_of(self.nest)]
-        return "\n".join([head, "entry:", *self.builder.lines(), "  ret void", "}", *definitions, ""])
+        return "\n".join(
+            [head, "entry:", *self.builder.lines(), "  ret void", "}", *definitions, ""]
+        )
 
 
-def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = None,  # noqa: B008  # frozen
-          overlap: bool = False) -> LoweredNest | Reason:
+def lower(
+    nest: LoopNest,
+    code: Code = Code(),  # noqa: B008  # frozen
+    pointers: Sequence[str] | None = None,
+    overlap: bool = False,
+) -> LoweredNest | Reason:
     """The nest as SSA records, or a Reason where something of it is not written yet.
 
     pointers: names of the arrays' addresses, `%a0` and so on by default; one name for arrays in the same memory. overlap: any of them may
@@ -102,7 +132,9 @@ def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = 
     reason = why_not_lowered(nest)
     if reason is not None:
         return reason
-    lowering = Lowering(nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))], overlap)
+    lowering = Lowering(
+        nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))], overlap
+    )
     lowering.kernel()
     lowering.values.clear()  # which know the lowering: see `StructuredBuilder.release`
     return LoweredNest(nest, lowering.b, lowering.scratch_bytes, lowering.phases)
@@ -111,17 +143,26 @@ def lower(nest: LoopNest, code: Code = Code(), pointers: Sequence[str] | None = 
 class Lowering(Indices):
     """A nest being lowered. continued: see `continued_reductions`."""
 
-    def __init__(self, nest: LoopNest, code: Code, pointers: Sequence[str], overlap: bool = False) -> None:
+    def __init__(
+        self, nest: LoopNest, code: Code, pointers: Sequence[str], overlap: bool = False
+    ) -> None:
         super().__init__(NestBuilder(code.fused), dependencies(nest))
         self.nest = nest
         self.b.saturates, self.b.keeps_nan_payloads = code.saturates, code.keeps_nan_payloads
-        self.pointers = {a.name: self.b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)}
+        self.pointers = {
+            a.name: self.b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)
+        }
         changing = {a.name for a in nest.arrays if a.written} | {a.holds for a in nest.arrays}
-        self.memory = {a.name: Memory(self.b, a.shape.element_type, overlap or a.name in changing) for a in nest.arrays}
+        self.memory = {
+            a.name: Memory(self.b, a.shape.element_type, overlap or a.name in changing)
+            for a in nest.arrays
+        }
         self.arrays = {a.name: a for a in nest.arrays}
         self.continued, self.factors = continued_reductions(nest), common_factors(nest)
         self.open_reductions: dict[int, OpenReduction] = {}
-        self.begins: dict[tuple[str, str, str], Value[Pointer]] = {}  # by array and what loops count
+        self.begins: dict[
+            tuple[str, str, str], Value[Pointer]
+        ] = {}  # by array and what loops count
         self.guards: list[Guard] = []
         self.phases = phases_of(nest)
         self.share = self.b.named("%part", I64)
@@ -137,10 +178,14 @@ class Lowering(Indices):
         self.phase(body[:after], self.nest.shares)
         if after < len(body):
             shares = self.phases[1]
-            with self.b.only_if(self.b.compare("eq" if shares == 1 else "sge", part, self.nest.shares)):
+            with self.b.only_if(
+                self.b.compare("eq" if shares == 1 else "sge", part, self.nest.shares)
+            ):
                 self.share = self.b.add_index(part, -self.nest.shares)
                 self.phase(body[after:], shares)
-        if any(a.streamed for a in self.nest.arrays):  # another thread must not find that this one is done before its stores are
+        if any(
+            a.streamed for a in self.nest.arrays
+        ):  # another thread must not find that this one is done before its stores are
             self.b.declarations["declare void @llvm.x86.sse.sfence()"] = None
             self.b.effect("call", (), "void @llvm.x86.sse.sfence")
 
@@ -153,7 +198,9 @@ class Lowering(Indices):
         """Statements of which each share does its part of shared loops, and the last one what else takes a loop or stores."""
         shared = [s for s in body if isinstance(s, For) and s.kind is AxisKind.SHARE]
         while body:
-            scans = tuple(itertools.takewhile(lambda s: isinstance(s, Reduce) and s.each, body))  # each goes on where the one before ends
+            scans = tuple(
+                itertools.takewhile(lambda s: isinstance(s, Reduce) and s.each, body)
+            )  # each goes on where the one before ends
             some = scans or body[:1]
             body = body[len(some) :]
             if some[0] in shared and self.phases:
@@ -197,7 +244,11 @@ class Lowering(Indices):
         self.b.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
         for point in points([a for a in self.unrolled if a in self.depends[s.id]]):
             address = self.address(array, linearize(s.place, array.shape.strides), point)
-            self.b.effect("call", (address, *[self.b.number(k, I32) for k in (0, 3, 1)]), "void @llvm.prefetch.p0")
+            self.b.effect(
+                "call",
+                (address, *[self.b.number(k, I32) for k in (0, 3, 1)]),
+                "void @llvm.prefetch.p0",
+            )
 
     def copies(self, s: Load | Constant | Iota | Compute) -> Copies:
         """An element for each point of the unrolled axes that the value depends on."""
@@ -211,10 +262,15 @@ class Lowering(Indices):
                 return load_words(self, s, axes, pair)
         if isinstance(s, Load):
             later = self.in_turn and not self.memory[s.array].written
-            return Copies(axes, with_origin(self.b, self.reader(s)) if later else self.reader(s), later)
+            return Copies(
+                axes, with_origin(self.b, self.reader(s)) if later else self.reader(s), later
+            )
         if not isinstance(s, Compute):
             return Copies(axes, partial(self.value, s))
-        write, operands = computing(self.b, s, [self.types[o] for o in s.operands]), [self.values[o] for o in s.operands]
+        write, operands = (
+            computing(self.b, s, [self.types[o] for o in s.operands]),
+            [self.values[o] for o in s.operands],
+        )
         made: Callable[[Point], Scalar] = lambda point: write([x.at(point) for x in operands])  # noqa: E731
         return Copies(axes, with_origin(self.b, made) if self.in_turn else made, self.in_turn)
 
@@ -230,13 +286,21 @@ class Lowering(Indices):
         together is too large for a stack in memory that each share is given."""
         self.arrays[array.name] = array
         memory = self.memory[array.name] = Memory(self.b, array.shape.element_type, True)
-        between = self.phases and any(isinstance(s, Allocate) and s.array is array for s in self.nest.body)
+        between = self.phases and any(
+            isinstance(s, Allocate) and s.array is array for s in self.nest.body
+        )
         if between or (self.stack_bytes + array.shape.byte_size > MOST_SCRATCH and not self.phases):
-            self.pointers[array.name] = self.b.address(self.b.named("%scratch", PTR), I8, self.b.index(self.scratch_bytes))
-            self.scratch_bytes += -(-array.shape.element_count * memory.alignment * memory.parts // LINE) * LINE
+            self.pointers[array.name] = self.b.address(
+                self.b.named("%scratch", PTR), I8, self.b.index(self.scratch_bytes)
+            )
+            self.scratch_bytes += (
+                -(-array.shape.element_count * memory.alignment * memory.parts // LINE) * LINE
+            )
             return
         self.stack_bytes += array.shape.byte_size
-        self.pointers[array.name] = self.b.stack_slot(memory.stored, max(array.shape.element_count, 1) * memory.parts)
+        self.pointers[array.name] = self.b.stack_slot(
+            memory.stored, max(array.shape.element_count, 1) * memory.parts
+        )
 
     # -- axes --------------------------------------------------------------------------------------------------------
     def loop(self, s: For) -> None:
@@ -261,15 +325,22 @@ class Lowering(Indices):
         else:
             start, end = self.b.index(0), self.b.index(axis.extent)
             if kind is AxisKind.SHARE:
-                start, end = [self.part(axis, number) for number in (self.share, self.b.add_index(self.share, 1))]
-            with self.b.loop(self.b.scale_index(start, factor), self.b.scale_index(end, factor), step=factor) as opened:
+                start, end = [
+                    self.part(axis, number)
+                    for number in (self.share, self.b.add_index(self.share, 1))
+                ]
+            with self.b.loop(
+                self.b.scale_index(start, factor), self.b.scale_index(end, factor), step=factor
+            ) as opened:
                 self.at[axis] = opened.index, factor
                 self.body(s.body)
         del self.guards[len(self.guards) - len(s.guards) :]
 
     def part(self, axis: Axis, share: Value[Integer]) -> Value[Integer]:
         """The first step of a share."""
-        return self.b.emit("udiv", I64, (self.b.scale_index(share, axis.extent), self.b.index(self.nest.shares)))
+        return self.b.emit(
+            "udiv", I64, (self.b.scale_index(share, axis.extent), self.b.index(self.nest.shares))
+        )
 
     @contextmanager
     def guarded(self, guards: tuple[Guard, ...]) -> Iterator[None]:
@@ -283,7 +354,9 @@ class Lowering(Indices):
         outer, inner, fixed, least = self.variable_part(x, point)
         memory = self.memory[array.name]
         if fixed < 0 or least < 0:
-            return memory.address(self.pointers[array.name], self.b.add_index(self.b.add_index(outer, inner), fixed))
+            return memory.address(
+                self.pointers[array.name], self.b.add_index(self.b.add_index(outer, inner), fixed)
+            )
         pointer = self.begins.get(key := (array.name, outer.name, inner.name))
         if pointer is None:
             pointer = self.pointers[array.name]
@@ -292,11 +365,15 @@ class Lowering(Indices):
             self.begins[key] = pointer
         return memory.address(pointer, self.b.index(fixed)) if fixed else pointer
 
-    def last_address(self, array: Array, x: IndexExpression, point: Point, masked: bool) -> Value[Pointer]:
+    def last_address(
+        self, array: Array, x: IndexExpression, point: Point, masked: bool
+    ) -> Value[Pointer]:
         """Of the element at an offset, at the last lane, each lane one element before the other. masked: whether the last ones may be none
         of the array."""
         if masked:
-            return self.memory[array.name].address(self.address(array, x, point), self.b.index(1 - self.lanes), inside=False)
+            return self.memory[array.name].address(
+                self.address(array, x, point), self.b.index(1 - self.lanes), inside=False
+            )
         with self.each_lane_alone() as lanes:
             return self.address(array, x, {**point, **lanes[-1]})
 
@@ -308,7 +385,9 @@ class Lowering(Indices):
         if s.lines_of:
             array = self.arrays[s.lines_of]
             bytes_ = array.shape.element_type.bytes
-            behind = self.b.binary("and", self.b.emit("ptrtoint", I64, (self.pointers[array.name],)), LINE_BYTES - 1)
+            behind = self.b.binary(
+                "and", self.b.emit("ptrtoint", I64, (self.pointers[array.name],)), LINE_BYTES - 1
+            )
             past = self.b.binary("lshr", behind, bytes_.bit_length() - 1)
             x -= past if x.type.scalar == "i64" else self.b.convert("trunc", past, x.type.scalar)
         return convert_value(self.b, x, S32 if x.type.scalar == "i32" else S64, s.element)
@@ -317,8 +396,13 @@ class Lowering(Indices):
         """The load as a function of the point of its copy."""
         array, guards = self.arrays[s.array], list[Guard]()
         axes = frozenset().union(*[x.axes for x in s.place]) if self.guards else frozenset[Axis]()
-        if self.guards and any(x.bounds[0] < 0 or x.bounds[1] >= n for x, n in zip(s.place, array.shape.dimensions, strict=True)):
-            guards = [g for g in self.guards if not g.expression.axes or g.expression.axes & axes]  # one without axes never holds
+        if self.guards and any(
+            x.bounds[0] < 0 or x.bounds[1] >= n
+            for x, n in zip(s.place, array.shape.dimensions, strict=True)
+        ):
+            guards = [
+                g for g in self.guards if not g.expression.axes or g.expression.axes & axes
+            ]  # one without axes never holds
         elif self.vector in axes and array.space is Space.SCRATCH:
             # Lanes that no step has written hold anything: arithmetic with subnormal numbers takes a hundred cycles.
             guards = [g for g in self.guards if self.vector in g.expression.axes]
@@ -330,32 +414,64 @@ class Lowering(Indices):
             return lambda point: self.load_at(array, offset, guards, point)
         return lambda point: self.load_along(array, offset, guards, point)
 
-    def load_apart(self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point) -> Scalar:
+    def load_apart(
+        self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point
+    ) -> Scalar:
         """Elements that are not neighbours."""
-        places = places_in_run(offset, self.vector, point) if self.vector is not None and not guards and self.is_known(offset) else None
-        if guards and self.step(offset) == -1 and (mask := self.mask(guards, point)) is not None and mask.type.lanes == self.lanes:
-            return self.memory[array.name].load_backwards(self.last_address(array, offset, point, True), self.lanes, mask)
+        places = (
+            places_in_run(offset, self.vector, point)
+            if self.vector is not None and not guards and self.is_known(offset)
+            else None
+        )
+        if (
+            guards
+            and self.step(offset) == -1
+            and (mask := self.mask(guards, point)) is not None
+            and mask.type.lanes == self.lanes
+        ):
+            return self.memory[array.name].load_backwards(
+                self.last_address(array, offset, point, True), self.lanes, mask
+            )
         with self.each_lane_alone() as lanes:
             if places is not None:
                 low = min(places)
-                run = self.load_at(array, offset - places[0] + low, (), {**point, **lanes[0]}, max(places) - low + 1)
+                run = self.load_at(
+                    array,
+                    offset - places[0] + low,
+                    (),
+                    {**point, **lanes[0]},
+                    max(places) - low + 1,
+                )
                 return permuted(self.b, run, [place - low for place in places])
-            return joined(self.b, [self.load_at(array, offset, guards, {**point, **lane}) for lane in lanes])
+            return joined(
+                self.b, [self.load_at(array, offset, guards, {**point, **lane}) for lane in lanes]
+            )
 
-    def load_along(self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point) -> Scalar:
+    def load_along(
+        self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point
+    ) -> Scalar:
         """Neighbours, those whose guards hold."""
         mask = self.mask(guards, point) if guards else None
         if mask is None or mask.type.lanes == 1:
             return self.load_at(array, offset, guards, point, self.lanes)
         return self.memory[array.name].load(self.address(array, offset, point), self.lanes, mask)
 
-    def load_at(self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point, lanes: int = 1) -> Scalar:
+    def load_at(
+        self,
+        array: Array,
+        offset: IndexExpression,
+        guards: Sequence[Guard],
+        point: Point,
+        lanes: int = 1,
+    ) -> Scalar:
         """Elements beside one another. Who is outside reads the first elements."""
         memory, mask = self.memory[array.name], self.mask(guards, point) if guards else None
         if mask is None:
             return memory.load(self.address(array, offset, point), lanes)
         if mask.type.lanes > 1:  # the same element for all lanes: there, if it is for one of them
-            mask = self.b.intrinsic(f"llvm.vector.reduce.or.{mask.type.suffix}", mask.type.of_lanes(1), mask)
+            mask = self.b.intrinsic(
+                f"llvm.vector.reduce.or.{mask.type.suffix}", mask.type.of_lanes(1), mask
+            )
         at = self.b.select(mask, self.index(offset, point), self.b.index(0))
         return memory.load(memory.address(self.pointers[array.name], at), lanes)
 
@@ -364,17 +480,39 @@ class Lowering(Indices):
         offset = linearize(s.place, array.shape.strides)
         axes = {a for x in (*s.place, *[g.expression for g in self.guards]) for a in x.axes}
         step = self.step(offset)
-        if step == 1 and array.streamed and not self.guards and whole_registers(offset, self.vector, self.lanes, array.shape.element_type):
+        if (
+            step == 1
+            and array.streamed
+            and not self.guards
+            and whole_registers(offset, self.vector, self.lanes, array.shape.element_type)
+        ):
             store_streamed(self, array, offset, s.value, [a for a in self.unrolled if a in axes])
             return
-        pair = in_words(self.nest, s, self.vector, self.unrolled) if self.vector is not None and not self.guards else None
+        pair = (
+            in_words(self.nest, s, self.vector, self.unrolled)
+            if self.vector is not None and not self.guards
+            else None
+        )
         if pair is not None:
-            for point in points([a for a in self.unrolled if a != pair and (a in axes or a in self.values[s.value].axes)]):
-                even, odd = [real(in_lanes(self.b, self.values[s.value].at({**point, pair: k}), self.lanes)) for k in (0, 1)]
-                self.b.store(words_of(self.b, even, odd), self.address(array, offset, {**point, pair: 0}), 2)
+            for point in points(
+                [
+                    a
+                    for a in self.unrolled
+                    if a != pair and (a in axes or a in self.values[s.value].axes)
+                ]
+            ):
+                even, odd = [
+                    real(in_lanes(self.b, self.values[s.value].at({**point, pair: k}), self.lanes))
+                    for k in (0, 1)
+                ]
+                self.b.store(
+                    words_of(self.b, even, odd), self.address(array, offset, {**point, pair: 0}), 2
+                )
             return
         lanes_of_store = self.lanes if step else 1
-        for point in points([a for a in self.unrolled if a in axes or a in self.values[s.value].axes]):
+        for point in points(
+            [a for a in self.unrolled if a in axes or a in self.values[s.value].axes]
+        ):
             value = self.values[s.value].at(point)
             if step in (0, 1):
                 self.store_at(array, offset, value, point, lanes_of_store)
@@ -382,14 +520,26 @@ class Lowering(Indices):
             value = self.memory[array.name].as_stored(value)
             mask = self.mask(self.guards, point) if self.guards and step == -1 else None
             if step == -1 and (mask is None or mask.type.lanes == self.lanes):
-                self.memory[array.name].store_backwards(value, self.last_address(array, offset, point, mask is not None), self.lanes, mask)
+                self.memory[array.name].store_backwards(
+                    value,
+                    self.last_address(array, offset, point, mask is not None),
+                    self.lanes,
+                    mask,
+                )
                 continue
             with self.each_lane_alone() as lanes:
                 for number, lane in enumerate(lanes):
-                    self.store_at(array, offset, one_lane(self.b, value, number), {**point, **lane}, 1)
+                    self.store_at(
+                        array, offset, one_lane(self.b, value, number), {**point, **lane}, 1
+                    )
 
-    def store_at(self, array: Array, offset: IndexExpression, value: Scalar, point: Point, lanes: int) -> None:
-        mask, memory = self.mask(self.guards, point) if self.guards else None, self.memory[array.name]
+    def store_at(
+        self, array: Array, offset: IndexExpression, value: Scalar, point: Point, lanes: int
+    ) -> None:
+        mask, memory = (
+            self.mask(self.guards, point) if self.guards else None,
+            self.memory[array.name],
+        )
         pointer = self.address(array, offset, point)
         if mask is None or mask.type.lanes > 1:
             memory.store(value, pointer, lanes, mask)
@@ -401,7 +551,12 @@ class Lowering(Indices):
         """All cases, each reading under its guards only, then one of them."""
         facts, denied = facts_of(tuple(self.guards)), 0
         for case in s.cases:
-            before = tuple([Guard(fact.expression - fact.low, fact.high - fact.low + 1) for fact in facts[len(facts) - denied :]])
+            before = tuple(
+                [
+                    Guard(fact.expression - fact.low, fact.high - fact.low + 1)
+                    for fact in facts[len(facts) - denied :]
+                ]
+            )
             with self.guarded((*before, *case.guards)):
                 self.body(case.body)
             more = denied_facts(case.guards, facts)
@@ -416,7 +571,12 @@ class Lowering(Indices):
                     value = then
                     continue
                 lanes = max(mask.type.lanes, lanes_of(then), lanes_of(value))
-                value = chosen(self.b, self.b.splat(mask, lanes), in_lanes(self.b, then, lanes), in_lanes(self.b, value, lanes))
+                value = chosen(
+                    self.b,
+                    self.b.splat(mask, lanes),
+                    in_lanes(self.b, then, lanes),
+                    in_lanes(self.b, value, lanes),
+                )
             return value
 
         return Copies([a for a in self.unrolled if a in self.depends[s.id]], choice)

@@ -17,7 +17,14 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
-from xla_explorer.compiler.codegen.nest.elements import chosen, element_of, in_lanes, lanes_of, one_lane, parts_of
+from xla_explorer.compiler.codegen.nest.elements import (
+    chosen,
+    element_of,
+    in_lanes,
+    lanes_of,
+    one_lane,
+    parts_of,
+)
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
@@ -40,8 +47,18 @@ if TYPE_CHECKING:
 
 Sums: TypeAlias = list[list[Scalar]]  # by accumulator, the values of each
 FEW_COPIES = 8  # of more than these, operands are read when they are needed, not all before the first is combined
-ANY_ORDER = "reassoc contract"  # sums are made in the order of the schedule, products may go into them
-_LANES_OF_TRUTH = {"add": "or", "maximum": "or", "or": "or", "multiply": "and", "minimum": "and", "and": "and", "xor": "xor"}
+ANY_ORDER = (
+    "reassoc contract"  # sums are made in the order of the schedule, products may go into them
+)
+_LANES_OF_TRUTH = {
+    "add": "or",
+    "maximum": "or",
+    "or": "or",
+    "multiply": "and",
+    "minimum": "and",
+    "and": "and",
+    "xor": "xor",
+}
 
 
 class OpenReduction(NamedTuple):
@@ -59,13 +76,25 @@ class OpenReduction(NamedTuple):
 def continued_reductions(nest: LoopNest) -> frozenset[int]:
     """The results that one other reduction begins with, of the same operation, and nothing else takes."""
     every = nest.statements()
-    found = [(s, around) for s, around in every if isinstance(s, Reduce) and not s.each and not isinstance(s.combiner, Combination)]
+    found = [
+        (s, around)
+        for s, around in every
+        if isinstance(s, Reduce) and not s.each and not isinstance(s.combiner, Combination)
+    ]
     reductions = {s.ids[0]: (s, around) for s, around in found}
-    follows = [(s, around, first) for s, around in reductions.values() if (first := reductions.get(s.initial[0])) is not None]
+    follows = [
+        (s, around, first)
+        for s, around in reductions.values()
+        if (first := reductions.get(s.initial[0])) is not None
+    ]
     if not follows:
         return frozenset()
     uses = Counter([number for s, _ in every for number in uses_of(s)])
-    begun = [s.initial[0] for s, around, first in follows if first[0].combiner is s.combiner and first[1] == around]
+    begun = [
+        s.initial[0]
+        for s, around, first in follows
+        if first[0].combiner is s.combiner and first[1] == around
+    ]
     return frozenset([number for number in begun if uses[number] == 1])
 
 
@@ -88,7 +117,11 @@ def _begins_at_zero(lowering: Lowering, s: Reduce) -> bool:
     initial = lowering.values.get(s.initial[0])
     if isinstance(s.combiner, Combination) or s.combiner.name != "add" or s.each or initial is None:
         return False
-    zero = real(constant(lowering.b, 0.0, s.elements[0])).name if s.elements[0].is_float and looped else ""
+    zero = (
+        real(constant(lowering.b, 0.0, s.elements[0])).name
+        if s.elements[0].is_float and looped
+        else ""
+    )
     return all(isinstance(x, Value) and x.name == zero for x in initial.all())
 
 
@@ -136,8 +169,14 @@ class Reducing(Generic[H]):
         assert not isinstance(self.s.combiner, Combination)
         found = self._identities.get(lanes)
         if found is None:
-            value = identity_element(self.s.combiner.name, self.element) if self.neutral is None else self.neutral
-            found = self._identities[lanes] = in_lanes(self.b, constant(self.b, value, self.element), lanes)
+            value = (
+                identity_element(self.s.combiner.name, self.element)
+                if self.neutral is None
+                else self.neutral
+            )
+            found = self._identities[lanes] = in_lanes(
+                self.b, constant(self.b, value, self.element), lanes
+            )
         return found
 
     def combined(self, x: Scalar, y: Scalar) -> Scalar:
@@ -146,7 +185,11 @@ class Reducing(Generic[H]):
         if not (isinstance(x, Value) and isinstance(y, Value) and x.type is y.type):
             lanes = max(lanes_of(x), lanes_of(y))
             x, y = in_lanes(self.b, x, lanes), in_lanes(self.b, y, lanes)
-        if isinstance(x, Value) and x.is_constant and x.name == real(self.identity(x.type.lanes)).name:
+        if (
+            isinstance(x, Value)
+            and x.is_constant
+            and x.name == real(self.identity(x.type.lanes)).name
+        ):
             return y
         return self.taken_in(x, y)
 
@@ -161,12 +204,20 @@ class Reducing(Generic[H]):
     def together(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
         """Two sets of accumulators as one, the earlier first."""
         c = self.s.combiner
-        return self.written(c, left, right, self.lanes) if isinstance(c, Combination) else [self.combined(left[0], right[0])]
+        return (
+            self.written(c, left, right, self.lanes)
+            if isinstance(c, Combination)
+            else [self.combined(left[0], right[0])]
+        )
 
-    def written(self, c: Combination, left: list[Scalar], right: list[Scalar], lanes: int) -> list[Scalar]:
+    def written(
+        self, c: Combination, left: list[Scalar], right: list[Scalar], lanes: int
+    ) -> list[Scalar]:
         """What a combiner makes of two sets of values: its operations, written once more."""
         unrolled, self.l.unrolled = self.l.unrolled, []
-        for number, element, value in zip((*c.left, *c.right), (*self.s.elements, *self.s.elements), (*left, *right), strict=True):
+        for number, element, value in zip(
+            (*c.left, *c.right), (*self.s.elements, *self.s.elements), (*left, *right), strict=True
+        ):
             self.l.values[number] = Copies((), lambda _, value=value: value)  # type: ignore[misc]
             self.l.types[number], self.l.depends[number] = element, frozenset()
         self.l.body(c.body)
@@ -180,16 +231,22 @@ class Reducing(Generic[H]):
             values = [*pairs, *values[2 * len(pairs) :]]
         return values[0]
 
-    def taken(self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]) -> list[Scalar]:
+    def taken(
+        self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]
+    ) -> list[Scalar]:
         """Accumulators with the values of some points, where the guards hold: of one operation a tree, of several one after the other."""
-        runs: list[tuple[Value[Integer] | None, list[list[Scalar]]]] = []  # of points whose guards are the same condition
+        runs: list[
+            tuple[Value[Integer] | None, list[list[Scalar]]]
+        ] = []  # of points whose guards are the same condition
         for point in group:
             values = [self.l.values[number].at(point) for number in self.s.values]
             mask = self.l.mask(guards, point) if guards else None
             self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
             if mask is not None and mask.name == "false":
                 continue
-            if runs and (mask if mask is None else mask.name) == (runs[-1][0] if runs[-1][0] is None else runs[-1][0].name):
+            if runs and (mask if mask is None else mask.name) == (
+                runs[-1][0] if runs[-1][0] is None else runs[-1][0].name
+            ):
                 runs[-1][1].append(values)
             else:
                 runs.append((mask, [values]))
@@ -198,7 +255,9 @@ class Reducing(Generic[H]):
                 mine = self._chosen(mask, reduce(self._with_next, several, mine), mine)
         elif runs:
             trees = [(mask, self.tree([values[0] for values in several])) for mask, several in runs]
-            totals = [total if mask is None else self._or_identity(mask, total) for mask, total in trees]
+            totals = [
+                total if mask is None else self._or_identity(mask, total) for mask, total in trees
+            ]
             mine = [in_lanes(self.b, self.combined(mine[0], self.tree(totals)), self.lanes)]
         return mine
 
@@ -208,13 +267,24 @@ class Reducing(Generic[H]):
             return [self.taken_in(mine[0], values[0])]
         return [in_lanes(self.b, x, self.lanes) for x in self.together(mine, values)]
 
-    def _chosen(self, mask: Value[Integer] | None, new: list[Scalar], old: list[Scalar]) -> list[Scalar]:
+    def _chosen(
+        self, mask: Value[Integer] | None, new: list[Scalar], old: list[Scalar]
+    ) -> list[Scalar]:
         """New accumulators where a condition holds."""
-        return new if mask is None else [chosen(self.b, self.b.splat(mask, self.lanes), x, y) for x, y in zip(new, old, strict=True)]
+        return (
+            new
+            if mask is None
+            else [
+                chosen(self.b, self.b.splat(mask, self.lanes), x, y)
+                for x, y in zip(new, old, strict=True)
+            ]
+        )
 
     def _or_identity(self, mask: Value[Integer], value: Scalar) -> Scalar:
         lanes = max(lanes_of(value), mask.type.lanes)
-        return chosen(self.b, self.b.splat(mask, lanes), in_lanes(self.b, value, lanes), self.identity(lanes))
+        return chosen(
+            self.b, self.b.splat(mask, lanes), in_lanes(self.b, value, lanes), self.identity(lanes)
+        )
 
     def swept(self, serial: Sequence[Axis], sums: Sums) -> Sums:
         """Accumulators after all steps of these loops, from those before."""
@@ -245,30 +315,45 @@ class ReductionWriter(Reducing["Lowering"]):
         around = lowering.vector
         self.vector = next((axis for axis, kind in s.axes if kind is AxisKind.VECTOR), None)
         over = self.vector or around
-        self.lanes = over.extent if over is not None and (over in needed or over is self.vector) else 1
+        self.lanes = (
+            over.extent if over is not None and (over in needed or over is self.vector) else 1
+        )
         self.points = points([*self.outer, *self.own])
         self.is_flat = all(isinstance(x, (Load, Constant, Iota, Compute)) for x in s.body)
 
     # -- one operation -----------------------------------------------------------------------------------------------
     def opened(self) -> OpenReduction:
         """The accumulators after all steps."""
-        left: dict[tuple[int, ...], list[Scalar]] = {tuple(p.values()): [] for p in points(self.outer)}
+        left: dict[tuple[int, ...], list[Scalar]] = {
+            tuple(p.values()): [] for p in points(self.outer)
+        }
         initial = self.s.initial[0]
         before = self.l.open_reductions.pop(initial, None)
         if before is not None:
-            if before.outer == tuple(self.outer) and before.lanes == (self.lanes if self.vector is not None else 1):
-                left, initial = {key: list(values) for key, values in before.held.items()}, before.initial
-                self.lanes = max([self.lanes, *[lanes_of(x) for values in left.values() for x in values]])
+            if before.outer == tuple(self.outer) and before.lanes == (
+                self.lanes if self.vector is not None else 1
+            ):
+                left, initial = (
+                    {key: list(values) for key, values in before.held.items()},
+                    before.initial,
+                )
+                self.lanes = max(
+                    [self.lanes, *[lanes_of(x) for values in left.values() for x in values]]
+                )
             else:
                 self.l.values[initial] = self.closed(before)
         start = []
         for point in self.points:
             mine = left[tuple([point[a] for a in self.outer])]
-            start.append([in_lanes(self.b, mine.pop(0), self.lanes) if mine else self.identity(self.lanes)])
+            start.append(
+                [in_lanes(self.b, mine.pop(0), self.lanes) if mine else self.identity(self.lanes)]
+            )
         after = self.everything(start)
         for point, (value,) in zip(self.points, after, strict=True):
             left[tuple([point[a] for a in self.outer])].append(value)
-        return OpenReduction(tuple(self.outer), self.lanes if self.vector is not None else 1, left, initial)
+        return OpenReduction(
+            tuple(self.outer), self.lanes if self.vector is not None else 1, left, initial
+        )
 
     def closed(self, made: OpenReduction) -> Copies:
         """The results: a tree over the copies, halves of the register, the initial value."""
@@ -292,14 +377,19 @@ class ReductionWriter(Reducing["Lowering"]):
         while lanes > 2:
             lanes //= 2
             low = element_of([self.b.shuffle(part, part, range(lanes)) for part in parts_of(x)])
-            high = element_of([self.b.shuffle(part, part, range(lanes, 2 * lanes)) for part in parts_of(x)])
+            high = element_of(
+                [self.b.shuffle(part, part, range(lanes, 2 * lanes)) for part in parts_of(x)]
+            )
             x = self.combined(low, high)
         return self.combined(one_lane(self.b, x, 0), one_lane(self.b, x, 1)) if lanes == 2 else x
 
     # -- several operations ------------------------------------------------------------------------------------------
     def in_order(self) -> None:
         """Results of a combiner of several operations."""
-        start = [[in_lanes(self.b, self.l.values[n].at(point), self.lanes) for n in self.s.initial] for point in self.points]
+        start = [
+            [in_lanes(self.b, self.l.values[n].at(point), self.lanes) for n in self.s.initial]
+            for point in self.points
+        ]
         after = self.everything(start)
         results: dict[tuple[int, ...], list[Scalar]] = {}
         for point, mine in zip(self.points, after, strict=True):
@@ -308,15 +398,32 @@ class ReductionWriter(Reducing["Lowering"]):
         if self.vector is not None:
             results = {key: self.joined_lanes(mine) for key, mine in results.items()}
         for k, number in enumerate(self.s.ids):
-            self.l.values[number] = Copies(self.outer, lambda point, k=k: results[tuple(point.values())][k])  # type: ignore[misc]
+            self.l.values[number] = Copies(
+                self.outer,
+                lambda point, k=k: results[tuple(point.values())][k],  # type: ignore[misc]
+            )
 
     def joined_lanes(self, values: list[Scalar]) -> list[Scalar]:
         """Partial results of all lanes as one: halves of the registers, until one lane is left."""
         lanes = self.lanes
         while lanes > 1:
             lanes //= 2
-            halves = [[element_of([self.b.shuffle(part, part, range(first, first + lanes)) for part in parts_of(x)]) for x in values]
-                      for first in (0, lanes)] if lanes > 1 else [[one_lane(self.b, x, lane) for x in values] for lane in (0, 1)]
+            halves = (
+                [
+                    [
+                        element_of(
+                            [
+                                self.b.shuffle(part, part, range(first, first + lanes))
+                                for part in parts_of(x)
+                            ]
+                        )
+                        for x in values
+                    ]
+                    for first in (0, lanes)
+                ]
+                if lanes > 1
+                else [[one_lane(self.b, x, lane) for x in values] for lane in (0, 1)]
+            )
             values = self.joined(halves[0], halves[1], lanes)
         return values
 
@@ -340,9 +447,15 @@ class ReductionWriter(Reducing["Lowering"]):
     def step(self, sums: Sums) -> Sums:
         """See `Reducing.step`."""
         guards = self.s.guards
-        with self.l.guarded(guards), self.l.copies_in_turn(self.is_flat and len(points(self.outer)) > FEW_COPIES):
+        with (
+            self.l.guarded(guards),
+            self.l.copies_in_turn(self.is_flat and len(points(self.outer)) > FEW_COPIES),
+        ):
             self.l.body(self.s.body)
-            return [self.taken((point,), mine, guards) for point, mine in zip(self.points, sums, strict=True)]
+            return [
+                self.taken((point,), mine, guards)
+                for point, mine in zip(self.points, sums, strict=True)
+            ]
 
     def repeated(self, axis: Axis, sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
         """See `Reducing.repeated`: loops hand what the inner ones come to from turn to turn."""
@@ -358,10 +471,15 @@ class ReductionWriter(Reducing["Lowering"]):
 
 def flat(values: Sequence[Sequence[Scalar]]) -> list[Value]:
     """The parts of all accumulators."""
-    return [part for mine in values for x in mine for part in (x if isinstance(x, Complex) else (x,))]
+    return [
+        part for mine in values for x in mine for part in (x if isinstance(x, Complex) else (x,))
+    ]
 
 
 def like(values: Sequence[Sequence[Scalar]], parts: Sequence[Value]) -> list[list[Scalar]]:
     """The reverse of `flat`, for accumulators of these kinds."""
     rest = iter(parts)
-    return [[Complex(next(rest), next(rest)) if isinstance(x, Complex) else next(rest) for x in mine] for mine in values]
+    return [
+        [Complex(next(rest), next(rest)) if isinstance(x, Complex) else next(rest) for x in mine]
+        for mine in values
+    ]

@@ -19,7 +19,10 @@ from xla_explorer.compiler.transforms.copies.copy_edits import CopyEdits
 from xla_explorer.compiler.transforms.scheduling.memory_scheduler import ensure_schedule
 from xla_explorer.foundation.measured import equal, listed
 from xla_explorer.foundation.reason import Reason, refuse, settled
-from xla_explorer.hlo.analysis.call_graph import sequential_computations, shared_sequential_computations
+from xla_explorer.hlo.analysis.call_graph import (
+    sequential_computations,
+    shared_sequential_computations,
+)
 from xla_explorer.hlo.analysis.coalescing import BufferSet, BufferSets
 from xla_explorer.hlo.analysis.dataflow import STEP, BranchPhi, Dataflow, LoopPhi, Value
 from xla_explorer.hlo.analysis.in_place import in_place_pairs
@@ -76,12 +79,20 @@ class _CopyInserter:
         return self.edits.apply()
 
     # -- decisions ---------------------------------------------------------------------------------------------------
-    def _share(self, source: Value, target: Value, subject: HloInstruction, against: Reason | None = None) -> bool:
+    def _share(
+        self, source: Value, target: Value, subject: HloInstruction, against: Reason | None = None
+    ) -> bool:
         """Whether `source` can be in the buffer of `target`; if so they are joined."""
         reason = against or self.sets.why_not_shared(source, target)
         may_be_shared = settled("buffer-may-be-shared", reason, lambda: _both(source, target))
-        decision = self.context.decide("share-buffer", (may_be_shared,), (), source.instruction, subject,
-                                       facts=lambda: {"bytes": source.shape.byte_size, "index": target.index})
+        decision = self.context.decide(
+            "share-buffer",
+            (may_be_shared,),
+            (),
+            source.instruction,
+            subject,
+            facts=lambda: {"bytes": source.shape.byte_size, "index": target.index},
+        )
         if decision is not None:
             return False
         self.sets.join(source, target)
@@ -146,9 +157,17 @@ class _CopyInserter:
             ahead = self.flow.resolve(phi.next)
             against: Reason | None = None
             if ahead in states:
-                against = refuse("permuted-element", f"element {phi.index} becomes what element {ahead.index} was", index=phi.index)
+                against = refuse(
+                    "permuted-element",
+                    f"element {phi.index} becomes what element {ahead.index} was",
+                    index=phi.index,
+                )
             elif ahead in carried:
-                against = refuse("repeated-element", f"%{ahead.name} is carried on in two elements", index=phi.index)
+                against = refuse(
+                    "repeated-element",
+                    f"%{ahead.name} is carried on in two elements",
+                    index=phi.index,
+                )
             if self._share(ahead, phi.state, i, against):
                 carried.add(ahead)
             else:
@@ -160,7 +179,9 @@ class _CopyInserter:
             if not self._share(before, phi.state, i):
                 wanted.append((phi, before))
         for number, (phi, before) in enumerate(wanted):
-            copy = self._copy(before, phi.begin - STEP + STEP * (number + 1) / (len(wanted) + 1), phi.begin, i)
+            copy = self._copy(
+                before, phi.begin - STEP + STEP * (number + 1) / (len(wanted) + 1), phi.begin, i
+            )
             self.sets.join(copy, phi.state)
             self.edits.copy_operand_leaf(i, phi.index)
 
@@ -171,20 +192,27 @@ class _CopyInserter:
         body = i.called[1]
         end = moves[0][0].body_end
         pending = list(moves)
-        ordered: list[tuple[LoopPhi | None, Value, int]] = []  # (None: into a temporary, its source, number of the temporary)
+        ordered: list[
+            tuple[LoopPhi | None, Value, int]
+        ] = []  # (None: into a temporary, its source, number of the temporary)
         temporary: dict[Value, int] = {}
         while pending:
             for k, (phi, source) in enumerate(pending):
                 target = self.sets.set_of(phi.state)
-                if not any(self.sets.set_of(other) is target and other not in temporary
-                           for m, (_, other) in enumerate(pending) if m != k):
+                if not any(
+                    self.sets.set_of(other) is target and other not in temporary
+                    for m, (_, other) in enumerate(pending)
+                    if m != k
+                ):
                     ordered.append((phi, source, temporary.get(source, -1)))
                     del pending[k]
                     break
             else:
                 source = pending[0][1]
                 target = self.sets.set_of(pending[0][0].state)
-                source = next(other for _, other in pending[1:] if self.sets.set_of(other) is target)
+                source = next(
+                    other for _, other in pending[1:] if self.sets.set_of(other) is target
+                )
                 temporary[source] = len(temporary)
                 ordered.append((None, source, temporary[source]))
         made: dict[int, Value] = {}
@@ -192,7 +220,9 @@ class _CopyInserter:
             at = end - STEP + STEP * (number + 1) / (len(ordered) + 1)
             if target_phi is None:
                 made[slot] = self._temporary(source, at, i)
-                self.edits.copy_to_temporary(body, slot, next(p.index for p, s in moves if s is source))
+                self.edits.copy_to_temporary(
+                    body, slot, next(p.index for p, s in moves if s is source)
+                )
                 continue
             if slot >= 0:
                 for k, use in enumerate(source.uses):
@@ -223,15 +253,35 @@ class _CopyInserter:
             reason: Reason | None = None
             if home.read_only:
                 kind = next(v for v in home.values if v.read_only).instruction.opcode.name
-                reason = refuse(f"read-only-{kind}", f"%{value.name} is a {kind}; the result needs a buffer of its own", index=index)
-            elif (given := next((v for v in home.values if v in given_away), None)) is not None and taking_over.get(index) is not given:
-                reason = refuse("read-only-parameter", f"%{value.name} is in the memory of %{given.name}, which another result takes over",
-                                index=index)
+                reason = refuse(
+                    f"read-only-{kind}",
+                    f"%{value.name} is a {kind}; the result needs a buffer of its own",
+                    index=index,
+                )
+            elif (
+                given := next((v for v in home.values if v in given_away), None)
+            ) is not None and taking_over.get(index) is not given:
+                reason = refuse(
+                    "read-only-parameter",
+                    f"%{value.name} is in the memory of %{given.name}, which another result takes over",
+                    index=index,
+                )
             elif id(home) in taken:
                 reason = refuse("repeated-element", f"%{value.name} is returned twice", index=index)
-            may_stay = settled("result-may-stay-where-it-is", reason, functools.partial(_home, home))
-            if self.context.decide("share-buffer", (may_stay,), (), value.instruction, entry.root,
-                                   facts=lambda value=value: {"bytes": value.shape.byte_size}) is not None:  # type: ignore[misc]
+            may_stay = settled(
+                "result-may-stay-where-it-is", reason, functools.partial(_home, home)
+            )
+            if (
+                self.context.decide(
+                    "share-buffer",
+                    (may_stay,),
+                    (),
+                    value.instruction,
+                    entry.root,
+                    facts=lambda value=value: {"bytes": value.shape.byte_size},  # type: ignore[misc]
+                )
+                is not None
+            ):
                 self.edits.copy_root_leaf(entry, index)
             else:
                 taken.add(id(home))

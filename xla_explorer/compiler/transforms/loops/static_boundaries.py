@@ -7,6 +7,7 @@ Source: xla/service/dynamic_dimension_inference.cc (HandleConditional, HandleWhi
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from xla_explorer.compiler.rewriting.op_expander_pass import builder_at
 from xla_explorer.compiler.rewriting.removal import order_callees_first, remove_if_dead
@@ -24,7 +25,9 @@ def make_boundaries_static(module: HloModule) -> bool:
     changed = False
     for computation in list(module.computations.values()):
         for i in [i for i in computation.post_order() if i.opcode.name in ("conditional", "while")]:
-            if any(_is_dynamic(s) for s in (i.shape, *[o.shape for o in i.operands])) and all(map(_is_flat, (i.shape, *_handed(i)))):
+            if any(_is_dynamic(s) for s in (i.shape, *[o.shape for o in i.operands])) and all(
+                map(_is_flat, (i.shape, *_handed(i)))
+            ):
                 _rewrite(i)
                 changed = True
     if changed:
@@ -72,23 +75,37 @@ def _static(shape: Shape) -> Shape:
     """The tuple that travels instead: parts at their bound, then the sizes, part by part."""
     parts = _parts(shape)
     sizes = [array_shape(S32, ()) for part in parts for _ in _dynamic(part)]
-    return tuple_shape([*[array_shape(p.element_type, p.dimensions, p.layout) for p in parts], *sizes])
+    return tuple_shape(
+        [*[array_shape(p.element_type, p.dimensions, p.layout) for p in parts], *sizes]
+    )
 
 
 def _taken_apart(computation: HloComputation, value: HloInstruction) -> HloInstruction:
     """The static tuple of a value."""
-    parts = [element(computation, value, k) for k in range(len(value.shape.tuple_shapes))] if value.shape.is_tuple else [value]
+    parts = (
+        [element(computation, value, k) for k in range(len(value.shape.tuple_shapes))]
+        if value.shape.is_tuple
+        else [value]
+    )
     sizes: list[HloInstruction] = []
     for k, part in enumerate(parts):
         for d in _dynamic(part.shape):
             along = attributes_of({"dimensions": (d,)})
-            sizes.append(computation.add("get-dimension-size", array_shape(S32, ()), (part,), along))
+            sizes.append(
+                computation.add("get-dimension-size", array_shape(S32, ()), (part,), along)
+            )
             bound = builder_at(computation).constant(part.shape.dimensions[d], S32).instruction
-            parts[k] = computation.add("set-dimension-size", _resized(parts[k].shape, d, False), (parts[k], bound), along)
-    return computation.add("tuple", tuple_shape([p.shape for p in (*parts, *sizes)]), (*parts, *sizes))
+            parts[k] = computation.add(
+                "set-dimension-size", _resized(parts[k].shape, d, False), (parts[k], bound), along
+            )
+    return computation.add(
+        "tuple", tuple_shape([p.shape for p in (*parts, *sizes)]), (*parts, *sizes)
+    )
 
 
-def _put_together(computation: HloComputation, whole: HloInstruction, shape: Shape) -> HloInstruction:
+def _put_together(
+    computation: HloComputation, whole: HloInstruction, shape: Shape
+) -> HloInstruction:
     """A value of the shape from its static tuple."""
     parts = _parts(shape)
     made, number = [], len(parts)
@@ -97,7 +114,9 @@ def _put_together(computation: HloComputation, whole: HloInstruction, shape: Sha
         for d in _dynamic(part):
             size = element(computation, whole, number)
             along = attributes_of({"dimensions": (d,)})
-            value = computation.add("set-dimension-size", _resized(value.shape, d, True), (value, size), along)
+            value = computation.add(
+                "set-dimension-size", _resized(value.shape, d, True), (value, size), along
+            )
             number += 1
         made.append(value)
     return computation.add("tuple", shape, made) if shape.is_tuple else made[0]
@@ -116,14 +135,22 @@ def _instead(i: HloInstruction, shape: Shape, make: Callable[[], HloInstruction]
 
 def _rewrite(i: HloInstruction) -> None:
     computation, before = i.parent, i.shape
-    computation.set_called(i, tuple([called.clone() for called in i.called]))  # others may call them, too
+    computation.set_called(
+        i, tuple([called.clone() for called in i.called])
+    )  # others may call them, too
     is_loop = i.opcode.name == "while"
     for number, called in enumerate(i.called):
         [parameter] = called.parameters()
         shape = parameter.shape
         if _is_dynamic(shape):
-            _instead(parameter, _static(shape), lambda c=called, p=parameter, s=shape: _put_together(c, p, s))  # type: ignore[misc]
-        if _is_dynamic(before) and not (is_loop and number == 0):  # of a loop's condition nothing travels
+            _instead(
+                parameter,
+                _static(shape),
+                partial(_put_together, called, parameter, shape),
+            )
+        if _is_dynamic(before) and not (
+            is_loop and number == 0
+        ):  # of a loop's condition nothing travels
             called.set_root(_taken_apart(called, called.root))
     operands = [_taken_apart(computation, o) if _is_dynamic(o.shape) else o for o in i.operands]
     computation.set_operands(i, operands)

@@ -17,7 +17,15 @@ from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.elements import chosen
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, Combination, Load, Reduce, axes_of, walk
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    Choose,
+    Combination,
+    Load,
+    Reduce,
+    axes_of,
+    walk,
+)
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points, with_origin
 from xla_explorer.compiler.codegen.nest.lower_reductions import Reducing, Sums, flat, like
@@ -27,7 +35,9 @@ from xla_explorer.hlo.opcodes import OpcodeSpec
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
 
-HANDED_AT_ONCE = 8  # partial results, its own among them, that a thread combines before the next barrier
+HANDED_AT_ONCE = (
+    8  # partial results, its own among them, that a thread combines before the next barrier
+)
 
 
 class Reduction(Reducing["NestWriter"]):
@@ -38,28 +48,43 @@ class Reduction(Reducing["NestWriter"]):
         self.indices, self.types = writer.indices, list(s.elements)
         needed = self.needed().union(*[writer.values[v].axes for v in s.initial])
         self.outer = [a for a in writer.unrolled if a in needed]
-        self.own = [axis for axis, kind in s.axes if not kind.is_launched and kind is not AxisKind.SERIAL]
+        self.own = [
+            axis for axis, kind in s.axes if not kind.is_launched and kind is not AxisKind.SERIAL
+        ]
         lanes = [axis for axis, kind in s.axes if kind is AxisKind.VECTOR]
         apart = [a for a in self.own if a not in lanes]
         in_trees = [[{**point, **lane} for lane in points(lanes)] for point in points(apart)]
-        self.groups = in_trees if not isinstance(s.combiner, Combination) else [list(points(self.own))]
+        self.groups = (
+            in_trees if not isinstance(s.combiner, Combination) else [list(points(self.own))]
+        )
         self.in_turn = self.neutral is not None
         self.guards: tuple[Guard, ...] = ()
         asked = frozenset().union(*[g.expression.axes for g in s.guards])
-        self.alone = not any(kind.is_launched for _, kind in s.axes) and asked.isdisjoint([*self.own, *writer.unrolled])
+        self.alone = not any(kind.is_launched for _, kind in s.axes) and asked.isdisjoint(
+            [*self.own, *writer.unrolled]
+        )
         if self.alone:  # outside of a window, everything that would be read is left out at once
             self.serial.sort(key=lambda axis: axis not in asked)
         sliding = [axis for axis in self.serial if axis in asked]
-        few = self.alone and isinstance(s.combiner, OpcodeSpec) and math.prod([axis.extent for axis in sliding]) <= UNROLLED_ITERATIONS
+        few = (
+            self.alone
+            and isinstance(s.combiner, OpcodeSpec)
+            and math.prod([axis.extent for axis in sliding]) <= UNROLLED_ITERATIONS
+        )
         self.one_by_one = sliding if few else []  # what lies inside for sure needs no branch
         self.meeting = False  # partial results are combined, not elements
-        self.begins_with_identity = not isinstance(s.combiner, Combination) and any(kind.is_launched for _, kind in s.axes)
+        self.begins_with_identity = not isinstance(s.combiner, Combination) and any(
+            kind.is_launched for _, kind in s.axes
+        )
 
     def write(self) -> dict[int, Copies]:
         """The values."""
         s, writer, keys = self.s, self.l, list(points(self.outer))
         launched = [(axis, kind) for axis, kind in s.axes if kind.is_launched]
-        sums = [[self.identity()] if self.begins_with_identity else self.initial(point) for point in keys]
+        sums = [
+            [self.identity()] if self.begins_with_identity else self.initial(point)
+            for point in keys
+        ]
         with writer.opened([*launched, *[(axis, AxisKind.UNROLLED) for axis in self.own]]):
             self.guards = self.indices.normal(s.guards)
             if all(axis.extent for axis, _ in s.axes):
@@ -71,15 +96,27 @@ class Reduction(Reducing["NestWriter"]):
         totals = {tuple(point.values()): total for point, total in zip(keys, sums, strict=True)}
         if not writer.for_all & set(s.ids):
             return self.late(totals)
-        results = {key: self.final(point, totals[key]) for point in keys for key in [tuple(point.values())]}
-        return {number: Copies(self.outer, lambda point, k=k: results[tuple(point.values())][k]) for k, number in enumerate(s.ids)}  # type: ignore[misc]
+        results = {
+            key: self.final(point, totals[key]) for point in keys for key in [tuple(point.values())]
+        }
+        return {
+            number: Copies(
+                self.outer,
+                lambda point, k=k: results[tuple(point.values())][k],  # type: ignore[misc]
+            )
+            for k, number in enumerate(s.ids)
+        }
 
     def late(self, totals: dict[tuple[int, ...], list[Scalar]]) -> dict[int, Copies]:
         """The values, made where one thread of all stores them."""
+
         def value(k: int, point: Point) -> Scalar:
             return self.final(point, totals[tuple([point[a] for a in self.outer])])[k]
 
-        return {n: Copies(self.outer, with_origin(self.b, partial(value, k)), again=True) for k, n in enumerate(self.s.ids)}
+        return {
+            n: Copies(self.outer, with_origin(self.b, partial(value, k)), again=True)
+            for k, n in enumerate(self.s.ids)
+        }
 
     def initial(self, point: Point) -> list[Scalar]:
         """The initial values."""
@@ -102,20 +139,28 @@ class Reduction(Reducing["NestWriter"]):
         later = {*serial, *self.outer}
         for s in self.s.body:  # indices once for all branches, which see nothing of one another
             if isinstance(s, Load) and not any(
-                isinstance(atom, RuntimeValue) or not later.isdisjoint(x.axes) for x in s.place for atom in x.atoms()
+                isinstance(atom, RuntimeValue) or not later.isdisjoint(x.axes)
+                for x in s.place
+                for atom in x.atoms()
             ):
                 self.l.memory.offset(s, dict.fromkeys(self.own, 0))
-        made = self.b.branches(holds, lambda: flat(super(Reduction, self).swept(serial, sums)), lambda: flat(sums))
+        made = self.b.branches(
+            holds, lambda: flat(super(Reduction, self).swept(serial, sums)), lambda: flat(sums)
+        )
         self.guards = guards
         return like(sums, made)
 
-    def taken(self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]) -> list[Scalar]:
+    def taken(
+        self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]
+    ) -> list[Scalar]:
         """See `Reducing.taken`; inside of a branch for some copies, values are those of its point."""
         return super().taken([{**self.indices.fixed, **point} for point in group], mine, guards)
 
     def step(self, sums: Sums) -> Sums:
         """See `Reducing.step`."""
-        last = next((s for s in self.s.body[-1:] if isinstance(s, Choose) and self._is_optional(s)), None)
+        last = next(
+            (s for s in self.s.body[-1:] if isinstance(s, Choose) and self._is_optional(s)), None
+        )
         with self.indices.pending(self.guards):
             self.l.statements(self.s.body[:-1] if last else self.s.body)
             if last:
@@ -129,11 +174,18 @@ class Reduction(Reducing["NestWriter"]):
 
     def _is_optional(self, s: Choose) -> bool:
         """Whether a choice is between what is counted and the identity element, at each point of its own copies."""
-        if (s.id,) != self.s.values or len(s.cases) != 2 or s.cases[1].body or isinstance(self.s.combiner, Combination):
+        if (
+            (s.id,) != self.s.values
+            or len(s.cases) != 2
+            or s.cases[1].body
+            or isinstance(self.s.combiner, Combination)
+        ):
             return False
         asked = frozenset().union(*[g.expression.axes for g in s.cases[0].guards])
         other = self.l.values.get(s.cases[1].value)
-        if other is None or other.axes or s.element.is_complex:  # a value of the body, not yet computed, is no constant
+        if (
+            other is None or other.axes or s.element.is_complex
+        ):  # a value of the body, not yet computed, is no constant
             return False
         known = asked.issuperset([a for a in self.own if a.extent > 1])
         return known and real(other.at({})).name == real(self.identity()).name
@@ -147,7 +199,16 @@ class Reduction(Reducing["NestWriter"]):
 
             def counted(mine: Sequence[int] = mine, point: Point = point) -> list[Value]:
                 self.l.values[s.id] = self.l.in_case(s.cases[0])
-                return flat([self.taken([{**dict.fromkeys(self.own, 0), **keys[k], **point}], sums[k], self.guards) for k in mine])
+                return flat(
+                    [
+                        self.taken(
+                            [{**dict.fromkeys(self.own, 0), **keys[k], **point}],
+                            sums[k],
+                            self.guards,
+                        )
+                        for k in mine
+                    ]
+                )
 
             holds = self.l.chosen_case(s.cases[0])
             if isinstance(holds, Value):
@@ -175,9 +236,14 @@ class Reduction(Reducing["NestWriter"]):
             return super().together(left, right)
         if c.join is not None:
             return self.written(c.join, left, right, 1)
-        swap = self.b.compare("sgt" if self.types[1].is_signed else "ugt", real(left[1]), real(right[1]))
+        swap = self.b.compare(
+            "sgt" if self.types[1].is_signed else "ugt", real(left[1]), real(right[1])
+        )
         pairs = list(zip(left, right, strict=True))
-        left, right = [chosen(self.b, swap, y, x) for x, y in pairs], [chosen(self.b, swap, x, y) for x, y in pairs]
+        left, right = (
+            [chosen(self.b, swap, y, x) for x, y in pairs],
+            [chosen(self.b, swap, x, y) for x, y in pairs],
+        )
         return self.written(c, left, right, 1)
 
     # -- threads -------------------------------------------------------------------------------------------------------
@@ -191,15 +257,24 @@ class Reduction(Reducing["NestWriter"]):
             block.barrier()  # others may still read what an iteration before has left
         if apart > 1:
             return self._through_memory(totals, axis, apart)
-        return [block.combine_threads(values, self.types, axis.extent, self.together) for values in totals]
+        return [
+            block.combine_threads(values, self.types, axis.extent, self.together)
+            for values in totals
+        ]
 
-    def _through_memory(self, totals: list[list[Scalar]], axis: Axis, apart: int) -> list[list[Scalar]]:
+    def _through_memory(
+        self, totals: list[list[Scalar]], axis: Axis, apart: int
+    ) -> list[list[Scalar]]:
         """Threads `apart` from one another: the first eighth takes what the others hand over, until one of them has the whole. The others
         read it where they need it."""
         block, b, launch = self.l.block, self.b, self.l.launch
         number = b.mod(b.div(self.indices.thread, apart), axis.extent)
         shared = [[block.shared(t, launch.threads) for t in self.types] for _ in totals]
-        counted, for_all, count = self.indices.counted(), self.s.ids[0] in self.l.for_all, axis.extent
+        counted, for_all, count = (
+            self.indices.counted(),
+            self.s.ids[0] in self.l.for_all,
+            axis.extent,
+        )
         with self.l.only_if(counted):  # who only fills a warp would store where another thread does
             self._hand_over(shared, totals)
         block.barrier()
@@ -209,10 +284,15 @@ class Reduction(Reducing["NestWriter"]):
             assert first is not None
             more = range(kept, count, kept)
 
-            def taken_over(before: Sums = totals, more: range = more, again: bool = kept > 1 or for_all) -> list[Value]:
+            def taken_over(
+                before: Sums = totals, more: range = more, again: bool = kept > 1 or for_all
+            ) -> list[Value]:
                 for further in more:
                     other = b.add(self.indices.thread, further * apart)
-                    before = [self.together(x, [array.load(other) for array in arrays]) for x, arrays in zip(before, shared, strict=True)]
+                    before = [
+                        self.together(x, [array.load(other) for array in arrays])
+                        for x, arrays in zip(before, shared, strict=True)
+                    ]
                 if again:
                     self._hand_over(shared, before)
                 return flat(before)

@@ -22,12 +22,20 @@ if TYPE_CHECKING:
 def write_scan(lowering: Lowering, s: Reduce) -> None:
     """The running values of a scan, what follows at each step, and the last ones."""
     writer = _Writer(lowering, s)
-    start = [[in_lanes(lowering.b, lowering.values[n].at(point), writer.lanes) for n in s.initial] for point in points(writer.outer)]
+    start = [
+        [in_lanes(lowering.b, lowering.values[n].at(point), writer.lanes) for n in s.initial]
+        for point in points(writer.outer)
+    ]
     after = writer.everything(start)
-    last = {tuple(point.values()): mine for point, mine in zip(points(writer.outer), after, strict=True)}
+    last = {
+        tuple(point.values()): mine for point, mine in zip(points(writer.outer), after, strict=True)
+    }
     for k, number in enumerate(s.ids):
         lowering.types[number] = s.elements[k]
-        lowering.values[number] = Copies(writer.outer, lambda point, k=k: writer.total(last[tuple(point.values())][k]))  # type: ignore[misc]
+        lowering.values[number] = Copies(
+            writer.outer,
+            lambda point, k=k: writer.total(last[tuple(point.values())][k]),  # type: ignore[misc]
+        )
 
 
 class _Writer(ReductionWriter):
@@ -50,7 +58,10 @@ class _Writer(ReductionWriter):
                 after.append(mine)
             for k, number in enumerate(self.s.running):
                 self.l.types[number] = self.s.elements[k]
-                self.l.values[number] = Copies([*self.outer, *self.own], lambda point, k=k: found[tuple(point.values())][k])  # type: ignore[misc]
+                self.l.values[number] = Copies(
+                    [*self.outer, *self.own],
+                    lambda point, k=k: found[tuple(point.values())][k],  # type: ignore[misc]
+                )
             self.l.body(self.s.each)
         return after
 
@@ -69,7 +80,9 @@ class _Writer(ReductionWriter):
         while step < lanes:
             value = self.taken_in(self.shifted(value, step), value)
             step *= 2
-        last = element_of([self.b.shuffle(part, part, [lanes - 1] * lanes) for part in parts_of(value)])
+        last = element_of(
+            [self.b.shuffle(part, part, [lanes - 1] * lanes) for part in parts_of(value)]
+        )
         return [self.taken_in(before[0], value)], [self.taken_in(before[0], last)]
 
     def shifted(self, x: Scalar, step: int) -> Scalar:
