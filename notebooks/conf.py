@@ -15,7 +15,14 @@ author = "the authors of xla_explorer"
 copyright = f"{author}. Apache License 2.0"
 
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design", "notebooks.book.sphinx_hooks"]
-exclude_patterns = ["book/**", "images/**", "slides.py", "_build/**", "**/README.md", "**.ipynb_checkpoints"]
+exclude_patterns = [
+    "book/**",
+    "images/**",
+    "slides.py",
+    "_build/**",
+    "**/README.md",
+    "**.ipynb_checkpoints",
+]
 nitpicky = False
 default_role = "code"  # our docstrings write `x` for code, as Markdown does
 suppress_warnings = ["myst.header"]  # a page of the course may begin below the first level
@@ -26,7 +33,9 @@ myst_links_external_new_tab = False
 # How-to pages and the tour run while the book is built; the course shows the outputs that are stored in its notebooks, which tests run.
 nb_execution_mode = "force"
 nb_execution_excludepatterns = [f"{stem}.ipynb" for stem in STORED if stem not in EXECUTED]
-nb_execution_timeout = 1800  # a guard against a cell that does not end, not a limit: machines are loaded
+nb_execution_timeout = (
+    1800  # a guard against a cell that does not end, not a limit: machines are loaded
+)
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_execution_show_tb = True

@@ -36,7 +36,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     wanted = getattr(option, "numprocesses", 0)  # no such option without pytest-xdist
     if wanted is not None or option.usepdb or option.collectonly or option.capture == "no":
         return
-    if {Path(config.invocation_params.dir, argument).resolve() for argument in config.args} <= {HERE, HERE.parent}:
+    if {Path(config.invocation_params.dir, argument).resolve() for argument in config.args} <= {
+        HERE,
+        HERE.parent,
+    }:
         from xla_explorer.backends.llvm.target_machine import usable_core_numbers
 
         workers = min(len(usable_core_numbers()), MOST_WORKERS)
@@ -53,7 +56,9 @@ _SUITE_CORE_MINUTES = 20
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """How long the whole suite takes, before it starts; whether the reference corpora are there."""
     workers = getattr(config.option, "numprocesses", None) or 1
-    whole = {Path(config.invocation_params.dir, argument).resolve() for argument in config.args} <= {HERE, HERE.parent}
+    whole = {
+        Path(config.invocation_params.dir, argument).resolve() for argument in config.args
+    } <= {HERE, HERE.parent}
     if not whole or "PYTEST_XDIST_WORKER" in os.environ:
         return [report()]
     minutes = max(round(_SUITE_CORE_MINUTES / workers), 1)
@@ -73,11 +78,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     _draw_alike_beside_any_module()
     tables: dict[str, list[pytest.Item]] = {}
     codegen: dict[Path, bool] = {}  # by file: ten thousand items have four hundred
-    absent = None if SHARED.is_dir() else pytest.mark.skip(reason=f"reference corpora absent: {SHARED}")
+    absent = (
+        None if SHARED.is_dir() else pytest.mark.skip(reason=f"reference corpora absent: {SHARED}")
+    )
     for item in items:
         path = item.path
         if path not in codegen:
-            codegen[path] = HERE in path.parents and path.relative_to(HERE).as_posix().startswith(CODEGEN)
+            codegen[path] = HERE in path.parents and path.relative_to(HERE).as_posix().startswith(
+                CODEGEN
+            )
         if codegen[path]:
             item.add_marker("codegen")
         if absent is not None and item.get_closest_marker("shared"):
@@ -88,7 +97,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         mark = cases[0].get_closest_marker("sampled")
         assert mark is not None
         count = min(mark.args[0], len(cases))
-        kept = {round(k * (len(cases) - 1) / max(count - 1, 1)) for k in range(count)}  # evenly, with the first and the last
+        kept = {
+            round(k * (len(cases) - 1) / max(count - 1, 1)) for k in range(count)
+        }  # evenly, with the first and the last
         for k, item in enumerate(cases):
             if k not in kept:
                 item.add_marker("slow")
@@ -117,7 +128,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
     """What is alive when a file's tests have ended (tables, caches) stays for long: the collector looks at it once. At the end of the suite
     a test that collects would take a second otherwise, and the collections of its own as long."""
     try:

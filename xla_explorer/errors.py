@@ -9,8 +9,18 @@ from xla_explorer.compiler.pipeline.trace import UnknownStepError
 from xla_explorer.compiler.transforms.simplifiers.checked_rule import RuleError
 from xla_explorer.explorer.questions.decisions import UnknownKindError
 from xla_explorer.explorer.sessions.arguments import ArgumentError, RandomArgumentError
-from xla_explorer.explorer.sessions.compilation import CannotRunError, CompileFailedError, NotThereError, UnknownStageError
-from xla_explorer.explorer.sessions.isolation.failure import IsolatedCrashError, IsolatedError, IsolatedMemoryError, IsolatedTimeoutError
+from xla_explorer.explorer.sessions.compilation import (
+    CannotRunError,
+    CompileFailedError,
+    NotThereError,
+    UnknownStageError,
+)
+from xla_explorer.explorer.sessions.isolation.failure import (
+    IsolatedCrashError,
+    IsolatedError,
+    IsolatedMemoryError,
+    IsolatedTimeoutError,
+)
 from xla_explorer.explorer.sessions.loading import LoadError, NotAModuleError
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import UnknownOptionError

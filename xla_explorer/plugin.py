@@ -21,7 +21,10 @@ from xla_explorer.backends.registry import register
 from xla_explorer.compiler.buffers import Allocation, BufferAssignment, BufferSlice, assign_buffers
 from xla_explorer.compiler.codegen.kernels.thread_number import numbers_threads
 from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline, requested_pipeline
+from xla_explorer.compiler.pipeline.default_pipelines import (
+    default_simplification_pipeline,
+    requested_pipeline,
+)
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass, register_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
@@ -39,7 +42,17 @@ from xla_explorer.compiler.rewriting import (
     scalar,
     splat,
 )
-from xla_explorer.compiler.target import Abilities, GpuUnit, Kind, Launch, Link, Source, Target, VectorUnit, cpu_target
+from xla_explorer.compiler.target import (
+    Abilities,
+    GpuUnit,
+    Kind,
+    Launch,
+    Link,
+    Source,
+    Target,
+    VectorUnit,
+    cpu_target,
+)
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.simplifiers.checked_rule import rule
 from xla_explorer.explorer.display.display import Svg, table_html

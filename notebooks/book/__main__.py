@@ -24,20 +24,46 @@ NOTEBOOKS = Path(__file__).resolve().parents[1]
 
 def main() -> int:
     """Build, check, print the counts. Returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m notebooks.book", description=__doc__.splitlines()[0])
-    parser.add_argument("folder", nargs="?", type=Path, default=NOTEBOOKS.parent / "build" / "book", help="where the pages go")
-    parser.add_argument("--again", action="store_true", help="make every page anew, not only those that changed")
+    parser = argparse.ArgumentParser(
+        prog="python -m notebooks.book", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=NOTEBOOKS.parent / "build" / "book",
+        help="where the pages go",
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="make every page anew, not only those that changed"
+    )
     cores = min(os.cpu_count() or 1, 8)
-    parser.add_argument("--jobs", default=cores, type=int, help="processes that execute, read and write pages (default: %(default)s)")
+    parser.add_argument(
+        "--jobs",
+        default=cores,
+        type=int,
+        help="processes that execute, read and write pages (default: %(default)s)",
+    )
     given = parser.parse_args()
     if given.again:
         shutil.rmtree(NOTEBOOKS / "reference", ignore_errors=True)
     started, before = time.monotonic(), os.times()
-    options = ["-W", "--keep-going", "-q", "-b", "html", "-j", str(given.jobs), *["-E", "-a"][: 2 * given.again]]
+    options = [
+        "-W",
+        "--keep-going",
+        "-q",
+        "-b",
+        "html",
+        "-j",
+        str(given.jobs),
+        *["-E", "-a"][: 2 * given.again],
+    ]
     # Cells call `xla-explorer`, also where the environment of this Python is not activated.
     here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     command = [sys.executable, "-m", "sphinx", *options, str(NOTEBOOKS), str(given.folder)]
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:  # examples run beside the cells
+    with ProcessPoolExecutor(
+        1, multiprocessing.get_context("spawn")
+    ) as pool:  # examples run beside the cells
         ran = pool.submit(run_examples)
         built = subprocess.run(command, env={**os.environ, "PATH": here}, check=False).returncode
         examples, failures = ran.result()
@@ -50,8 +76,12 @@ def main() -> int:
         print(problem, file=sys.stderr)
     after = os.times()
     used = sum(after[:4]) - sum(before[:4])
-    print(f"{given.folder / 'index.html'}: {len(list(given.folder.rglob('*.html')))} pages, {cells} cells of {pages} pages executed,")
-    print(f"{examples} examples run, {links} links followed ({len(broken)} broken), {len(elsewhere)} things loaded from elsewhere;")
+    print(
+        f"{given.folder / 'index.html'}: {len(list(given.folder.rglob('*.html')))} pages, {cells} cells of {pages} pages executed,"
+    )
+    print(
+        f"{examples} examples run, {links} links followed ({len(broken)} broken), {len(elsewhere)} things loaded from elsewhere;"
+    )
     print(f"{used:.0f} s of processor time, {time.monotonic() - started:.0f} s in all")
     return built or int(bool(failures or broken or elsewhere))
 

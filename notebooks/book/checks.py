@@ -11,7 +11,15 @@ from urllib.parse import unquote, urlsplit
 
 from notebooks.book.course import EXECUTED, NOTEBOOKS
 
-_LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "video": "src", "audio": "src"}
+_LOADED = {
+    "script": "src",
+    "img": "src",
+    "link": "href",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+}
 _LOADING_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "prefetch", "manifest"}
 
 
@@ -39,7 +47,9 @@ def _page(path: Path) -> _Page:
 
 
 def _pages(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*.html") if "_static" not in path.relative_to(folder).parts)
+    return sorted(
+        path for path in folder.rglob("*.html") if "_static" not in path.relative_to(folder).parts
+    )
 
 
 def broken_links(folder: Path) -> tuple[int, list[str]]:
@@ -53,7 +63,11 @@ def broken_links(folder: Path) -> tuple[int, list[str]]:
             followed += 1
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             target = target / "index.html" if target.is_dir() else target
-            known = target.is_file() and (not parts.fragment or target.suffix != ".html" or unquote(parts.fragment) in _page(target).ids)
+            known = target.is_file() and (
+                not parts.fragment
+                or target.suffix != ".html"
+                or unquote(parts.fragment) in _page(target).ids
+            )
             if not known and address not in ("#", "#top"):
                 broken.append(f"{path.relative_to(folder)}: nothing is at {address}")
     return followed, broken
@@ -63,9 +77,16 @@ def loaded_from_elsewhere(folder: Path) -> list[str]:
     """What pages or their style sheets load from a network."""
     found = []
     for path in _pages(folder):
-        found += [f"{path.relative_to(folder)} loads {address}" for address in _page(path).loaded if re.match(r"(https?:)?//", address)]
+        found += [
+            f"{path.relative_to(folder)} loads {address}"
+            for address in _page(path).loaded
+            if re.match(r"(https?:)?//", address)
+        ]
     for path in sorted(folder.rglob("*.css")):
-        addresses = re.findall(r"""(?:url\(|@import\s+)["']?((?:https?:)?//[^"')\s]+)""", path.read_text(encoding="utf-8"))
+        addresses = re.findall(
+            r"""(?:url\(|@import\s+)["']?((?:https?:)?//[^"')\s]+)""",
+            path.read_text(encoding="utf-8"),
+        )
         found += [f"{path.relative_to(folder)} loads {address}" for address in addresses]
     return found
 
@@ -74,7 +95,9 @@ def executed_cells() -> tuple[int, int]:
     """How many cells run while the book is built, and on how many pages."""
     counts = []
     for path in sorted(NOTEBOOKS.rglob("*.md")):
-        counts.append(len(re.findall(r"^ *```\{code-cell\}", path.read_text(encoding="utf-8"), re.MULTILINE)))
+        counts.append(
+            len(re.findall(r"^ *```\{code-cell\}", path.read_text(encoding="utf-8"), re.MULTILINE))
+        )
     for stem in EXECUTED:
         cells = json.loads((NOTEBOOKS / f"{stem}.ipynb").read_text(encoding="utf-8"))["cells"]
         counts.append(sum(cell["cell_type"] == "code" and bool(cell["source"]) for cell in cells))

@@ -34,8 +34,14 @@ def run_examples() -> tuple[int, list[str]]:
         os.environ.setdefault("XLA_EXPLORER_CACHE", "off")
         for name, thing in names():
             text = documentation_of(thing)
-            missing = next((package for prefix, package in NEEDS.items() if name.startswith(prefix)), None)
-            if ">>> " not in text or text in seen or (missing and importlib.util.find_spec(missing) is None):
+            missing = next(
+                (package for prefix, package in NEEDS.items() if name.startswith(prefix)), None
+            )
+            if (
+                ">>> " not in text
+                or text in seen
+                or (missing and importlib.util.find_spec(missing) is None)
+            ):
                 continue
             seen.add(text)
             told: list[str] = []
@@ -52,7 +58,9 @@ def _run_members() -> tuple[int, list[str]]:
     start: dict[str, Any] = {}
     exec(FIRST, start)
     for name, code in EXAMPLES.items():
-        missing = next((package for prefix, package in NEEDS.items() if name.startswith(prefix)), None)
+        missing = next(
+            (package for prefix, package in NEEDS.items() if name.startswith(prefix)), None
+        )
         if code.startswith("%") or (missing and importlib.util.find_spec(missing) is None):
             continue
         ran += 1

@@ -36,12 +36,21 @@ def _convolution() -> xe.HloModule:
     import jax.numpy as jnp
 
     def block(x: jax.Array, first: jax.Array, second: jax.Array, gain: jax.Array) -> jax.Array:
-        y = jax.lax.conv_general_dilated(x, first, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        y = jax.lax.conv_general_dilated(
+            x, first, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+        )
         y = jax.nn.relu(gain * (y - y.mean((0, 1, 2))) / jnp.sqrt(y.var((0, 1, 2)) + 1e-5))
-        return jax.nn.relu(x + jax.lax.conv_general_dilated(y, second, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")))
+        return jax.nn.relu(
+            x
+            + jax.lax.conv_general_dilated(
+                y, second, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+            )
+        )
 
     kernel = np.ones((3, 3, 16, 16), np.float32)
-    return xe.from_jax(block, np.ones((4, 28, 28, 16), np.float32), kernel, kernel, np.ones(16, np.float32))
+    return xe.from_jax(
+        block, np.ones((4, 28, 28, 16), np.float32), kernel, kernel, np.ones(16, np.float32)
+    )
 
 
 def _recurrent() -> xe.HloModule:
@@ -55,18 +64,37 @@ def _recurrent() -> xe.HloModule:
 
         return jax.lax.scan(step, jnp.zeros((8, 64)), xs)[1]
 
-    return xe.from_jax(network, np.ones((64, 64), np.float32), np.ones((32, 64), np.float32), np.ones((20, 8, 32), np.float32))
+    return xe.from_jax(
+        network,
+        np.ones((64, 64), np.float32),
+        np.ones((32, 64), np.float32),
+        np.ones((20, 8, 32), np.float32),
+    )
 
 
 MODELS = {
     "attention": Model(
-        "Softmax attention", "Eight heads, as JAX lowers them. Look at which fusions were refused around the softmax.", _attention
+        "Softmax attention",
+        "Eight heads, as JAX lowers them. Look at which fusions were refused around the softmax.",
+        _attention,
     ),
     "training_step": Model(
-        "A training step", "Three layers, their gradients and the update of the weights: 196 instructions.", _training_step
+        "A training step",
+        "Three layers, their gradients and the update of the weights: 196 instructions.",
+        _training_step,
     ),
-    "residual_block": Model("A residual block", "Two convolutions with a normalisation between them.", _convolution, "jax"),
-    "recurrent": Model("A recurrent network", "A loop of 20 steps; what does not change in it is moved out.", _recurrent, "jax"),
+    "residual_block": Model(
+        "A residual block",
+        "Two convolutions with a normalisation between them.",
+        _convolution,
+        "jax",
+    ),
+    "recurrent": Model(
+        "A recurrent network",
+        "A loop of 20 steps; what does not change in it is moved out.",
+        _recurrent,
+        "jax",
+    ),
 }
 
 
@@ -83,13 +111,26 @@ def write_gallery(folder: Path) -> str:
     ]
     folder = folder / "gallery"
     folder.mkdir(parents=True, exist_ok=True)
-    known = {name: model for name, model in MODELS.items() if not model.needs or importlib.util.find_spec(model.needs) is not None}
+    known = {
+        name: model
+        for name, model in MODELS.items()
+        if not model.needs or importlib.util.find_spec(model.needs) is not None
+    }
     missing = [name for name in known if not (folder / f"{name}.html").is_file()]
     if missing:
-        subprocess.run([sys.executable, "-m", "notebooks.book.gallery", str(folder), *missing], cwd=Path(__file__).parents[2], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "notebooks.book.gallery", str(folder), *missing],
+            cwd=Path(__file__).parents[2],
+            check=True,
+        )
     for name, model in known.items():
         link = f'<a href="../gallery/{name}.html">open the page</a>'
-        lines += [f"## {model.title}", "", f"{model.text} {link} ({(folder / f'{name}.html').stat().st_size / 1e6:.1f} MB)", ""]
+        lines += [
+            f"## {model.title}",
+            "",
+            f"{model.text} {link} ({(folder / f'{name}.html').stat().st_size / 1e6:.1f} MB)",
+            "",
+        ]
     return "\n".join(lines)
 
 

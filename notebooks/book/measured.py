@@ -45,7 +45,11 @@ ratios to XLA were taken in turns with it on the same machine. The rows are in `
 
 def rows_of(path: Path) -> list[Row]:
     """Return the rows of a file of JSON lines."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()] if path.is_file() else []
+    return (
+        [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        if path.is_file()
+        else []
+    )
 
 
 def compatibility_page(rows: list[Row]) -> str:
@@ -53,14 +57,24 @@ def compatibility_page(rows: list[Row]) -> str:
     newest: dict[tuple[str, str], Row] = {}
     for row in rows:
         newest[(".".join(row["python"].split(".")[:2]), row["end"])] = row
-    runs = [newest[key] for key in sorted(newest, key=lambda key: (int(key[0].split(".")[1]), key[1] != "oldest"))]
+    runs = [
+        newest[key]
+        for key in sorted(newest, key=lambda key: (int(key[0].split(".")[1]), key[1] != "oldest"))
+    ]
     versions = {
         "Python": "python", "jaxlib": "jaxlib", "llvmlite": "llvmlite", "JupyterLab": "jupyterlab", "numpy": "numpy", "pandas": "pandas",
         "ml_dtypes": "ml_dtypes", "ipywidgets": "ipywidgets", "anywidget": "anywidget", "scipy-openblas32": "scipy-openblas32",
     }  # fmt: skip
     if not runs:
         return COMPATIBILITY + "No run is recorded yet.\n"
-    lines = [COMPATIBILITY.rstrip(), "", *_table(versions, runs, lambda row, key: row[key] or "not installed"), "", "## What was run", ""]
+    lines = [
+        COMPATIBILITY.rstrip(),
+        "",
+        *_table(versions, runs, lambda row, key: row[key] or "not installed"),
+        "",
+        "## What was run",
+        "",
+    ]
     measured = {
         "tests passed": "passed",
         "tests failed": "failed",
@@ -76,7 +90,12 @@ def compatibility_page(rows: list[Row]) -> str:
         "processor": "cpu",
         "machine": "load",
     }
-    lines += [*_table(measured, runs, _measured), "", "The rows of all runs are in `tests/data/release_runs.jsonl`.", ""]
+    lines += [
+        *_table(measured, runs, _measured),
+        "",
+        "The rows of all runs are in `tests/data/release_runs.jsonl`.",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -95,7 +114,10 @@ def _measured(row: Row, key: str) -> str:
 def _table(names: dict[str, str], runs: list[Row], cell: Any) -> list[str]:
     heads = [f"{'.'.join(run['python'].split('.')[:2])} {run['end']}" for run in runs]
     lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(runs)]
-    return lines + [f"| {name} | " + " | ".join(cell(run, key) for run in runs) + " |" for name, key in names.items()]
+    return lines + [
+        f"| {name} | " + " | ".join(cell(run, key) for run in runs) + " |"
+        for name, key in names.items()
+    ]
 
 
 def history_page(rows: list[Row]) -> str:
@@ -105,10 +127,30 @@ def history_page(rows: list[Row]) -> str:
         runs = [row for row in rows if row["series"] == series]
         names = list(dict.fromkeys(name for row in runs for name in row["values"]))
         heads = [f"{run['date']}, `{run['commit']}`" for run in runs]
-        lines += [f"## {series}", "", f"Unit: {runs[-1]['unit']}.", "", f"| | {' | '.join(heads)} |", "|---|" + "--:|" * len(runs)]
+        lines += [
+            f"## {series}",
+            "",
+            f"Unit: {runs[-1]['unit']}.",
+            "",
+            f"| | {' | '.join(heads)} |",
+            "|---|" + "--:|" * len(runs),
+        ]
         for name in names:
-            lines.append(f"| {name} | " + " | ".join(f"{run['values'][name]:g}" if name in run["values"] else "" for run in runs) + " |")
-        lines += ["", *[f"- `{run['commit']}`: {run['cpu']}; machine {run['state']}; `{run['command']}`{_remark(run)}" for run in runs], ""]
+            lines.append(
+                f"| {name} | "
+                + " | ".join(
+                    f"{run['values'][name]:g}" if name in run["values"] else "" for run in runs
+                )
+                + " |"
+            )
+        lines += [
+            "",
+            *[
+                f"- `{run['commit']}`: {run['cpu']}; machine {run['state']}; `{run['command']}`{_remark(run)}"
+                for run in runs
+            ],
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -124,30 +166,50 @@ def pages() -> dict[Path, str]:
     }
 
 
-def benchmark_row(series: str, state: str, command: str, unit: str, remark: str, values: list[str]) -> Row:
+def benchmark_row(
+    series: str, state: str, command: str, unit: str, remark: str, values: list[str]
+) -> Row:
     """Return the row of a benchmark that was run just now, on the commit that is checked out and on this machine."""
-    specification = importlib.util.spec_from_file_location("row", ROOT / ".ci" / "packaging" / "row.py")
+    specification = importlib.util.spec_from_file_location(
+        "row", ROOT / ".ci" / "packaging" / "row.py"
+    )
     assert specification is not None and specification.loader is not None
     row = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(row)
     known = [old for old in rows_of(BENCHMARKS) if old["series"] == series]
     if not unit and not known:
         raise SystemExit(f"the series {series!r} is new: pass its unit with --unit")
-    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=8", "HEAD"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
     figures = {name: float(value) for name, _, value in (text.rpartition("=") for text in values)}
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     about = {"series": series, "date": today, "commit": commit, "cpu": row.cpu(), "state": state}
-    return {**about, "unit": unit or known[-1]["unit"], "command": command, "remark": remark, "values": figures}
+    return {
+        **about,
+        "unit": unit or known[-1]["unit"],
+        "command": command,
+        "remark": remark,
+        "values": figures,
+    }
 
 
 def main() -> None:
     """Add rows, if any are given, and write the pages."""
-    parser = argparse.ArgumentParser(prog="python -m notebooks.book.measured", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m notebooks.book.measured", description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("--releases", type=Path, help="rows that .ci/release wrote")
     parser.add_argument("--series", help="the series that a benchmark belongs to")
     parser.add_argument("--state", choices=("idle", "loaded"), help="what else the machine did")
     parser.add_argument("--command", help="what was run")
-    parser.add_argument("--unit", default="", help="what the values are; that of the series if not given")
+    parser.add_argument(
+        "--unit", default="", help="what the values are; that of the series if not given"
+    )
     parser.add_argument("--remark", default="", help="what a reader should know")
     parser.add_argument("values", nargs="*", metavar="NAME=NUMBER", help="the figures")
     given = parser.parse_args()
@@ -157,7 +219,9 @@ def main() -> None:
     if given.series:
         if not (given.state and given.command and given.values):
             parser.error("a benchmark needs --state, --command and NAME=NUMBER")
-        row = benchmark_row(given.series, given.state, given.command, given.unit, given.remark, given.values)
+        row = benchmark_row(
+            given.series, given.state, given.command, given.unit, given.remark, given.values
+        )
         with BENCHMARKS.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
     for path, text in pages().items():

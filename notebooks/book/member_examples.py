@@ -24,7 +24,19 @@ x = np.ones((64, 32), np.float32)
 
 # Attributes of a pass, whose examples read them.
 STEP = (
-    *("before", "changed", "diff", "error", "events", "instructions", "instructions_before", "known_diff", "lines", "module", "name"),
+    *(
+        "before",
+        "changed",
+        "diff",
+        "error",
+        "events",
+        "instructions",
+        "instructions_before",
+        "known_diff",
+        "lines",
+        "module",
+        "name",
+    ),
     *("number", "pipeline", "rewrites", "seconds", "snapshot", "step", "text", "title"),
 )
 EXAMPLES: dict[str, str] = {

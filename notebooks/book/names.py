@@ -17,17 +17,32 @@ from tests.api.public_api import classes, names
 GROUPS = {
     "xe": ("xe: the calls", "Everything begins here: `import xla_explorer as xe`."),
     "xe.compare": ("xe.compare", "Two programs, two compiles or two backends beside each other."),
-    "xe.hlo": ("xe.hlo", "The language itself: control flow for traced functions, several devices, printing."),
+    "xe.hlo": (
+        "xe.hlo",
+        "The language itself: control flow for traced functions, several devices, printing.",
+    ),
     "xe.charts": ("xe.charts", "Charts with altair (extra `charts`)."),
-    "xe.xla": ("xe.xla: real XLA", "What real XLA did with a program, how long it took, and what it holds (extra `jax`)."),
-    "xe.errors": ("xe.errors", "Every error that the public calls document. All are `XlaExplorerError`."),
+    "xe.xla": (
+        "xe.xla: real XLA",
+        "What real XLA did with a program, how long it took, and what it holds (extra `jax`).",
+    ),
+    "xe.errors": (
+        "xe.errors",
+        "Every error that the public calls document. All are `XlaExplorerError`.",
+    ),
     "Session": ("Session", "What `xe.compile` returns."),
     "session.llvm": ("session.llvm", "What LLVM did."),
     "session.passes": ("session.passes", "What the passes did, one after another."),
     "session.passes[k]": ("session.passes[k]", "One pass."),
     "trace": ("trace", "What `xe.optimize` returns: passes without a backend."),
 }
-OWN_PAGES = ("xe", "xe.compare", "xe.hlo", "xe.charts", "xe.xla")  # groups of calls; the members of the others share a page
+OWN_PAGES = (
+    "xe",
+    "xe.compare",
+    "xe.hlo",
+    "xe.charts",
+    "xe.xla",
+)  # groups of calls; the members of the others share a page
 
 
 def file_name(name: str) -> str:
@@ -56,7 +71,13 @@ def name_pages() -> dict[str, str]:
         if own is not None and group != "Session":
             text += [_documentation(own), ""]
         if group in OWN_PAGES:
-            text += [".. toctree::", "   :maxdepth: 1", "", *[f"   {page}" for page in members[group]], ""]
+            text += [
+                ".. toctree::",
+                "   :maxdepth: 1",
+                "",
+                *[f"   {page}" for page in members[group]],
+                "",
+            ]
         else:
             text += ["The examples of this page come after", "", *_code(FIRST), *members[group]]
         pages[f"{file_name(group)}.rst"] = "\n".join(text)
@@ -73,17 +94,28 @@ def entry(name: str, thing: Any) -> str:
         kind = "data"
     described, within = (name.rsplit(".", 1)[-1], group_of(name)) if "[" in name else (name, "")
     lines = [f".. py:{kind}:: {described}{signature(thing)}"]
-    lines += [f"   :module: {within}", ""] if within else [""]  # a name with a bracket would have no anchor
+    lines += (
+        [f"   :module: {within}", ""] if within else [""]
+    )  # a name with a bracket would have no anchor
     lines.append(textwrap.indent(_documentation(thing), "   "))
     if name in EXAMPLES:
-        code = f"{FIRST}\n{EXAMPLES[name]}" if group_of(name) in OWN_PAGES and "session" in EXAMPLES[name] else EXAMPLES[name]
+        code = (
+            f"{FIRST}\n{EXAMPLES[name]}"
+            if group_of(name) in OWN_PAGES and "session" in EXAMPLES[name]
+            else EXAMPLES[name]
+        )
         raised = kind == "exception"
         lines += ["", "   It is raised by:" if raised else "   Example:", "", *_code(code, "   ")]
     return "\n".join(lines) + "\n\n"
 
 
 def _code(text: str, indentation: str = "") -> list[str]:
-    return [f"{indentation}.. code-block:: python", "", textwrap.indent(text, f"{indentation}   "), ""]
+    return [
+        f"{indentation}.. code-block:: python",
+        "",
+        textwrap.indent(text, f"{indentation}   "),
+        "",
+    ]
 
 
 def signature(thing: Any) -> str:
@@ -101,17 +133,29 @@ def documentation_of(thing: Any) -> str:
 
 def _documentation(thing: Any) -> str:
     text = "\n".join(_for_sphinx(documentation_of(thing).splitlines()))
-    return str(SphinxDocString(text, config={"show_class_members": False, "xref_param_type": False})).strip()
+    return str(
+        SphinxDocString(text, config={"show_class_members": False, "xref_param_type": False})
+    ).strip()
 
 
 def _for_sphinx(lines: list[str]) -> list[str]:
     """Our docstrings mean `*`, `|` and a final `_` as they stand; examples and headings of parameters stay as they are."""
     found, examples, code = list[str](), False, False
     for line in lines:
-        if line in ("Examples", "Parameters", "Returns", "Raises", "Notes", "Attributes", "See Also"):
+        if line in (
+            "Examples",
+            "Parameters",
+            "Returns",
+            "Raises",
+            "Notes",
+            "Attributes",
+            "See Also",
+        ):
             examples = line == "Examples"
         code = code and (line.startswith("    ") or not line.strip())
-        code = code or (line.startswith("    ") and bool(found) and found[-1].rstrip().endswith("::"))
+        code = code or (
+            line.startswith("    ") and bool(found) and found[-1].rstrip().endswith("::")
+        )
         plain = examples or code or re.match(r"\*{0,2}\w+( : .*)?$", line)
         found.append(line if plain else _escaped(line))
     return found

@@ -43,7 +43,9 @@ PAGES = ("index", "tutorials", "how_to/not_fused", "how_to/slow_step", "00_tour"
 
 
 def _browser(playwright: Any) -> Any:
-    return playwright.chromium.launch(executable_path=shutil.which("chromium") or None, args=["--no-sandbox"])
+    return playwright.chromium.launch(
+        executable_path=shutil.which("chromium") or None, args=["--no-sandbox"]
+    )
 
 
 def take_pictures(folder: Path = IMAGES) -> list[Path]:
@@ -56,7 +58,11 @@ def take_pictures(folder: Path = IMAGES) -> list[Path]:
         address = session.save(Path(scratch) / "page.html").as_uri()
         browser = _browser(playwright)
         for name, acts in PICTURES.items():
-            page = browser.new_page(viewport={"width": 1000, "height": 620}, color_scheme="light", device_scale_factor=1.5)
+            page = browser.new_page(
+                viewport={"width": 1000, "height": 620},
+                color_scheme="light",
+                device_scale_factor=1.5,
+            )
             page.goto(address)
             page.wait_for_selector(".xe[data-ready]")
             for act in acts:
@@ -79,7 +85,9 @@ def take_pages(book: Path, folder: Path) -> list[Path]:
         for name in PAGES:
             for width in (400, 1200):
                 for theme in ("light", "dark"):
-                    page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme=theme)
+                    page = browser.new_page(
+                        viewport={"width": width, "height": 1000}, color_scheme=theme
+                    )
                     page.goto((book / f"{name}.html").resolve().as_uri())
                     page.wait_for_timeout(300)
                     wide = page.evaluate("document.documentElement.scrollWidth") - width
@@ -95,8 +103,12 @@ def take_pages(book: Path, folder: Path) -> list[Path]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--of", type=Path, metavar="BOOK", help="take pages of the book that was built there")
-    parser.add_argument("folder", type=Path, nargs="?", default=IMAGES, help="where the pictures go")
+    parser.add_argument(
+        "--of", type=Path, metavar="BOOK", help="take pages of the book that was built there"
+    )
+    parser.add_argument(
+        "folder", type=Path, nargs="?", default=IMAGES, help="where the pictures go"
+    )
     given = parser.parse_args()
     for path in take_pages(given.of, given.folder) if given.of else take_pictures(given.folder):
         print(path, path.stat().st_size, "bytes")

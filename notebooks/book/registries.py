@@ -53,7 +53,11 @@ class Entry(NamedTuple):
         """Its section."""
         lines = [f"## `{self.name}`", "", self.text, ""]
         lines += [f"- {title}: {text}" for title, text in self.facts if text]
-        return [*lines, "", *([f"```{self.language}", self.code.rstrip(), "```", ""] if self.code else [])]
+        return [
+            *lines,
+            "",
+            *([f"```{self.language}", self.code.rstrip(), "```", ""] if self.code else []),
+        ]
 
 
 class Registry(NamedTuple):
@@ -88,22 +92,46 @@ def _passes() -> Iterable[Entry]:
     for row in xe.passes().itertuples(index=False):
         name, also, options, summary = row
         known = tuple(part for part in options.split(", ") if part)
-        yield Entry(name, plain(summary), (("other names", code(*also.split(", ")) if also else ""), ("options", code(*known))))
+        yield Entry(
+            name,
+            plain(summary),
+            (("other names", code(*also.split(", ")) if also else ""), ("options", code(*known))),
+        )
 
 
 def _rules() -> Iterable[Entry]:
     book = rule_book()
     for name, rule in sorted(declared_rules().items()):
-        facts = (("exactness", str(rule.exactness)), ("layouts", rule.layout), ("written in", code(book[name][1])))
-        yield Entry(name, plain(rule.summary), facts, f"{rule.before.strip()}\n\n// becomes\n\n{rule.after.strip()}", "hlo")
+        facts = (
+            ("exactness", str(rule.exactness)),
+            ("layouts", rule.layout),
+            ("written in", code(book[name][1])),
+        )
+        yield Entry(
+            name,
+            plain(rule.summary),
+            facts,
+            f"{rule.before.strip()}\n\n// becomes\n\n{rule.after.strip()}",
+            "hlo",
+        )
 
 
 def _decisions() -> Iterable[Entry]:
     for kind, row in KINDS.items():
-        count = f"{len(row.reasons)}: {code(*row.reasons)}" if row.reasons else "none: it is recorded where it is done, and never refused"
+        count = (
+            f"{len(row.reasons)}: {code(*row.reasons)}"
+            if row.reasons
+            else "none: it is recorded where it is done, and never refused"
+        )
         decided = "code generation" if row.by_code else "a pass"
         yield Entry(
-            kind, plain(row.question), (("decided by", decided), ("codes", count), ("ask with", code(f'session.decisions("{kind}")')))
+            kind,
+            plain(row.question),
+            (
+                ("decided by", decided),
+                ("codes", count),
+                ("ask with", code(f'session.decisions("{kind}")')),
+            ),
         )
 
 
@@ -158,26 +186,46 @@ def _commands() -> Iterable[Entry]:
 
 def _environment() -> Iterable[Entry]:
     for name, row in VARIABLES.items():
-        yield Entry(name, f"Says {row.meaning}.", (("values", row.values), ("without it", row.default)))
-    documented = dict(re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", inspect.getdoc(PluginOptions) or "", re.MULTILINE))
+        yield Entry(
+            name, f"Says {row.meaning}.", (("values", row.values), ("without it", row.default))
+        )
+    documented = dict(
+        re.findall(
+            r"^(\w+) : .*\n((?:    .*\n?)+)", inspect.getdoc(PluginOptions) or "", re.MULTILINE
+        )
+    )
     for field in dataclasses.fields(PluginOptions):
         facts = (
             ("without it", code(field.default) if field.default not in ("", None) else ""),
             ("in Python", code(f"pjrt.options.{field.name}")),
         )
-        yield Entry(PREFIX + field.name.upper(), f"For the plugin of JAX. {plain(documented[field.name])}", facts)
+        yield Entry(
+            PREFIX + field.name.upper(),
+            f"For the plugin of JAX. {plain(documented[field.name])}",
+            facts,
+        )
 
 
 def _files() -> Iterable[Entry]:
     for name, row in FORMATS.items():
         yield Entry(
-            name, f"Holds {row.holds}.", (("names end in", code(*row.suffixes)), ("read by", row.read_by), ("written by", row.written_by))
+            name,
+            f"Holds {row.holds}.",
+            (
+                ("names end in", code(*row.suffixes)),
+                ("read by", row.read_by),
+                ("written by", row.written_by),
+            ),
         )
 
 
 def _caches() -> Iterable[Entry]:
     for name, row in CACHES.items():
-        yield Entry(name, f"Holds {row.holds}.", (("at most", f"{row.max_bytes >> 20} MiB" if row.max_bytes else "a few KiB"),))
+        yield Entry(
+            name,
+            f"Holds {row.holds}.",
+            (("at most", f"{row.max_bytes >> 20} MiB" if row.max_bytes else "a few KiB"),),
+        )
 
 
 def _options() -> Iterable[Entry]:
@@ -238,5 +286,10 @@ REGISTRIES = (
         "`XLA_EXPLORER_CACHE=off` keeps nothing; `cache=False` of a call neither.",
         _caches,
     ),
-    Registry("options", "Options", "What holds for every compile unless the call says otherwise: `xe.options`.", _options),
+    Registry(
+        "options",
+        "Options",
+        "What holds for every compile unless the call says otherwise: `xe.options`.",
+        _options,
+    ),
 )

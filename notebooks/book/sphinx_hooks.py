@@ -17,7 +17,9 @@ from notebooks.book.reference import write_reference
 def setup(app: Sphinx) -> dict[str, Any]:
     """What Sphinx calls."""
     # A kernel has a minute to start, which a loaded machine may not give it; MyST-NB has no setting for that.
-    NotebookClient.__init__ = partialmethod(NotebookClient.__init__, startup_timeout=app.config.nb_execution_timeout)
+    NotebookClient.__init__ = partialmethod(
+        NotebookClient.__init__, startup_timeout=app.config.nb_execution_timeout
+    )
     app.connect("env-before-read-docs", _spread)
     app.connect("doctree-read", _without_empty_outputs)
     app.connect("config-inited", lambda app, config: write_reference())

@@ -29,7 +29,11 @@ def names() -> Iterator[tuple[str, Any]]:
         yield f"xe.compare.{name}", getattr(xe.compare, name)
     for name in sorted(xla_explorer.hlo.__all__):
         yield f"xe.hlo.{name}", getattr(xe.hlo, name)
-    for name in sorted(n for n in dir(xe.charts) if getattr(getattr(xe.charts, n), "__module__", "") == xe.charts.__name__ and n[0] != "_"):
+    for name in sorted(
+        n
+        for n in dir(xe.charts)
+        if getattr(getattr(xe.charts, n), "__module__", "") == xe.charts.__name__ and n[0] != "_"
+    ):
         yield f"xe.charts.{name}", getattr(xe.charts, name)
     for name in sorted(xe.xla.__all__):
         yield f"xe.xla.{name}", getattr(xe.xla, name)

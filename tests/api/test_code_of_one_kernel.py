@@ -23,8 +23,15 @@ ENTRY e {
 def test_the_llvm_ir_of_one_kernel(optimized: bool) -> None:
     session = xe.compile(TEXT, threads=1)
     step = next(s for s in program_steps(session) if getattr(s, "function", ""))
-    whole, alone = str(session.llvm_ir(optimized)), str(session.llvm_ir(optimized, kernel=step.name))
-    assert alone.startswith("define ") and f"@{step.function}(" in alone.replace('"', "") and alone.rstrip().endswith("}")
+    whole, alone = (
+        str(session.llvm_ir(optimized)),
+        str(session.llvm_ir(optimized, kernel=step.name)),
+    )
+    assert (
+        alone.startswith("define ")
+        and f"@{step.function}(" in alone.replace('"', "")
+        and alone.rstrip().endswith("}")
+    )
     assert len(alone) < len(whole)
     with pytest.raises(xe.XlaExplorerError, match=r"no kernel is called nothing"):
         session.llvm_ir(optimized, kernel="nothing")
@@ -33,5 +40,7 @@ def test_the_llvm_ir_of_one_kernel(optimized: bool) -> None:
 def test_a_picture_is_a_digraph_of_graphviz() -> None:
     drawn = xe.graph(TEXT).to_graphviz()
     assert isinstance(drawn, graphviz.Digraph)
-    assert "tanh" in drawn.source and drawn.source.count("->") == xe.graph(TEXT).to_dot().count("->")
+    assert "tanh" in drawn.source and drawn.source.count("->") == xe.graph(TEXT).to_dot().count(
+        "->"
+    )
     assert drawn.source.count("{") == drawn.source.count("}")

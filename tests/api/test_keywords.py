@@ -16,13 +16,29 @@ TEXT = "HloModule m\n\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT r = f32[8] e
 # call -> (a keyword with a mistake, the one that is meant, the call)
 CALLS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "xe.compile": ("pases", "passes", lambda **k: xe.compile(TEXT, backend="interpreter", **k)),
-    "xe.compare.programs": ("thread", "threads", lambda **k: xe.compare.programs([TEXT], ("cpu", "interpreter"), **k)),
-    "xe.evaluate": ("max_element", "max_elements", lambda **k: xe.evaluate(TEXT, np.ones(8, np.float32), **k)),
-    "xe.explore": ("complet", "complete", lambda **k: xe.explore(xe.compile(TEXT, backend="interpreter"), **k)),
+    "xe.compare.programs": (
+        "thread",
+        "threads",
+        lambda **k: xe.compare.programs([TEXT], ("cpu", "interpreter"), **k),
+    ),
+    "xe.evaluate": (
+        "max_element",
+        "max_elements",
+        lambda **k: xe.evaluate(TEXT, np.ones(8, np.float32), **k),
+    ),
+    "xe.explore": (
+        "complet",
+        "complete",
+        lambda **k: xe.explore(xe.compile(TEXT, backend="interpreter"), **k),
+    ),
     "xe.hlo": ("nam", "name", lambda **k: xe.hlo(**k)),
     "xe.jit": ("jurnal", "journal", lambda **k: xe.jit(abs, **k)),
     "xe.optimize": ("keep_error", "keep_errors", lambda **k: xe.optimize(TEXT, **k)),
-    "Session.gpu": ("architectur", "architecture", lambda **k: xe.compile(TEXT, backend="interpreter").gpu(**k)),
+    "Session.gpu": (
+        "architectur",
+        "architecture",
+        lambda **k: xe.compile(TEXT, backend="interpreter").gpu(**k),
+    ),
     "Session.ptx": ("maths", "math", lambda **k: xe.compile(TEXT, backend="interpreter").ptx(**k)),
     "Trace.explore": ("color", "colour", lambda **k: xe.optimize(TEXT, "dce").explore(**k)),
 }
@@ -33,8 +49,15 @@ OF_THE_FUNCTION = {"xe.from_jax"}
 def _public() -> Iterator[tuple[str, Any]]:
     for name in xe.__all__:
         yield f"xe.{name}", getattr(xe, name)
-    for kind, cls in (("xe.compare", type(xe.compare)), ("Session", xe.Session), ("Trace", Trace), ("Passes", Passes)):
-        yield from ((f"{kind}.{name}", getattr(cls, name)) for name in dir(cls) if not name.startswith("_"))
+    for kind, cls in (
+        ("xe.compare", type(xe.compare)),
+        ("Session", xe.Session),
+        ("Trace", Trace),
+        ("Passes", Passes),
+    ):
+        yield from (
+            (f"{kind}.{name}", getattr(cls, name)) for name in dir(cls) if not name.startswith("_")
+        )
 
 
 def test_every_call_with_further_keywords_is_in_the_table() -> None:

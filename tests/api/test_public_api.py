@@ -35,7 +35,9 @@ ENTRY e {
 
 def test_the_snapshot_is_current() -> None:
     now, known = list(lines()), SNAPSHOT.read_text(encoding="utf-8").splitlines()
-    assert now == known, "a public name or signature changed; if it is meant: python -m tests.api.public_api"
+    assert now == known, (
+        "a public name or signature changed; if it is meant: python -m tests.api.public_api"
+    )
 
 
 def test_the_face_stays_small() -> None:
@@ -64,9 +66,14 @@ def test_the_calls_of_the_referees(tmp_path: Path) -> None:
         session = xe.compile(TEXT, backend="interpreter", journal="off", threads=1, cache=False)
         given = xe.random_arguments(session.source, 3)
         leaves = session.signature.leaves(given)
-        assert len(leaves) == 2 and np.array_equal(session.run_flat(leaves)[0], session(*session.place(*given)))
+        assert len(leaves) == 2 and np.array_equal(
+            session.run_flat(leaves)[0], session(*session.place(*given))
+        )
         trace = xe.optimize(TEXT, "algsimp,dce", journal="passes")
-        assert trace.steps[0].changed and trace.module.instruction_count() < session.source.instruction_count()
+        assert (
+            trace.steps[0].changed
+            and trace.module.instruction_count() < session.source.instruction_count()
+        )
         (tmp_path / "m.hlo").write_text(TEXT)
         assert xe.load(str(tmp_path / "m.hlo")).to_text() == session.source.to_text()
         assert session.module.to_text() and callable(xe.jit)
@@ -76,19 +83,40 @@ def test_extensions_import_the_package_by_plugin_only() -> None:
     wrong = []
     for path in sorted((ROOT / "extensions").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("xla_explorer.") and node.module != "xla_explorer.plugin":
+            if (
+                isinstance(node, ast.ImportFrom)
+                and (node.module or "").startswith("xla_explorer.")
+                and node.module != "xla_explorer.plugin"
+            ):
                 wrong.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.long
 def test_a_type_checker_rejects_names_that_are_not_there(tmp_path: Path) -> None:
-    pytest.importorskip("mypy", reason="mypy is not installed: what a type checker sees is not tested")
-    (tmp_path / "use.py").write_text("import xla_explorer as xe\nreveal_type(xe.compile)\nxe.comple('x')\n")
+    pytest.importorskip(
+        "mypy", reason="mypy is not installed: what a type checker sees is not tested"
+    )
+    (tmp_path / "use.py").write_text(
+        "import xla_explorer as xe\nreveal_type(xe.compile)\nxe.comple('x')\n"
+    )
     # The facade and two modules behind it: following all imports would check the whole package, as the step `style and types` does.
     read = ["xla_explorer", "xla_explorer.explorer.compiling", "xla_explorer.explorer.session"]
     sections = "".join([f"[mypy-{name}]\nfollow_imports = silent\n" for name in read])
     (tmp_path / "mypy.ini").write_text(f"[mypy]\nstrict = True\nfollow_imports = skip\n{sections}")
-    command = [sys.executable, "-m", "mypy", "--config-file", str(tmp_path / "mypy.ini"), "--cache-dir", str(tmp_path / "cache"), str(tmp_path / "use.py")]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file",
+        str(tmp_path / "mypy.ini"),
+        "--cache-dir",
+        str(tmp_path / "cache"),
+        str(tmp_path / "use.py"),
+    ]
     told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout
-    assert 'Module has no attribute "comple"' in told and "-> xla_explorer.explorer.session.Session" in told and "1 error" in told, told
+    assert (
+        'Module has no attribute "comple"' in told
+        and "-> xla_explorer.explorer.session.Session" in told
+        and "1 error" in told
+    ), told

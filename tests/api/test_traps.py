@@ -30,7 +30,9 @@ def session() -> xe.Session:
 
 def test_1_one_numbering_on_one_class(session: xe.Session) -> None:
     for k in range(len(session.passes)):
-        assert session.passes[k].graph().picture.title == session._explorer_source_().picture(k).title
+        assert (
+            session.passes[k].graph().picture.title == session._explorer_source_().picture(k).title
+        )
     assert set(session.decisions("fusion")["step"]) == {session.passes.named("fusion").number}
 
 
@@ -47,7 +49,15 @@ def test_3_arrays_come_last(session: xe.Session) -> None:
     with pytest.warns(DeprecationWarning, match="backends="):
         old = xe.compare(TEXT, ["interpreter"], X, X, repeats=1)
     assert list(old["kernel"]) == list(frame["kernel"])
-    for function in (xe.compare, xe.evaluate, xe.search_fusion, session.profile, session.compare, session.bisect, session.time):
+    for function in (
+        xe.compare,
+        xe.evaluate,
+        xe.search_fusion,
+        session.profile,
+        session.compare,
+        session.bisect,
+        session.time,
+    ):
         kinds = [p.kind for p in inspect.signature(function).parameters.values()]
         after = kinds[kinds.index(inspect.Parameter.VAR_POSITIONAL) + 1 :]
         assert inspect.Parameter.POSITIONAL_OR_KEYWORD not in after
@@ -56,9 +66,16 @@ def test_3_arrays_come_last(session: xe.Session) -> None:
 def test_4_an_instruction_is_its_name_its_id_or_itself(session: xe.Session) -> None:
     first, second = session.source.find("s"), session.source.find("e")
     trace = xe.optimize(TEXT, "algsimp,fusion")
-    for ask in (lambda given: str(session.explain(given)), session.passes.history, session.passes.find):
+    for ask in (
+        lambda given: str(session.explain(given)),
+        session.passes.history,
+        session.passes.find,
+    ):
         assert ask("%s") == ask(first.id) == ask(first)
-    answers = [str(session.why_not("fusion", *pair)) for pair in (("s", "e"), (first.id, second.id), (first, second))]
+    answers = [
+        str(session.why_not("fusion", *pair))
+        for pair in (("s", "e"), (first.id, second.id), (first, second))
+    ]
     assert len(set(answers)) == 1
     with pytest.raises(xe.XlaExplorerError, match="no instruction was ever named"):
         trace.passes.history("nothing")
@@ -85,11 +102,21 @@ def test_7_one_place_for_the_compile_for_a_gpu(session: xe.Session) -> None:
 
 def test_8_charts_take_sessions() -> None:
     for name in ("roofline", "predicted", "memory"):
-        assert next(iter(inspect.signature(getattr(xe.charts, name)).parameters)) in ("given", "session")
+        assert next(iter(inspect.signature(getattr(xe.charts, name)).parameters)) in (
+            "given",
+            "session",
+        )
 
 
 def test_9_every_documented_error_has_a_name() -> None:
-    for name in ("UnknownBackendError", "StablehloError", "LoadError", "PassFailedError", "MissingExtraError", "ArgumentError"):
+    for name in (
+        "UnknownBackendError",
+        "StablehloError",
+        "LoadError",
+        "PassFailedError",
+        "MissingExtraError",
+        "ArgumentError",
+    ):
         assert issubclass(getattr(xe.errors, name), xe.XlaExplorerError)
     with pytest.raises(xe.errors.UnknownBackendError):
         xe.compile(TEXT, backend="abacus")
@@ -104,15 +131,31 @@ def test_10_names_that_are_not_there_are_errors() -> None:
 
 def test_11_what_a_call_returns_has_a_type() -> None:
     calls = {f"xe.{name}": getattr(xe, name) for name in xe.__all__}
-    calls |= {f"Session.{name}": getattr(xe.Session, name) for name in dir(xe.Session) if not name.startswith("_")}
-    calls |= {f"xe.compare.{name}": getattr(xe.compare, name) for name in ("fusions", "programs", "signatures", "structure", "text", "__call__")}
-    untyped = {name for name, call in calls.items() if callable(call) and inspect.signature(call).return_annotation in ("Any", inspect.Signature.empty)}
+    calls |= {
+        f"Session.{name}": getattr(xe.Session, name)
+        for name in dir(xe.Session)
+        if not name.startswith("_")
+    }
+    calls |= {
+        f"xe.compare.{name}": getattr(xe.compare, name)
+        for name in ("fusions", "programs", "signatures", "structure", "text", "__call__")
+    }
+    untyped = {
+        name
+        for name, call in calls.items()
+        if callable(call)
+        and inspect.signature(call).return_annotation in ("Any", inspect.Signature.empty)
+    }
     classes = {name for name in untyped if inspect.isclass(calls[name])}
     assert untyped - classes == {"xe.hlo"}, "the decorator's type is that of its room"
 
 
 def test_12_a_picture_is_made_in_one_place(session: xe.Session) -> None:
-    drawn = {xe.graph(session).to_svg(), session.passes[-1].graph().to_svg(), session.passes[session.passes.last].graph().to_svg()}
+    drawn = {
+        xe.graph(session).to_svg(),
+        session.passes[-1].graph().to_svg(),
+        session.passes[session.passes.last].graph().to_svg(),
+    }
     assert len(drawn) == 1
 
 

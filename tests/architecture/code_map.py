@@ -81,12 +81,27 @@ def picture() -> str:
         each = (width - gap * (len(names) + 1)) / len(names)
         for column, name in enumerate(names):
             x, y = gap + column * (each + gap), gap + row * (height + gap)
-            parts.append(f'<rect x="{x:g}" y="{y}" width="{each:g}" height="{height}" rx="6" fill="#e8f0fe" stroke="#3367d6"/>')
-            parts.append(f'<text x="{x + each / 2:g}" y="{y + 27}" text-anchor="middle" fill="#1a1a1a">{escape(name)}</text>')
+            parts.append(
+                f'<rect x="{x:g}" y="{y}" width="{each:g}" height="{height}" rx="6" fill="#e8f0fe" stroke="#3367d6"/>'
+            )
+            parts.append(
+                f'<text x="{x + each / 2:g}" y="{y + 27}" text-anchor="middle" fill="#1a1a1a">{escape(name)}</text>'
+            )
     total = gap + len(levels) * (height + gap)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total}" width="{width}" font-family="sans-serif" font-size="16">'
     title = "<title>Each room imports only rooms of the rows below it</title>"
-    return "\n".join([head, title, f'<rect width="{width}" height="{total}" fill="#ffffff"/>', *parts, "</svg>"]) + "\n"
+    return (
+        "\n".join(
+            [
+                head,
+                title,
+                f'<rect width="{width}" height="{total}" fill="#ffffff"/>',
+                *parts,
+                "</svg>",
+            ]
+        )
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

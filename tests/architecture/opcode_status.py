@@ -37,7 +37,9 @@ def proofs() -> dict[str, Any]:
     return json.loads(PROOFS.read_text())
 
 
-def _row(name: str, row: OpcodeSpec, have: dict[str, set[str]], notes: list[str], proved: dict[str, Any]) -> str:
+def _row(
+    name: str, row: OpcodeSpec, have: dict[str, set[str]], notes: list[str], proved: dict[str, Any]
+) -> str:
     def mark(facet: str) -> str:
         if name in have[facet]:
             return "yes"
@@ -54,7 +56,17 @@ def _row(name: str, row: OpcodeSpec, have: dict[str, set[str]], notes: list[str]
     passed = f"{counted[0]} of {counted[1]}" if counted else "none"
     built = mark("builder") if program(WITH_PARTNER.get(name, name)) else "**hole**"
     evaluated = f"{len(tests)} test{'s' if len(tests) != 1 else ''}" if tests else "**hole**"
-    cells = [f"`{name}`", operands, mark("shape rule"), f"{_STANDARD} + {own}", built, evaluated, mark("index map"), mark("emitter"), passed]
+    cells = [
+        f"`{name}`",
+        operands,
+        mark("shape rule"),
+        f"{_STANDARD} + {own}",
+        built,
+        evaluated,
+        mark("index map"),
+        mark("emitter"),
+        passed,
+    ]
     return f"| {' | '.join(cells)} | {row.summary.replace('|', '/')} |"
 
 
@@ -66,7 +78,10 @@ def page() -> str:
     for name, row in OPCODES.items():
         families.setdefault(row.family.value, []).append(_row(name, row, have, notes, proved))
     declared = _declared()
-    holes = {facet: [n for n in OPCODES if n not in there and n not in declared[facet] | MAY_BE_EMITTED] for facet, there in have.items()}
+    holes = {
+        facet: [n for n in OPCODES if n not in there and n not in declared[facet] | MAY_BE_EMITTED]
+        for facet, there in have.items()
+    }
     lines = [
         "# Opcodes: what there is",
         "",
@@ -81,13 +96,26 @@ def page() -> str:
         "  reproduces (`tests/conformance/executable_corpus.py`, which names and explains the others); *none* where no case holds it.",
         "",
         f"{len(OPCODES)} opcodes. "
-        + ", ".join(f"{facet}: {len([n for n in OPCODES if n in there])}" for facet, there in have.items())
+        + ", ".join(
+            f"{facet}: {len([n for n in OPCODES if n in there])}" for facet, there in have.items()
+        )
         + f". Undeclared holes: {sum(map(len, holes.values()))}.",
     ]
     for family, rows in families.items():
-        lines += ["", f"## {family.capitalize()}", "", "| opcode | operands | shape rule | constraints | builder | evaluator | index map | CPU | cases | meaning |"]
+        lines += [
+            "",
+            f"## {family.capitalize()}",
+            "",
+            "| opcode | operands | shape rule | constraints | builder | evaluator | index map | CPU | cases | meaning |",
+        ]
         lines += ["|" + " --- |" * 10, *rows]
-    lines += ["", "## Why a facet is absent", "", *[f"{number}. {reason}." for number, reason in enumerate(notes, 1)], ""]
+    lines += [
+        "",
+        "## Why a facet is absent",
+        "",
+        *[f"{number}. {reason}." for number, reason in enumerate(notes, 1)],
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -120,7 +148,10 @@ class _Recorder:
         @functools.wraps(function)
         def watched(i: Any, operands: Any, evaluator: Any) -> Any:
             # Parameters and constants are slots: they are evaluated with whoever reads them.
-            for name in (i.opcode.name, *[o.opcode.name for o in i.operands if o.opcode.name in ("parameter", "constant")]):
+            for name in (
+                i.opcode.name,
+                *[o.opcode.name for o in i.operands if o.opcode.name in ("parameter", "constant")],
+            ):
                 self.found.setdefault(name, set()).add(self.test)
             return function(i, operands, evaluator)
 
@@ -137,7 +168,17 @@ def record_proofs() -> dict[str, list[str]]:
     supported = set(EVALUATION_FUNCTIONS)  # importing the evaluator registers all
     for name in supported:
         EVALUATION_FUNCTIONS[name] = recorder.watch(EVALUATION_FUNCTIONS[name])
-    status = pytest.main(["-q", "-p", "no:cacheprovider", str(ROOT / "tests" / "hlo" / "evaluator"), "-m", "not shared"], plugins=[recorder])
+    status = pytest.main(
+        [
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            str(ROOT / "tests" / "hlo" / "evaluator"),
+            "-m",
+            "not shared",
+        ],
+        plugins=[recorder],
+    )
     if status:
         raise SystemExit(f"the tests of the evaluator fail: {status}")
     return {name: sorted(recorder.found[name]) for name in OPCODES if name in recorder.found}
@@ -145,8 +186,14 @@ def record_proofs() -> dict[str, list[str]]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--proofs", action="store_true", help="note anew which tests evaluate each opcode")
-    parser.add_argument("--cases", action="store_true", help="count the cases of the executable corpus anew (minutes)")
+    parser.add_argument(
+        "--proofs", action="store_true", help="note anew which tests evaluate each opcode"
+    )
+    parser.add_argument(
+        "--cases",
+        action="store_true",
+        help="count the cases of the executable corpus anew (minutes)",
+    )
     options = parser.parse_args()
     known = proofs() if PROOFS.is_file() else {"cases": {}, "evaluator": {}}
     if options.proofs:

@@ -10,8 +10,14 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "xla_explorer"
 FOLDERS = ("compiler/codegen", "backends/gpu/emitters")
 # Text that people write: nests and schedules. And the names of symbols that a program declares.
-READERS = {"compiler/codegen/nest/parser.py", "compiler/codegen/nest/schedule.py", "compiler/codegen/host_program.py"}
-PATTERN = re.compile(r"\bre\.(compile|match|sub|search|finditer|fullmatch|split)\(|(?<!for )(?<!\w)[\w\"]+ in line\b|\bline\.(startswith|endswith|find|partition|split)\(")
+READERS = {
+    "compiler/codegen/nest/parser.py",
+    "compiler/codegen/nest/schedule.py",
+    "compiler/codegen/host_program.py",
+}
+PATTERN = re.compile(
+    r"\bre\.(compile|match|sub|search|finditer|fullmatch|split)\(|(?<!for )(?<!\w)[\w\"]+ in line\b|\bline\.(startswith|endswith|find|partition|split)\("
+)
 # What once read the text of kernels, and what took its place.
 REPLACED = {
     "compiler/codegen/vector_instructions.py": "22 patterns of scalar instructions: the directive vectorize, and lanes of the builder's types",
@@ -31,13 +37,22 @@ REPLACED = {
 
 def _readers() -> dict[str, list[str]]:
     paths = [path for folder in FOLDERS for path in (PACKAGE / folder).rglob("*.py")]
-    found = {str(path.relative_to(PACKAGE)): [x for x in path.read_text().splitlines() if PATTERN.search(x)] for path in paths}
+    found = {
+        str(path.relative_to(PACKAGE)): [
+            x for x in path.read_text().splitlines() if PATTERN.search(x)
+        ]
+        for path in paths
+    }
     return {name: lines for name, lines in found.items() if lines and name not in READERS}
 
 
 def test_only_the_languages_of_nests_and_schedules_are_read() -> None:
     found = _readers()
-    unexpected = {name: lines for name, lines in found.items() if name != "compiler/codegen/function_writer.py"}
+    unexpected = {
+        name: lines
+        for name, lines in found.items()
+        if name != "compiler/codegen/function_writer.py"
+    }
     assert not unexpected, f"these lines read text: {unexpected}"
     # Which metadata the branches and stores end in, and a name that is final when all is written.
     assert len(found.get("compiler/codegen/function_writer.py", [])) <= 2
@@ -46,4 +61,6 @@ def test_only_the_languages_of_nests_and_schedules_are_read() -> None:
 @pytest.mark.parametrize("name", REPLACED)
 def test_what_read_text_has_gone_or_reads_none(name: str) -> None:
     path = PACKAGE / name
-    assert not path.exists() or not PATTERN.search(path.read_text()), f"{name} reads text again; before: {REPLACED[name]}"
+    assert not path.exists() or not PATTERN.search(path.read_text()), (
+        f"{name} reads text again; before: {REPLACED[name]}"
+    )

@@ -34,18 +34,29 @@ def test_twenty_pairs_of_style_of_which_no_later_one_is_mannered() -> None:
     pairs = _rows("before")
     assert len(pairs) == 20 and len({before for before, _ in pairs}) == 20
     for before, after in pairs:
-        assert before != after and not re.search(r"\bis no\b|\bnobody\b|\bwish\b|\bis none\b", after)
+        assert before != after and not re.search(
+            r"\bis no\b|\bnobody\b|\bwish\b|\bis none\b", after
+        )
 
 
 def test_the_glossary_has_the_terms_of_the_field() -> None:
     terms = " ".join(term for term, _ in _rows("write"))
-    for term in ("implicit GEMM", "split-K", "load vectorisation", "divergence analysis", "identity element", "skinny product"):
+    for term in (
+        "implicit GEMM",
+        "split-K",
+        "load vectorisation",
+        "divergence analysis",
+        "identity element",
+        "skinny product",
+    ):
         assert term in terms
 
 
 # Rooms whose messages follow the page; the others are named here as they do.
 PLAIN = ("foundation", "hlo", "frontends", "explorer", "course", "notebook", "pjrt", "cli")
-MANNERED = re.compile(r"\b(?:is|are) no(?:ne)?\b|\bnobody\b|\bno one\b|\bwish(?:es|ed)?\b|\bin vain\b|\bbearer\b")
+MANNERED = re.compile(
+    r"\b(?:is|are) no(?:ne)?\b|\bnobody\b|\bno one\b|\bwish(?:es|ed)?\b|\bin vain\b|\bbearer\b"
+)
 
 
 def _messages(path: Path) -> Iterator[str]:
@@ -54,16 +65,33 @@ def _messages(path: Path) -> Iterator[str]:
     if not MANNERED.search(text):
         return
     tree = ast.parse(text)
-    described = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)]
-    documentation = {id(node.body[0].value) for node in described if node.body and isinstance(node.body[0], ast.Expr)}
+    described = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    documentation = {
+        id(node.body[0].value)
+        for node in described
+        if node.body and isinstance(node.body[0], ast.Expr)
+    }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in documentation
+        ):
             yield node.value
 
 
 @pytest.mark.parametrize("room", PLAIN)
 def test_messages_are_in_plain_words(room: str) -> None:
     files = sorted((PAGE.parents[1] / "xla_explorer" / room).rglob("*.py"))
-    found = {f"{path.name}: {text}" for path in files for text in _messages(path) if MANNERED.search(text)}
+    found = {
+        f"{path.name}: {text}"
+        for path in files
+        for text in _messages(path)
+        if MANNERED.search(text)
+    }
     found -= {"overrides.py: override.wish"}  # an old name, which goes with the next release
     assert files and not found, "say what must be, then what was found (see the page)"

@@ -25,7 +25,11 @@ def _files(pattern: str) -> Iterator[tuple[str, ast.Module, str]]:
 
 
 def _changes_the_path(node: ast.AST) -> bool:
-    target = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    target = (
+        node.func.value
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        else None
+    )
     if isinstance(node, ast.Assign | ast.AugAssign):
         first = node.targets[0] if isinstance(node, ast.Assign) else node.target
         target = first.value if isinstance(first, ast.Subscript) else first
@@ -35,7 +39,9 @@ def _changes_the_path(node: ast.AST) -> bool:
 def test_only_scripts_change_the_path() -> None:
     for name, tree, text in _files(r"sys\s*\.\s*path"):
         if name not in ADAPTERS and "__main__" not in text:
-            assert not [node.lineno for node in ast.walk(tree) if _changes_the_path(node)], f"{name} changes sys.path and is not a script"
+            assert not [node.lineno for node in ast.walk(tree) if _changes_the_path(node)], (
+                f"{name} changes sys.path and is not a script"
+            )
 
 
 def test_helpers_are_imported_by_their_full_names() -> None:
@@ -46,17 +52,36 @@ def test_helpers_are_imported_by_their_full_names() -> None:
             if isinstance(node, ast.ImportFrom) and not node.level:
                 modules = [node.module or ""]
             bare = [module for module in modules if module in own]
-            assert not bare or name == "backends/gpu/test_gpu_device_script.py", f"{name}:{getattr(node, 'lineno', 0)} imports {bare}"
+            assert not bare or name == "backends/gpu/test_gpu_device_script.py", (
+                f"{name}:{getattr(node, 'lineno', 0)} imports {bare}"
+            )
 
 
 def test_every_folder_of_tests_is_a_package() -> None:
-    with_files = {path.parent for path in TESTS.rglob("*.py") if not {"solutions", "data"} & set(path.parts)}
-    folders = {folder for inner in with_files for folder in (inner, *inner.parents) if folder.is_relative_to(TESTS)}
+    with_files = {
+        path.parent for path in TESTS.rglob("*.py") if not {"solutions", "data"} & set(path.parts)
+    }
+    folders = {
+        folder
+        for inner in with_files
+        for folder in (inner, *inner.parents)
+        if folder.is_relative_to(TESTS)
+    }
     assert sorted(str(folder) for folder in folders if not (folder / "__init__.py").is_file()) == []
 
 
 def test_one_file_knows_where_the_corpora_are() -> None:
     for name, tree, _ in _files("[\"']shared[\"']"):
-        divided = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
-        own = [node.lineno for node in divided if isinstance(node.right, ast.Constant) and node.right.value == "shared"]
-        assert not own or name == "support/corpora.py", f"{name}:{own}: take SHARED of tests.support.corpora"
+        divided = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+        ]
+        own = [
+            node.lineno
+            for node in divided
+            if isinstance(node.right, ast.Constant) and node.right.value == "shared"
+        ]
+        assert not own or name == "support/corpora.py", (
+            f"{name}:{own}: take SHARED of tests.support.corpora"
+        )

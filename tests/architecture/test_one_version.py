@@ -16,14 +16,24 @@ def test_the_build_takes_the_version_from_the_package() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" not in settings["project"] and "version" in settings["project"]["dynamic"]
     place = ROOT / settings["tool"]["hatch"]["version"]["path"]
-    assert re.findall(r'^__version__ = "(.+)"$', place.read_text(encoding="utf-8"), re.MULTILINE) == [xla_explorer.__version__]
+    assert re.findall(
+        r'^__version__ = "(.+)"$', place.read_text(encoding="utf-8"), re.MULTILINE
+    ) == [xla_explorer.__version__]
 
 
 def test_the_jupyterlab_extension_has_the_version_of_the_package() -> None:
-    manifest = json.loads((ROOT / "extensions" / "jupyterlab" / "labextension" / "package.json").read_text(encoding="utf-8"))
+    manifest = json.loads(
+        (ROOT / "extensions" / "jupyterlab" / "labextension" / "package.json").read_text(
+            encoding="utf-8"
+        )
+    )
     assert manifest["version"] == xla_explorer.__version__
 
 
 def test_the_change_log_begins_with_the_version() -> None:
-    headings = re.findall(r"^## (\S+?),", (ROOT / "notebooks" / "changes.md").read_text(encoding="utf-8"), re.MULTILINE)
+    headings = re.findall(
+        r"^## (\S+?),",
+        (ROOT / "notebooks" / "changes.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert headings[0] == xla_explorer.__version__

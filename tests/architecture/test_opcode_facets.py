@@ -52,8 +52,15 @@ HOLES: dict[str, dict[str, tuple[str, ...]]] = {
             "rng-get-and-update-state",
             "custom-call",
         ),
-        "the shape depends on the number of replicas, which the module does not say": ("all-gather", "all-gather-start", "reduce-scatter"),
-        "the shape holds contexts that the backend chooses": ("collective-permute-start", "async-start"),
+        "the shape depends on the number of replicas, which the module does not say": (
+            "all-gather",
+            "all-gather-start",
+            "reduce-scatter",
+        ),
+        "the shape holds contexts that the backend chooses": (
+            "collective-permute-start",
+            "async-start",
+        ),
         "the result type may be any float type: it is stated": ("scaled-dot",),
     },
     "constraints": {},
@@ -68,7 +75,9 @@ HOLES: dict[str, dict[str, tuple[str, ...]]] = {
         RANDOM: ("rng", "rng-bit-generator", "rng-get-and-update-state"),
         STATISTICS: ("batch-norm-training", "batch-norm-inference", "batch-norm-grad"),
         BY_SIZES: ("dynamic-reshape", "set-dimension-size", "ragged-dot"),
-        "blocks of the operands share scales: it is expanded into a dot, which has a map": ("scaled-dot",),
+        "blocks of the operands share scales: it is expanded into a dot, which has a map": (
+            "scaled-dot",
+        ),
     },
     "emitter": {
         RENAMES: ("parameter", "constant", "tuple", "get-tuple-element", "after-all"),
@@ -110,13 +119,22 @@ def matrix() -> str:
     have, declared = _have(), _declared()
     lines = ["opcode".ljust(28) + "  ".join(have)]
     for name in OPCODES:
-        marks = ["x" if name in have[facet] else "." if name in declared[facet] else "?" for facet in have]
-        lines.append(name.ljust(28) + "  ".join([mark.ljust(len(facet)) for mark, facet in zip(marks, have, strict=True)]))
+        marks = [
+            "x" if name in have[facet] else "." if name in declared[facet] else "?"
+            for facet in have
+        ]
+        lines.append(
+            name.ljust(28)
+            + "  ".join([mark.ljust(len(facet)) for mark, facet in zip(marks, have, strict=True)])
+        )
     return "\n".join(lines)
 
 
 def _declared() -> dict[str, set[str]]:
-    return {facet: {name for names in reasons.values() for name in names} for facet, reasons in HOLES.items()}
+    return {
+        facet: {name for names in reasons.values() for name in names}
+        for facet, reasons in HOLES.items()
+    }
 
 
 def test_every_hole_is_declared_with_its_reason() -> None:
@@ -132,7 +150,11 @@ def test_every_hole_is_declared_with_its_reason() -> None:
 
 def test_no_declared_hole_is_filled() -> None:
     have, declared = _have(), _declared()
-    stale = [f"{name} has its {facet} now: take it off the list of holes" for facet in have for name in declared[facet] & have[facet]]
+    stale = [
+        f"{name} has its {facet} now: take it off the list of holes"
+        for facet in have
+        for name in declared[facet] & have[facet]
+    ]
     assert not stale, "\n".join(sorted(stale))
 
 

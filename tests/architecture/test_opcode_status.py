@@ -9,7 +9,9 @@ from xla_explorer.hlo.opcodes import OPCODES
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert opcode_status.PAGE.read_text() == opcode_status.page(), "run: python tests/architecture/opcode_status.py"
+    assert opcode_status.PAGE.read_text() == opcode_status.page(), (
+        "run: python tests/architecture/opcode_status.py"
+    )
 
 
 def test_the_page_has_every_opcode_and_no_hole() -> None:
@@ -25,6 +27,8 @@ def test_what_is_recorded_exists() -> None:
     assert set(evaluated) == set(OPCODES)
     folder = opcode_status.ROOT / "tests" / "hlo" / "evaluator"
     functions = {
-        f"{path.name}::{name}" for path in folder.rglob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
+        f"{path.name}::{name}"
+        for path in folder.rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
     }
     assert {test for tests in evaluated.values() for test in tests} <= functions

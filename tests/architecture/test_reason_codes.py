@@ -22,7 +22,11 @@ ELSEWHERE = {  # reasons of checks, of tables of buffers and of the verifier, wh
     "compiler/rewriting/exactness.py", "compiler/buffers/checking.py", "compiler/buffers/assignment.py", "compiler/buffers/donation.py",
     "compiler/codegen/nest/launch.py", "compiler/codegen/nest/verifier.py",
 }  # fmt: skip
-NOT_RECORDED = {"cpu-feature-missing", "other-machine", "registers-too-narrow"}  # why code does not run on this machine
+NOT_RECORDED = {
+    "cpu-feature-missing",
+    "other-machine",
+    "registers-too-narrow",
+}  # why code does not run on this machine
 MADE_OF_PARTS = {  # codes that are computed or passed on where they are refused
     "gone-before-fusion", "gone-before-the-pass", "left-to-llvm", "library-only", "library-faster", "not-cut", "operands-overlap",
     "read-only-constant", "scalar-by-nature", "shared-computation", "target-is-llvms", "tiny-kernel", "too-little-work", "worth-threads",
@@ -36,7 +40,11 @@ def codes_in(path: pathlib.Path) -> frozenset[str]:
     text = path.read_text(encoding="utf-8")
     if not any(f"{name}(" in text for name in ("refuse", "Reason")):
         return frozenset()
-    made = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.args]
+    made = [
+        n
+        for n in ast.walk(ast.parse(text))
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.args
+    ]
     made = [n for n in made if n.func.id in ("refuse", "Reason")]  # type: ignore[attr-defined]
     return frozenset([str(n.args[0].value) for n in made if isinstance(n.args[0], ast.Constant)])
 
@@ -49,17 +57,31 @@ def sources() -> Iterator[pathlib.Path]:
 
 
 def registered() -> set[str]:
-    return {code for table in (*[row.reasons for row in KINDS.values()], OF_ANY_KIND, answer_reasons.COSTS) for code in table}
+    return {
+        code
+        for table in (*[row.reasons for row in KINDS.values()], OF_ANY_KIND, answer_reasons.COSTS)
+        for code in table
+    }
 
 
 def test_no_code_outside_of_the_registry_can_be_recorded() -> None:
-    missing = {f"{path.relative_to(PACKAGE)}: {code}" for path in sources() for code in codes_in(path) - registered() - NOT_RECORDED}
-    assert not missing, "give it a row in a table of compiler/decisions, then run python -m tests.compiler.decisions.reason_page"
+    missing = {
+        f"{path.relative_to(PACKAGE)}: {code}"
+        for path in sources()
+        for code in codes_in(path) - registered() - NOT_RECORDED
+    }
+    assert not missing, (
+        "give it a row in a table of compiler/decisions, then run python -m tests.compiler.decisions.reason_page"
+    )
 
 
 def test_no_code_of_the_registry_is_idle() -> None:
     used = {code for path in sources() for code in codes_in(path)}
     assert registered() - used <= MADE_OF_PARTS
     text = "".join([path.read_text() for path in sources() if "decisions" not in path.parts])
-    spelled = {code for code in MADE_OF_PARTS if f'"{code}"' in text or (code == "read-only-constant" and 'f"read-only-{' in text)}
+    spelled = {
+        code
+        for code in MADE_OF_PARTS
+        if f'"{code}"' in text or (code == "read-only-constant" and 'f"read-only-{' in text)
+    }
     assert spelled == MADE_OF_PARTS

@@ -59,7 +59,11 @@ class WrongPlatform(InterpreterPlatform):
 def at_root(opcode: str, wrong: Callable[[Any, list[Array], Array], Array]) -> Mistake:
     def mistake(module: HloModule, arrays: list[Array], results: list[Array]) -> list[Array]:
         root = module.entry.root
-        return [wrong(root, arrays, results[0])] if root.opcode.name == opcode and len(results) == 1 else results
+        return (
+            [wrong(root, arrays, results[0])]
+            if root.opcode.name == opcode and len(results) == 1
+            else results
+        )
 
     return mistake
 
@@ -76,7 +80,11 @@ def first_tile_of_depth(root: Any, arrays: list[Array], right: Array) -> Array:
 
 
 def first_tile_of_rows(root: Any, arrays: list[Array], right: Array) -> Array:
-    return arrays[0][:TILE].max(0) if root.attribute("dimensions") == (0,) and len(arrays[0]) > TILE else right
+    return (
+        arrays[0][:TILE].max(0)
+        if root.attribute("dimensions") == (0,) and len(arrays[0]) > TILE
+        else right
+    )
 
 
 def inverse_transpose(root: Any, arrays: list[Array], right: Array) -> Array:
@@ -106,7 +114,11 @@ MISTAKES = {
 def test_conformance_finds_the_mistake(name: str) -> None:
     opcode, mistake = MISTAKES[name]
     found = xe.backends.conformance(WrongPlatform(mistake), opcodes=[opcode], types=["f32"])
-    assert not found.passed and found.first_failure is not None and found.first_failure.row.status == "wrong"
+    assert (
+        not found.passed
+        and found.first_failure is not None
+        and found.first_failure.row.status == "wrong"
+    )
     assert opcode in found.first_failure.text
 
 
@@ -115,5 +127,8 @@ def test_contract_finds_memory_that_is_never_given_back() -> None:
         HostMemoryExecutor().allocate(64)
         return results
 
-    broken = {check.name: check.message for check in xe.backends.contract(WrongPlatform(leak), sample=1000).failures}
+    broken = {
+        check.name: check.message
+        for check in xe.backends.contract(WrongPlatform(leak), sample=1000).failures
+    }
     assert "deallocate what a run allocates" in broken["runs-give-memory-back"]

@@ -29,7 +29,11 @@ from xla_explorer.backends.testing.programs import PROGRAMS, SIZES, draw
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.shape import parse_shape
 
-SAMPLE = {"cpu": 8, "interpreter": 8, "xla": 160}  # of the other backends every 40th program: they start emulators or compile all by LLVM
+SAMPLE = {
+    "cpu": 8,
+    "interpreter": 8,
+    "xla": 160,
+}  # of the other backends every 40th program: they start emulators or compile all by LLVM
 
 
 @pytest.mark.parametrize("name", xe.backends.names())
@@ -62,7 +66,11 @@ def test_what_the_evaluator_does_for_a_backend_is_refused() -> None:
     result = compiler.run_backend(compiler.run_hlo_passes(xe.parse_hlo(text), options), options)
     x = np.ones(4, np.float32)
     outcome, _ = judge(result, [np.asarray(4, np.int32), x], [x])
-    assert (outcome.status, outcome.code, outcome.runs_on) == ("refused", "dynamic-dimension", "evaluator")
+    assert (outcome.status, outcome.code, outcome.runs_on) == (
+        "refused",
+        "dynamic-dimension",
+        "evaluator",
+    )
 
 
 def test_every_program_is_well_formed_and_has_a_value() -> None:
@@ -125,11 +133,16 @@ def test_the_device_of_the_kit_is_sound(device: Plant) -> None:
     ("new", "message"),
     [
         ("[: len(raw) - 1] = raw[:-1]", "copy_to_device must copy all len(data) bytes"),
-        ("[:] = raw.ljust(len(self._memory[address]), b'!')", "write len(data) bytes, not the buffer's size"),
+        (
+            "[:] = raw.ljust(len(self._memory[address]), b'!')",
+            "write len(data) bytes, not the buffer's size",
+        ),
     ],
 )
 def test_a_wrong_copy_size_is_caught(device: Plant, new: str, message: str) -> None:
-    assert message in broken(device("platform.py", "[: len(raw)] = raw", new), "copies-keep-to-their-size")
+    assert message in broken(
+        device("platform.py", "[: len(raw)] = raw", new), "copies-keep-to-their-size"
+    )
 
 
 def test_too_few_bytes_read_back_are_caught(device: Plant) -> None:
@@ -138,7 +151,11 @@ def test_too_few_bytes_read_back_are_caught(device: Plant) -> None:
 
 
 def test_a_claimed_opcode_without_code_is_caught(device: Plant) -> None:
-    package = device("compiler.py", "if i.opcode.name not in OPERATIONS:", 'if i.opcode.name not in {*OPERATIONS, "sine", "log", "floor", "sign"}:')
+    package = device(
+        "compiler.py",
+        "if i.opcode.name not in OPERATIONS:",
+        'if i.opcode.name not in {*OPERATIONS, "sine", "log", "floor", "sign"}:',
+    )
     message = broken(package, "supports-tells-the-truth")
     assert "supports() claims it, but it is crashed" in message and "return a Reason for" in message
 
@@ -154,16 +171,22 @@ def test_a_claimed_opcode_with_wrong_values_is_caught_and_minimised(device: Plan
 
 
 def test_a_missing_synchronise_is_caught(device: Plant) -> None:
-    package = device("compiler.py", "executor.synchronize()  # a launch only queues the work", "pass")
+    package = device(
+        "compiler.py", "executor.synchronize()  # a launch only queues the work", "pass"
+    )
     message = broken(package, "results-are-read-after-synchronize")
     assert "Call synchronize(stream) before the first copy_from_device" in message
 
 
 def test_a_missing_synchronise_is_caught_where_the_device_happens_to_be_fast(device: Plant) -> None:
     """A device that runs at once hides the mistake in the values; the order of the calls still shows it."""
-    package = device("compiler.py", "executor.synchronize()  # a launch only queues the work", "pass")
+    package = device(
+        "compiler.py", "executor.synchronize()  # a launch only queues the work", "pass"
+    )
     executor = type(package.platform().stream_executor())
-    executor.launch = lambda self, loaded, function, arguments, stream=None: self._run(loaded, arguments)
+    executor.launch = lambda self, loaded, function, arguments, stream=None: self._run(
+        loaded, arguments
+    )
     assert "without synchronize in between" in broken(package, "results-are-read-after-synchronize")
 
 
@@ -179,24 +202,40 @@ def test_a_reason_is_wanted_where_nothing_runs(device: Plant) -> None:
 
 
 @pytest.mark.long
-def test_native_code_that_dies_is_crashed(device: Plant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_native_code_that_dies_is_crashed(
+    device: Plant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """In a child that knows the device by its entry point."""
     package = device("platform.py", '"tanh": np.tanh', '"tanh": lambda x: __import__("os").abort()')
     folder = tmp_path / "victim0"
     metadata = folder / "victim-0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: victim\nVersion: 0\n")
-    (metadata / "entry_points.txt").write_text(f"[xla_explorer.backends]\nvictim0 = {package.__name__}:platform\n")
+    (metadata / "entry_points.txt").write_text(
+        f"[xla_explorer.backends]\nvictim0 = {package.__name__}:platform\n"
+    )
     monkeypatch.setenv("PYTHONPATH", str(folder))
     platform.cache_clear()
-    found = xe.backends.conformance("victim0", opcodes=["abs", "tanh", "negate"], types=["f32"], isolate=True)
-    assert [(r.opcode, r.status, r.code) for r in found.rows] == [("abs", "ok", ""), ("negate", "ok", ""), ("tanh", "crashed", "SIGABRT")]
+    found = xe.backends.conformance(
+        "victim0", opcodes=["abs", "tanh", "negate"], types=["f32"], isolate=True
+    )
+    assert [(r.opcode, r.status, r.code) for r in found.rows] == [
+        ("abs", "ok", ""),
+        ("negate", "ok", ""),
+        ("tanh", "crashed", "SIGABRT"),
+    ]
     assert found.first_failure is not None and "f32[1,1]" in found.first_failure.text
 
 
 def test_no_answer_is_crashed() -> None:
     runner = IsolatedRunner("interpreter", timeout=0.001)
-    outcome, *_ = runner(xe.parse_hlo("HloModule m\nENTRY e { x = f32[2] parameter(0)\n ROOT y = f32[2] negate(x) }"), "any", 0)
+    outcome, *_ = runner(
+        xe.parse_hlo(
+            "HloModule m\nENTRY e { x = f32[2] parameter(0)\n ROOT y = f32[2] negate(x) }"
+        ),
+        "any",
+        0,
+    )
     assert (outcome.status, outcome.code) == ("crashed", "timeout")
 
 
@@ -211,7 +250,10 @@ def test_a_backend_of_this_process(device: Plant) -> None:
     xe.backends.register(made)
     try:
         assert made.name in xe.backends.names() and xe.backends.get(made.name) is made
-        session = xe.compile("HloModule m\nENTRY e { x = f32[3] parameter(0)\n ROOT y = f32[3] negate(x) }", backend=made.name)
+        session = xe.compile(
+            "HloModule m\nENTRY e { x = f32[3] parameter(0)\n ROOT y = f32[3] negate(x) }",
+            backend=made.name,
+        )
         np.testing.assert_array_equal(session(np.ones(3, np.float32)), -np.ones(3, np.float32))
     finally:
         xe.backends.unregister(made.name)
@@ -248,11 +290,16 @@ def test_tuple_tables_hold_addresses() -> None:
     assert isinstance(manager, TupleTransfer)
     elements = [executor.allocate(4), executor.allocate(8)]
     table = manager.write_tuple_index_table(executor, elements)
-    assert np.frombuffer(executor.copy_from_device(table, 16), np.uint64).tolist() == [e.address for e in elements]
+    assert np.frombuffer(executor.copy_from_device(table, 16), np.uint64).tolist() == [
+        e.address for e in elements
+    ]
 
 
 def test_sizes_of_shapes() -> None:
-    assert [shape_size_bytes(parse_shape(t)) for t in ("f32[3,5]", "(f32[2], (s8[1], pred[]))", "token[]")] == [60, 16, 0]
+    assert [
+        shape_size_bytes(parse_shape(t))
+        for t in ("f32[3,5]", "(f32[2], (s8[1], pred[]))", "token[]")
+    ] == [60, 16, 0]
 
 
 def test_abilities_are_asked_for_by_their_protocols() -> None:

@@ -24,8 +24,12 @@ ENTRY e { x = bf16[300,2] parameter(0) s = bf16[2] parameter(1) o = bf16[2] para
   ROOT r = (bf16[300,2], bf16[2], bf16[2]) batch-norm-training(x, s, o), epsilon=0.001, feature_index=1 }"""
     x = (np.random.default_rng(0).standard_normal((300, 2)) * 0.1 + 3).astype(ml_dtypes.bfloat16)
     one = np.ones(2, ml_dtypes.bfloat16)
-    for want, got in zip(values(text, None, x, one, one), values(text, backend, x, one, one), strict=True):
-        np.testing.assert_allclose(np.asarray(got, "f4"), np.asarray(want, "f4"), rtol=0.01, atol=0.02)
+    for want, got in zip(
+        values(text, None, x, one, one), values(text, backend, x, one, one), strict=True
+    ):
+        np.testing.assert_allclose(
+            np.asarray(got, "f4"), np.asarray(want, "f4"), rtol=0.01, atol=0.02
+        )
 
 
 @pytest.mark.parametrize("backend", [None, "cpu", "gpu"])
@@ -86,15 +90,30 @@ def test_a_product_sums_in_the_wider_type_of_its_operands(backend):
     lines = []
     for number, name in enumerate(ones):
         kind = "f32" if name == "half" else name
-        lines.append(f"  one.{name} = {kind}[] parameter({number}) all.{name} = {kind}[4,256] broadcast(one.{name}), dimensions={{}}")
+        lines.append(
+            f"  one.{name} = {kind}[] parameter({number}) all.{name} = {kind}[4,256] broadcast(one.{name}), dimensions={{}}"
+        )
     for number, (left, right, result, _) in enumerate(rows):
-        lines.append(f"  d{number} = {result}[4,4] dot(all.{left}, all.{right}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}")
-    lines.append("  x = s8[1,64,4] broadcast(one.s8), dimensions={}  k = s8[64,4,2] broadcast(one.s8), dimensions={}")
+        lines.append(
+            f"  d{number} = {result}[4,4] dot(all.{left}, all.{right}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}"
+        )
+    lines.append(
+        "  x = s8[1,64,4] broadcast(one.s8), dimensions={}  k = s8[64,4,2] broadcast(one.s8), dimensions={}"
+    )
     lines.append("  c = pred[1,1,2] convolution(x, k), window={size=64}, dim_labels=b0f_0io->b0f")
-    shapes, roots = [f"{result}[4,4]" for _, _, result, _ in rows], [f"d{number}" for number in range(len(rows))]
-    text = "HloModule m\nENTRY e {\n" + "\n".join(lines) + f"\n  ROOT t = ({', '.join(shapes)}, pred[1,1,2]) tuple({', '.join(roots)}, c)\n}}"
+    shapes, roots = (
+        [f"{result}[4,4]" for _, _, result, _ in rows],
+        [f"d{number}" for number in range(len(rows))],
+    )
+    text = (
+        "HloModule m\nENTRY e {\n"
+        + "\n".join(lines)
+        + f"\n  ROOT t = ({', '.join(shapes)}, pred[1,1,2]) tuple({', '.join(roots)}, c)\n}}"
+    )
     found = values(text, backend, *map(np.asarray, ones.values()))
-    assert [np.unique(np.asarray(x)).astype(int).tolist() for x in found] == [[expected] for *_, expected in rows] + [[0]]
+    assert [np.unique(np.asarray(x)).astype(int).tolist() for x in found] == [
+        [expected] for *_, expected in rows
+    ] + [[0]]
 
 
 # types of operands and result, operands [2], what real XLA computes
@@ -125,15 +144,25 @@ def test_a_product_is_rounded_to_the_wider_type_of_operands_and_result(backend, 
             lines.append(f"  {name}{number} = {kind}[2] parameter({len(arguments)})")
             arguments.append(np.asarray(values_, PRIMITIVE_TYPES[kind].dtype))
         if opcode == "dot":
-            lines.append(f"  r{number} = {result}[] dot(x{number}, y{number}), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}")
+            lines.append(
+                f"  r{number} = {result}[] dot(x{number}, y{number}), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}"
+            )
         else:
-            lines.append(f"  i{number} = {a}[1,2,1] reshape(x{number})  k{number} = {b}[2,1,1] reshape(y{number})")
-            lines.append(f"  c{number} = {result}[1,1,1] convolution(i{number}, k{number}), window={{size=2}}, dim_labels=b0f_0io->b0f")
+            lines.append(
+                f"  i{number} = {a}[1,2,1] reshape(x{number})  k{number} = {b}[2,1,1] reshape(y{number})"
+            )
+            lines.append(
+                f"  c{number} = {result}[1,1,1] convolution(i{number}, k{number}), window={{size=2}}, dim_labels=b0f_0io->b0f"
+            )
             lines.append(f"  r{number} = {result}[] reshape(c{number})")
         roots.append(f"r{number}")
         shapes.append(f"{result}[]")
         expected.append(value)
-    text = "HloModule m\nENTRY e {\n" + "\n".join(lines) + f"\n  ROOT t = ({', '.join(shapes)}) tuple({', '.join(roots)})\n}}"
+    text = (
+        "HloModule m\nENTRY e {\n"
+        + "\n".join(lines)
+        + f"\n  ROOT t = ({', '.join(shapes)}) tuple({', '.join(roots)})\n}}"
+    )
     found = values(text, backend, *arguments)
     assert [int(np.asarray(x).item()) for x in found] == expected
 
@@ -144,7 +173,15 @@ def test_a_product_is_rounded_to_the_wider_type_of_operands_and_result(backend, 
 def test_a_product_over_two_dimensions_without_a_term_is_zero(left, right, passes, backend):
     dims = "lhs_contracting_dims={1,2}, rhs_contracting_dims={0,1}"
     text = f"HloModule m ENTRY e {{ x = f32{list(left)} parameter(0) y = f32{list(right)} parameter(1) ROOT d = f32[3,4] dot(x, y), {dims} }}"
-    options = {"backend": backend, "passes": passes, **({"device": "emulator"} if backend == "gpu" else {})}
+    options = {
+        "backend": backend,
+        "passes": passes,
+        **({"device": "emulator"} if backend == "gpu" else {}),
+    }
     arguments = np.zeros(left, "f4"), np.zeros(right, "f4")
-    found = xe.evaluate(text, *arguments) if backend is None else xe.compile(text, **options)(*arguments)
+    found = (
+        xe.evaluate(text, *arguments)
+        if backend is None
+        else xe.compile(text, **options)(*arguments)
+    )
     np.testing.assert_array_equal(found, np.zeros((3, 4), "f4"))

@@ -13,7 +13,9 @@ from tests.browser.pages import Pages
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.interfaces.executable import ProfileResult
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 
 
 @pytest.fixture(scope="package")
@@ -35,7 +37,10 @@ def steady_times() -> Iterator[pytest.MonkeyPatch]:
 
     def profile(self: CpuExecutable, arrays: list[Any], repeats: int = 20) -> ProfileResult:
         measured = measure(self, arrays, repeats)
-        kernels = [timing._replace(samples_us=(3.0 + 2 * k,) * repeats) for k, timing in enumerate(measured.kernels)]
+        kernels = [
+            timing._replace(samples_us=(3.0 + 2 * k,) * repeats)
+            for k, timing in enumerate(measured.kernels)
+        ]
         together = sum([timing.samples_us[0] * timing.calls for timing in kernels])
         return measured._replace(total_us=(together,) * repeats, kernels=tuple(kernels))
 

@@ -29,7 +29,10 @@ def _free_port() -> int:
 def _settings(folder: Path, theme: str) -> None:
     """No news, every cell rendered, the wanted theme."""
     wanted = {
-        "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+        "@jupyterlab/apputils-extension/notification": {
+            "fetchNews": "false",
+            "checkForUpdates": False,
+        },
         "@jupyterlab/apputils-extension/themes": {"theme": theme},
         "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
     }
@@ -50,7 +53,9 @@ class Lab:
         # The extension of this checkout, before any that is installed.
         installed = folder / "share" / "labextensions" / "xla-explorer"
         shutil.copytree(EXTENSION, installed)
-        shutil.copyfile(ROOT / "notebooks" / "00_tour.ipynb", installed / "static" / "00_tour.ipynb")
+        shutil.copyfile(
+            ROOT / "notebooks" / "00_tour.ipynb", installed / "static" / "00_tour.ipynb"
+        )
         _settings(folder / "settings", theme)
         environment = dict(
             os.environ,
@@ -64,15 +69,34 @@ class Lab:
             PYTHONPATH=os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
         )
         self.port = _free_port()
-        command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={self.port}", "--ip=127.0.0.1"]
-        command += [f"--IdentityProvider.token={TOKEN}", "--ServerApp.allow_root=True", f"--ServerApp.root_dir={work}"]
-        command += ["--LabApp.expose_app_in_browser=True", "--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+        command = [
+            sys.executable,
+            "-m",
+            "jupyterlab",
+            "--no-browser",
+            f"--port={self.port}",
+            "--ip=127.0.0.1",
+        ]
+        command += [
+            f"--IdentityProvider.token={TOKEN}",
+            "--ServerApp.allow_root=True",
+            f"--ServerApp.root_dir={work}",
+        ]
+        command += [
+            "--LabApp.expose_app_in_browser=True",
+            "--LabApp.news_url=",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        ]
         self.log = open(folder / "log.txt", "w")  # closed in stop()
-        self.process = subprocess.Popen(command, env=environment, stdout=self.log, stderr=subprocess.STDOUT)
+        self.process = subprocess.Popen(
+            command, env=environment, stdout=self.log, stderr=subprocess.STDOUT
+        )
         self._wait(folder / "log.txt")
 
     def _wait(self, log: Path) -> None:
-        deadline = time.monotonic() + 150  # it is there after 2 s; on a machine with other work, a minute later
+        deadline = (
+            time.monotonic() + 150
+        )  # it is there after 2 s; on a machine with other work, a minute later
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api?token={TOKEN}", timeout=2)
@@ -106,8 +130,20 @@ def opened_lab(browser: Any, server: Lab) -> Any:
     page = browser.new_page(viewport={"width": 1500, "height": 1000}, color_scheme="light")
     page.problems = []
     page.on("pageerror", lambda error: page.problems.append(str(error)))
-    page.on("console", lambda m: page.problems.append(m.text) if m.type == "error" and "xla-explorer" in m.text else None)
-    page.on("request", lambda r: page.problems.append(r.url) if r.url.startswith("http") and "127.0.0.1" not in r.url else None)
+    page.on(
+        "console",
+        lambda m: (
+            page.problems.append(m.text) if m.type == "error" and "xla-explorer" in m.text else None
+        ),
+    )
+    page.on(
+        "request",
+        lambda r: (
+            page.problems.append(r.url)
+            if r.url.startswith("http") and "127.0.0.1" not in r.url
+            else None
+        ),
+    )
     page.goto(server.address_of(""))
     page.wait_for_selector(".jp-LauncherCard", timeout=60_000)
     return page
@@ -115,4 +151,7 @@ def opened_lab(browser: Any, server: Lab) -> Any:
 
 def run_command(page: Any, command: str, **arguments: str) -> None:
     """A command of JupyterLab, as a menu or a key would give it."""
-    page.evaluate("([command, given]) => { void window.jupyterapp.commands.execute(command, given); }", [command, arguments])
+    page.evaluate(
+        "([command, given]) => { void window.jupyterapp.commands.execute(command, given); }",
+        [command, arguments],
+    )

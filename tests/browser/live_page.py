@@ -63,27 +63,50 @@ def open_saved(page: Any, session: Any, folder: Path) -> None:
     page.wait_for_selector(".xe[data-ready]")
 
 
-def open_live(page: Any, widget: ExplorerWidget, folder: Path, style_text: str = "", tab: str = "graph") -> None:
+def open_live(
+    page: Any, widget: ExplorerWidget, folder: Path, style_text: str = "", tab: str = "graph"
+) -> None:
     """Show `widget` in a Playwright page; returns when it is ready. tab: turned to then, empty for what the view opens with."""
     sent: list[tuple[Any, Any]] = []
     widget.send = lambda content, buffers=None: sent.append((content, buffers or []))  # type: ignore[method-assign]
 
     def kernel(text: str) -> str:
         before = widget.data
-        widget.step, widget.selected = page.evaluate("() => [window.state.step, window.state.selected]")
+        widget.step, widget.selected = page.evaluate(
+            "() => [window.state.step, window.state.selected]"
+        )
         sent.clear()
         widget._reply(widget, json.loads(text), [])
         content, buffers = sent[-1]
-        answer: dict[str, Any] = {"content": content, "buffers": [base64.b64encode(b).decode() for b in buffers]}
+        answer: dict[str, Any] = {
+            "content": content,
+            "buffers": [base64.b64encode(b).decode() for b in buffers],
+        }
         if widget.data is not before:
-            answer |= {"data": base64.b64encode(widget.data).decode(), "step": widget.step, "selected": widget.selected}
+            answer |= {
+                "data": base64.b64encode(widget.data).decode(),
+                "step": widget.step,
+                "selected": widget.selected,
+            }
         return json.dumps(answer)
 
     def unasked() -> str:
-        return json.dumps([{"content": c, "buffers": [base64.b64encode(b).decode() for b in buffers]} for c, buffers in sent if "reply" not in c])
+        return json.dumps(
+            [
+                {"content": c, "buffers": [base64.b64encode(b).decode() for b in buffers]}
+                for c, buffers in sent
+                if "reply" not in c
+            ]
+        )
 
     # unasked: what the kernel sent of its own
-    answer_by(page, kernel=kernel, unasked=unasked, firstStep=lambda: widget.step, first=lambda: base64.b64encode(widget.data).decode())
+    answer_by(
+        page,
+        kernel=kernel,
+        unasked=unasked,
+        firstStep=lambda: widget.step,
+        first=lambda: base64.b64encode(widget.data).decode(),
+    )
     path = folder / "live.html"
     path.write_text(
         f"<!doctype html><meta charset=utf-8><meta name=color-scheme content='light dark'><style>body{{margin:0}}{style_text}{style()}</style><body>"
@@ -93,4 +116,7 @@ def open_live(page: Any, widget: ExplorerWidget, folder: Path, style_text: str =
     page.goto(path.as_uri())
     page.wait_for_selector(".xe[data-ready]", timeout=60_000)
     if tab:
-        page.evaluate("tab => document.querySelector('.xe').explorer.tab === 'overview' && document.querySelector('.xe').explorer.setTab(tab)", tab)
+        page.evaluate(
+            "tab => document.querySelector('.xe').explorer.tab === 'overview' && document.querySelector('.xe').explorer.setTab(tab)",
+            tab,
+        )

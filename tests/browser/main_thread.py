@@ -23,8 +23,17 @@ def _task_times(chromium: Any, page: Any, act: Callable[[], object]) -> list[flo
     act()
     events = json.loads(chromium.stop_tracing())["traceEvents"]
     named = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
-    tasks = [e for e in events if "tdur" in e and "RunTask" in e["name"] and named.get((e["pid"], e["tid"])) == "CrRendererMain"]
-    of_page = max({e["pid"] for e in tasks}, key=lambda pid: sum([e["tdur"] for e in tasks if e["pid"] == pid]))
+    tasks = [
+        e
+        for e in events
+        if "tdur" in e
+        and "RunTask" in e["name"]
+        and named.get((e["pid"], e["tid"])) == "CrRendererMain"
+    ]
+    of_page = max(
+        {e["pid"] for e in tasks},
+        key=lambda pid: sum([e["tdur"] for e in tasks if e["pid"] == pid]),
+    )
     return [e["tdur"] / 1e3 for e in tasks if e["pid"] == of_page]
 
 

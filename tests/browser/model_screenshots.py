@@ -34,13 +34,17 @@ def _workload(name: str) -> Callable[[Path], Any]:
 def _dump(folder: Path) -> Any:
     with tarfile.open(SHARED / "worlds" / "dump_torch_xla_cnn_train_all_passes.tar.gz") as archive:
         archive.extractall(folder / "dump", filter="data")
-    text = max((folder / "dump").rglob("*before_optimizations.txt"), key=lambda path: path.stat().st_size)
+    text = max(
+        (folder / "dump").rglob("*before_optimizations.txt"), key=lambda path: path.stat().st_size
+    )
     return text.parent
 
 
 def _shard(name: str) -> Callable[[Path], Any]:
     def text(folder: Path) -> str:
-        with gzip.open(SHARED / "spmd" / "programs" / f"{name}.shardy.json.gz", "rt", encoding="utf-8") as file:
+        with gzip.open(
+            SHARED / "spmd" / "programs" / f"{name}.shardy.json.gz", "rt", encoding="utf-8"
+        ) as file:
             return str(json.load(file)["hlo_after_spmd"])
 
     return text
@@ -76,7 +80,9 @@ class Shot(NamedTuple):
 
 _HOTTEST = """() => { const a = document.querySelector('.xe').explorer, best = Object.entries(a.store.data.columns[0][2]).sort((x, y) => y[1] - x[1])[0];
   a.select(+best[0], 'search'); }"""
-_COLOUR = "() => { const s = document.querySelector('.xe-graph select'); s.value = 0; s.onchange(); }"
+_COLOUR = (
+    "() => { const s = document.querySelector('.xe-graph select'); s.value = 0; s.onchange(); }"
+)
 
 SHOTS: dict[str, Shot] = {
     "01_gpt2_small_overview": Shot("gpt2_small", press("o")),
@@ -118,7 +124,9 @@ def take(browser: Any, folder: Path, wanted: list[str]) -> Iterator[tuple[str, A
                 place.mkdir()
                 pages[shot.program] = page_of(PROGRAMS[shot.program], place)
             for width, theme in VIEWS:
-                page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
+                page = browser.new_page(
+                    viewport={"width": width, "height": 900}, color_scheme=theme
+                )
                 page.problems = []
                 page.on("pageerror", lambda error, page=page: page.problems.append(str(error)))
                 page.goto(pages[shot.program].as_uri())

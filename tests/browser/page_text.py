@@ -96,19 +96,33 @@ def _found(page: Any, selector: str) -> list[dict[str, Any]]:
 
 
 def _written(found: dict[str, Any], contrast: float) -> Written:
-    return Written(found["text"], found["where"] or "", tuple(found["box"]), contrast, found["drawn"], found["cut"])
+    return Written(
+        found["text"],
+        found["where"] or "",
+        tuple(found["box"]),
+        contrast,
+        found["drawn"],
+        found["cut"],
+    )
 
 
 def written_texts(page: Any, selector: str = ".xe") -> list[Written]:
     """All visible text inside the first element that `selector` finds."""
     found = _found(page, selector)
-    page.evaluate("css => { const el = document.createElement('style'); el.id = 'blank'; el.textContent = css; document.head.append(el); }", _BLANK)
+    page.evaluate(
+        "css => { const el = document.createElement('style'); el.id = 'blank'; el.textContent = css; document.head.append(el); }",
+        _BLANK,
+    )
     picture = base64.b64encode(page.screenshot()).decode()
     page.evaluate("document.getElementById('blank').remove()")
-    behind = json.loads(page.evaluate(_BACKGROUNDS, json.dumps([picture, [f["box"] for f in found]])))
+    behind = json.loads(
+        page.evaluate(_BACKGROUNDS, json.dumps([picture, [f["box"] for f in found]]))
+    )
     out = []
     for f, colours in zip(found, behind, strict=True):
-        worst = min((_contrast(_over(f["colour"], f["alpha"], c), c) for c in colours), default=21.0)
+        worst = min(
+            (_contrast(_over(f["colour"], f["alpha"], c), c) for c in colours), default=21.0
+        )
         out.append(_written(f, worst))
     return out
 
@@ -118,7 +132,9 @@ def _over(colour: list[float], alpha: float, behind: list[float]) -> list[float]
 
 
 def _luminance(colour: list[float]) -> float:
-    red, green, blue = ((v / 255 / 12.92) if v <= 10.31 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in colour)
+    red, green, blue = (
+        (v / 255 / 12.92) if v <= 10.31 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in colour
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

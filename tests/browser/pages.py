@@ -16,7 +16,9 @@ class Pages:
         self.chromium = chromium
         self._free: list[Any] = []
 
-    def new_page(self, *, viewport: dict[str, int] = _VIEWPORT, color_scheme: str = "light", **options: Any) -> Any:
+    def new_page(
+        self, *, viewport: dict[str, int] = _VIEWPORT, color_scheme: str = "light", **options: Any
+    ) -> Any:
         """A page as Playwright's. options: what only a page of its own can have (touch, no script)."""
         if options:
             return self.chromium.new_page(viewport=viewport, color_scheme=color_scheme, **options)
@@ -42,7 +44,9 @@ class Pages:
         for event, listener in listening:
             page.remove_listener(event, listener)
         listening.clear()
-        page.evaluate("() => { try { localStorage.clear(); } catch { /* a page without an address has none */ } }")
+        page.evaluate(
+            "() => { try { localStorage.clear(); } catch { /* a page without an address has none */ } }"
+        )
         page.goto("about:blank")
         page.set_default_timeout(30_000)
         self._free.append(page)

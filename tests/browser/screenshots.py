@@ -70,7 +70,10 @@ def llvm(page: Any) -> None:
     """Go through LLVM's passes of the first kernel."""
     press("k")(page)
     page.locator(".xe-kernels tbody tr .xe-act").first.click()
-    page.wait_for_function("() => document.querySelector('.xe').explorer.store.steps.at(-1).level === 'llvm'", timeout=60_000)
+    page.wait_for_function(
+        "() => document.querySelector('.xe').explorer.store.steps.at(-1).level === 'llvm'",
+        timeout=60_000,
+    )
     page.wait_for_timeout(500)
 
 
@@ -92,11 +95,23 @@ SHOTS: dict[str, tuple[str, int, str, Act]] = {
     "14_narrow_decisions": ("small", 900, "light", press("d")),
     "15_large": ("large", 1440, "light", press("g")),
     "16_fusion_selected": ("small", 1440, "light", run(FUSION)),
-    "17_diff_side_by_side": ("small", 1440, "light", both(run(GO, "fusion"), press("t"), run(MODE))),
-    "18_rules_and_roofline": ("small", 1440, "light", both(press("i"), click(".xe-times .xe-pane-chips button:has-text('roofline')"))),
+    "17_diff_side_by_side": (
+        "small",
+        1440,
+        "light",
+        both(run(GO, "fusion"), press("t"), run(MODE)),
+    ),
+    "18_rules_and_roofline": (
+        "small",
+        1440,
+        "light",
+        both(press("i"), click(".xe-times .xe-pane-chips button:has-text('roofline')")),
+    ),
 }
 LAB = {"19_lab_light": "JupyterLab Light", "20_lab_dark": "JupyterLab Dark"}
-CELL = "import xla_explorer as xe\nsession = xe.compile('''{text}''', threads=1)\nxe.explore(session)"
+CELL = (
+    "import xla_explorer as xe\nsession = xe.compile('''{text}''', threads=1)\nxe.explore(session)"
+)
 
 
 def _page(browser: Any, width: int, theme: str) -> Any:
@@ -105,13 +120,24 @@ def _page(browser: Any, width: int, theme: str) -> Any:
 
 def _in_lab(browser: Any, folder: Path, theme: str, file: Path) -> None:
     lab = Lab(folder / file.stem, theme)
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "id": "a", "source": CELL.format(text=layers_text(1))}
+    cell = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "id": "a",
+        "source": CELL.format(text=layers_text(1)),
+    }
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    (lab.work / "shot.ipynb").write_text(json.dumps({"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}))
+    (lab.work / "shot.ipynb").write_text(
+        json.dumps({"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5})
+    )
     try:
         page = browser.new_page(viewport={"width": 1500, "height": 1000}, color_scheme="light")
         page.goto(lab.address_of("tree/shot.ipynb"))
-        page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=90_000)
+        page.wait_for_selector(
+            ".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=90_000
+        )
         for _ in range(3):  # a cell that is run before the kernel answers is lost
             page.wait_for_timeout(2_500)
             page.locator(".jp-Notebook .jp-Cell").first.click()
@@ -136,7 +162,9 @@ def take(browser: Any, folder: Path, wanted: list[str]) -> None:
     with tempfile.TemporaryDirectory() as kept:
         sessions = {}
         for size, count in (("small", 1), ("large", 550)):
-            if size == "small" or any(is_wanted(name) for name, shot in SHOTS.items() if shot[0] == size):
+            if size == "small" or any(
+                is_wanted(name) for name, shot in SHOTS.items() if shot[0] == size
+            ):
                 sessions[size] = xe.compile(layers_text(count), threads=1)
         small = sessions["small"]
         small.profile(np.ones((16, 32), np.float32), np.ones((32, 32), np.float32), repeats=2)
@@ -189,7 +217,10 @@ def differences(browser: Any, before: Path, after: Path) -> dict[str, list[float
     page = browser.new_page()
     for file in sorted(before.glob("*.png")):
         if (after / file.name).exists():
-            pair = [base64.b64encode((folder / file.name).read_bytes()).decode() for folder in (before, after)]
+            pair = [
+                base64.b64encode((folder / file.name).read_bytes()).decode()
+                for folder in (before, after)
+            ]
             found[file.stem] = page.evaluate(DIFFERENCE, pair)
     page.close()
     return found
@@ -204,7 +235,10 @@ def main(arguments: list[str]) -> None:
         else:
             for shot, one in differences(browser, Path(arguments[1]), Path(arguments[2])).items():
                 share, *box = one or [1.0]
-                print(f"{shot:28} {share:7.2%}", f"in {box}" if share and box else "" if box else "of another size")
+                print(
+                    f"{shot:28} {share:7.2%}",
+                    f"in {box}" if share and box else "" if box else "of another size",
+                )
         browser.close()
 
 

@@ -11,11 +11,17 @@ import pytest
 import xla_explorer as xe
 from tests.browser.live_page import open_live, settled
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: accessibility is NOT tested"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: accessibility is NOT tested"
+    ),
 ]
 
 MODULE = """HloModule spoken
@@ -44,7 +50,9 @@ _DANGLING = """() => ["aria-controls", "aria-labelledby", "aria-activedescendant
 @pytest.fixture(scope="module")
 def page(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     found = browser.new_page(viewport={"width": 1440, "height": 950})
-    open_live(found, xe.explore(xe.compile(MODULE, threads=1)), tmp_path_factory.mktemp("accessible"))
+    open_live(
+        found, xe.explore(xe.compile(MODULE, threads=1)), tmp_path_factory.mktemp("accessible")
+    )
     yield found
     found.close()
 
@@ -64,7 +72,17 @@ def test_everything_that_acts_has_a_name_and_every_reference_a_target(page: Any)
 
 def test_the_tree_that_a_screen_reader_sees(page: Any) -> None:
     tree = page.locator(".xe").aria_snapshot()
-    for part in ("tablist", "tab \"Graph\" [selected]", "tabpanel \"Graph\"", "list", "listitem", "combobox", "region \"why\"", "status", "instruction graph"):
+    for part in (
+        "tablist",
+        'tab "Graph" [selected]',
+        'tabpanel "Graph"',
+        "list",
+        "listitem",
+        "combobox",
+        'region "why"',
+        "status",
+        "instruction graph",
+    ):
         assert part in tree, f"{part} is not in the tree:\n{tree[:3000]}"
     assert page.locator(".xe").get_attribute("aria-label").startswith("compile explorer of spoken")
 
@@ -77,7 +95,9 @@ def test_steps_and_selections_are_read_out(page: Any) -> None:
     page.keyboard.press("[")
     settled(page)
     after = _said(page)
-    assert before != after and ("pass " in after or "as written" in after) and "instructions" in after
+    assert (
+        before != after and ("pass " in after or "as written" in after) and "instructions" in after
+    )
     page.keyboard.press("/")
     page.keyboard.type("%e")
     assert page.locator("[role=combobox]").get_attribute("aria-expanded") == "true"
@@ -97,7 +117,11 @@ def test_tab_reaches_the_views_and_arrows_go_through_them(page: Any) -> None:
     reached = []
     for _ in range(12):
         page.keyboard.press("Tab")
-        reached.append(page.evaluate("() => document.activeElement.getAttribute('role') || document.activeElement.tagName.toLowerCase()"))
+        reached.append(
+            page.evaluate(
+                "() => document.activeElement.getAttribute('role') || document.activeElement.tagName.toLowerCase()"
+            )
+        )
         if reached[-1] == "tab":
             break
     assert reached[0] == "combobox" and reached[-1] == "tab", reached
@@ -130,10 +154,14 @@ def test_arrows_go_through_the_rows_of_a_table_and_enter_chooses(page: Any) -> N
     page.evaluate("() => document.querySelector('.xe-decisions tbody tr').focus()")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    chosen = page.evaluate("() => [document.querySelector('.xe').explorer.decision, +document.querySelectorAll('.xe-decisions tbody tr')[1].dataset.index]")
+    chosen = page.evaluate(
+        "() => [document.querySelector('.xe').explorer.decision, +document.querySelectorAll('.xe-decisions tbody tr')[1].dataset.index]"
+    )
     assert chosen[0] == chosen[1]
     page.keyboard.press("End")
-    assert page.evaluate("() => document.activeElement === [...document.querySelectorAll('.xe-decisions tbody tr')].at(-1)")
+    assert page.evaluate(
+        "() => document.activeElement === [...document.querySelectorAll('.xe-decisions tbody tr')].at(-1)"
+    )
     page.keyboard.press("Escape")
 
 

@@ -13,11 +13,18 @@ from tests.browser.live_page import open_live
 from tests.browser.test_legible import layers_text
 from xla_explorer.explorer.page.html_page import save_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: blocks of large modules are NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="no Chromium on the path: blocks of large modules are NOT tested in a browser",
+    ),
 ]
 NODES = ".xe-graph .xe-canvas .xe-node"
 MATRIX = "() => { const m = document.querySelector('.xe-canvas > g').transform.baseVal.consolidate().matrix; return [m.e, m.f, m.a]; }"
@@ -34,7 +41,9 @@ def _block(page: Any, text: str) -> Any:
 
 @pytest.mark.parametrize("host", ["page", "kernel"])
 @pytest.mark.sampled(1)
-def test_a_click_opens_a_block_and_the_address_brings_it_back(browser: Any, layered: Any, tmp_path: Path, host: str) -> None:
+def test_a_click_opens_a_block_and_the_address_brings_it_back(
+    browser: Any, layered: Any, tmp_path: Path, host: str
+) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -49,20 +58,28 @@ def test_a_click_opens_a_block_and_the_address_brings_it_back(browser: Any, laye
     _block(page, "layer 13 to 24").wait_for()
     _block(page, "layer 13 to 24").click()
     _block(page, "layer 14 of 360").click()
-    page.wait_for_function("() => document.querySelector('.xe-canvas').textContent.includes('%y13')")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-canvas').textContent.includes('%y13')"
+    )
     assert page.locator(NODES).count() < 120
     page.keyboard.press("[")
     page.wait_for_function("() => document.querySelector('.xe').dataset.step === '0'")
-    page.wait_for_function("() => document.querySelector('.xe-canvas').textContent.includes('%y13')")  # after a step it is open as before
+    page.wait_for_function(
+        "() => document.querySelector('.xe-canvas').textContent.includes('%y13')"
+    )  # after a step it is open as before
     if host == "page":
         page.reload()
         page.wait_for_selector(".xe[data-ready]")
-        page.wait_for_function("() => document.querySelector('.xe-canvas').textContent.includes('%y13')")
+        page.wait_for_function(
+            "() => document.querySelector('.xe-canvas').textContent.includes('%y13')"
+        )
     page.keyboard.press("/")
     page.keyboard.type("%e200")
     page.locator(".xe-found > div").first.wait_for()
     page.keyboard.press("Enter")
-    page.wait_for_function("() => document.querySelector('.xe-canvas .xe-node.on')?.textContent.includes('%e200')")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-canvas .xe-node.on')?.textContent.includes('%e200')"
+    )
     assert errors == []
     page.close()
 
@@ -71,7 +88,9 @@ def test_the_minimap_shows_where_one_is_and_leads_elsewhere(browser: Any, tmp_pa
     trace = xe.optimize(layers_text(4), "dce", verify=False)
     page = browser.new_page(viewport={"width": 1200, "height": 800}, has_touch=True)
     open_live(page, xe.explore(trace), tmp_path)
-    page.evaluate("() => { for (let k = 0; k < 6; k++) document.querySelector('.xe').explorer.key({ key: '+', preventDefault() {} }); }")
+    page.evaluate(
+        "() => { for (let k = 0; k < 6; k++) document.querySelector('.xe').explorer.key({ key: '+', preventDefault() {} }); }"
+    )
     box = page.locator(".xe-minimap svg").bounding_box()
     assert box["width"] <= 151 and box["height"] <= 111
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 3)
@@ -92,7 +111,13 @@ def test_two_fingers_zoom_and_one_pans(browser: Any, tmp_path: Path) -> None:
     x, y = stage["x"] + stage["width"] / 2, stage["y"] + 60
 
     def fingers(kind: str, *points: tuple[float, float]) -> None:
-        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": a, "y": b, "id": k} for k, (a, b) in enumerate(points)]})
+        touch.send(
+            "Input.dispatchTouchEvent",
+            {
+                "type": kind,
+                "touchPoints": [{"x": a, "y": b, "id": k} for k, (a, b) in enumerate(points)],
+            },
+        )
 
     before = page.evaluate(MATRIX)
     fingers("touchStart", (x, y))
@@ -100,7 +125,11 @@ def test_two_fingers_zoom_and_one_pans(browser: Any, tmp_path: Path) -> None:
     fingers("touchMove", (x + 40, y + 30))
     fingers("touchEnd")
     panned = page.evaluate(MATRIX)
-    assert abs(panned[0] - before[0] - 40) < 2 and abs(panned[1] - before[1] - 30) < 2 and panned[2] == before[2]
+    assert (
+        abs(panned[0] - before[0] - 40) < 2
+        and abs(panned[1] - before[1] - 30) < 2
+        and panned[2] == before[2]
+    )
     fingers("touchStart", (x - 20, y))
     fingers("touchStart", (x - 20, y), (x + 20, y))
     fingers("touchMove", (x - 40, y), (x + 40, y))

@@ -18,11 +18,17 @@ from xla_explorer.explorer.page.front_end import script, style
 from xla_explorer.explorer.page.html_page import save_page
 from xla_explorer.explorer.page.payload import answer, build_payload, packed, step_detail
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the page is NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: the page is NOT tested in a browser"
+    ),
 ]
 
 
@@ -86,7 +92,9 @@ def test_stepping_by_keyboard(browser: Any, softmax: Path, scheme: str) -> None:
     page.press("g", "[")
     assert page.step() == 0 and page.count(".xe-ghost") == 0
     page.press("]", "]", "[")
-    assert page.step() == 3 and page.count(".xe-ghost") == 1  # what was seen to go is still said when stepping back
+    assert (
+        page.step() == 3 and page.count(".xe-ghost") == 1
+    )  # what was seen to go is still said when stepping back
     page.press("}", "}")
     assert page.step() == 5 and "changed nothing" in page.text(".xe-where")
     assert page.errors == [] and len(page.requests) == 1
@@ -197,7 +205,9 @@ document.querySelector(".xe").focus();
 """
 
 
-def test_steps_are_asked_from_a_kernel_when_they_are_looked_at(browser: Any, tmp_path: Path) -> None:
+def test_steps_are_asked_from_a_kernel_when_they_are_looked_at(
+    browser: Any, tmp_path: Path
+) -> None:
     source = GeneratedSource(600)
     answers = {
         "light": packed(build_payload(source, complete=False)),
@@ -246,7 +256,9 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
     for tab in ("rewrite", "kernels", "buffers"):  # the newer panes
         page.page.locator(f".xe-tabs button[data-tab={tab}]").click()
         settled(page.page)
-    assert page.count(".xe-buffer") == len(HOSTILE) and page.count(".xe-kernels tbody tr") == len(HOSTILE)
+    assert page.count(".xe-buffer") == len(HOSTILE) and page.count(".xe-kernels tbody tr") == len(
+        HOSTILE
+    )
     page.page.locator(".xe-buffers tbody tr").nth(0).click()
     page.page.locator(".xe-buffers tbody tr").nth(1).click()
     for view in ("roofline", "timeline"):
@@ -255,7 +267,9 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
     page.page.locator(".xe-kernels .xe-act").first.click()
     page.page.wait_for_function("() => document.querySelector('.xe').explorer.tab === 'text'")
     page.press("]", "[", "g")
-    page.page.evaluate("document.querySelector('.xe').explorer.go(1)")  # what LLVM's passes show has no graph
+    page.page.evaluate(
+        "document.querySelector('.xe').explorer.go(1)"
+    )  # what LLVM's passes show has no graph
     page.press("g")
     page.page.locator(".xe-tools select").select_option(index=1)
     page.press("i", "g")

@@ -16,13 +16,19 @@ from tests.support.gpt import train_step, training_arguments
 from xla_explorer.explorer.sessions.passes import pass_of_step
 from xla_explorer.hlo.module import HloModule
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.jax,
     pytest.mark.long,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the facts of a page are NOT tested"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: the facts of a page are NOT tested"
+    ),
 ]
 LAYERS = 11
 MOST_LINKS = 10
@@ -49,7 +55,9 @@ def session() -> xe.Session:
 
 
 @pytest.fixture(params=["saved", "live"])
-def shown(request: pytest.FixtureRequest, browser: Any, session: xe.Session, tmp_path: Path) -> Iterator[Any]:
+def shown(
+    request: pytest.FixtureRequest, browser: Any, session: xe.Session, tmp_path: Path
+) -> Iterator[Any]:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     if request.param == "saved":
         open_saved(page, session, tmp_path)
@@ -90,36 +98,62 @@ def _sample(ids: list[int], count: int) -> list[int]:
     return ids[:: max(1, len(ids) // count)]
 
 
-def test_operands_users_and_lines_are_those_of_the_module_at_each_step(shown: Any, session: xe.Session) -> None:
+def test_operands_users_and_lines_are_those_of_the_module_at_each_step(
+    shown: Any, session: xe.Session
+) -> None:
     changed = [step.number for step in session.passes if step.changed]
     for number in (changed[len(changed) // 2], changed[-1]):
         module = HloModule.from_snapshot(pass_of_step(session.passes, number).snapshot)
         shown.evaluate("k => document.querySelector('.xe').explorer.go(k)", number)
         settled(shown)
-        shown.wait_for_function("() => !document.querySelector('.xe').explorer.now.lacksText", timeout=60_000)
-        kernels = [i.id for i in module.entry.instructions.values() if i.opcode.name in ("fusion", "dot", "scatter", "reduce")]
+        shown.wait_for_function(
+            "() => !document.querySelector('.xe').explorer.now.lacksText", timeout=60_000
+        )
+        kernels = [
+            i.id
+            for i in module.entry.instructions.values()
+            if i.opcode.name in ("fusion", "dot", "scatter", "reduce")
+        ]
         ids = sorted({*_sample([i.id for i in module.instructions()], 40), *_sample(kernels, 25)})
         for key, told in zip(ids, _told(shown, ids), strict=True):
             i = module.find(key)
-            operands, users = list(dict.fromkeys(o.name for o in i.operands)), {u.name for u in i.users}
+            operands, users = (
+                list(dict.fromkeys(o.name for o in i.operands)),
+                {u.name for u in i.users},
+            )
             assert told.name == i.name, f"step {number}"
-            assert re.search(rf"(^|ROOT )%{re.escape(i.name)} = \S.* {i.opcode.name}\(", told.line), f"step {number}: {told.line}"
-            assert (told.reads, told.more_reads) == (operands[:MOST_LINKS], max(0, len(operands) - MOST_LINKS)), f"step {number}: %{i.name}"
-            assert set(told.users) <= users and len(told.users) + told.more_users == len(users), f"step {number}: %{i.name}"
+            assert re.search(
+                rf"(^|ROOT )%{re.escape(i.name)} = \S.* {i.opcode.name}\(", told.line
+            ), f"step {number}: {told.line}"
+            assert (told.reads, told.more_reads) == (
+                operands[:MOST_LINKS],
+                max(0, len(operands) - MOST_LINKS),
+            ), f"step {number}: %{i.name}"
+            assert set(told.users) <= users and len(told.users) + told.more_users == len(users), (
+                f"step {number}: %{i.name}"
+            )
         module.dispose()
+
+
 def test_the_history_of_what_takes_the_time_is_in_the_page(shown: Any, session: xe.Session) -> None:
-    rows = sorted(session._explorer_source_().reports.kernels(), key=lambda row: -(row.predicted_us or 0))
+    rows = sorted(
+        session._explorer_source_().reports.kernels(), key=lambda row: -(row.predicted_us or 0)
+    )
     ids = [row.instruction for row in rows[:100] if row.instruction is not None]
     for key, told in zip(ids, _told(shown, ids), strict=True):
         history = [str(sentence) for sentence in session.passes.lineage.sentences(key)]
         assert told.history == history, f"%{told.name}"
 
 
-def test_the_code_of_what_takes_the_time_is_in_the_page(browser: Any, session: xe.Session, tmp_path: Path) -> None:
+def test_the_code_of_what_takes_the_time_is_in_the_page(
+    browser: Any, session: xe.Session, tmp_path: Path
+) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     open_saved(page, session, tmp_path)
     settled(page)
-    rows = sorted(session._explorer_source_().reports.kernels(), key=lambda row: -(row.predicted_us or 0))
+    rows = sorted(
+        session._explorer_source_().reports.kernels(), key=lambda row: -(row.predicted_us or 0)
+    )
     compiled = {step.instruction for step in session.executable.steps if step.function}
     ids = [row.instruction for row in rows if row.instruction in compiled][:30]
     lit = page.evaluate(
@@ -134,5 +168,7 @@ def test_the_code_of_what_takes_the_time_is_in_the_page(browser: Any, session: x
         ids,
     )
     assert all(count < 6_000 for _, _, count, _ in lit)
-    assert [(name, key) for name, key, _, lines in lit if not lines] == [], "a hot kernel has no line of code"
+    assert [(name, key) for name, key, _, lines in lit if not lines] == [], (
+        "a hot kernel has no line of code"
+    )
     page.close()

@@ -22,15 +22,23 @@ import pytest
 
 from tests.browser.lab_process import SHOWN, Lab, run_command
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 if find_spec("jupyterlab") is None:
-    pytest.skip("JupyterLab is not installed: the journey is NOT made in it", allow_module_level=True)
+    pytest.skip(
+        "JupyterLab is not installed: the journey is NOT made in it", allow_module_level=True
+    )
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the journey is NOT made in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: the journey is NOT made in a browser"
+    ),
 ]
 SORTED = """  s = f32[512,512] sort(y), dimensions={1}, to_apply=smaller
   l = f32[512,1] slice(s), slice={[0:512], [511:512]}
@@ -68,19 +76,27 @@ _UNITS = {"ns": 1e-3, "µs": 1.0, "ms": 1e3, "s": 1e6}
 
 def _microseconds(page: Any) -> float:
     """The whole program, as the head of the view says it."""
-    page.wait_for_function(f"() => document.querySelector('{SHOWN} .xe-head').textContent.includes('runs in')")
-    found = re.search(r"runs in ([\d.,]+)\s?(ns|µs|ms|s)\b", page.locator(f"{SHOWN} .xe-head").inner_text())
+    page.wait_for_function(
+        f"() => document.querySelector('{SHOWN} .xe-head').textContent.includes('runs in')"
+    )
+    found = re.search(
+        r"runs in ([\d.,]+)\s?(ns|µs|ms|s)\b", page.locator(f"{SHOWN} .xe-head").inner_text()
+    )
     assert found is not None
     return float(found[1].replace(",", "")) * _UNITS[found[2]]
 
 
-def test_ten_actions_from_a_dump_to_a_faster_program(light_lab: Lab, light_page: Any, browser: Any) -> None:
+def test_ten_actions_from_a_dump_to_a_faster_program(
+    light_lab: Lab, light_page: Any, browser: Any
+) -> None:
     folder = light_lab.work / "dump"
     folder.mkdir()
     for when in ("before_optimizations", "cpu_after_optimizations"):
         (folder / f"module_0001.jit_highest.{when}.txt").write_text(TEXT)
     run_command(light_page, "notebook:create-new", kernelName="python3")
-    light_page.wait_for_selector(f"{SHOWN} .jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000)
+    light_page.wait_for_selector(
+        f"{SHOWN} .jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000
+    )
     took: list[tuple[str, float]] = []
     last = time.perf_counter()
 
@@ -129,10 +145,15 @@ def test_ten_actions_from_a_dump_to_a_faster_program(light_lab: Lab, light_page:
     xe.locator(".xe-graph .xe-node.on").first.wait_for()
     done("g: the graph, the sort in it")
     xe.locator(".xe-pane-chips button", has_text="edit").click()
-    page.wait_for_function("() => document.querySelector('.xe-edit textarea')?.value.includes('sort(')")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-edit textarea')?.value.includes('sort(')"
+    )
     done("open the editor")
     xe.locator(".xe-edit textarea").fill(TEXT.replace(SORTED, REDUCED))
-    page.wait_for_function("() => document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')", timeout=60_000)
+    page.wait_for_function(
+        "() => document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')",
+        timeout=60_000,
+    )
     page.wait_for_selector(f"{SHOWN} .xe[data-ready]")
     done("write a reduction in its place: compiled on the pause")
     xe.focus()

@@ -15,11 +15,17 @@ from tests.support.pace import wall_seconds
 from xla_explorer.cli.opening import PageServer
 from xla_explorer.explorer.recorded_modules import RecordedModules
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the journey is NOT made in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: the journey is NOT made in a browser"
+    ),
 ]
 
 
@@ -40,7 +46,9 @@ def test_from_the_folder_of_a_job_to_its_slowest_kernel(browser: Any, tmp_path: 
             page.locator("tbody a").first.click()  # 2: the module that took longest
             page.locator(".xe[data-ready]").first.wait_for(timeout=30_000)
             assert "compiled by XLA" in page.locator(".xe-head").first.inner_text()
-            page.get_by_role("tab", name="kernels").first.click()  # 3: its kernels, with XLA's times
+            page.get_by_role(
+                "tab", name="kernels"
+            ).first.click()  # 3: its kernels, with XLA's times
             row = page.locator("#explorer tbody tr:visible", has_text="%e").first
             row.wait_for(timeout=10_000)
             assert "10" in row.inner_text(), "10 us, as the profile says"
@@ -52,5 +60,7 @@ def test_from_the_folder_of_a_job_to_its_slowest_kernel(browser: Any, tmp_path: 
             server.shutdown()
             thread.join()
     assert errors == [] and str(tmp_path) not in text
-    assert all(url.startswith(server.address) or url.startswith(("data:", "blob:")) for url in requests), requests
+    assert all(
+        url.startswith(server.address) or url.startswith(("data:", "blob:")) for url in requests
+    ), requests
     assert time.perf_counter() - started < wall_seconds(30)

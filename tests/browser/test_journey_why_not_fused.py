@@ -19,19 +19,30 @@ import xla_explorer as xe
 from tests.browser.live_page import open_live, settled
 from tests.support.corpora import SHARED
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the journey is NOT made in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: the journey is NOT made in a browser"
+    ),
 ]
 LAYERS = 24
 
 
 def model_text() -> str:
     """A chain of softmax layers with a product of matrices in each, written out as a tracer would unroll it."""
-    lines = ["  x0 = f32[32,64] parameter(0)", "  w = f32[64,64] parameter(1)", "  low = f32[] constant(-inf)", "  zero = f32[] constant(0)",
-             "  half = f32[] constant(0.5)"]
+    lines = [
+        "  x0 = f32[32,64] parameter(0)",
+        "  w = f32[64,64] parameter(1)",
+        "  low = f32[] constant(-inf)",
+        "  zero = f32[] constant(0)",
+        "  half = f32[] constant(0.5)",
+    ]
     for k in range(LAYERS):
         scope = f'metadata={{op_name="jit(f)/layer_{k}/softmax"}}'
         lines += [
@@ -51,7 +62,12 @@ def model_text() -> str:
             f"  x{k + 1} = f32[32,64] maximum(n{k}, q{k}), {scope}",
         ]
     lines.append(f"  ROOT out = f32[32,64] add(x{LAYERS}, x{LAYERS})")
-    reducers = "".join([f"{name} {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] {op}(a, b)\n}}\n" for name, op in (("max", "maximum"), ("add", "add"))])
+    reducers = "".join(
+        [
+            f"{name} {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] {op}(a, b)\n}}\n"
+            for name, op in (("max", "maximum"), ("add", "add"))
+        ]
+    )
     return "HloModule model\n" + reducers + "ENTRY main {\n" + "\n".join(lines) + "\n}\n"
 
 
@@ -65,8 +81,14 @@ class Journey:
         self.actions: list[str] = []
         self.name = name
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
-        self.page.on("request", lambda request: request.url.startswith("blob:") or self.requests.append(request.url))  # a worker is none
+        self.page.on(
+            "console",
+            lambda message: self.errors.append(message.text) if message.type == "error" else None,
+        )
+        self.page.on(
+            "request",
+            lambda request: request.url.startswith("blob:") or self.requests.append(request.url),
+        )  # a worker is none
         open_live(self.page, widget, folder)
         self.done(opened, ".xe[data-ready]")
 
@@ -93,12 +115,17 @@ class Journey:
         """The comparison's rows: what -> [now, before, change]."""
         self.page.locator(".xe-why .xe-act", has_text="force it and compare").click()
         self.done("force it and compare", ".xe[data-ready] .xe-compared")
-        return {row.split("\t")[0]: row.split("\t")[1:] for row in self.page.locator(".xe-compared tbody tr").all_inner_texts()}
+        return {
+            row.split("\t")[0]: row.split("\t")[1:]
+            for row in self.page.locator(".xe-compared tbody tr").all_inner_texts()
+        }
 
     def end(self, started: float) -> None:
         self.page.locator(".xe-compare .xe-act").click()
         self.done("back to the compile as it was", ".xe[data-ready]")
-        print(f"{len(self.actions)} actions in {time.perf_counter() - started:.1f} s: {'; '.join(self.actions)}")
+        print(
+            f"{len(self.actions)} actions in {time.perf_counter() - started:.1f} s: {'; '.join(self.actions)}"
+        )
         assert len(self.actions) < 10 and self.errors == [] and len(self.requests) == 1
         self.page.close()
 
@@ -116,9 +143,16 @@ def test_why_two_operations_were_not_fused_and_what_it_costs(browser: Any, tmp_p
     journey.done("open the refused fusion", ".xe-verdict.refused")
     why = journey.why()
     assert "would-duplicate-expensive" in why and "in 2 kernels takes" in why
-    assert "unfused" in why and "µs" in why and "refusal costs" in why  # what the model expects of both ways
+    assert (
+        "unfused" in why and "µs" in why and "refusal costs" in why
+    )  # what the model expects of both ways
     rows = journey.force_and_compare()
-    for what in ("kernels", "bytes read and written (estimate)", "predicted time, cost model", "median time"):
+    for what in (
+        "kernels",
+        "bytes read and written (estimate)",
+        "predicted time, cost model",
+        "median time",
+    ):
         print(f"  {what}: now {rows[what][0]}, before {rows[what][1]}  {rows[what][2]}")
     assert rows["kernels"][0] != "–" and "s" in rows["median time"][0]
     journey.end(started)
@@ -142,7 +176,9 @@ def _dump(folder: Path, text: str) -> bool:
 def test_the_same_on_a_dump_of_a_model_of_48_layers(browser: Any, tmp_path: Path) -> None:
     path = WORKLOADS / "c_tf48_unrolled_d64.hlo.gz"
     if not path.exists():
-        pytest.skip("the reference workloads are not beside the checkout: the journey is NOT made on the dump of a real model")
+        pytest.skip(
+            "the reference workloads are not beside the checkout: the journey is NOT made on the dump of a real model"
+        )
     with_xla = _dump(tmp_path / "dump", gzip.decompress(path.read_bytes()).decode())
     started = time.perf_counter()
     session = xe.load(tmp_path / "dump").compile()

@@ -17,19 +17,31 @@ from tests.browser.live_page import settled
 from tests.browser.page_text import written_texts
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
-if find_spec("jupyterlab") is None:  # it is not imported: that takes longer than collecting all of the browser tests
-    pytest.skip("JupyterLab is not installed: the tour is NOT opened in it", allow_module_level=True)
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
+if (
+    find_spec("jupyterlab") is None
+):  # it is not imported: that takes longer than collecting all of the browser tests
+    pytest.skip(
+        "JupyterLab is not installed: the tour is NOT opened in it", allow_module_level=True
+    )
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.timeout(200),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the tour is NOT opened in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: the tour is NOT opened in a browser"
+    ),
 ]
 
 
 @pytest.fixture(params=["light", "dark"])
-def lab(request: pytest.FixtureRequest, browser: Any, tmp_path: Path) -> Iterator[tuple[Lab, Any, str]]:
+def lab(
+    request: pytest.FixtureRequest, browser: Any, tmp_path: Path
+) -> Iterator[tuple[Lab, Any, str]]:
     if request.param == "light":
         yield request.getfixturevalue("light_lab"), request.getfixturevalue("light_page"), "light"
         return
@@ -48,18 +60,23 @@ def _keep(page: Any, name: str) -> None:
 
 def _run_all_cells(page: Any) -> None:
     """Cells that are run before the kernel answers are lost, and what Lab shows of that varies: ask until the first one counts."""
-    page.wait_for_selector(f"{SHOWN} .jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000)
+    page.wait_for_selector(
+        f"{SHOWN} .jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000
+    )
     for _ in range(4):
         run_command(page, "notebook:run-all-cells")
         try:
             page.wait_for_function(
-                f"() => /\\[\\d+\\]/.test(document.querySelector('{SHOWN} .jp-CodeCell .jp-InputPrompt').innerText)", timeout=15_000
+                f"() => /\\[\\d+\\]/.test(document.querySelector('{SHOWN} .jp-CodeCell .jp-InputPrompt').innerText)",
+                timeout=15_000,
             )
             return
         except playwright_api.TimeoutError:
             continue
     _keep(page, "tour_did_not_run")
-    pytest.fail(f"the first cell did not run; the page says: {page.locator('#jp-main-statusbar').inner_text()}")
+    pytest.fail(
+        f"the first cell did not run; the page says: {page.locator('#jp-main-statusbar').inner_text()}"
+    )
 
 
 @pytest.mark.long
@@ -73,7 +90,9 @@ def test_the_launcher_opens_the_tour_which_runs_and_steps_by_key(lab: tuple[Lab,
         _keep(page, f"lab_launcher_{theme}")
         tile.click()
         page.wait_for_selector(f"{SHOWN} .jp-Notebook .jp-Cell", timeout=60_000)
-    assert sorted(p.name for p in server.work.glob("xla_explorer_tour*")) == ["xla_explorer_tour.ipynb"]
+    assert sorted(p.name for p in server.work.glob("xla_explorer_tour*")) == [
+        "xla_explorer_tour.ipynb"
+    ]
     _run_all_cells(page)
     shown = f"{SHOWN} .xe[data-ready]"
     widget = page.locator(shown)
@@ -95,11 +114,17 @@ def test_the_launcher_opens_the_tour_which_runs_and_steps_by_key(lab: tuple[Lab,
     seen = [last]
     for _ in range(2):
         page.keyboard.press("[")
-        page.wait_for_function("([shown, step]) => +document.querySelector(shown).dataset.step < step", arg=[shown, seen[-1]])  # it steps back
+        page.wait_for_function(
+            "([shown, step]) => +document.querySelector(shown).dataset.step < step",
+            arg=[shown, seen[-1]],
+        )  # it steps back
         seen.append(int(widget.first.get_attribute("data-step")))
     _keep(page, f"tour_widget_stepped_{theme}")
     page.keyboard.press("]")
-    page.wait_for_function("([shown, step]) => +document.querySelector(shown).dataset.step === step", arg=[shown, seen[1]])
+    page.wait_for_function(
+        "([shown, step]) => +document.querySelector(shown).dataset.step === step",
+        arg=[shown, seen[1]],
+    )
     # The keys stay inside the widget: Lab's own would have added or removed cells.
     assert page.locator(f"{SHOWN} .jp-Notebook .jp-CodeCell").count() == _code_cells()
     if os.environ.get("XLA_EXPLORER_SCREENSHOTS"):

@@ -14,22 +14,37 @@ import xla_explorer as xe
 from tests.browser.live_page import open_live, settled
 from tests.browser.page_text import Written, on_each_other, placed_texts, written_texts
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: it is NOT tested whether the widget can be read"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="no Chromium on the path: it is NOT tested whether the widget can be read",
+    ),
 ]
 READABLE = 4.5
 
 _REDUCERS = "".join(
-    [f"{name} {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] {op}(a, b) }}\n" for name, op in (("max", "maximum"), ("sum", "add"))]
+    [
+        f"{name} {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] {op}(a, b) }}\n"
+        for name, op in (("max", "maximum"), ("sum", "add"))
+    ]
 )
 
 
 def layers_text(count: int) -> str:
     """Layers of a product, a softmax and some arithmetic, without names of scopes."""
-    lines = ["x0 = f32[16,32] parameter(0)", "w = f32[32,32] parameter(1)", "low = f32[] constant(-inf)", "zero = f32[] constant(0)"]
+    lines = [
+        "x0 = f32[16,32] parameter(0)",
+        "w = f32[32,32] parameter(1)",
+        "low = f32[] constant(-inf)",
+        "zero = f32[] constant(0)",
+    ]
     for k in range(count):
         lines += [
             f"y{k} = f32[16,32] dot(x{k}, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
@@ -83,12 +98,19 @@ _TEXT_OF_LABELS_ON_NODES = """() => {
 @pytest.mark.parametrize("theme", ["dark", "light"])
 @pytest.mark.parametrize(("size", "width"), [("large", 900), ("small", 1440)])
 @pytest.mark.sampled(1)  # a small page turned dark is looked at below
-def test_all_text_is_readable_on_what_is_behind_it(browser: Any, exported: dict[str, Path], theme: str, size: str, width: int) -> None:
+def test_all_text_is_readable_on_what_is_behind_it(
+    browser: Any, exported: dict[str, Path], theme: str, size: str, width: int
+) -> None:
     # The host's theme is not the browser's: the host's counts.
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="light" if theme == "dark" else "dark")
+    page = browser.new_page(
+        viewport={"width": width, "height": 900},
+        color_scheme="light" if theme == "dark" else "dark",
+    )
     page.goto(exported[size].as_uri())
     page.wait_for_selector(".xe[data-ready]", timeout=60_000)
-    page.evaluate(f"document.body.dataset.jpThemeLight = '{'true' if theme == 'light' else 'false'}'")
+    page.evaluate(
+        f"document.body.dataset.jpThemeLight = '{'true' if theme == 'light' else 'false'}'"
+    )
     page.wait_for_selector(f".xe[data-theme={theme}]")
     seen = _check(page, "as it opens")
     assert page.evaluate(_TEXT_OF_LABELS_ON_NODES) == []
@@ -97,9 +119,15 @@ def test_all_text_is_readable_on_what_is_behind_it(browser: Any, exported: dict[
     page.keyboard.press("f")  # a decision: a checklist, chips, two lit nodes
     _check(page, "a decision")
     page.keyboard.press("Escape")
-    page.evaluate("() => { const a = document.querySelector('.xe').explorer; a.select(a.store.timings.find(t => t.instruction !== null).instruction, 'test') }")
+    page.evaluate(
+        "() => { const a = document.querySelector('.xe').explorer; a.select(a.store.timings.find(t => t.instruction !== null).instruction, 'test') }"
+    )
     lit = _check(page, "a selection")
-    assert page.locator(".xe-line.on").count() and page.locator(".xe-node.on").count() and page.locator(".xe-times tr.on").count()
+    assert (
+        page.locator(".xe-line.on").count()
+        and page.locator(".xe-node.on").count()
+        and page.locator(".xe-times tr.on").count()
+    )
     assert any(t.where == "xe-step now" or "now" in t.where or t.where == "xe-name" for t in lit)
     page.evaluate(_COLOUR_BY_TIME)
     assert page.locator(".xe-node.heat").count() >= 3
@@ -117,15 +145,29 @@ def test_all_text_is_readable_on_what_is_behind_it(browser: Any, exported: dict[
     page.close()
 
 
-def test_no_text_of_the_roofline_lies_on_another_whatever_the_machine_gives(browser: Any, exported: dict[str, Path]) -> None:
+def test_no_text_of_the_roofline_lies_on_another_whatever_the_machine_gives(
+    browser: Any, exported: dict[str, Path]
+) -> None:
     page = browser.new_page(viewport={"width": 900, "height": 900})
     page.goto(exported["small"].as_uri())
     page.wait_for_selector(".xe[data-ready]", timeout=60_000)
     for flops, memory in itertools.product((1e7, 3e10, 9e12, 9e15), (2e6, 2e10, 8e13)):
-        page.evaluate(_ROOF, [f"{flops:g} flops and {memory:g} bytes in a second", flops, memory, [[32768, 3 * memory]], 2])
+        page.evaluate(
+            _ROOF,
+            [
+                f"{flops:g} flops and {memory:g} bytes in a second",
+                flops,
+                memory,
+                [[32768, 3 * memory]],
+                2,
+            ],
+        )
         page.locator(".xe-times .xe-pane-chips button", has_text="table").click()
         page.locator(".xe-times .xe-pane-chips button", has_text="roofline").click()
-        page.wait_for_function("words => document.querySelector('.xe-plot')?.textContent.includes(words)", arg=f"{flops:g} flops and {memory:g}")
+        page.wait_for_function(
+            "words => document.querySelector('.xe-plot')?.textContent.includes(words)",
+            arg=f"{flops:g} flops and {memory:g}",
+        )
         texts = [t for t in placed_texts(page, ".xe-plot") if t.drawn]
         assert len(texts) > 8
         assert [f"{a} / {b}" for a, b in on_each_other(texts)] == [], (flops, memory)
@@ -148,8 +190,17 @@ def test_the_measurement_sees_what_cannot_be_read(browser: Any) -> None:
     )
     texts = written_texts(page)
     by = {t.where: t.contrast for t in texts}
-    assert by["bad"] < 3 and by["faint"] < 4.5 and by["drawn"] < 1.5 and by["good"] > 12 and by["layer"] < by["good"] and by["over"] > 10
-    assert {(a.where, b.where) for a, b in on_each_other([t for t in texts if t.drawn])} == {("drawn", "over")}
+    assert (
+        by["bad"] < 3
+        and by["faint"] < 4.5
+        and by["drawn"] < 1.5
+        and by["good"] > 12
+        and by["layer"] < by["good"]
+        and by["over"] > 10
+    )
+    assert {(a.where, b.where) for a, b in on_each_other([t for t in texts if t.drawn])} == {
+        ("drawn", "over")
+    }
     page.close()
 
 
@@ -187,7 +238,9 @@ def test_the_theme_is_the_hosts_and_follows_it(browser: Any, tmp_path: Path) -> 
     page.close()
 
 
-def test_a_widget_that_is_made_before_it_is_in_the_page_looks_again(browser: Any, tmp_path: Path) -> None:
+def test_a_widget_that_is_made_before_it_is_in_the_page_looks_again(
+    browser: Any, tmp_path: Path
+) -> None:
     """What JupyterLab does with a big output: the element is attached when the rendering is done."""
     page = browser.new_page(color_scheme="light")
     open_live(page, xe.explore(xe.optimize(layers_text(1), "dce")), tmp_path)
@@ -206,7 +259,9 @@ def test_a_widget_that_is_made_before_it_is_in_the_page_looks_again(browser: Any
     page.close()
 
 
-def test_coloured_nodes_are_painted_again_when_the_theme_turns(browser: Any, exported: dict[str, Path]) -> None:
+def test_coloured_nodes_are_painted_again_when_the_theme_turns(
+    browser: Any, exported: dict[str, Path]
+) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme="light")
     page.goto(exported["small"].as_uri())
     page.wait_for_selector(".xe[data-ready]")
@@ -217,12 +272,16 @@ def test_coloured_nodes_are_painted_again_when_the_theme_turns(browser: Any, exp
     page.close()
 
 
-def test_what_a_refusal_costs_is_in_sight_beside_the_texts_of_schedules(browser: Any, exported: dict[str, Path]) -> None:
+def test_what_a_refusal_costs_is_in_sight_beside_the_texts_of_schedules(
+    browser: Any, exported: dict[str, Path]
+) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(exported["small"].as_uri())
     page.wait_for_selector(".xe[data-ready]")
     page.keyboard.press("d")
     table = page.locator(".xe-decisions table")
     table.locator("td", has_text="split{").first.wait_for(state="attached")
-    assert table.evaluate("table => table.getBoundingClientRect().right <= table.parentElement.getBoundingClientRect().right + 1")
+    assert table.evaluate(
+        "table => table.getBoundingClientRect().right <= table.parentElement.getBoundingClientRect().right + 1"
+    )
     page.close()

@@ -14,11 +14,17 @@ import xla_explorer as xe
 from tests.browser.live_page import open_live
 from xla_explorer.explorer.page.saved_form import saved_html
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the editor is NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: the editor is NOT tested in a browser"
+    ),
 ]
 TEXT = "HloModule m\nENTRY e {\n  x = f32[64] parameter(0)\n  y = f32[64] exponential(x)\n  ROOT r = f32[64] add(y, x)\n}\n"
 
@@ -30,7 +36,9 @@ def live(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, Any]]:
     widget: Any = xe.explore(xe.compile(TEXT, threads=1))
     open_live(page, widget, tmp_path)
     page.locator(".xe-pane-chips button", has_text="edit").click()
-    page.wait_for_function("() => document.querySelector('.xe-edit textarea').value.includes('exponential')")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-edit textarea').value.includes('exponential')"
+    )
     yield page, widget
     page.close()
 
@@ -40,7 +48,9 @@ def test_what_does_not_read_is_marked_at_its_place(live: tuple[Any, Any]) -> Non
     area, before = page.locator(".xe-edit textarea"), widget.source
     area.fill(TEXT.replace("exponential", "exponentil"))
     page.wait_for_selector(".xe-edit-marks mark")
-    assert page.inner_text(".xe-edit-marks mark") == "exponentil" and "4:15 unknown opcode" in page.inner_text(".xe-edit-said")
+    assert page.inner_text(
+        ".xe-edit-marks mark"
+    ) == "exponentil" and "4:15 unknown opcode" in page.inner_text(".xe-edit-said")
     page.click(".xe-edit-said button")
     assert TEXT[area.evaluate("e => e.selectionStart") :].startswith("exponential")
     page.locator(".xe-edit input").fill("no-such-pass")
@@ -55,7 +65,9 @@ def test_the_view_stays_where_it_is(live: tuple[Any, Any]) -> None:
     explorer = "document.querySelector('.xe').explorer"
     page.locator(".xe-pane-chips button", has_text="HLO before").click()
     step = next(p.number for p in xe.compile(TEXT, threads=1).passes if p.name == "fusion")
-    page.evaluate(f"async () => {{ await {explorer}.go({step}); {explorer}.select({widget.source.passes.find('r')}, 'test'); {explorer}.setTab('text'); }}")
+    page.evaluate(
+        f"async () => {{ await {explorer}.go({step}); {explorer}.select({widget.source.passes.find('r')}, 'test'); {explorer}.setTab('text'); }}"
+    )
     panes = page.evaluate("window.state.view.panes")
     page.evaluate("""() => {
       let view = window.state.view;
@@ -66,22 +78,39 @@ def test_the_view_stays_where_it_is(live: tuple[Any, Any]) -> None:
     area = page.locator(".xe-edit textarea")
     area.fill(TEXT.replace("  y", "  w = f32[64] tanh(x)\n  y").replace("add(y, x)", "add(y, w)"))
     area.evaluate("e => { e.focus(); e.setSelectionRange(20, 20); }")
-    page.wait_for_function("() => document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')"
+    )
     page.wait_for_selector(".xe[data-ready]")
-    page.wait_for_function(f"{explorer}.step > 0 && document.querySelectorAll('.xe-pane').length === {len(panes)}")
+    page.wait_for_function(
+        f"{explorer}.step > 0 && document.querySelectorAll('.xe-pane').length === {len(panes)}"
+    )
     after = widget.source.steps()
-    assert "tanh" in widget.source.session.written and after[page.evaluate(f"{explorer}.step")].name == "fusion"
-    assert page.evaluate(f"{explorer}.selected") == widget.source.passes.find("r") and page.evaluate(f"{explorer}.tab") == "text"
+    assert (
+        "tanh" in widget.source.session.written
+        and after[page.evaluate(f"{explorer}.step")].name == "fusion"
+    )
+    assert (
+        page.evaluate(f"{explorer}.selected") == widget.source.passes.find("r")
+        and page.evaluate(f"{explorer}.tab") == "text"
+    )
     assert page.evaluate("window.state.view.panes") == panes and "edit" in panes
-    assert page.evaluate("window.tabsKept") == ["text"]  # never another one on the way: a second view may read it
+    assert page.evaluate("window.tabsKept") == [
+        "text"
+    ]  # never another one on the way: a second view may read it
     page.keyboard.type("!")  # nothing was lost meanwhile
     assert area.evaluate("e => e.value[20]") == "!"
 
 
-def test_what_a_notebook_keeps_of_the_tours_program_steps_without_a_kernel(browser: Any, tmp_path: Path) -> None:
+def test_what_a_notebook_keeps_of_the_tours_program_steps_without_a_kernel(
+    browser: Any, tmp_path: Path
+) -> None:
     source = xe.compile(xe.example("attention"), threads=1)._explorer_source_()
     path = tmp_path / "saved.html"
-    path.write_text(f"<!doctype html><meta charset=utf-8>{saved_html(source, xe.options.embed)}", encoding="utf-8")
+    path.write_text(
+        f"<!doctype html><meta charset=utf-8>{saved_html(source, xe.options.embed)}",
+        encoding="utf-8",
+    )
     page, asked = browser.new_page(viewport={"width": 1200, "height": 900}), []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(path.as_uri())

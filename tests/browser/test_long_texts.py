@@ -12,11 +12,17 @@ import xla_explorer as xe
 from tests.support.explorer_fakes import GeneratedSource
 from xla_explorer.explorer.page.html_page import save_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: long texts are NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: long texts are NOT tested in a browser"
+    ),
 ]
 _COMPARED = "() => document.querySelector('.xe-text .xe-count').textContent.startsWith('−')"
 _CHOOSE = "mode => { const s = document.querySelector('.xe-text select'); s.value = mode; s.dispatchEvent(new Event('change')); }"
@@ -49,7 +55,9 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def opened(browser: Any, path: Path, before: str = "") -> Any:
-    page = (browser.chromium if before else browser).new_page(viewport={"width": 1440, "height": 900})  # what is done before stays
+    page = (browser.chromium if before else browser).new_page(
+        viewport={"width": 1440, "height": 900}
+    )  # what is done before stays
     if before:
         page.add_init_script(before)
     page.goto(path.as_uri() + "#tab=text")
@@ -59,19 +67,28 @@ def opened(browser: Any, path: Path, before: str = "") -> Any:
 
 
 @pytest.mark.long
-def test_ten_thousand_lines_are_compared_by_a_worker_and_drawn_where_they_are_seen(browser: Any, saved: Path) -> None:
+def test_ten_thousand_lines_are_compared_by_a_worker_and_drawn_where_they_are_seen(
+    browser: Any, saved: Path
+) -> None:
     page = opened(browser, saved)
     assert len(page.workers) == 1, "of a saved page too, whose policy allows no script but its own"
     title = page.locator(".xe-text .xe-count").text_content()
     page.evaluate(_CHOOSE, "whole text")
-    page.wait_for_function("() => document.querySelector('.xe-text .xe-count').textContent.endsWith('lines')")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-text .xe-count').textContent.endsWith('lines')"
+    )
     text = [line.strip() for line, _ in GeneratedSource(5000).text(6)]
     assert page.evaluate(_SEEN)[:20] == text[:20]
-    page.evaluate("() => { const list = document.querySelector('.xe-diff'); list.scrollTop = list.scrollHeight; }")
+    page.evaluate(
+        "() => { const list = document.querySelector('.xe-diff'); list.scrollTop = list.scrollHeight; }"
+    )
     page.wait_for_function(f"last => ({_SEEN})().at(-1) === last", arg=text[-1])
     assert page.evaluate(_LINES) < 500
     best = page.evaluate(_PACE)
-    print({name: round(best[name] / best["loop"], 2) for name in ("step", "scroll")}, round(best["loop"], 1))
+    print(
+        {name: round(best[name] / best["loop"], 2) for name in ("step", "scroll")},
+        round(best["loop"], 1),
+    )
     assert best["step"] < 8 * best["loop"] and best["scroll"] < 3 * best["loop"]
     page.close()
     alone = opened(browser, saved, "delete window.Worker")
@@ -88,7 +105,9 @@ ENTRY e {
 _SHOWN = "() => [...document.querySelectorAll('.xe-pane[data-pane=\"hlo-after\"] .xe-line code, .xe-diff .xe-line code')].map(el => el.innerText)"
 
 
-def test_texts_hide_layouts_metadata_and_backend_config_on_request(browser: Any, tmp_path: Path) -> None:
+def test_texts_hide_layouts_metadata_and_backend_config_on_request(
+    browser: Any, tmp_path: Path
+) -> None:
     session = xe.compile(NOISY, "interpreter", "dce", threads=1)
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(session.save(tmp_path / "noisy.html").as_uri() + "#tab=text")
@@ -98,6 +117,12 @@ def test_texts_hide_layouts_metadata_and_backend_config_on_request(browser: Any,
     page.locator(".xe-code header button", has_text="plain").click()
     shown = page.evaluate(_SHOWN)
     assert any("f32[8,4] exponential(" in line for line in shown), shown
-    assert not [line for line in shown if any(noise in line for noise in ("{1,0}", "metadata", "backend_config"))]
-    assert page.locator(".xe-text button", has_text="plain").get_attribute("aria-pressed") == "true", "one choice for all texts"
+    assert not [
+        line
+        for line in shown
+        if any(noise in line for noise in ("{1,0}", "metadata", "backend_config"))
+    ]
+    assert (
+        page.locator(".xe-text button", has_text="plain").get_attribute("aria-pressed") == "true"
+    ), "one choice for all texts"
     page.close()

@@ -14,11 +14,17 @@ from tests.browser.screenshots import SELECT
 from tests.support.loop_program import TEXT
 from xla_explorer.explorer.code.loop_text import folds_of, loop_lines
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the loops tab is NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: the loops tab is NOT tested in a browser"
+    ),
 ]
 
 LIT = "() => [...document.querySelectorAll('.xe-loops .xe-line.on code')].map(el => el.textContent.trim().split(' ').slice(2, 3)[0])"
@@ -34,7 +40,9 @@ def session() -> xe.Session:
 @pytest.mark.long
 @pytest.mark.parametrize("live", [False, True])  # live pages are what the other tests look at
 @pytest.mark.sampled(1)
-def test_nests_fold_are_linked_and_show_what_directives_changed(browser: Any, session: xe.Session, tmp_path: Path, live: bool) -> None:
+def test_nests_fold_are_linked_and_show_what_directives_changed(
+    browser: Any, session: xe.Session, tmp_path: Path, live: bool
+) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -48,7 +56,9 @@ def test_nests_fold_are_linked_and_show_what_directives_changed(browser: Any, se
     assert "@vector" in text and "opaque @sorted" in text and "8×" in text
     page.locator(".xe-loops .xe-line", has_text="= tanh").click()
     page.wait_for_function(f"({LIT})().join() === 'tanh'")
-    assert page.locator(".xe-pane[data-pane='hlo-after'] .xe-line.on", has_text="tanh").count() == 1, "the code strip follows"
+    assert (
+        page.locator(".xe-pane[data-pane='hlo-after'] .xe-line.on", has_text="tanh").count() == 1
+    ), "the code strip follows"
     page.evaluate(SELECT, "e")
     page.wait_for_function(f"({LIT})().join() === 'exponential'")
     page.locator(".xe-loops .xe-fold-loop.k-serial > summary .no").first.click()
@@ -58,12 +68,16 @@ def test_nests_fold_are_linked_and_show_what_directives_changed(browser: Any, se
     entries.nth(1).click()
     assert "@vector" in page.locator(".xe-directives .xe-diff .add").inner_text()
     page.locator(".xe-loops .xe-line", has_text="opaque @sorted").click()
-    page.wait_for_function("() => document.querySelector('.xe-directives b').textContent.startsWith('%sorted')")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-directives b').textContent.startsWith('%sorted')"
+    )
     assert "no-loop-nest" in page.locator(".xe-directives").inner_text() and errors == []
     page.close()
 
 
-def test_what_if_shows_the_nest_the_estimate_and_the_refusal(browser: Any, session: xe.Session, tmp_path: Path) -> None:
+def test_what_if_shows_the_nest_the_estimate_and_the_refusal(
+    browser: Any, session: xe.Session, tmp_path: Path
+) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -80,21 +94,34 @@ def test_what_if_shows_the_nest_the_estimate_and_the_refusal(browser: Any, sessi
     page.locator(".xe-what-if input").fill("split{j,16},unroll{ji}")
     page.locator(".xe-what-if input").press("Enter")
     page.wait_for_selector(".xe-tried")
-    page.wait_for_function("() => document.querySelector('.xe-tried').textContent.includes('@unrolled')")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-tried').textContent.includes('@unrolled')"
+    )
     page.locator(".xe-what-if input").fill("vectorize{nothing}")
     page.locator(".xe-what-if input").press("Enter")
-    page.wait_for_function("() => document.querySelector('.xe-what-if [role=alert]')?.textContent.includes('nothing')")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-what-if [role=alert]')?.textContent.includes('nothing')"
+    )
     page.locator(".xe-what-if button", has_text="as it is").click()
-    assert page.locator(".xe-tried").count() == 0 and "@vector" in page.locator(".xe-loops .xe-lines").inner_text() and errors == []
+    assert (
+        page.locator(".xe-tried").count() == 0
+        and "@vector" in page.locator(".xe-loops .xe-lines").inner_text()
+        and errors == []
+    )
     page.close()
 
 
-def test_accesses_are_drawn_and_hovering_lights_the_code(browser: Any, session: xe.Session, tmp_path: Path) -> None:
+def test_accesses_are_drawn_and_hovering_lights_the_code(
+    browser: Any, session: xe.Session, tmp_path: Path
+) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     open_saved(page, session, tmp_path)
     page.keyboard.press("l")
     page.wait_for_selector(".xe-space svg")
-    assert page.locator(".xe-space rect.s0").count() >= 16 and "1 cache line of 64 bytes" in page.locator(".xe-space").inner_text()
+    assert (
+        page.locator(".xe-space rect.s0").count() >= 16
+        and "1 cache line of 64 bytes" in page.locator(".xe-space").inner_text()
+    )
     assert 'session.schedule("%' in page.locator(".xe-try code").first.inner_text()
     lit = "() => [...document.querySelectorAll(\".xe-pane[data-pane='hlo-after'] .xe-line.on\")].map(el => el.textContent).join()"
     page.locator(".xe-loops .xe-line", has_text="= tanh").hover()

@@ -13,13 +13,22 @@ from tests.browser.main_thread import longest_tasks
 from tests.browser.model_screenshots import PROGRAMS, SHOTS, VIEWS, WORKLOADS, page_of, take
 from tests.support.corpora import SHARED
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: real models are NOT looked at"),
-    pytest.mark.skipif(not (SHARED / "worlds").is_dir(), reason="the programs of `shared/worlds` are absent: real models are NOT looked at"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: real models are NOT looked at"
+    ),
+    pytest.mark.skipif(
+        not (SHARED / "worlds").is_dir(),
+        reason="the programs of `shared/worlds` are absent: real models are NOT looked at",
+    ),
 ]
 
 SEEN = """() => { const stage = document.querySelector('.xe-stage')?.getBoundingClientRect(), panel = [...document.querySelectorAll('.xe-panel')].find(el => el.offsetParent),
@@ -29,7 +38,9 @@ SEEN = """() => { const stage = document.querySelector('.xe-stage')?.getBounding
 
 
 @pytest.mark.parametrize("shot", SHOTS)
-def test_a_model_shows_something_and_breaks_nothing(browser: Any, tmp_path: Path, shot: str) -> None:
+def test_a_model_shows_something_and_breaks_nothing(
+    browser: Any, tmp_path: Path, shot: str
+) -> None:
     seen = {}
     for name, page in take(browser, tmp_path, [shot[:2]]):
         assert page.problems == [], name
@@ -43,8 +54,12 @@ def test_a_model_shows_something_and_breaks_nothing(browser: Any, tmp_path: Path
     assert len(seen) == len(VIEWS)
 
 
-@pytest.mark.parametrize("program", ["unet", "resnet50_training", "dag_10000", "tf48", "gpt2_small", "one_of_eight"])
-def test_no_task_of_a_model_takes_fifty_milliseconds(browser: Any, tmp_path: Path, program: str) -> None:
+@pytest.mark.parametrize(
+    "program", ["unet", "resnet50_training", "dag_10000", "tf48", "gpt2_small", "one_of_eight"]
+)
+def test_no_task_of_a_model_takes_fifty_milliseconds(
+    browser: Any, tmp_path: Path, program: str
+) -> None:
     longest = longest_tasks(browser.chromium, page_of(PROGRAMS[program], tmp_path))
     print(program, longest)
     assert longest["open"] < 8 and longest["steps"] < 8
@@ -59,16 +74,28 @@ OVERLAPS = """() => {
 }"""
 
 
-def test_no_label_lies_on_a_node_or_another_label_in_twenty_programs(browser: Any, tmp_path: Path) -> None:
+def test_no_label_lies_on_a_node_or_another_label_in_twenty_programs(
+    browser: Any, tmp_path: Path
+) -> None:
     found = {}
     for path in sorted(WORKLOADS.glob("[mb]_*.hlo*"), key=lambda path: -path.stat().st_size)[:20]:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
-        saved = xe.compile(xe.load(path), threads=1, verify=False).save(tmp_path / f"{path.name}.html")
+        saved = xe.compile(xe.load(path), threads=1, verify=False).save(
+            tmp_path / f"{path.name}.html"
+        )
         page.goto(saved.as_uri() + "#tab=graph")
         page.wait_for_selector(".xe[data-ready]", timeout=120_000)
         page.wait_for_timeout(300)
         found[path.name] = page.evaluate(OVERLAPS)
         page.close()
-    print(*[f"{name}: {one['labels']} labels, {one['nodes']} nodes, aspect {one['aspect']:.1f}" for name, one in found.items()], sep="\n")
+    print(
+        *[
+            f"{name}: {one['labels']} labels, {one['nodes']} nodes, aspect {one['aspect']:.1f}"
+            for name, one in found.items()
+        ],
+        sep="\n",
+    )
     assert len(found) == 20 and {name: one["on"] for name, one in found.items() if one["on"]} == {}
-    assert sum([one["labels"] for one in found.values()]) > 100 and all(one["aspect"] < 3 for one in found.values())
+    assert sum([one["labels"] for one in found.values()]) > 100 and all(
+        one["aspect"] < 3 for one in found.values()
+    )

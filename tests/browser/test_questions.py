@@ -13,11 +13,17 @@ from tests.browser.live_page import open_live
 from tests.browser.screenshots import SELECT
 from tests.explorer.test_asked_of_a_selection import TEXT
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: questions are NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: questions are NOT tested in a browser"
+    ),
 ]
 IS = "name => { const a = document.querySelector('.xe').explorer; return a.store.names.get(a.selected) === name; }"
 
@@ -57,7 +63,10 @@ def test_a_tensor_and_the_callers_of_a_node(browser: Any, tmp_path: Path) -> Non
     open_live(page, xe.explore(xe.compile(TEXT, threads=1), step=0), tmp_path)
     page.evaluate(SELECT, "l")
     page.wait_for_selector(".xe-callers li")
-    assert page.locator(".xe-callers li").all_inner_texts() == ["a/model.py:40 attn", "a/model.py:90 step"]
+    assert page.locator(".xe-callers li").all_inner_texts() == [
+        "a/model.py:40 attn",
+        "a/model.py:90 step",
+    ]
     page.locator(".xe-tensor .xe-act").click()
     page.wait_for_selector(".xe-histogram i")
     assert "deviation" in page.locator(".xe-tensor").inner_text()
@@ -83,10 +92,19 @@ def test_a_python_line_lights_all_that_it_became(browser: Any, tmp_path: Path) -
     page.click(".xe-pane[data-pane=source] .xe-line:has-text('x * y')")
     lit = "pane => [...document.querySelectorAll(`.xe-pane[data-pane=${pane}] .xe-line.on`)].map(line => line.textContent)"
     after = page.evaluate(lit, "hlo-after")
-    assert [name for name in ("%ones", "%p", "%a", "%r") if any(f"{name} = " in line for line in after)] == ["%ones", "%p", "%a"]
-    assert page.evaluate("document.querySelectorAll('.xe-graph .xe-node.on').length") >= 2  # the constant is folded into its reader
-    page.evaluate("async last => { await document.querySelector('.xe').explorer.go(last); }", session.passes.last)
-    page.wait_for_function("() => document.querySelectorAll('.xe-pane[data-pane=hlo-after] .xe-line.on').length >= 3")
+    assert [
+        name for name in ("%ones", "%p", "%a", "%r") if any(f"{name} = " in line for line in after)
+    ] == ["%ones", "%p", "%a"]
+    assert (
+        page.evaluate("document.querySelectorAll('.xe-graph .xe-node.on').length") >= 2
+    )  # the constant is folded into its reader
+    page.evaluate(
+        "async last => { await document.querySelector('.xe').explorer.go(last); }",
+        session.passes.last,
+    )
+    page.wait_for_function(
+        "() => document.querySelectorAll('.xe-pane[data-pane=hlo-after] .xe-line.on').length >= 3"
+    )
     page.click(".xe-pane[data-pane=hlo-after] .xe-line:has-text('multiply(')")
     assert ["x * y" in line for line in page.evaluate(lit, "source")] == [True]
     page.close()

@@ -18,11 +18,18 @@ from tests.support.dag import dag_text
 from xla_explorer.explorer.page.front_end import script
 from xla_explorer.explorer.page.payload import step_detail
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: drawing over steps is NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="no Chromium on the path: drawing over steps is NOT tested in a browser",
+    ),
 ]
 _DRAW = """
 // An element without what depends on the order of siblings.
@@ -58,21 +65,32 @@ def compiled(text: str) -> Any:
     return xe.compile(text, threads=1, verify=False)
 
 
-@pytest.mark.parametrize("text", [layers_text(3), dag_text(150, 3), dag_text(300, 8)], ids=["layers", "dag_150", "dag_300"])
-def test_a_scene_that_is_drawn_again_is_as_if_drawn_afresh(browser: Any, tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [layers_text(3), dag_text(150, 3), dag_text(300, 8)],
+    ids=["layers", "dag_150", "dag_300"],
+)
+def test_a_scene_that_is_drawn_again_is_as_if_drawn_afresh(
+    browser: Any, tmp_path: Path, text: str
+) -> None:
     session = compiled(text)
     source = session._explorer_source_()
     steps = [p.number for p in session.passes if p.changed]
     details = json.dumps([step_detail(source, k) for k in [*steps, *reversed(steps)]])
     path = tmp_path / "draw.html"
-    path.write_text(f"<!doctype html><meta charset=utf-8><svg id=canvas></svg><script type=module>const DETAILS = {details};\n{script()}{_DRAW}</script>", encoding="utf-8")
+    path.write_text(
+        f"<!doctype html><meta charset=utf-8><svg id=canvas></svg><script type=module>const DETAILS = {details};\n{script()}{_DRAW}</script>",
+        encoding="utf-8",
+    )
     page = browser.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(path.as_uri())
     found = page.evaluate("window.drawn()")
     assert errors == [] and len(found) == 2 * len(steps)
-    assert [k for k, one in enumerate(found) if not one["same"]] == [], "an element kept what it was drawn from before"
+    assert [k for k, one in enumerate(found) if not one["same"]] == [], (
+        "an element kept what it was drawn from before"
+    )
     assert all(one["ordered"] for one in found), "edges are below nodes, labels above"
     assert all(one["own"] for one in found), "a click means the node of the scene that is shown"
     stayed, nodes = sum(one["stayed"] for one in found[1:]), sum(one["nodes"] for one in found[1:])
@@ -82,7 +100,9 @@ def test_a_scene_that_is_drawn_again_is_as_if_drawn_afresh(browser: Any, tmp_pat
 
 
 @pytest.mark.long
-def test_the_reasons_begin_at_their_top_and_panes_stay_where_they_were(browser: Any, tmp_path: Path) -> None:
+def test_the_reasons_begin_at_their_top_and_panes_stay_where_they_were(
+    browser: Any, tmp_path: Path
+) -> None:
     page = browser.new_page(viewport={"width": 1300, "height": 700})
     open_saved(page, xe.compile(layers_text(6), threads=1), tmp_path)
     page.evaluate("() => document.querySelector('.xe').explorer.setTab('graph')")
@@ -96,7 +116,9 @@ def test_the_reasons_begin_at_their_top_and_panes_stay_where_they_were(browser: 
     settled(page)
     assert page.evaluate(top, lines) == 330, "a step leaves a text where it was scrolled to"
     for _ in range(2):
-        page.evaluate("() => { const app = document.querySelector('.xe').explorer; app.select(app.now.text.find(l => l[1] !== null && l[1] !== app.selected)[1], 'graph'); }")
+        page.evaluate(
+            "() => { const app = document.querySelector('.xe').explorer; app.select(app.now.text.find(l => l[1] !== null && l[1] !== app.selected)[1], 'graph'); }"
+        )
         settled(page)
         assert page.evaluate(top, ".xe-why-body") == 0
         page.evaluate(scrolled, [".xe-why-body", 40])

@@ -18,12 +18,18 @@ from tests.support.dag import dag_text
 from tests.support.pace import processor_seconds, wall_seconds
 from xla_explorer.explorer.page.html_page import export_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: scale is NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: scale is NOT tested in a browser"
+    ),
 ]
 
 
@@ -39,7 +45,9 @@ def big() -> Any:
 def test_ten_thousand_instructions(browser: Any, big: Any, tmp_path: Path) -> None:
     started = time.process_time()
     widget = xe.explore(big)
-    assert time.process_time() - started < processor_seconds(1)  # what the kernel adds to the compile
+    assert time.process_time() - started < processor_seconds(
+        1
+    )  # what the kernel adds to the compile
     page = browser.new_page(viewport={"width": 1440, "height": 950})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -65,7 +73,9 @@ def test_ten_thousand_instructions(browser: Any, big: Any, tmp_path: Path) -> No
         assert 5 <= page.locator(".xe-graph .xe-node").count() <= 60
     assert min(around) < wall_seconds(100), around
     assert errors == []
-    print(f"steps {steps} ms, neighbourhoods {around} ms, nodes kept in place {kept}: {_share(kept):.2f}")
+    print(
+        f"steps {steps} ms, neighbourhoods {around} ms, nodes kept in place {kept}: {_share(kept):.2f}"
+    )
     assert _share(kept) >= 0.8
     page.close()
 
@@ -89,7 +99,11 @@ def _kept(before: dict[str, list[float]], after: dict[str, list[float]]) -> list
     both = before.keys() & after.keys()
     if not both:
         return []
-    near = [k for k in both if abs(after[k][0] - before[k][0]) <= 24 and abs(after[k][1] - before[k][1]) <= 24]
+    near = [
+        k
+        for k in both
+        if abs(after[k][0] - before[k][0]) <= 24 and abs(after[k][1] - before[k][1]) <= 24
+    ]
     return [(len(near), len(both))]
 
 
@@ -124,7 +138,9 @@ def test_a_hundred_thousand_instructions_open(browser: Any, tmp_path: Path) -> N
     open_live(page, widget, tmp_path)
     seconds = _number(page, "open-ms") / 1e3  # the picture is there; the texts follow
     assert page.locator(".xe-node").count() <= 1_500
-    print(f"100,000 instructions: kernel {kernel:.2f} s processor time, opened after {seconds:.2f} s")
+    print(
+        f"100,000 instructions: kernel {kernel:.2f} s processor time, opened after {seconds:.2f} s"
+    )
     assert kernel + seconds < wall_seconds(5)
     page.close()
 

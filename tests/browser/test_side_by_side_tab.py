@@ -13,11 +13,18 @@ from tests.browser.live_page import open_live, open_saved
 from tests.browser.screenshots import SELECT
 from tests.explorer.test_side_by_side import TEXT
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the tab of code side by side is NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="no Chromium on the path: the tab of code side by side is NOT tested in a browser",
+    ),
 ]
 
 
@@ -28,7 +35,9 @@ def session() -> xe.Session:
 
 @pytest.mark.parametrize("live", [True, False])
 @pytest.mark.sampled(1)
-def test_columns_are_aligned_follow_the_selection_and_cut_no_line(browser: Any, session: xe.Session, tmp_path: Path, live: bool) -> None:
+def test_columns_are_aligned_follow_the_selection_and_cut_no_line(
+    browser: Any, session: xe.Session, tmp_path: Path, live: bool
+) -> None:
     page = browser.new_page(viewport={"width": 900, "height": 900})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -40,12 +49,19 @@ def test_columns_are_aligned_follow_the_selection_and_cut_no_line(browser: Any, 
     page.wait_for_selector(".xe-beside-table")
     heads = page.locator(".xe-beside-table th").all_inner_texts()
     assert len(heads) == 3 and "estimated for sm_" in heads[2] and "measured" not in heads[2]
-    assert page.evaluate("() => { const box = document.querySelector('.xe-columns'); return box.scrollWidth <= box.clientWidth; }"), "three columns fit"
-    assert page.evaluate("() => [...document.querySelectorAll('.xe-tabs button')].every(el => el.offsetHeight < 32)"), "titles are in one line"
+    assert page.evaluate(
+        "() => { const box = document.querySelector('.xe-columns'); return box.scrollWidth <= box.clientWidth; }"
+    ), "three columns fit"
+    assert page.evaluate(
+        "() => [...document.querySelectorAll('.xe-tabs button')].every(el => el.offsetHeight < 32)"
+    ), "titles are in one line"
     page.evaluate(SELECT, "a")
     page.wait_for_selector(".xe-beside-table td.hlo .on")
     row = page.locator(".xe-beside-table tr", has=page.locator("td.hlo .on"))
-    assert "fadd" in row.locator("td").nth(1).inner_text() and "add.f32" in row.locator("td").nth(2).inner_text()
+    assert (
+        "fadd" in row.locator("td").nth(1).inner_text()
+        and "add.f32" in row.locator("td").nth(2).inner_text()
+    )
     page.locator(".xe-beside .xe-pane-chips button", has_text="assembly").click()
     page.wait_for_function("() => document.querySelectorAll('.xe-beside-table th').length === 4")
     row.locator("td").nth(3).locator(".xe-line").first.click()
@@ -58,7 +74,9 @@ def test_columns_are_aligned_follow_the_selection_and_cut_no_line(browser: Any, 
     page.close()
 
 
-def test_blocks_of_the_code_stand_beside_it_with_the_figures_of_its_loops(browser: Any, session: xe.Session, tmp_path: Path) -> None:
+def test_blocks_of_the_code_stand_beside_it_with_the_figures_of_its_loops(
+    browser: Any, session: xe.Session, tmp_path: Path
+) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

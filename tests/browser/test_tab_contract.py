@@ -15,11 +15,18 @@ from xla_explorer.explorer.page.html_page import export_page
 from xla_explorer.explorer.page.payload import answer
 from xla_explorer.explorer.page.tabs import TABS, Tab
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the contract of tabs is NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="no Chromium on the path: the contract of tabs is NOT tested in a browser",
+    ),
 ]
 
 SCRIPT = """
@@ -68,10 +75,14 @@ def added_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 @pytest.mark.usefixtures("added_tab")
 def test_a_file_and_a_row_are_a_tab(browser: Any, tmp_path: Path) -> None:
     source = SoftmaxSource()
-    assert answer(source, {"ask": "passes"}) == ["algsimp", "cse", "fusion"], "the widget is answered"
+    assert answer(source, {"ask": "passes"}) == ["algsimp", "cse", "fusion"], (
+        "the widget is answered"
+    )
     path = tmp_path / "page.html"
     path.write_text(export_page(source), encoding="utf-8")
-    assert "<p>10 passes</p>" in path.read_text(encoding="utf-8"), "and a reader without a script has it"
+    assert "<p>10 passes</p>" in path.read_text(encoding="utf-8"), (
+        "and a reader without a script has it"
+    )
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -81,9 +92,14 @@ def test_a_file_and_a_row_are_a_tab(browser: Any, tmp_path: Path) -> None:
     assert not page.locator(".xe-passes").is_visible()
     for key in ("y", "g", "!"):
         page.keyboard.press(key)
-    assert page.locator(".xe-passes").is_visible() and page.locator(".xe-tabs button.on").text_content() == "Passes"
+    assert (
+        page.locator(".xe-passes").is_visible()
+        and page.locator(".xe-tabs button.on").text_content() == "Passes"
+    )
     page.locator(".xe-passes li", has_text="cse").first.click()
-    page.wait_for_function("() => document.querySelector('.xe-passes .chosen').textContent === 'selected: 9'")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-passes .chosen').textContent === 'selected: 9'"
+    )
     assert "op=9" in page.url
     page.keyboard.press("?")
     helped = page.locator(".xe-help").inner_text()

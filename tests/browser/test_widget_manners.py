@@ -14,16 +14,26 @@ import xla_explorer as xe
 from tests.browser.live_page import open_live, settled
 from xla_explorer.explorer.page import payload
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the widget is NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: the widget is NOT tested in a browser"
+    ),
 ]
 
 
 def _layers(count: int) -> str:
-    lines = ["x0 = f32[16,32] parameter(0)", "w = f32[32,32] parameter(1)", "zero = f32[] constant(0)"]
+    lines = [
+        "x0 = f32[16,32] parameter(0)",
+        "w = f32[32,32] parameter(1)",
+        "zero = f32[] constant(0)",
+    ]
     for k in range(count):
         lines += [
             f"y{k} = f32[16,32] dot(x{k}, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
@@ -67,7 +77,9 @@ def _select(page: Any, name: str) -> None:
     page.keyboard.type(f"%{name}")
     page.locator(".xe-found > div").first.wait_for()
     page.keyboard.press("Enter")
-    page.wait_for_function("name => document.querySelector('.xe-why-body').textContent.includes('%' + name)", arg=name)
+    page.wait_for_function(
+        "name => document.querySelector('.xe-why-body').textContent.includes('%' + name)", arg=name
+    )
 
 
 def _names(page: Any) -> set[str]:
@@ -75,20 +87,27 @@ def _names(page: Any) -> set[str]:
 
 
 @pytest.mark.long
-def test_all_paths_where_most_of_the_module_is_not_drawn(browser: Any, big: Any, big_page: Path) -> None:
+def test_all_paths_where_most_of_the_module_is_not_drawn(
+    browser: Any, big: Any, big_page: Path
+) -> None:
     """A path goes through fusions; of some of them nothing else is in the picture."""
     names = [i.name for i in big.module.entry.instructions.values() if i.opcode.name == "dot"]
     page, errors = _open(browser, big_page)
     for name in (names[3], names[5]):
         _select(page, name)
         page.keyboard.press("p")
-    page.wait_for_function("() => document.querySelector('.xe-graph .xe-count').textContent.includes('all paths')")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-graph .xe-count').textContent.includes('all paths')"
+    )
     drawn = page.locator(".xe-graph .xe-canvas .xe-node").count()
     assert 3 <= drawn < 60 and {f"%{names[k]}" for k in (3, 4, 5)} <= _names(page)
     step = page.locator(".xe").get_attribute("data-step")
     page.keyboard.press("[")
     page.wait_for_function(f"() => document.querySelector('.xe').dataset.step !== '{step}'")
-    assert page.locator(".xe-graph .xe-canvas .xe-node").count() >= 3 and "nothing to draw" not in page.locator(".xe-graph .xe-count").inner_text()
+    assert (
+        page.locator(".xe-graph .xe-canvas .xe-node").count() >= 3
+        and "nothing to draw" not in page.locator(".xe-graph .xe-count").inner_text()
+    )
     assert errors == []
     page.close()
 
@@ -100,9 +119,14 @@ def test_all_paths_between_what_is_inside_two_fusions(browser: Any, tmp_path: Pa
     first, last = (f.called[0].root.name for f in (inside[0], inside[-1]))
     page, errors = _open(browser, session.save(tmp_path / "small.html"))
     for name in (first, last):
-        page.evaluate("name => { const a = document.querySelector('.xe').explorer; a.select([...a.now.names].find(([, n]) => n === name)[0], 'graph') }", name)
+        page.evaluate(
+            "name => { const a = document.querySelector('.xe').explorer; a.select([...a.now.names].find(([, n]) => n === name)[0], 'graph') }",
+            name,
+        )
         page.keyboard.press("p")
-    page.wait_for_function("() => document.querySelector('.xe-graph .xe-count').textContent.includes('all paths')")
+    page.wait_for_function(
+        "() => document.querySelector('.xe-graph .xe-count').textContent.includes('all paths')"
+    )
     assert page.locator(".xe-graph .xe-canvas .xe-node").count() >= 3 and errors == []
     page.close()
 
@@ -112,23 +136,37 @@ def test_an_export_says_what_it_left_out(browser: Any, big: Any, big_page: Path)
     name = [i.name for i in big.module.entry.instructions.values() if i.opcode.name == "dot"][80]
     _select(page, name)
     page.wait_for_function("() => document.querySelector('.xe-history')?.textContent.length > 3")
-    assert f'left out of this page for its size: session.passes.history("%{name}")' in page.locator(".xe-history").inner_text()
+    assert (
+        f'left out of this page for its size: session.passes.history("%{name}")'
+        in page.locator(".xe-history").inner_text()
+    )
     page.close()
 
 
-def test_fusions_of_a_neighbourhood_are_called_and_coloured_as_ever(browser: Any, big: Any, big_page: Path) -> None:
+def test_fusions_of_a_neighbourhood_are_called_and_coloured_as_ever(
+    browser: Any, big: Any, big_page: Path
+) -> None:
     page, _ = _open(browser, big_page)
-    known = page.evaluate("() => document.querySelector('.xe').explorer.now.picture.groups.filter(g => g.kind === 'fusion').map(g => g.label)")
-    fusion = next(i for i in list(big.module.entry.instructions.values())[360:] if i.opcode.name == "fusion" and i.name not in _names(page))
+    known = page.evaluate(
+        "() => document.querySelector('.xe').explorer.now.picture.groups.filter(g => g.kind === 'fusion').map(g => g.label)"
+    )
+    fusion = next(
+        i
+        for i in list(big.module.entry.instructions.values())[360:]
+        if i.opcode.name == "fusion" and i.name not in _names(page)
+    )
     _select(page, fusion.name)
     page.keyboard.press("n")
     settled(page)
-    drawn = page.locator(".xe-graph .xe-node.k-fusion", has_text=re.compile(rf"%{re.escape(fusion.name)}(?![\w.-])")).last
-    label = drawn.locator("text.t").first.text_content().split(" · ")[-1]  # the head of an open box has the name too
+    drawn = page.locator(
+        ".xe-graph .xe-node.k-fusion", has_text=re.compile(rf"%{re.escape(fusion.name)}(?![\w.-])")
+    ).last
+    label = (
+        drawn.locator("text.t").first.text_content().split(" · ")[-1]
+    )  # the head of an open box has the name too
     assert label != "fusion" and (not known or label in known)
     assert page.locator(".xe-graph .xe-node.k-contraction", has_text="dot").count() >= 1
     page.close()
-
 
 
 def test_keys_work_after_a_click_on_what_is_built_anew(browser: Any, tmp_path: Path) -> None:
@@ -137,7 +175,9 @@ def test_keys_work_after_a_click_on_what_is_built_anew(browser: Any, tmp_path: P
         page.keyboard.press("d")
         page.locator(click).click()
         page.keyboard.press("g")
-        assert page.locator("[role=tab][aria-selected=true]").get_attribute("data-tab") == "graph", click
+        assert (
+            page.locator("[role=tab][aria-selected=true]").get_attribute("data-tab") == "graph"
+        ), click
     page.close()
 
 
@@ -155,12 +195,20 @@ def test_times_appear_when_they_are_measured(browser: Any, tmp_path: Path) -> No
     widget.refresh()
     page.evaluate("() => window.deliver()")
     page.wait_for_selector(".xe-times tbody tr")
-    assert "not run yet" not in page.locator(".xe-times header").inner_text() and "runs in" in page.locator(".xe-headline").inner_text()
-    assert page.locator(".xe-tools select").is_visible() and page.locator(".xe").get_attribute("data-step") == step
+    assert (
+        "not run yet" not in page.locator(".xe-times header").inner_text()
+        and "runs in" in page.locator(".xe-headline").inner_text()
+    )
+    assert (
+        page.locator(".xe-tools select").is_visible()
+        and page.locator(".xe").get_attribute("data-step") == step
+    )
     page.close()
 
 
-def test_a_pane_that_only_says_how_to_get_it_is_not_opened(browser: Any, big: Any, big_page: Path) -> None:
+def test_a_pane_that_only_says_how_to_get_it_is_not_opened(
+    browser: Any, big: Any, big_page: Path
+) -> None:
     page, _ = _open(browser, big_page)
     shown = page.locator(".xe-pane").all_inner_texts()
     assert shown and not any("not made for this page" in text for text in shown)

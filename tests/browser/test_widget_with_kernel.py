@@ -14,11 +14,17 @@ import xla_explorer as xe
 from tests.browser.live_page import open_live, settled
 from xla_explorer.explorer.sessions.compilation import program_steps
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: no browser test runs"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the widget is NOT tested in a browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium on the path: the widget is NOT tested in a browser"
+    ),
 ]
 
 SOFTMAX = """HloModule softmax
@@ -72,7 +78,10 @@ class Live:
         self.page = browser.new_page(viewport={"width": 1440, "height": 950}, color_scheme=scheme)
         self.errors: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        self.page.on(
+            "console",
+            lambda message: self.errors.append(message.text) if message.type == "error" else None,
+        )
         open_live(self.page, widget, folder)
 
     def press(self, *keys: str) -> None:
@@ -98,18 +107,36 @@ class Live:
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.sampled(1)
-def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: Any, tmp_path: Path, scheme: str) -> None:
+def test_a_fusion_is_forbidden_compared_and_taken_back(
+    browser: Any, session: Any, tmp_path: Path, scheme: str
+) -> None:
     widget = xe.explore(session)
     live = Live(browser, widget, tmp_path, scheme)
-    accepted = next(d for d in session._explorer_source_().decisions() if d.verdict == "accepted" and d.names[0] == "broadcast.1")
-    live.page.evaluate(f"document.querySelector('.xe').explorer.showDecision({session._explorer_source_().decisions().index(accepted)}, true)")
+    accepted = next(
+        d
+        for d in session._explorer_source_().decisions()
+        if d.verdict == "accepted" and d.names[0] == "broadcast.1"
+    )
+    live.page.evaluate(
+        f"document.querySelector('.xe').explorer.showDecision({session._explorer_source_().decisions().index(accepted)}, true)"
+    )
     live.wait(".xe-why .xe-act", "forbid it and compare").click()
     live.wait(".xe-compared")
-    rows = {row.split("\t")[0]: row.split("\t")[1:] for row in live.page.locator(".xe-compared tbody tr").all_inner_texts()}
+    rows = {
+        row.split("\t")[0]: row.split("\t")[1:]
+        for row in live.page.locator(".xe-compared tbody tr").all_inner_texts()
+    }
     assert rows["kernels"][:2] == ["7", "6"]
-    assert "✗" in rows["bytes read and written (estimate)"][2] and rows["median time"][0].endswith("s")
+    assert "✗" in rows["bytes read and written (estimate)"][2] and rows["median time"][0].endswith(
+        "s"
+    )
     assert "predicted time, cost model" in rows
-    assert live.page.locator(".xe-compare", has_text="forbid fusion of %broadcast.1 → %multiply").count() == 1
+    assert (
+        live.page.locator(
+            ".xe-compare", has_text="forbid fusion of %broadcast.1 → %multiply"
+        ).count()
+        == 1
+    )
     assert "forbidden-by-user" in live.page.locator(".xe-compare").inner_text()
     live.keep(f"comparison_{scheme}")
     assert len(program_steps(widget.source.session)) == 7
@@ -123,9 +150,13 @@ def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: An
     live.close()
 
 
-def test_a_fusion_that_cannot_be_forced_says_why(browser: Any, session: Any, tmp_path: Path) -> None:
+def test_a_fusion_that_cannot_be_forced_says_why(
+    browser: Any, session: Any, tmp_path: Path
+) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
-    live.page.evaluate("document.querySelector('.xe').explorer.tryOut({ ask: 'override', force: [['fusion', 'no_such', 'q']] })")
+    live.page.evaluate(
+        "document.querySelector('.xe').explorer.tryOut({ ask: 'override', force: [['fusion', 'no_such', 'q']] })"
+    )
     shown = live.page.locator(".xe-why .xe-error")
     shown.wait_for()
     assert "no instruction was ever named no_such" in shown.inner_text()
@@ -140,7 +171,12 @@ def test_stepping_inside_a_pass(browser: Any, session: Any, tmp_path: Path) -> N
     live.press(".")
     live.wait(f".xe-rewrite[data-drawn='{step} 0']")
     text = live.page.locator(".xe-rewrite").inner_text()
-    assert "add-zero" in text and "x + 0 becomes x" in text and "arithmetic.py:" in text and "@rule(" in text
+    assert (
+        "add-zero" in text
+        and "x + 0 becomes x" in text
+        and "arithmetic.py:" in text
+        and "@rule(" in text
+    )
     assert live.page.locator(".xe-rewrite .xe-line.del").count() >= 1
     assert live.page.locator(".xe-rewrite figure svg .xe-node").count() >= 4
     live.press(".")
@@ -148,7 +184,9 @@ def test_stepping_inside_a_pass(browser: Any, session: Any, tmp_path: Path) -> N
     assert "divide-by-broadcast" in live.page.locator(".xe-rewrite").inner_text()
     # Only what this one rewrite did: the addition of zero went before it.
     removed = live.page.locator(".xe-rewrite .xe-line.del").all_inner_texts()
-    assert any("divide" in line for line in removed) and not any(" add(" in line for line in removed)
+    assert any("divide" in line for line in removed) and not any(
+        " add(" in line for line in removed
+    )
     assert live.page.locator(".xe-rewrite figure .xe-node.new").count() >= 2
     live.keep("rewrite")
     live.press(",")
@@ -158,7 +196,9 @@ def test_stepping_inside_a_pass(browser: Any, session: Any, tmp_path: Path) -> N
     live.close()
 
 
-def test_kernels_are_formulas_and_a_table_to_save(browser: Any, session: Any, tmp_path: Path) -> None:
+def test_kernels_are_formulas_and_a_table_to_save(
+    browser: Any, session: Any, tmp_path: Path
+) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
     live.press("k")
     live.wait(".xe-kernels tbody tr")
@@ -176,16 +216,23 @@ def test_kernels_are_formulas_and_a_table_to_save(browser: Any, session: Any, tm
     live.close()
 
 
-def test_remarks_stand_at_the_instruction_and_passes_of_llvm_are_steps(browser: Any, plain: Any, tmp_path: Path) -> None:
+def test_remarks_stand_at_the_instruction_and_passes_of_llvm_are_steps(
+    browser: Any, plain: Any, tmp_path: Path
+) -> None:
     live = Live(browser, xe.explore(plain), tmp_path)
-    live.page.evaluate(f"document.querySelector('.xe').explorer.select({plain.passes.find('z')}, 'test')")
+    live.page.evaluate(
+        f"document.querySelector('.xe').explorer.select({plain.passes.find('z')}, 'test')"
+    )
     live.wait(".xe-remarks", "vectorized loop (vectorization width:")
 
     steps = live.page.evaluate("document.querySelector('.xe').explorer.store.steps.length")
     live.press("k")
     live.wait(".xe-kernels tbody tr")
     live.page.locator(".xe-kernels tbody tr", has_text="exp(").locator(".xe-act").click()
-    live.page.wait_for_function(f"() => document.querySelector('.xe').explorer.store.steps.length > {steps + 5}", timeout=60_000)
+    live.page.wait_for_function(
+        f"() => document.querySelector('.xe').explorer.store.steps.length > {steps + 5}",
+        timeout=60_000,
+    )
     live.wait(".xe-step", "LoopVectorize").first.click()
     live.wait(".xe-line.add", "vector.body")
     assert "LoopVectorize" in live.page.locator(".xe-where").inner_text()
@@ -204,21 +251,31 @@ def test_roofline_and_timeline_of_the_times(browser: Any, session: Any, tmp_path
     assert live.page.locator(".xe-times circle").count() >= 4
     words = live.page.locator(".xe-times .xe-plot").text_content()
     assert "ridge" in words and "flop/s" in words
-    live.page.locator(".xe-times .xe-point", has_text="%o").first.dispatch_event("click")  # whatever lies over it
+    live.page.locator(".xe-times .xe-point", has_text="%o").first.dispatch_event(
+        "click"
+    )  # whatever lies over it
     assert "%o" in live.page.locator(".xe-why-body").inner_text()
     live.keep("roofline")
     chips.filter(has_text="timeline").click()
     run, compiled = live.page.locator(".xe-lane").all()
-    assert run.locator(".xe-run").count() == 6 and live.page.locator(".xe-times .xe-run.on").count() == 1
+    assert (
+        run.locator(".xe-run").count() == 6
+        and live.page.locator(".xe-times .xe-run.on").count() == 1
+    )
     assert compiled.locator(".xe-pass").count() > 3
     widest = "el => Math.max(...[...el.querySelectorAll('rect')].map(r => r.width.baseVal.value))"
     whole, before = run.get_attribute("aria-label"), run.evaluate(widest)
     run.focus()
     live.press("+", "+", "ArrowRight")
-    assert run.evaluate(widest) > before and run.get_attribute("aria-label") != whole, "zoomed by keys"
+    assert run.evaluate(widest) > before and run.get_attribute("aria-label") != whole, (
+        "zoomed by keys"
+    )
     run.hover()
     live.page.mouse.wheel(0, 900)
-    live.page.wait_for_function("whole => document.querySelector('.xe-lane').getAttribute('aria-label') === whole", arg=whole)
+    live.page.wait_for_function(
+        "whole => document.querySelector('.xe-lane').getAttribute('aria-label') === whole",
+        arg=whole,
+    )
     live.close()
 
 
@@ -234,7 +291,9 @@ def test_lines_of_ptx_are_counted_on_a_click(browser: Any, plain: Any, tmp_path:
     live.close()
 
 
-def test_codes_are_explained_and_buffers_have_reasons(browser: Any, session: Any, tmp_path: Path) -> None:
+def test_codes_are_explained_and_buffers_have_reasons(
+    browser: Any, session: Any, tmp_path: Path
+) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
     titles = live.page.locator(".xe-graph .xe-edge-label title").all_text_contents()
     assert titles and all(": " in title for title in titles)
@@ -253,14 +312,22 @@ def test_codes_are_explained_and_buffers_have_reasons(browser: Any, session: Any
     rows.filter(has_text="%reduce_fusion").last.click()
     live.wait(".xe-answer b")
     live.keep("buffers")
-    assert live.page.locator(".xe-answer b").inner_text() in ("live-ranges-overlap", "sizes-differ", "different-places")
+    assert live.page.locator(".xe-answer b").inner_text() in (
+        "live-ranges-overlap",
+        "sizes-differ",
+        "different-places",
+    )
     live.close()
 
 
 def test_the_graph_in_the_users_own_colours(browser: Any, session: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(session, colour=session.last_profile["median_us"]), tmp_path)
     assert "median_us" in live.page.locator(".xe-legend").inner_text()
-    fills = set(live.page.evaluate("[...document.querySelectorAll('.xe-node.box > .head')].map(e => e.style.fill)"))
+    fills = set(
+        live.page.evaluate(
+            "[...document.querySelectorAll('.xe-node.box > .head')].map(e => e.style.fill)"
+        )
+    )
     assert len(fills - {""}) >= 3
     live.page.locator(".xe-tools select").select_option(label="colour: kind")
     assert "elementwise" in live.page.locator(".xe-legend").inner_text()
@@ -275,9 +342,13 @@ def test_the_graph_in_the_users_own_colours(browser: Any, session: Any, tmp_path
 def test_all_paths_between_two_instructions(browser: Any, session: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(session, step=0), tmp_path)
     for name in ("m", "d"):
-        live.page.evaluate(f"document.querySelector('.xe').explorer.select({session.passes.find(name)}, 'graph')")
+        live.page.evaluate(
+            f"document.querySelector('.xe').explorer.select({session.passes.find(name)}, 'graph')"
+        )
         live.press("p")
-    live.page.wait_for_function("() => document.querySelector('.xe-count').textContent.includes('all paths')")
+    live.page.wait_for_function(
+        "() => document.querySelector('.xe-count').textContent.includes('all paths')"
+    )
     names = set(live.page.locator(".xe-graph .xe-canvas text.n").all_text_contents())
     assert {"%m", "%mb", "%s", "%ex", "%d"} <= names and not {"%q", "%w", "%x", "%db"} & names
     live.press("Escape", "Escape", "Escape")
@@ -287,7 +358,11 @@ def test_all_paths_between_two_instructions(browser: Any, session: Any, tmp_path
 
 def test_help_under_the_pointer(browser: Any, session: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
-    for pane, word in (("hlo-after", "reduce"), ("assembly", "retq?"), ("llvm-ir-optimized", "getelementptr")):
+    for pane, word in (
+        ("hlo-after", "reduce"),
+        ("assembly", "retq?"),
+        ("llvm-ir-optimized", "getelementptr"),
+    ):
         box = live.page.evaluate(
             """async ([pane, word]) => {
               const list = document.querySelector(`.xe-pane[data-pane="${pane}"] .xe-lines`);

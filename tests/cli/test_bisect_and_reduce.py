@@ -28,7 +28,9 @@ def module(tmp_path: Path) -> Path:
     return path
 
 
-def test_bisect_says_that_every_pass_keeps_the_value(module: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bisect_says_that_every_pass_keeps_the_value(
+    module: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["bisect", str(module)]) == 0
     assert "every pass keeps the value" in capsys.readouterr().out
 
@@ -36,8 +38,13 @@ def test_bisect_says_that_every_pass_keeps_the_value(module: Path, capsys: pytes
 def test_reduce_asks_a_command(module: Path, tmp_path: Path) -> None:
     script, out = tmp_path / "test.py", tmp_path / "small.hlo"
     script.write_text("import sys; sys.exit(0 if ' sine(' in open(sys.argv[1]).read() else 1)")
-    assert main(["reduce", str(module), "--test", f"{sys.executable} {script}", "-o", str(out)]) == 0
-    assert [i.opcode.name for i in xe.parse_hlo(out.read_text()).instructions()] == ["parameter", "sine"]
+    assert (
+        main(["reduce", str(module), "--test", f"{sys.executable} {script}", "-o", str(out)]) == 0
+    )
+    assert [i.opcode.name for i in xe.parse_hlo(out.read_text()).instructions()] == [
+        "parameter",
+        "sine",
+    ]
 
 
 def test_a_page_in_a_folder_that_is_not_there(module: Path, tmp_path: Path) -> None:

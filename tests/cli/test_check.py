@@ -19,7 +19,9 @@ def _file(folder: Path, more: str = "") -> str:
     return str(path)
 
 
-def test_the_same_module_passes_and_another_one_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_module_passes_and_another_one_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     saved = str(tmp_path / "saved.json")
     assert main(["check", _file(tmp_path), "--against", saved, "--save"]) == 0
     first = Path(saved).read_text()
@@ -32,7 +34,9 @@ def test_the_same_module_passes_and_another_one_fails(tmp_path: Path, capsys: py
     assert "kernels" in text and "bytes" in text and "fusion %a -> %r" in text
 
 
-def test_a_difference_as_json_names_both_sides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_difference_as_json_names_both_sides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     saved = tmp_path / "saved.json"
     main(["check", _file(tmp_path), "--against", str(saved), "--save"])
     facts = json.loads(saved.read_text())
@@ -44,15 +48,25 @@ def test_a_difference_as_json_names_both_sides(tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("no", "must be JSON"), ("{}", "not written by"), ("[1]", "not written by"), ('{"version": 9}', "not written by")]
+    ("text", "says"),
+    [
+        ("no", "must be JSON"),
+        ("{}", "not written by"),
+        ("[1]", "not written by"),
+        ('{"version": 9}', "not written by"),
+    ],
 )
-def test_what_check_did_not_save_is_refused(text: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_check_did_not_save_is_refused(
+    text: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "saved.json").write_text(text)
     assert main(["check", _file(tmp_path), "--against", str(tmp_path / "saved.json")]) == 2
     assert says in capsys.readouterr().err
 
 
-def test_another_backend_is_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_backend_is_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     saved = str(tmp_path / "saved.json")
     main(["check", _file(tmp_path), "--against", saved, "--save"])
     assert main(["check", _file(tmp_path), "--against", saved, "--backend", "interpreter"]) == 2
@@ -61,7 +75,9 @@ def test_another_backend_is_not_compared(tmp_path: Path, capsys: pytest.CaptureF
 
 @pytest.mark.long
 @pytest.mark.jax
-def test_the_xla_of_another_environment_is_held_against_what_this_one_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_xla_of_another_environment_is_held_against_what_this_one_saved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The question before an upgrade of jax; the saved file names no folder, so that it can be kept beside the program."""
     pytest.importorskip("jax", reason="needs the extra `jax`")
     saved, other = str(tmp_path / "saved.json"), f"xla:{sys.prefix}"

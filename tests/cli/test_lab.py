@@ -27,7 +27,9 @@ sys.exit(lab.lab(folder, browser=False, port=None))
 
 @pytest.mark.parametrize("user", ["root", "other"])
 def test_sigterm_ends_jupyterlab_and_root_is_allowed(tmp_path: Path, user: str) -> None:
-    child = subprocess.Popen([sys.executable, "-c", RUN, str(tmp_path), FAKE, user], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [sys.executable, "-c", RUN, str(tmp_path), FAKE, user], stdout=subprocess.PIPE, text=True
+    )
     started, end = tmp_path / "started", time.monotonic() + 30
     while not (started.exists() and started.read_text()) and time.monotonic() < end:
         time.sleep(0.05)
@@ -36,7 +38,11 @@ def test_sigterm_ends_jupyterlab_and_root_is_allowed(tmp_path: Path, user: str) 
     child.send_signal(signal.SIGTERM)
     out, _ = child.communicate(timeout=30)
     assert child.returncode == 0 and f"/lab/tree/{lab_command.TOUR_NOTEBOOK}" in out
-    found = [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(started) in _read(p)] if os.path.isdir("/proc/self") else []
+    found = (
+        [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(started) in _read(p)]
+        if os.path.isdir("/proc/self")
+        else []
+    )
     assert not found, "the server is gone with the command"
 
 

@@ -42,13 +42,18 @@ COMMANDS = (
     ("command", "text"),
     [
         *[pytest.param(c, PLAIN, id=ascii(c)) for c in COMMANDS],
-        *[pytest.param(c, TEXT, id=f"{c} of an unknown call") for c in ("run", "opt", "explain c", "aot")],
+        *[
+            pytest.param(c, TEXT, id=f"{c} of an unknown call")
+            for c in ("run", "opt", "explain c", "aot")
+        ],
     ],
 )
 def test_no_command_prints_controls(command, text, tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("m.hlo").write_text(text, encoding="utf-8")
-    monkeypatch.setattr("xla_explorer.cli.terminal.CleanedStream.isatty", lambda self: True, raising=False)
+    monkeypatch.setattr(
+        "xla_explorer.cli.terminal.CleanedStream.isatty", lambda self: True, raising=False
+    )
     name, *options = command.split()
     main([name, "m.hlo", *options])
     seen = capsys.readouterr()
@@ -73,7 +78,11 @@ def shown_by(value: object) -> list[tuple[str, str]]:
     if not isinstance(value, str):
         found.append(("str", str(value)))
     if hasattr(value, "_repr_mimebundle_"):
-        found += [(kind, text) for kind, text in value._repr_mimebundle_().items() if isinstance(text, str)]
+        found += [
+            (kind, text)
+            for kind, text in value._repr_mimebundle_().items()
+            if isinstance(text, str)
+        ]
     if hasattr(value, "_repr_html_"):
         found.append(("html", value._repr_html_()))
     return found
@@ -115,5 +124,8 @@ def test_a_page_shows_what_reorders_lines(session: xe.Session) -> None:
 
     page = session.to_html()
     assert harmful(page) == []
-    data = json.dumps(unpacked(packed(build_payload(session._explorer_source_(), complete=True))), ensure_ascii=False)
+    data = json.dumps(
+        unpacked(packed(build_payload(session._explorer_source_(), complete=True))),
+        ensure_ascii=False,
+    )
     assert "\u202e" not in data and "\\u202etxt" in data

@@ -9,24 +9,56 @@ from xla_explorer.backends.gpu.architecture import ARCHITECTURES, gpu_architectu
 from xla_explorer.backends.gpu.gpu_compiler import gpu_target
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.target import NVPTX, GpuUnit, Kind, Source, Target, cpu_target, gpu_numbers, grouped_product
+from xla_explorer.compiler.target import (
+    NVPTX,
+    GpuUnit,
+    Kind,
+    Source,
+    Target,
+    cpu_target,
+    gpu_numbers,
+    grouped_product,
+)
 from xla_explorer.foundation.plain_data import Message, packed
 
 
 def test_every_number_says_where_it_comes_from() -> None:
-    unit = GpuUnit().stating(Source.DATA_SHEET, multiprocessors=7).stating(Source.ASKED, multiprocessors=8)
-    assert (unit.multiprocessors, unit.source("multiprocessors"), unit.source("lanes")) == (8, Source.ASKED, Source.DEFAULT)
+    unit = (
+        GpuUnit()
+        .stating(Source.DATA_SHEET, multiprocessors=7)
+        .stating(Source.ASKED, multiprocessors=8)
+    )
+    assert (unit.multiprocessors, unit.source("multiprocessors"), unit.source("lanes")) == (
+        8,
+        Source.ASKED,
+        Source.DEFAULT,
+    )
     rows = list(dataclasses.replace(NVPTX, gpu=unit).numbers())
-    assert ("gpu", "multiprocessors", 8, Source.ASKED) in rows and {unit for unit, *_ in rows} >= {"vector", "cache 1", "gpu", "launch"}
+    assert ("gpu", "multiprocessors", 8, Source.ASKED) in rows and {unit for unit, *_ in rows} >= {
+        "vector",
+        "cache 1",
+        "gpu",
+        "launch",
+    }
 
 
 def test_numbers_of_one_device_stand_once() -> None:
     """The defaults are an H100's: the row of its architecture states none of its own."""
     row = gpu_architecture("sm_90")
-    stated = [(name, value) for name, value, _ in row.rows() if name not in ("name", "product", "ptx_version")]
+    stated = [
+        (name, value)
+        for name, value, _ in row.rows()
+        if name not in ("name", "product", "ptx_version")
+    ]
     assert stated == [(name, value) for name, value, _ in GpuUnit().rows()]
-    assert row.source("clock_gigahertz") is Source.DATA_SHEET and row.source("dram_nanoseconds") is Source.DEFAULT
-    assert ARCHITECTURES["sm_80"].library_rates.f16 == 1024 and ARCHITECTURES["sm_90a"].own_rates.f16 == 2048
+    assert (
+        row.source("clock_gigahertz") is Source.DATA_SHEET
+        and row.source("dram_nanoseconds") is Source.DEFAULT
+    )
+    assert (
+        ARCHITECTURES["sm_80"].library_rates.f16 == 1024
+        and ARCHITECTURES["sm_90a"].own_rates.f16 == 2048
+    )
     assert gpu_numbers(cpu_target())[0] == GpuUnit()
 
 
@@ -47,11 +79,24 @@ def test_a_kind_without_its_unit_is_refused() -> None:
         ("riscv64-linux-gnu", "", "+m,+a,+f,+d,+c,+v", 128, 32, False, set()),
     ],
 )
-def test_cpus(triple: str, cpu: str, features: str, bits: int, registers: int, writes: bool, masks: set[int]) -> None:
+def test_cpus(
+    triple: str, cpu: str, features: str, bits: int, registers: int, writes: bool, masks: set[int]
+) -> None:
     target = described_cpu(describe_target(triple, cpu, features))
-    assert (target.vector.bits, target.vector.registers, target.vectorizes_itself, target.vector.masks) == (bits, registers, writes, masks)
-    assert target.abilities.streams is triple.startswith("x86") and target.abilities.keeps_nan_payloads and not target.is_launched
-    assert target.vector.source("bits") is Source.DATA_SHEET and not target.abilities.calls_libraries
+    assert (
+        target.vector.bits,
+        target.vector.registers,
+        target.vectorizes_itself,
+        target.vector.masks,
+    ) == (bits, registers, writes, masks)
+    assert (
+        target.abilities.streams is triple.startswith("x86")
+        and target.abilities.keeps_nan_payloads
+        and not target.is_launched
+    )
+    assert (
+        target.vector.source("bits") is Source.DATA_SHEET and not target.abilities.calls_libraries
+    )
 
 
 def test_long_vectors_of_sve_are_noted() -> None:
@@ -60,7 +105,10 @@ def test_long_vectors_of_sve_are_noted() -> None:
 
 def test_instructions_for_groups_are_those_of_the_features() -> None:
     target = cpu_target(triple="x86_64", bits=256, features=frozenset({"avxvnni"}))
-    assert grouped_product(target, "u8", "s8") is not None and grouped_product(cpu_target(bits=256), "u8", "s8") is None
+    assert (
+        grouped_product(target, "u8", "s8") is not None
+        and grouped_product(cpu_target(bits=256), "u8", "s8") is None
+    )
 
 
 def test_a_target_travels() -> None:
@@ -76,13 +124,18 @@ def test_a_dictionary_of_facts_is_read_with_a_warning() -> None:
     with pytest.warns(DeprecationWarning, match="target="):
         context = PassContext(target=facts)
     target = context.target
-    assert target.gpu is not None and (target.gpu.multiprocessors, target.gpu.own_rates.f32) == (7, 2.0)
+    assert target.gpu is not None and (target.gpu.multiprocessors, target.gpu.own_rates.f32) == (
+        7,
+        2.0,
+    )
     assert target.links[0].nanoseconds == 5 and not target.abilities.tf32
     with pytest.warns(DeprecationWarning, match="context.target"):
         assert context.fact("multiprocessors") == 7 and context.fact("unknown", 3) == 3
     with pytest.warns(DeprecationWarning):
         assert PassContext(target={"backend": "npu"}).target.kind is Kind.OTHER
-        assert PassContext(target={"clock_gigahertz": 9.0}).target.gpu.clock_gigahertz == 9.0  # one fact of a GPU is enough
+        assert (
+            PassContext(target={"clock_gigahertz": 9.0}).target.gpu.clock_gigahertz == 9.0
+        )  # one fact of a GPU is enough
 
 
 def test_the_old_target_of_code_generation_warns() -> None:
@@ -91,4 +144,7 @@ def test_the_old_target_of_code_generation_warns() -> None:
     with pytest.warns(DeprecationWarning, match="CodegenTarget"):
         assert CodegenTarget("cpu", "ptr", "x86_64", 256, False).vector.bits == 256
     with pytest.warns(DeprecationWarning, match="CodegenTarget"):
-        assert CodegenTarget("gpu", "ptr addrspace(1)", "amdgcn-amd-amdhsa").pointer == "ptr addrspace(1)"
+        assert (
+            CodegenTarget("gpu", "ptr addrspace(1)", "amdgcn-amd-amdhsa").pointer
+            == "ptr addrspace(1)"
+        )

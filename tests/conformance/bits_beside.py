@@ -26,7 +26,9 @@ from typing import Any
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the checkout that PYTHONPATH names
+sys.path.append(
+    str(Path(__file__).resolve().parents[2])
+)  # behind the checkout that PYTHONPATH names
 
 from tests.support.corpora import SHARED
 
@@ -58,7 +60,11 @@ def _perf() -> Iterator[tuple[str, str, list[Any]]]:
     folder = SHARED / "perf" / "dev"
     for row in json.loads((folder / "workloads.json").read_text())["workloads"]:
         if not row["name"].startswith("c_"):  # those are large, for the time of compiling
-            yield row["name"], harness.load_text(str(folder), row), list(harness.make_inputs(row["inputs"]))
+            yield (
+                row["name"],
+                harness.load_text(str(folder), row),
+                list(harness.make_inputs(row["inputs"])),
+            )
 
 
 CORPORA = {"exec_cases": _exec_cases, "conformance": _conformance, "perf": _perf}
@@ -104,7 +110,13 @@ class Tree:
     def start(self) -> None:
         command = [sys.executable, "-P", str(Path(__file__).resolve()), "serve"]
         environment = {**os.environ, "PYTHONPATH": str(self.folder)}
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
 
     def give(self, question: Any) -> None:
         assert self.process.stdin is not None
@@ -125,12 +137,17 @@ def same_bits(one: list[Any], other: list[Any]) -> bool:
 
     def bits(array: Any) -> Any:
         plain = np.ascontiguousarray(array)
-        found = plain.view(np.uint8).reshape(*plain.shape, plain.itemsize) if plain.ndim else np.frombuffer(plain.tobytes(), np.uint8)[None]
+        found = (
+            plain.view(np.uint8).reshape(*plain.shape, plain.itemsize)
+            if plain.ndim
+            else np.frombuffer(plain.tobytes(), np.uint8)[None]
+        )
         nan = (plain != plain) if plain.dtype.kind not in "OSU" else np.zeros(plain.shape, bool)
         return np.where(np.asarray(nan)[..., None] if plain.ndim else nan, np.uint8(255), found)
 
     return len(one) == len(other) and all(
-        a.shape == b.shape and a.dtype == b.dtype and np.array_equal(bits(a), bits(b)) for a, b in zip(one, other, strict=True)
+        a.shape == b.shape and a.dtype == b.dtype and np.array_equal(bits(a), bits(b))
+        for a, b in zip(one, other, strict=True)
     )
 
 
@@ -143,7 +160,15 @@ def rounding_explains(text: str, inputs: list[Any], after: dict[str, Any]) -> bo
 
     module = xe.compile(text, threads=1).module
     try:
-        found = explain(module, inputs, reference(module, inputs), after["outputs"], hostile=False, loose=True, seconds=20)
+        found = explain(
+            module,
+            inputs,
+            reference(module, inputs),
+            after["outputs"],
+            hostile=False,
+            loose=True,
+            seconds=20,
+        )
     except (ReferenceTooLongError, EvaluationError):  # too slow or too large for the evaluator
         return False
     return found is not None
@@ -157,11 +182,18 @@ def contractions_explain(before: dict[str, Any], after: dict[str, Any]) -> bool:
     for one, other in zip(before["outputs"], after["outputs"], strict=True):
         if same_bits([one], [other]):
             continue
-        if one.shape != other.shape or one.dtype.kind not in "fc" or not (np.isfinite(one) == np.isfinite(other)).all():
+        if (
+            one.shape != other.shape
+            or one.dtype.kind not in "fc"
+            or not (np.isfinite(one) == np.isfinite(other)).all()
+        ):
             return False
         finite = np.isfinite(one)
         a, b = one[finite].astype(np.complex128), other[finite].astype(np.complex128)
-        if (np.abs(a - b) > 10 * contracted * float(np.finfo(one.dtype).eps) * np.abs(a).max(initial=0)).any():
+        if (
+            np.abs(a - b)
+            > 10 * contracted * float(np.finfo(one.dtype).eps) * np.abs(a).max(initial=0)
+        ).any():
             return False
     return True
 
@@ -180,7 +212,9 @@ def verdict(before: dict[str, Any], after: dict[str, Any], text: str, inputs: li
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     parser.add_argument("--corpus", choices=CORPORA, action="append")
@@ -211,14 +245,21 @@ def main() -> int:
 
 
 def _print(corpus: str, rows: list[dict[str, Any]]) -> int:
-    counts = {kind: sum(row["verdict"] == kind for row in rows) for kind in dict.fromkeys(row["verdict"] for row in rows)}
-    print(f"{corpus}: {len(rows)} programs; {', '.join(f'{count} {kind}' for kind, count in counts.items())}")
+    counts = {
+        kind: sum(row["verdict"] == kind for row in rows)
+        for kind in dict.fromkeys(row["verdict"] for row in rows)
+    }
+    print(
+        f"{corpus}: {len(rows)} programs; {', '.join(f'{count} {kind}' for kind, count in counts.items())}"
+    )
     for size in ("arena", "object"):
         pairs = [row[size] for row in rows if size in row and row[size][0] > 0 and row[size][1] > 0]
         if pairs:
             mean = math.exp(sum(math.log(b / a) for a, b in pairs) / len(pairs))
             whole = sum(b for _, b in pairs) / sum(a for a, _ in pairs)
-            print(f"  {size}: {mean:.3f} (geometric mean), {whole:.3f} of all bytes; above 1.02: {sum(b > 1.02 * a for a, b in pairs)} of {len(pairs)}")
+            print(
+                f"  {size}: {mean:.3f} (geometric mean), {whole:.3f} of all bytes; above 1.02: {sum(b > 1.02 * a for a, b in pairs)} of {len(pairs)}"
+            )
     wrong = [row["name"] for row in rows if row["verdict"] in ("DIFFERS", "one alone runs")]
     print("".join(f"  {name}\n" for name in wrong), end="", flush=True)
     return len(wrong)

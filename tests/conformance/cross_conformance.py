@@ -33,7 +33,9 @@ def harness() -> ModuleType | None:
     """The corpus's own loader and comparison; None when it is not beside the checkout."""
     if not (CORPUS / "conformance.py").exists():
         return None
-    spec = importlib.util.spec_from_file_location("conformance_harness_cross", CORPUS / "conformance.py")
+    spec = importlib.util.spec_from_file_location(
+        "conformance_harness_cross", CORPUS / "conformance.py"
+    )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -42,7 +44,10 @@ def harness() -> ModuleType | None:
 
 def sample(found: ModuleType, count: int) -> list[Any]:
     """`count` cases in an order fixed by their names: rounds in which every opcode that is left gives one case."""
-    cases = sorted(found.load_cases(str(CORPUS / "dev")), key=lambda case: hashlib.sha256(f"cross:{case.name}".encode()).digest())
+    cases = sorted(
+        found.load_cases(str(CORPUS / "dev")),
+        key=lambda case: hashlib.sha256(f"cross:{case.name}".encode()).digest(),
+    )
     by_opcode: dict[str, list[Any]] = {}
     for case in cases:
         for opcode in case.tags["opcodes"]:
@@ -76,7 +81,9 @@ def check(found: ModuleType, backend: str, case: Any, **options: Any) -> str:
         if "object" not in result.stages:
             return f"refused: {result.why_not}"
         made = isinstance(result.stages["assembly"].text, str) and result.stages["object"].data
-        evaluated = getattr(result.program, "evaluated", ())  # of a GPU program: what the host would compute
+        evaluated = getattr(
+            result.program, "evaluated", ()
+        )  # of a GPU program: what the host would compute
         if made and evaluated:
             return f"pass: but for {len(evaluated)} steps on the host: {evaluated[0].reason}"
         return "pass" if made else "no code"
@@ -90,7 +97,9 @@ def check_apart(found: ModuleType, backend: str, case: Any, **options: Any) -> s
     child = os.fork()
     if child == 0:
         os.close(reader)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # a handler in Python would wait for the call that does not return
+        signal.signal(
+            signal.SIGALRM, signal.SIG_DFL
+        )  # a handler in Python would wait for the call that does not return
         signal.alarm(LIMIT)
         try:
             answer = check(found, backend, case, **options)
@@ -110,19 +119,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("backends", nargs="+")
     parser.add_argument("--cases", type=int, default=300)
-    parser.add_argument("--cpu", default=None, help="CPU as LLVM spells it, instead of the backend's own")
+    parser.add_argument(
+        "--cpu", default=None, help="CPU as LLVM spells it, instead of the backend's own"
+    )
     parser.add_argument("--features", default=None)
     given = parser.parse_args()
     found = harness()
     if found is None:
         print(f"the conformance corpus is not at {CORPUS}", file=sys.stderr)
         return 2
-    options = {name: value for name, value in (("cpu", given.cpu), ("features", given.features)) if value is not None}
+    options = {
+        name: value
+        for name, value in (("cpu", given.cpu), ("features", given.features))
+        if value is not None
+    }
     cases = sample(found, given.cases)
     opcodes = {opcode for case in cases for opcode in case.tags["opcodes"]}
     for backend in given.backends:
         why = platform(backend).availability()
-        compile_case(backend, cases[0], options)  # what is loaded and initialised now, the children need not; nothing with threads
+        compile_case(
+            backend, cases[0], options
+        )  # what is loaded and initialised now, the children need not; nothing with threads
         started = time.perf_counter()
         answers: Counter[str] = Counter()
         remarks = 0
@@ -132,9 +149,16 @@ def main() -> int:
             remarks += answer.startswith("pass:")
             if answer != "pass":
                 print(f"{backend} {case.name}: {answer[:300]}", flush=True)
-        what = "run" if why is None else f"compiled only ({why.code}), {remarks} of them with steps on the host"
+        what = (
+            "run"
+            if why is None
+            else f"compiled only ({why.code}), {remarks} of them with steps on the host"
+        )
         seconds = time.perf_counter() - started
-        print(f"{backend}: {answers['pass']} of {len(cases)} right, {len(opcodes)} opcodes, {what}, {seconds:.0f} s: {dict(answers)}", flush=True)
+        print(
+            f"{backend}: {answers['pass']} of {len(cases)} right, {len(opcodes)} opcodes, {what}, {seconds:.0f} s: {dict(answers)}",
+            flush=True,
+        )
     return 0
 
 

@@ -44,7 +44,11 @@ def compile_all(corpora: str, every: int, first: int, backend: str) -> None:
         print(json.dumps([number, name, "begins"]), flush=True)
         try:
             session = xe.compile(text, backend=backend, cache=False)
-            outcome = "compiled" if session.stages().get("object") or session.executable is not None else "refused"
+            outcome = (
+                "compiled"
+                if session.stages().get("object") or session.executable is not None
+                else "refused"
+            )
         except xe.XlaExplorerError as problem:
             outcome = f"error {type(problem).__name__}: {str(problem).splitlines()[0][:160]}"
         except Exception as problem:
@@ -52,14 +56,37 @@ def compile_all(corpora: str, every: int, first: int, backend: str) -> None:
         print(json.dumps([number, name, outcome]), flush=True)
 
 
-def outcomes(description: str, corpora: str, every: int, first: int = 0) -> Iterator[tuple[str, str]]:
+def outcomes(
+    description: str, corpora: str, every: int, first: int = 0
+) -> Iterator[tuple[str, str]]:
     """Compile the corpora for one description; (name, outcome) of each program."""
     is_backend = description.startswith("backend=")
     backend = description.removeprefix("backend=") if is_backend else "cpu"
-    environment = {**os.environ} if is_backend else {**os.environ, "XLA_EXPLORER_TARGET": description}
+    environment = (
+        {**os.environ} if is_backend else {**os.environ, "XLA_EXPLORER_TARGET": description}
+    )
     while True:
-        command = [sys.executable, "-m", __spec__.name, "--child", "--corpus", corpora, "--every", str(every), "--first", str(first), backend]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment, cwd=_ROOT)
+        command = [
+            sys.executable,
+            "-m",
+            __spec__.name,
+            "--child",
+            "--corpus",
+            corpora,
+            "--every",
+            str(every),
+            "--first",
+            str(first),
+            backend,
+        ]
+        child = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+            cwd=_ROOT,
+        )
         begun = None
         assert child.stdout is not None
         for line in child.stdout:
@@ -70,7 +97,10 @@ def outcomes(description: str, corpora: str, every: int, first: int = 0) -> Iter
         status = child.wait()
         if begun is None:
             if status:
-                yield description, f"the process ended with status {status} before its first program"
+                yield (
+                    description,
+                    f"the process ended with status {status} before its first program",
+                )
             return
         yield begun[1], f"the process ended with status {status}"
         first = begun[0] + 1
@@ -81,7 +111,9 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 def main() -> int:
     """Print a line a description, and each program that went wrong."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("descriptions", nargs="*", default=DESCRIPTIONS)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)

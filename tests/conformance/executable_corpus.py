@@ -70,7 +70,10 @@ def _inputs(case: dict[str, Any], device: int | None = None) -> list[Any]:
     if device is None:
         return list(_generator().inputs(case))
     base = case["seed"] * 1000 + 100 * device
-    return [_generator().leaf(v["dtype"], v["dims"], base + k, case["dist"]) for k, v in enumerate(case["inputs"])]
+    return [
+        _generator().leaf(v["dtype"], v["dims"], base + k, case["dist"])
+        for k, v in enumerate(case["inputs"])
+    ]
 
 
 def _as_replicas(module: HloModule) -> None:
@@ -80,7 +83,10 @@ def _as_replicas(module: HloModule) -> None:
             if i.opcode.name == "partition-id":
                 i.opcode = OPCODES["replica-id"]
             changes: dict[str, Any] = {"channel_id": None}
-            if i.opcode.name.removesuffix("-start") in _WITH_GLOBAL_IDS and i.attributes.get("channel_id") is not None:
+            if (
+                i.opcode.name.removesuffix("-start") in _WITH_GLOBAL_IDS
+                and i.attributes.get("channel_id") is not None
+            ):
                 if not i.attributes.get("use_global_device_ids"):
                     changes["replica_groups"] = None  # cross-replica-and-partition: all devices
                 changes["use_global_device_ids"] = None
@@ -107,13 +113,20 @@ def outputs(case: dict[str, Any]) -> list[list[Any]]:
         _as_replicas(module)
         replicas, partitions = replicas * partitions, 1
     per_device = [_inputs(case, d) for d in range(replicas * partitions)]
-    return [flatten_value(r) for r in evaluate_replicated(module, per_device, replicas=replicas, partitions=partitions, as_xla_cpu=True)]
+    return [
+        flatten_value(r)
+        for r in evaluate_replicated(
+            module, per_device, replicas=replicas, partitions=partitions, as_xla_cpu=True
+        )
+    ]
 
 
 def _difference(actual: Any, leaf: dict[str, Any], bound: float | None) -> str | None:
     """What tells an output apart from the recorded one, None when they agree."""
     dtype = PRIMITIVE_TYPES[leaf["dtype"]].dtype
-    expected = np.frombuffer(base64.b64decode(leaf["raw"] if "raw" in leaf else leaf["sample"]), dtype)
+    expected = np.frombuffer(
+        base64.b64decode(leaf["raw"] if "raw" in leaf else leaf["sample"]), dtype
+    )
     if actual.dtype != dtype or list(actual.shape) != leaf["dims"]:
         return f"{actual.dtype}{list(actual.shape)} instead of {leaf['dtype']}{leaf['dims']}"
     found = actual.reshape(-1)
@@ -133,7 +146,9 @@ def _difference(actual: Any, leaf: dict[str, Any], bound: float | None) -> str |
 
 def problem_of(case: dict[str, Any]) -> str | None:
     """Run and judge one case: None, or in a sentence what is wrong."""
-    stated = [float(n) for n in re.findall(r"\d[\d.]*(?:e-?\d+)?", case.get("test_error_spec") or "")]
+    stated = [
+        float(n) for n in re.findall(r"\d[\d.]*(?:e-?\d+)?", case.get("test_error_spec") or "")
+    ]
     bound = max(stated, default=None)
     try:
         results = outputs(case)
@@ -171,7 +186,9 @@ def _timed(job: tuple[dict[str, Any], int]) -> tuple[str, str | None, float]:
     return case["name"], problem, time.process_time() - began
 
 
-def run_all(shard: str, jobs: int = 2, pattern: str = "", seconds: int = SECONDS) -> tuple[int, dict[str, str]]:
+def run_all(
+    shard: str, jobs: int = 2, pattern: str = "", seconds: int = SECONDS
+) -> tuple[int, dict[str, str]]:
     """(number of cases, problem by name of the case). jobs: processes. seconds: limit of one case."""
     chosen = [(case, seconds) for case in cases(shard) if re.search(pattern, case["name"])]
     problems: dict[str, str] = {}
@@ -195,11 +212,15 @@ def main() -> int:
     options = parser.parse_args()
     count, problems = run_all(options.shard, options.jobs, options.filter, options.timeout)
     known = known_differences(options.shard) if DIFFERENCES.exists() else {}
-    for name, problem in sorted(problems.items(), key=lambda item: (known.get(item[0], ""), item[0])):
+    for name, problem in sorted(
+        problems.items(), key=lambda item: (known.get(item[0], ""), item[0])
+    ):
         print(f"[{known.get(name, 'NEW')}] {name}\n    {problem}")
     gone = [name for name in known if name not in problems and re.search(options.filter, name)]
     print("\n".join(f"[passes now] {name}" for name in gone))
-    print(f"{count - len(problems)} of {count} pass ({100 * (count - len(problems)) / max(count, 1):.2f} %)")
+    print(
+        f"{count - len(problems)} of {count} pass ({100 * (count - len(problems)) / max(count, 1):.2f} %)"
+    )
     if options.report:
         Path(options.report).write_text(json.dumps(problems, indent=1))
     return int(bool(gone or set(problems) - set(known)))

@@ -33,8 +33,12 @@ def outputs_on_cpu(case: dict[str, Any], threads: int) -> tuple[list[list[Any]],
     from xla_explorer.backends.registry import platform
 
     compiler = platform("cpu").compiler()
-    options = CompileOptions(cache=False, threads=threads, backend_options={"excess_precision": True})  # as XLA:CPU by default
-    result = compiler.run_backend(compiler.run_hlo_passes(corpus.parse_hlo(case["hlo"]), options), options)
+    options = CompileOptions(
+        cache=False, threads=threads, backend_options={"excess_precision": True}
+    )  # as XLA:CPU by default
+    result = compiler.run_backend(
+        compiler.run_hlo_passes(corpus.parse_hlo(case["hlo"]), options), options
+    )
     assert result.executable is not None
     fallbacks = [step.opcode for step in result.executable.steps if step.runs_on == "evaluator"]
     return [list(result.executable.execute(list(corpus._inputs(case))))], fallbacks
@@ -46,7 +50,9 @@ def _stop(*_: Any) -> None:
 
 def _work(pipe: Connection, threads: int, seconds: int) -> None:
     """Take cases, give (problem, opcodes on the evaluator), until None comes."""
-    signal.signal(signal.SIGPROF, _stop)  # processor time, so that a busy machine does not change the outcome
+    signal.signal(
+        signal.SIGPROF, _stop
+    )  # processor time, so that a busy machine does not change the outcome
     limit = processor_seconds(seconds)
     while (case := pipe.recv()) is not None:
         found: list[str] = []
@@ -96,10 +102,17 @@ class _Worker:
 
 
 def run_all(
-    jobs: int = 2, pattern: str = "", threads: int = 1, first: int = 0, every: int = 1, seconds: int = SECONDS
+    jobs: int = 2,
+    pattern: str = "",
+    threads: int = 1,
+    first: int = 0,
+    every: int = 1,
+    seconds: int = SECONDS,
 ) -> tuple[int, dict[str, str], dict[str, int]]:
     """(number of cases, problem by name, how often each opcode ran on the evaluator). first, every: one case in so many, from that one."""
-    chosen = [case for case in corpus.cases("exec_cases") if re.search(pattern, case["name"])][first::every]
+    chosen = [case for case in corpus.cases("exec_cases") if re.search(pattern, case["name"])][
+        first::every
+    ]
     problems: dict[str, str] = {}
     fallbacks: dict[str, int] = {}
     waiting = iter(chosen)
@@ -142,9 +155,13 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--report")
     options = parser.parse_args()
-    count, problems, fallbacks = run_all(options.jobs, options.filter, options.threads, options.first, options.every)
+    count, problems, fallbacks = run_all(
+        options.jobs, options.filter, options.threads, options.first, options.every
+    )
     known = known_differences()
-    for name, problem in sorted(problems.items(), key=lambda item: (known.get(item[0], ""), item[0])):
+    for name, problem in sorted(
+        problems.items(), key=lambda item: (known.get(item[0], ""), item[0])
+    ):
         print(f"[{known.get(name, 'NEW')}] {name}\n    {problem}")
     print(f"{count - len(problems)} of {count} pass; on the evaluator: {fallbacks}")
     if options.report:

@@ -26,7 +26,10 @@ from tests.support.corpora import SHARED
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
-from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys, merge_equal_instructions
+from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import (
+    StructuralKeys,
+    merge_equal_instructions,
+)
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.compiler.transforms.simplifiers.tuple_simplifier import TupleSimplifier
 from xla_explorer.hlo.module import HloModule
@@ -36,16 +39,33 @@ CORPUS = SHARED / "xla_corpus"
 
 # What XLA's unit tests leave out: they look at each instruction once, so that a pattern shows one rule's work.
 # The rules that XLA has whatever overflows are here by fast math.
-UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {"algsimp": {"run_to_fixed_point": False, "supports_non_canonical_dots": True, "fast_math": True}, "simplify-conditional": {"select_all": True}}
+UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {
+    "algsimp": {
+        "run_to_fixed_point": False,
+        "supports_non_canonical_dots": True,
+        "fast_math": True,
+    },
+    "simplify-conditional": {"select_all": True},
+}
 # What the fixtures of XLA's unit tests run behind the pass, before they look at the module.
 UNIT_TEST_CLEANUP = {"reshape-mover": "algsimp,dce"}
 # What XLA's CPU compiler sets where it departs from a pass's defaults (cpu_compiler.cc); the recorded passes ran with it.
-RECORDED_OPTIONS: dict[str, dict[str, Any]] = {"simplify-conditional": {"select_all": True}, "algsimp": {"fast_math": True}}
+RECORDED_OPTIONS: dict[str, dict[str, Any]] = {
+    "simplify-conditional": {"select_all": True},
+    "algsimp": {"fast_math": True},
+}
 # XLA puts the old state together again for its tuple-simplifier to take apart, where ours has readers read the new state at once.
 # Passes that decide by a policy of ours unless asked for XLA's: they are judged by each, and named with it.
-POLICIES = {"fusion": ("time", "xla"), "fusion-wrapper": ("time", "xla"), "layout-assignment": ("row-major", "xla")}
+POLICIES = {
+    "fusion": ("time", "xla"),
+    "fusion-wrapper": ("time", "xla"),
+    "layout-assignment": ("row-major", "xla"),
+}
 STATE_PASSES = frozenset(["simplify-while-loops", "simplify-conditional"])
-LAYOUT_SENSITIVE_PIPELINES = ("simplification_after_layout_assignment", "HLO_passes_after_layout_assignment")
+LAYOUT_SENSITIVE_PIPELINES = (
+    "simplification_after_layout_assignment",
+    "HLO_passes_after_layout_assignment",
+)
 # Options that say nothing here: they belong to what we do not have (a vendor library), and leaving them out changes nothing.
 IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata"])
 
@@ -53,7 +73,11 @@ IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata"])
 # The parameters of the passes' constructors in XLA, in order, by our names for them: tests give literal ones by position.
 CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        ["reduce-scatter-creator", "all-gather-dynamic-slice-simplifier", "all-gather-to-collective-permute-simplifier"],
+        [
+            "reduce-scatter-creator",
+            "all-gather-dynamic-slice-simplifier",
+            "all-gather-to-collective-permute-simplifier",
+        ],
         ("replica_count", "num_partitions"),
     ),
     "batchnorm_expander": ("rewrite_training_op", "rewrite_inference_op", "rewrite_grad_op"),
@@ -92,7 +116,10 @@ def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool
     literal = all(a in _WORDS or re.fullmatch(r"-?[0-9]+", a) for a in arguments)
     if options.get("flags") or not literal or len(arguments) > len(known):
         raise UnsupportedOptionError(f"flags {options.get('flags')} arguments {arguments}")
-    given = {name: _WORDS[a] if a in _WORDS else int(a) for name, a in zip(known, arguments, strict=False)}
+    given = {
+        name: _WORDS[a] if a in _WORDS else int(a)
+        for name, a in zip(known, arguments, strict=False)
+    }
     named = {k: v for k, v in options.items() if k not in IGNORED_OPTIONS | {"flags", "arguments"}}
     kept = {**UNIT_TEST_OPTIONS.get(names[0], {}), **given, **named}
     changed, module = apply(names[0], parse_hlo(text), kept)
@@ -123,7 +150,9 @@ def tidy(module: HloModule, *, merge: bool = True, forward: bool = False) -> Hlo
 
     What a pass leaves dead, and whether it writes a constant twice or reads it twice, says nothing about its rewrites.
     """
-    passes: tuple[HloPass, ...] = (TupleSimplifier(), DeadCodeElimination()) if forward else (DeadCodeElimination(),)
+    passes: tuple[HloPass, ...] = (
+        (TupleSimplifier(), DeadCodeElimination()) if forward else (DeadCodeElimination(),)
+    )
     optimize(module, PassPipeline("tidy", passes), "off", in_place=True)
     if merge:
         keys = StructuralKeys(True)
@@ -132,10 +161,14 @@ def tidy(module: HloModule, *, merge: bool = True, forward: bool = False) -> Hlo
     return module
 
 
-def same_graph(a: HloModule, b: HloModule, *, layouts: bool, merge: bool = True, forward: bool = False) -> bool:
+def same_graph(
+    a: HloModule, b: HloModule, *, layouts: bool, merge: bool = True, forward: bool = False
+) -> bool:
     """The same operations on the same operands from the entry's root, names and what `tidy` removes aside."""
     keys = StructuralKeys(layouts)
-    return keys.of(tidy(a, merge=merge, forward=forward).entry) == keys.of(tidy(b, merge=merge, forward=forward).entry)
+    return keys.of(tidy(a, merge=merge, forward=forward).entry) == keys.of(
+        tidy(b, merge=merge, forward=forward).entry
+    )
 
 
 def golden_options(record: dict[str, Any], policy: str = "") -> dict[str, Any]:
@@ -143,7 +176,10 @@ def golden_options(record: dict[str, Any], policy: str = "") -> dict[str, Any]:
     options = dict(RECORDED_OPTIONS.get(record["pass_name"], {}))
     if policy:
         options["policy"] = policy
-    if record["pass_name"] in ("algsimp", "cse") and record["pipeline"] in LAYOUT_SENSITIVE_PIPELINES:
+    if (
+        record["pass_name"] in ("algsimp", "cse")
+        and record["pipeline"] in LAYOUT_SENSITIVE_PIPELINES
+    ):
         options["is_layout_sensitive"] = True
         if record["pass_name"] == "algsimp":
             options["rewrite_no_op_bitcast_convert_to_bitcast"] = True
@@ -162,20 +198,32 @@ def judge_golden(record: dict[str, Any], policy: str = "") -> Verdict:
         wanted = parse_hlo(record["after"])
         _, module = apply(record["pass_name"], module, golden_options(record, policy))
         name = record["pass_name"]
-        same = same_graph(module, wanted, layouts="after_layout" in record["pipeline"], merge=name != "cse", forward=name in STATE_PASSES)
+        same = same_graph(
+            module,
+            wanted,
+            layouts="after_layout" in record["pipeline"],
+            merge=name != "cse",
+            forward=name in STATE_PASSES,
+        )
     except UnsupportedOptionError as problem:
         return verdict("unsupported", str(problem))
     except Exception as problem:  # a crash is a finding like another
         return verdict("error", f"{type(problem).__name__}: {problem}")
     if same:
         return verdict("passed")
-    return verdict("failed", f"before\n{record['before']}\nXLA\n{wanted.to_text()}\nours\n{module.to_text()}")
+    return verdict(
+        "failed", f"before\n{record['before']}\nXLA\n{wanted.to_text()}\nours\n{module.to_text()}"
+    )
 
 
 def golden_verdicts(only: str, every: int = 1) -> list[Verdict]:
     """Of the recorded passes whose name matches, each `every`-th; by each of a pass's policies."""
     chosen = [r for r in records("pass_goldens.jsonl.gz") if re.fullmatch(only, r["pass_name"])]
-    return [judge_golden(r, policy) for r in chosen[::every] for policy in POLICIES.get(r["pass_name"], ("",))]
+    return [
+        judge_golden(r, policy)
+        for r in chosen[::every]
+        for policy in POLICIES.get(r["pass_name"], ("",))
+    ]
 
 
 def referee() -> Any:
@@ -196,18 +244,32 @@ def unit_test_verdicts(only: str, *, all_tests: bool = False) -> list[Verdict]:
         names = [n.removeprefix("fix:") for n in judge_of.pass_names(record["pass_name"])]
         if (all_tests or record["plain"]) and any(re.fullmatch(only, name) for name in names):
             kind, statements = judge(record)
-            details = [f"{what}: {detail[:1500]}" for what, answer, detail in statements if answer is not True]
-            expected = json.dumps({k: v for k, v in record["expectation"].items() if v not in (None, [], {})})
-            text = "\n".join([f"options {record['options']} {record['hlo']}", expected, *details]) if kind != "passed" else ""
+            details = [
+                f"{what}: {detail[:1500]}"
+                for what, answer, detail in statements
+                if answer is not True
+            ]
+            expected = json.dumps(
+                {k: v for k, v in record["expectation"].items() if v not in (None, [], {})}
+            )
+            text = (
+                "\n".join([f"options {record['options']} {record['hlo']}", expected, *details])
+                if kind != "passed"
+                else ""
+            )
             found.append(Verdict(record["name"], "+".join(names), kind, text))
     return found
 
 
 def main() -> None:
     """Print the disagreements and a table by pass."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("corpus", choices=("tests", "goldens"))
-    parser.add_argument("--pass", dest="only", default=".*", help="regular expression of whole dump names")
+    parser.add_argument(
+        "--pass", dest="only", default=".*", help="regular expression of whole dump names"
+    )
     parser.add_argument("--all", action="store_true", help="tests: also those that set options")
     parser.add_argument("--every", type=int, default=1, help="goldens: each n-th only")
     parser.add_argument("--show", type=int, default=0, help="print that many disagreements")
@@ -225,9 +287,14 @@ def main() -> None:
     for name, row in sorted(table.items(), key=lambda item: -sum(item[1].values())):
         judged = row["passed"] + row["failed"] + row["error"]
         share = f"{100 * row['passed'] / judged:5.1f} %" if judged else "   -"
-        print(f"{name:45} {share}  " + "  ".join(f"{kind} {count}" for kind, count in sorted(row.items())))
+        print(
+            f"{name:45} {share}  "
+            + "  ".join(f"{kind} {count}" for kind, count in sorted(row.items()))
+        )
     if arguments.report:
-        Path(arguments.report).write_text(json.dumps([dataclasses.asdict(v) for v in verdicts], indent=1))
+        Path(arguments.report).write_text(
+            json.dumps([dataclasses.asdict(v) for v in verdicts], indent=1)
+        )
 
 
 if __name__ == "__main__":

@@ -43,7 +43,9 @@ def _failures(first: int, every: int) -> dict[str, Any]:
     failures: dict[str, Any] = {}
     for line in itertools.islice(harness.iter_lines(str(CORPUS / "dev")), first, None, every):
         case = harness.Case(json.loads(line))
-        result = compiler.run_backend(compiler.run_hlo_passes(parse_hlo(case.hlo), options), options)
+        result = compiler.run_backend(
+            compiler.run_hlo_passes(parse_hlo(case.hlo), options), options
+        )
         assert result.executable is not None
         passed, problem, _ = harness.compare_case(result.executable.execute(case.inputs), case)
         if not passed:

@@ -6,7 +6,14 @@ from collections import Counter
 
 import pytest
 
-from tests.conformance.cross_conformance import CORPUS, check, check_apart, compile_case, harness, sample
+from tests.conformance.cross_conformance import (
+    CORPUS,
+    check,
+    check_apart,
+    compile_case,
+    harness,
+    sample,
+)
 from xla_explorer.backends.registry import platform
 
 pytestmark = pytest.mark.shared
@@ -28,7 +35,11 @@ def _cases(backend: str, count: int):
 @pytest.mark.sampled(2)
 def test_twenty_cases(backend: str) -> None:
     found, cases = _cases(backend, 20)
-    wrong = {case.name: answer for case in cases if not (answer := check(found, backend, case)).startswith("pass")}
+    wrong = {
+        case.name: answer
+        for case in cases
+        if not (answer := check(found, backend, case)).startswith("pass")
+    }
     assert not wrong
 
 
@@ -42,4 +53,7 @@ def test_three_hundred_cases_over_all_opcodes(backend: str) -> None:
     answers = {case.name: check_apart(found, backend, case) for case in cases}
     # One Fourier transform and one convolution sum in another order than the reference.
     wrong = {name: answer for name, answer in answers.items() if not answer.startswith("pass")}
-    assert len(wrong) <= 0.01 * len(cases), (Counter(answer.split(":")[0] for answer in answers.values()), wrong)
+    assert len(wrong) <= 0.01 * len(cases), (
+        Counter(answer.split(":")[0] for answer in answers.values()),
+        wrong,
+    )

@@ -20,8 +20,10 @@ add { x = bf16[] parameter(0)
 ENTRY e { a = bf16[2,935,19] parameter(0)
  zero = bf16[] constant(0)
  ROOT r = bf16[2] reduce(a, zero), dimensions={1,2}, to_apply=add }"""
-IN_TWO_STEPS = LONG_SUM.replace("ROOT r = bf16[2] reduce(a, zero), dimensions={1,2}",
-                                "part = bf16[2,935] reduce(a, zero), dimensions={2}, to_apply=add\n ROOT r = bf16[2] reduce(part, zero), dimensions={1}")
+IN_TWO_STEPS = LONG_SUM.replace(
+    "ROOT r = bf16[2] reduce(a, zero), dimensions={1,2}",
+    "part = bf16[2,935] reduce(a, zero), dimensions={2}, to_apply=add\n ROOT r = bf16[2] reduce(part, zero), dimensions={1}",
+)
 SOLVE = """HloModule m
 ENTRY e { a = f32[256,256] parameter(0)
  b = f32[256,192] parameter(1)
@@ -48,7 +50,10 @@ ENTRY e { p = bf16[3,32,3,13] parameter(0)
  w = f32[3,64,3,13]{1,3,2,0} convert(t)
  zero = f32[] constant(0)
  ROOT r = f32[3,64,13]{2,1,0} reduce(w, zero), dimensions={2}, to_apply=add }"""
-READ_TWICE = NARROW_DOT.replace("ROOT r", "r").replace("to_apply=add }", "to_apply=add\n ROOT o = (f32[3,64,13]{2,1,0}, bf16[3,3,13,64]{3,2,1,0}) tuple(r, d) }")
+READ_TWICE = NARROW_DOT.replace("ROOT r", "r").replace(
+    "to_apply=add }",
+    "to_apply=add\n ROOT o = (f32[3,64,13]{2,1,0}, bf16[3,3,13,64]{3,2,1,0}) tuple(r, d) }",
+)
 
 REAL = """HloModule m
 ENTRY e { a = f32[512,17] parameter(0)
@@ -66,9 +71,11 @@ add { x = f64[] parameter(0)
 ENTRY e { a = f64[60,60] parameter(0)
  zero = f64[] constant(0)
  ROOT r = f64[59,59] reduce-window(a, zero), window={size=2x2}, to_apply=add }"""
-ROWS_FIRST = WINDOW.replace("ROOT r = f64[59,59] reduce-window(a, zero), window={size=2x2}",
-                            "rows = f64[60,59] reduce-window(a, zero), window={size=1x2}, to_apply=add\n"
-                            " ROOT r = f64[59,59] reduce-window(rows, zero), window={size=2x1}")
+ROWS_FIRST = WINDOW.replace(
+    "ROOT r = f64[59,59] reduce-window(a, zero), window={size=2x2}",
+    "rows = f64[60,59] reduce-window(a, zero), window={size=1x2}, to_apply=add\n"
+    " ROOT r = f64[59,59] reduce-window(rows, zero), window={size=2x1}",
+)
 
 
 def multiples(*sizes: int) -> np.ndarray:

@@ -8,7 +8,10 @@ import pytest
 
 from tests.conformance.executable_corpus_cpu import DIFFERENCES, corpus, known_differences, run_all
 
-pytestmark = [pytest.mark.shared, pytest.mark.skipif(not corpus.CORPUS.is_dir(), reason=f"the corpus is not at {corpus.CORPUS}")]
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not corpus.CORPUS.is_dir(), reason=f"the corpus is not at {corpus.CORPUS}"),
+]
 
 
 def test_every_difference_has_a_reason() -> None:
@@ -21,7 +24,10 @@ def test_every_difference_has_a_reason() -> None:
 def test_a_sample_of_the_cases() -> None:
     count, problems, _ = run_all(jobs=1, first=11, every=80)
     known = known_differences()
-    assert count > 30 and {name: problem for name, problem in problems.items() if name not in known} == {}
+    assert (
+        count > 30
+        and {name: problem for name, problem in problems.items() if name not in known} == {}
+    )
 
 
 @pytest.mark.slow

@@ -24,7 +24,9 @@ EVERY = 18  # one case in so many: about 100
 def _harness() -> ModuleType:
     if not (CORPUS / "conformance.py").exists():
         pytest.skip(f"the conformance corpus is not at {CORPUS}")
-    spec = importlib.util.spec_from_file_location("conformance_harness_gpu", CORPUS / "conformance.py")
+    spec = importlib.util.spec_from_file_location(
+        "conformance_harness_gpu", CORPUS / "conformance.py"
+    )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -33,13 +35,18 @@ def _harness() -> ModuleType:
 
 def _check(every: int, first: int, allowed: float) -> None:
     harness = _harness()
-    cases = [harness.Case(json.loads(line)) for line in itertools.islice(harness.iter_lines(str(CORPUS / "dev")), first, None, every)]
+    cases = [
+        harness.Case(json.loads(line))
+        for line in itertools.islice(harness.iter_lines(str(CORPUS / "dev")), first, None, every)
+    ]
     compiler = GpuCompiler()
     options = CompileOptions(journal="off", backend_options={"device": "emulator"})
     failures: dict[str, str] = {}
     evaluated: Counter[str] = Counter()
     for case in cases:
-        result = compiler.run_backend(compiler.run_hlo_passes(parse_hlo(case.hlo), options), options)
+        result = compiler.run_backend(
+            compiler.run_hlo_passes(parse_hlo(case.hlo), options), options
+        )
         assert result.stages["ptx"].text.count(".visible .entry") == len(result.program.kernels)
         evaluated.update([thunk.reason.code for thunk in result.program.evaluated[:1]])
         # Races of threads, in shared and in global memory, bounds, alignment, uninitialised reads, barriers, masks: all are searched for.

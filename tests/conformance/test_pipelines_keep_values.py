@@ -32,7 +32,10 @@ from xla_explorer.hlo.text import parse_hlo
 CONFORMANCE = SHARED / "conformance"
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not CORPUS.is_dir() or not CONFORMANCE.is_dir(), reason=f"the corpora are not at {CORPUS.parent}"),
+    pytest.mark.skipif(
+        not CORPUS.is_dir() or not CONFORMANCE.is_dir(),
+        reason=f"the corpora are not at {CORPUS.parent}",
+    ),
 ]
 PIPELINES = {
     "default": "default",
@@ -47,7 +50,9 @@ KNOWN: dict[str, str] = {}
 @cache
 def harness() -> ModuleType:
     """The runner of the conformance corpus as a module."""
-    spec = importlib.util.spec_from_file_location("conformance_harness", CONFORMANCE / "conformance.py")
+    spec = importlib.util.spec_from_file_location(
+        "conformance_harness", CONFORMANCE / "conformance.py"
+    )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -97,15 +102,28 @@ def _checked(place: tuple[int, str]) -> tuple[str, str | None]:
 
 def failures(pipeline: str, every: int = 1, pattern: str = "", jobs: int = 2) -> dict[str, str]:
     """Cases of both corpora that pass without the passes and fail with them, each `every`-th of those that match."""
-    work: list[Job] = [(conformance_problem, case.name, case) for case in harness().load_cases(str(CONFORMANCE / "dev"))]
+    work: list[Job] = [
+        (conformance_problem, case.name, case)
+        for case in harness().load_cases(str(CONFORMANCE / "dev"))
+    ]
     differing = known_differences("exec_cases")
-    work += [(executable_problem, case["name"], case) for case in cases("exec_cases") if case["name"] not in differing]
+    work += [
+        (executable_problem, case["name"], case)
+        for case in cases("exec_cases")
+        if case["name"] not in differing
+    ]
     _JOBS[:] = [job for job in work if re.search(pattern, job[1])][::every]
     places = range(len(_JOBS))
     with multiprocessing.get_context("fork").Pool(jobs) as pool:
         results = pool.imap(_checked, [(number, pipeline) for number in places], chunksize=8)
-        found = {number: problem for number, (_, problem) in zip(places, results, strict=True) if problem}
-    return {_JOBS[number][1]: problem for number, problem in found.items() if _checked((number, ""))[1] is None}
+        found = {
+            number: problem for number, (_, problem) in zip(places, results, strict=True) if problem
+        }
+    return {
+        _JOBS[number][1]: problem
+        for number, problem in found.items()
+        if _checked((number, ""))[1] is None
+    }
 
 
 @pytest.mark.slow
@@ -124,7 +142,9 @@ def test_the_corpora_keep_their_values(pipeline: str) -> None:
 
 def main() -> int:
     """Print the failures; exit code 1 when there are any."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pipeline", default="default")
     parser.add_argument("--filter", default="")
     parser.add_argument("--every", type=int, default=1)

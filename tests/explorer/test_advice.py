@@ -17,8 +17,12 @@ ROOT = parse_hlo(TEXT).entry.root
 RULES = {rule.__name__: rule for rule in OWN_RULES}
 
 
-def kernels(count: int, us: float, bound: str = "memory", least: float | None = None, reason: str = "") -> list[OwnKernel]:
-    return [OwnKernel(KernelFact(ROOT, us, 1, "m.py:2", least), bound, 1, reason) for _ in range(count)]
+def kernels(
+    count: int, us: float, bound: str = "memory", least: float | None = None, reason: str = ""
+) -> list[OwnKernel]:
+    return [
+        OwnKernel(KernelFact(ROOT, us, 1, "m.py:2", least), bound, 1, reason) for _ in range(count)
+    ]
 
 
 CASES: list[tuple[str, dict[str, Any], str, float]] = [
@@ -33,7 +37,9 @@ CASES: list[tuple[str, dict[str, Any], str, float]] = [
 
 
 @pytest.mark.parametrize(("rule", "seen", "says", "gain"), CASES, ids=[case[0] for case in CASES])
-def test_a_rule_says_what_it_saw_and_what_to_try(rule: str, seen: dict[str, Any], says: str, gain: float) -> None:
+def test_a_rule_says_what_it_saw_and_what_to_try(
+    rule: str, seen: dict[str, Any], says: str, gain: float
+) -> None:
     facts = OwnFacts(1000.0, (), (), 1, False)._replace(**seen)
     advice = RULES[rule](facts)
     assert advice is not None and says in advice.sentence and advice.gain_us == pytest.approx(gain)
@@ -49,7 +55,12 @@ def test_the_page_of_advice_has_its_times_from_the_model_then_from_the_profile()
     facts = own_facts(session)
     assert facts.measured and facts.run_us == pytest.approx(frame["median_us"][1:].sum())
     page = session.explain()
-    assert "measured" in page.headline() and list(page.to_frame().columns) == ["gain_us", "share", "sentence", "line"]
-    assert page.to_json() and session._explorer_source_().reports.requests["advice"](session._explorer_source_().reports, {}) == [
-        [a.sentence, a.gain_us, a.line] for a in page.advice
+    assert "measured" in page.headline() and list(page.to_frame().columns) == [
+        "gain_us",
+        "share",
+        "sentence",
+        "line",
     ]
+    assert page.to_json() and session._explorer_source_().reports.requests["advice"](
+        session._explorer_source_().reports, {}
+    ) == [[a.sentence, a.gain_us, a.line] for a in page.advice]

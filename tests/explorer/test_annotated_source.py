@@ -26,8 +26,12 @@ def session() -> xe.Session:
     return xe.compile(TEXT)
 
 
-def test_a_line_belongs_to_the_kernels_that_compute_it_not_to_those_that_read_it(session: xe.Session) -> None:
-    lines = {line.text.split("=")[0].strip(): line for line in session.annotate(measure=False).lines}
+def test_a_line_belongs_to_the_kernels_that_compute_it_not_to_those_that_read_it(
+    session: xe.Session,
+) -> None:
+    lines = {
+        line.text.split("=")[0].strip(): line for line in session.annotate(measure=False).lines
+    }
     assert len(lines["d"].kernels) == 1 and lines["d"].kernels != lines["e"].kernels
     assert lines["e"].kernels == lines["a"].kernels == lines["ROOT l"].kernels
     assert lines["x"].kernels == ()
@@ -35,7 +39,10 @@ def test_a_line_belongs_to_the_kernels_that_compute_it_not_to_those_that_read_it
 
 def test_shares_come_from_the_last_profile(session: xe.Session) -> None:
     names = [step.name for step in program_steps(session)]
-    rows = [{"kernel": "(whole program)", "median_us": 10.0}, *[{"kernel": f"%{n}", "median_us": 3.0 + k} for k, n in enumerate(names)]]
+    rows = [
+        {"kernel": "(whole program)", "median_us": 10.0},
+        *[{"kernel": f"%{n}", "median_us": 3.0 + k} for k, n in enumerate(names)],
+    ]
     session.last_profile = pandas.DataFrame(rows)
     listing = session.annotate(measure=False)
     total = sum(3.0 + k for k in range(len(names)))
@@ -44,7 +51,9 @@ def test_shares_come_from_the_last_profile(session: xe.Session) -> None:
     assert listing.to_html().count("rgba(") == len([line for line in listing.lines if line.kernels])
 
 
-def test_every_line_with_code_unfolds_and_size_is_bounded(session: xe.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_line_with_code_unfolds_and_size_is_bounded(
+    session: xe.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from xla_explorer.explorer.code import annotated_source
 
     listing = session.annotate(measure=False)

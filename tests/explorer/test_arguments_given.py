@@ -78,10 +78,17 @@ def test_any_byte_but_zero_is_true(way: str) -> None:
 
 def test_many_parameters_do_not_hide_the_next_step() -> None:
     parameters = "\n".join(f"  p{k} = f32[{k + 1}] parameter({k})" for k in range(107))
-    session = xe.compile(f"HloModule m\nENTRY e {{\n{parameters}\n  ROOT r = f32[1] negate(p0) }}", backend="interpreter")
+    session = xe.compile(
+        f"HloModule m\nENTRY e {{\n{parameters}\n  ROOT r = f32[1] negate(p0) }}",
+        backend="interpreter",
+    )
     with pytest.raises(xe.XlaExplorerError, match="takes 107 arguments, got 3") as caught:
         session(1, 2, 3)
-    assert len(str(caught.value)) < 500 and "jax.tree.leaves" in caught.value.hint and "p7: f32[8] and 99 more" in caught.value.hint
+    assert (
+        len(str(caught.value)) < 500
+        and "jax.tree.leaves" in caught.value.hint
+        and "p7: f32[8] and 99 more" in caught.value.hint
+    )
 
 
 def test_random_arguments_larger_than_memory() -> None:

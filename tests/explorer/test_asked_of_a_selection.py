@@ -46,27 +46,44 @@ def test_the_tensor_of_an_instruction_has_its_nan_and_its_difference(session: xe
     x = np.linspace(-1, 1, 256, dtype=np.float32)
     found = session.passes.value("%l", x)
     facts = found.facts()
-    assert facts["nan"] == 128 and facts["infinite"] == 0 and facts["largest difference to the module as written"] == 0.0
+    assert (
+        facts["nan"] == 128
+        and facts["infinite"] == 0
+        and facts["largest difference to the module as written"] == 0.0
+    )
     assert np.array_equal(found.array[128:], np.log(x[128:].astype(np.float64)).astype(np.float32))
     assert sum(row.number for row in found.histogram()) == 128 and "histogram" in str(found)
     with pytest.raises(xe.XlaExplorerError, match="is not in the module"):
         session.passes.value("%ones", x)
     assert session.passes.value("%ones", x, step=0).facts()["mean"] == 1.0
-    live = answer(session._explorer_source_(), {"ask": "values", "step": 0, "id": session.passes.find("%l")})
+    live = answer(
+        session._explorer_source_(), {"ask": "values", "step": 0, "id": session.passes.find("%l")}
+    )
     assert ["elements", 256] in live["facts"] and len(live["histogram"]) > 1
 
 
 def test_the_chain_of_callers(session: xe.Session) -> None:
-    assert session.passes.callers("%l").values.tolist() == [["/a/model.py", "attn", 40], ["/a/model.py", "step", 90]]
+    assert session.passes.callers("%l").values.tolist() == [
+        ["/a/model.py", "attn", 40],
+        ["/a/model.py", "step", 90],
+    ]
     data = answer(session._explorer_source_(), {"ask": "callers"})
     innermost = data["frames"][data["of"][str(session.passes.find("%l"))]]
-    assert innermost[:3] == ["/a/model.py", "attn", 40] and data["frames"][innermost[3]][:3] == ["/a/model.py", "step", 90]
+    assert innermost[:3] == ["/a/model.py", "attn", 40] and data["frames"][innermost[3]][:3] == [
+        "/a/model.py",
+        "step",
+        90,
+    ]
 
 
 def test_costs_and_opcodes_by_pass(session: xe.Session) -> None:
     costs = session.passes.costs()
     simplified = costs[costs["pass"] == "algsimp"].iloc[0]
-    assert simplified["delta_instructions"] < 0 and simplified["delta_bytes"] < 0 and simplified["delta_flops"] == -256
+    assert (
+        simplified["delta_instructions"] < 0
+        and simplified["delta_bytes"] < 0
+        and simplified["delta_flops"] == -256
+    )
     assert simplified["attempts"] >= simplified["rewrites"] >= 1
     opcodes = session.passes.opcodes().set_index("opcode")
     change = session.passes.opcodes(change=True).set_index("opcode")
@@ -91,20 +108,35 @@ def test_control_flow_of_a_kernel(session: xe.Session, stage: str) -> None:
         ("sass", "\t/*0000*/ @P0 BRA `(.L_x_1) ;\n\t/*0010*/ IADD ;\n.L_x_1:\n\t/*0020*/ EXIT ;", {"entry": ("line 2", ".L_x_1"), "line 2": (".L_x_1",), ".L_x_1": ()}),
     ],
 )  # fmt: skip
-def test_blocks_end_at_branches_and_labels(stage: str, text: str, goes_to: dict[str, tuple[str, ...]]) -> None:
+def test_blocks_end_at_branches_and_labels(
+    stage: str, text: str, goes_to: dict[str, tuple[str, ...]]
+) -> None:
     lines = [CodeLine(number, line, None) for number, line in enumerate(text.split("\n"), 1)]
     assert {block.label: block.goes_to for block in blocks_of(stage, lines)} == goes_to
 
 
-def test_each_rule_and_each_pass_of_llvm_has_its_time_and_all_stand_in_one_flame(session: xe.Session) -> None:
+def test_each_rule_and_each_pass_of_llvm_has_its_time_and_all_stand_in_one_flame(
+    session: xe.Session,
+) -> None:
     frame = session.passes.rule_times(idle=True)
-    acted = {event.by for event in session.passes.journal.events if event.is_rewrite and event.acted}
+    acted = {
+        event.by for event in session.passes.journal.events if event.is_rewrite and event.acted
+    }
     made = frame[frame["made"] > 0]
-    assert acted <= set(made["rule"]) and (made["ms"] > 0).all() and (made["fitted"] >= made["made"]).all()
-    assert abs(frame["share"].sum() - 1) < 1e-6 and (frame["tried"] == 0).any(), "idle rules stand there too"
+    assert (
+        acted <= set(made["rule"])
+        and (made["ms"] > 0).all()
+        and (made["fitted"] >= made["made"]).all()
+    )
+    assert abs(frame["share"].sum() - 1) < 1e-6 and (frame["tried"] == 0).any(), (
+        "idle rules stand there too"
+    )
     twice = session.passes.rule_times(session)
     sums = frame.groupby("rule")["tried"].sum()
-    assert all(row.tried == 2 * sums[row.rule] for row in twice.groupby("rule", as_index=False)["tried"].sum().itertuples())
+    assert all(
+        row.tried == 2 * sums[row.rule]
+        for row in twice.groupby("rule", as_index=False)["tried"].sum().itertuples()
+    )
     flame = session.passes.flame()
     html, flame = flame.to_html(), flame.to_frame()
     passes = flame[flame["depth"] == 2].groupby("name")["ms"].sum()

@@ -47,10 +47,17 @@ def test_a_dump_compiled_again_has_decisions_and_says_what_xla_did(dump: Path) -
     session = xe.load(dump).compile(threads=1)
     assert len(session.decisions("fusion")) > 0 and session.beside is not None
     lineage = session.passes.lineage
-    said = {pair: session.beside.says(lineage, *[session.passes.find(name) for name in pair]) for pair in (("n", "t"), ("d", "n"), ("x", "e"))}
+    said = {
+        pair: session.beside.says(lineage, *[session.passes.find(name) for name in pair])
+        for pair in (("n", "t"), ("d", "n"), ("x", "e"))
+    }
     assert said["n", "t"] == "computes both in one kernel" and said["d", "n"] == "uses two kernels"
     assert said["x", "e"].startswith("not known")
-    rows = [row for row in session._explorer_source_().decisions() if row.kind == "fusion" and len(row.names) == 2]
+    rows = [
+        row
+        for row in session._explorer_source_().decisions()
+        if row.kind == "fusion" and len(row.names) == 2
+    ]
     assert rows and all("XLA" in row.facts for row in rows)
     assert session.override(forbid=[("n", "t")]).beside is session.beside
 
@@ -58,9 +65,15 @@ def test_a_dump_compiled_again_has_decisions_and_says_what_xla_did(dump: Path) -
 def test_a_dump_without_a_result_is_compiled_all_the_same(dump: Path) -> None:
     (dump / "module_0001.jit_f.cpu_after_optimizations.txt").unlink()
     session = xe.load(dump).compile(threads=1)
-    assert session.beside is None and session(*[np.ones((64, 64), np.float32)] * 2).shape == (64, 64)
+    assert session.beside is None and session(*[np.ones((64, 64), np.float32)] * 2).shape == (
+        64,
+        64,
+    )
 
 
 def test_the_dump_itself_says_where_decisions_are(dump: Path) -> None:
     reports = xe.load(dump).session()._explorer_source_().reports
-    assert "XLA dumps no decisions" in reports.no_decisions() and ".compile()" in reports.no_decisions()
+    assert (
+        "XLA dumps no decisions" in reports.no_decisions()
+        and ".compile()" in reports.no_decisions()
+    )

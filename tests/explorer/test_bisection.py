@@ -48,13 +48,17 @@ def right_negate_twice(computation: HloComputation, x: HloInstruction) -> HloIns
 
 
 @rule(multiply(any_("x"), any_("y")), exactness=Exactness.NUMERIC, before=_EXAMPLE, after=_EXAMPLE)
-def wrong_algebra(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction | None:
+def wrong_algebra(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction | None:
     """x * y becomes x + y."""
     return computation.add("add", instruction.shape, (x, y)) if instruction.shape.rank else None
 
 
 @rule(divide(any_("x"), any_("y")), exactness=Exactness.NUMERIC, before=_EXAMPLE, after=_EXAMPLE)
-def wrong_operand_order(computation: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction | None:
+def wrong_operand_order(
+    computation: HloComputation, x: HloInstruction, y: HloInstruction
+) -> HloInstruction | None:
     """x / y becomes y / x."""
     if y.opcode.name != "parameter":
         return None
@@ -62,7 +66,9 @@ def wrong_operand_order(computation: HloComputation, x: HloInstruction, y: HloIn
 
 
 @rule(subtract(any_("x"), any_("y")), exactness=Exactness.NUMERIC, before=_EXAMPLE, after=_EXAMPLE)
-def right_subtract(computation: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+def right_subtract(
+    computation: HloComputation, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """x - y is x + -y."""
     return computation.add("add", x.shape, (x, computation.add("negate", y.shape, (y,))))
 
@@ -101,7 +107,9 @@ class FoldsWrongly:
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         six = module.find("six")
-        if context.decide("folding", (), (), six) is not None or not context.may_rewrite("fold-product"):
+        if context.decide("folding", (), (), six) is not None or not context.may_rewrite(
+            "fold-product"
+        ):
             return False
         made = module.entry.add_constant(literal_from_array(np.float32(5), six.shape))
         module.entry.replace(six, made)
@@ -122,15 +130,26 @@ class FusesWrongly:
             if context.decide("planted-fusion", (), (), i.operands[0], i) is not None:
                 continue
             body = module.add_computation(f"fused_{name}")
-            body.set_root(body.add(i.opcode, i.shape, [body.add_parameter(k, o.shape) for k, o in enumerate(i.operands)]))
+            body.set_root(
+                body.add(
+                    i.opcode,
+                    i.shape,
+                    [body.add_parameter(k, o.shape) for k, o in enumerate(i.operands)],
+                )
+            )
             operands = i.operands[::-1] if name == "p" else i.operands
-            kind = module.entry.add("fusion", i.shape, operands, called=(body,)).attributes.with_values(kind="kLoop")
+            kind = module.entry.add(
+                "fusion", i.shape, operands, called=(body,)
+            ).attributes.with_values(kind="kLoop")
             fusion = list(module.entry.instructions.values())[-1]
             module.entry.set_attributes(fusion, kind)
             module.entry.replace(i, fusion)
             module.entry.remove(i)
             # Callees stand before their callers.
-            module.computations = {body.name: body, **{n: c for n, c in module.computations.items() if c is not body}}
+            module.computations = {
+                body.name: body,
+                **{n: c for n, c in module.computations.items() if c is not body},
+            }
             changed = True
         return changed
 
@@ -145,7 +164,9 @@ class LaysOutWrongly:
         i = module.find("t")
         if context.decide("planted-layout", (), (), i) is not None:
             return False
-        turned = module.entry.add("transpose", None, (i.operands[0],), i.attributes.with_values(dimensions=(1, 0)))
+        turned = module.entry.add(
+            "transpose", None, (i.operands[0],), i.attributes.with_values(dimensions=(1, 0))
+        )
         module.entry.replace_operand(i, 0, module.entry.add("reshape", i.shape, (turned,)))
         return True
 
@@ -164,12 +185,16 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize(("planted", "guilty", "subject"), PLANTED, ids=[guilty for _, guilty, _ in PLANTED])
+@pytest.mark.parametrize(
+    ("planted", "guilty", "subject"), PLANTED, ids=[guilty for _, guilty, _ in PLANTED]
+)
 def test_a_planted_error_is_found_to_the_rule(planted: object, guilty: str, subject: str) -> None:
     session = xe.compile(TEXT, backend="interpreter", passes=_pipeline(planted))
     result = session.bisect(X, Y)
     assert result and result.pass_name == planted.name, str(result)  # type: ignore[attr-defined]
-    assert result.rule == guilty and result.event is not None and subject in result.event.names, str(result)
+    assert result.rule == guilty and result.event is not None and subject in result.event.names, (
+        str(result)
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,17 +211,29 @@ class Repairs:
             if i.opcode.name == "parameter":
                 made[i] = computation.parameters()[i.parameter_number]
             else:
-                made[i] = computation.add(i.opcode, i.shape, [made[o] for o in i.operands], i.attributes, payload=i.payload)
+                made[i] = computation.add(
+                    i.opcode,
+                    i.shape,
+                    [made[o] for o in i.operands],
+                    i.attributes,
+                    payload=i.payload,
+                )
         computation.set_root(made[right.entry.root])
         return True
 
 
 def test_a_later_pass_that_repairs_the_value_hides_nothing() -> None:
-    pipeline = PassPipeline("planted", (make_pass("cse"), DropsUser(), make_pass("dce"), Repairs(), make_pass("dce")))
+    pipeline = PassPipeline(
+        "planted", (make_pass("cse"), DropsUser(), make_pass("dce"), Repairs(), make_pass("dce"))
+    )
     session = xe.compile(TEXT, backend="interpreter", passes=pipeline)
     np.testing.assert_allclose(session(X, Y), xe.evaluate(session.source, X, Y), rtol=1e-6)
     result = session.bisect(X, Y)
-    assert result.pass_name == "drops-a-user" and result.event is not None and "q" in result.event.names, str(result)
+    assert (
+        result.pass_name == "drops-a-user"
+        and result.event is not None
+        and "q" in result.event.names
+    ), str(result)
 
 
 def test_values_are_checked_after_every_pass_on_request() -> None:
@@ -206,7 +243,11 @@ def test_values_are_checked_after_every_pass_on_request() -> None:
     with pytest.raises(xe.errors.InvalidOptionError, match="True or the arguments, got int"):
         xe.compile(TEXT, backend="interpreter", check_values=3)
     problem = caught.value.session.error
-    assert isinstance(problem, ValuesDifferError) and problem.pass_name == "folds-wrongly" and problem.error > 0.01
+    assert (
+        isinstance(problem, ValuesDifferError)
+        and problem.pass_name == "folds-wrongly"
+        and problem.error > 0.01
+    )
     assert [s.name for s in caught.value.session.passes.record.steps][-1] == "folds-wrongly"
 
 
@@ -219,7 +260,9 @@ def test_a_pass_that_leaves_what_cannot_be_evaluated_is_found() -> None:
             i = module.find("s")
             return module.entry.set_shape(i, i.shape.with_dimensions((4, 3))) is None
 
-    result = xe.compile(TEXT, backend="interpreter", passes=PassPipeline("p", (Unshapes(),)), keep_errors=True).bisect(X, Y)
+    result = xe.compile(
+        TEXT, backend="interpreter", passes=PassPipeline("p", (Unshapes(),)), keep_errors=True
+    ).bisect(X, Y)
     assert result.pass_name == "unshapes" and result.error == float("inf") and result.problem
 
 
@@ -228,9 +271,10 @@ def test_bisect_without_snapshots_says_so() -> None:
         xe.compile(TEXT, backend="interpreter", journal="off").bisect(X, Y)
 
 
-
 def test_the_error_after_each_pass_and_each_rewrite() -> None:
-    session = xe.compile(TEXT, backend="interpreter", passes=_pipeline(_rules("algebra", wrong_algebra)()))
+    session = xe.compile(
+        TEXT, backend="interpreter", passes=_pipeline(_rules("algebra", wrong_algebra)())
+    )
     result = session.bisect(X, Y)
     frame = session.passes.errors(X, Y, rewrites=True)
     passes = frame[frame["rewrite"].isna()]
@@ -240,5 +284,9 @@ def test_the_error_after_each_pass_and_each_rewrite() -> None:
     wrong = frame[frame["rewrite"].notna() & ~frame["agrees"].astype(bool)].iloc[0]
     assert wrong["rewrite"] == result.rewrite and wrong["by"].startswith("wrong-algebra on %t")
     before = frame[(frame["step"] == result.step) & (frame["rewrite"] < result.rewrite)]
-    assert len(before) == result.rewrite - 1 and before["agrees"].all() and (before["error"] < 1e-5).all()
+    assert (
+        len(before) == result.rewrite - 1
+        and before["agrees"].all()
+        and (before["error"] < 1e-5).all()
+    )
     assert len(session.passes.errors(X, Y)) == len(passes)

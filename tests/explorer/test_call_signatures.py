@@ -15,7 +15,9 @@ def test_each_kind_of_change_has_its_place() -> None:
     rows = {(c.place, c.what): (c.first, c.second) for c in found.changes}
     assert rows["args[0]['w']", "shape"] == ("(4, 5)", "(4, 6)")
     assert rows["args[0]['b']", "element type"] == ("float32", "float64")
-    assert rows["args[1]", "weak type"] == ("True", "False"), "a Python number is weakly typed, a numpy scalar is not"
+    assert rows["args[1]", "weak type"] == ("True", "False"), (
+        "a Python number is weakly typed, a numpy scalar is not"
+    )
     assert "args[0]['w']" in str(found) and len(found.to_frame()) == len(found.changes)
 
 
@@ -29,7 +31,9 @@ def test_values_count_for_static_arguments_only() -> None:
 
 def test_structure() -> None:
     found = xe.compare.signatures(([np.zeros(2)],), ([np.zeros(2), np.zeros(2)],))
-    assert [(c.place, c.what, c.first) for c in found.changes] == [("args[0][1]", "structure", "absent")]
+    assert [(c.place, c.what, c.first) for c in found.changes] == [
+        ("args[0][1]", "structure", "absent")
+    ]
     assert "no compile is needed" in str(xe.compare.signatures({"x": 1}, {"x": 2}))
 
 
@@ -45,7 +49,10 @@ def test_a_committed_argument_is_named_with_its_device(whole: bool) -> None:
 
     free = {"a": jax.numpy.ones(3), "b": jax.numpy.ones(3)}
     for place in (device, jax.sharding.SingleDeviceSharding(device)):
-        rows = [(c.place, c.what, c.first, c.second) for c in xe.compare.signatures((free,), (arguments(place),)).changes]
+        rows = [
+            (c.place, c.what, c.first, c.second)
+            for c in xe.compare.signatures((free,), (arguments(place),)).changes
+        ]
         named = ["args[0]['a']", "args[0]['b']"] if whole else ["args[0]['b']"]
         assert rows == [(name, "device", "not committed", "committed to cpu:0") for name in named]
 

@@ -21,7 +21,11 @@ def captured(kind: Any, mebibytes: int) -> np.ndarray:
     return (np.arange(count) % 7).astype(kind)
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.int32, np.float16, np.bool_, np.complex64], ids=lambda kind: np.dtype(kind).name)
+@pytest.mark.parametrize(
+    "kind",
+    [np.float32, np.int32, np.float16, np.bool_, np.complex64],
+    ids=lambda kind: np.dtype(kind).name,
+)
 @pytest.mark.parametrize("where", ["closure", "jitted", "loop"])
 def test_a_captured_array_is_named(kind: Any, where: str) -> None:
     table = captured(kind, 2)

@@ -12,7 +12,10 @@ from xla_explorer.explorer.sessions.compilation import program_steps
 
 if TYPE_CHECKING:
     import altair  # not while tests are collected: it takes longer than all of its tests
-pytestmark = pytest.mark.skipif(find_spec("altair") is None, reason='needs the extra `charts`: pip install "xla-explorer[charts]"')
+pytestmark = pytest.mark.skipif(
+    find_spec("altair") is None,
+    reason='needs the extra `charts`: pip install "xla-explorer[charts]"',
+)
 
 TEXT = """HloModule m
 ENTRY e {
@@ -24,13 +27,17 @@ ENTRY e {
 
 
 def points(chart: altair.LayerChart) -> list[dict[str, object]]:
-    return max([layer.data.to_dict("records") for layer in chart.layer], key=lambda rows: len(rows[0]))
+    return max(
+        [layer.data.to_dict("records") for layer in chart.layer], key=lambda rows: len(rows[0])
+    )
 
 
 def test_the_roofline_has_a_point_for_each_kernel() -> None:
     session = xe.compile(TEXT)
     chart = xe.charts.roofline(session.profile(repeats=3))
-    assert {row["kernel"] for row in points(chart)} == {f"%{s.name}" for s in program_steps(session)}
+    assert {row["kernel"] for row in points(chart)} == {
+        f"%{s.name}" for s in program_steps(session)
+    }
     assert all(row["GFLOP/s"] > 0 for row in points(chart)) and "GFLOP/s" in chart.to_json()
     with pytest.raises(xe.XlaExplorerError, match="no kernel"):
         xe.charts.roofline(session.profile(repeats=1).iloc[:1])
@@ -43,7 +50,9 @@ def test_predicted_and_memory() -> None:
     assert "live_bytes" in xe.charts.memory(session).to_json()
 
 
-@pytest.mark.skipif(find_spec("vl_convert") is None, reason="needs vl-convert of the extra `charts`")
+@pytest.mark.skipif(
+    find_spec("vl_convert") is None, reason="needs vl-convert of the extra `charts`"
+)
 def test_charts_are_shown_without_a_network_unless_the_user_chose() -> None:
     import altair
 

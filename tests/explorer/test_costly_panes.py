@@ -10,7 +10,9 @@ from xla_explorer.explorer.page.payload import build_payload
 
 
 def _chain(count: int) -> str:
-    body = "".join([f"  v{k + 1} = f32[8] {'add' if k % 2 else 'multiply'}(v{k}, v0)\n" for k in range(count)])
+    body = "".join(
+        [f"  v{k + 1} = f32[8] {'add' if k % 2 else 'multiply'}(v{k}, v0)\n" for k in range(count)]
+    )
     return f"HloModule chain\nENTRY e {{\n  v0 = f32[8] parameter(0)\n{body}  ROOT r = f32[8] abs(v{count})\n}}\n"
 
 
@@ -19,7 +21,9 @@ def _ptx(session: xe.Session, live: bool) -> dict[str, object]:
     return dict(next(pane for pane in panes if pane["name"] == "ptx"))
 
 
-def test_ptx_of_a_module_that_is_not_small_waits_until_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ptx_of_a_module_that_is_not_small_waits_until_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(code_panes, "SMALL_FOR_PTX", 8)
     session = xe.compile(_chain(9), threads=1)
     saved = _ptx(session, live=False)
@@ -33,7 +37,9 @@ def test_ptx_of_a_small_module_is_always_there() -> None:
     assert ".visible .entry" in str(_ptx(xe.compile(_chain(5), threads=1), live=False)["lines"])
 
 
-def test_the_static_form_leaves_out_what_the_page_does_not_make(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_static_form_leaves_out_what_the_page_does_not_make(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     session = xe.compile(_chain(5), threads=1)
     monkeypatch.setattr(code_panes, "MOST_LLVM_LINES_GENERATED", 1)
     assert "define" in session.to_html() and not session.stage("llvm-ir-optimized").is_made

@@ -23,7 +23,11 @@ def test_a_line_of_its_own_for_every_line_of_ptx(counted):
     assert isinstance(counted, CountedPtx) and tuple(counted.lines.columns) == COLUMNS
     assert len(counted.lines) == len(counted.text.splitlines())
     ran = counted.lines[counted.lines["warp_instructions"] > 0]
-    assert len(ran) > 5 and ran["share"].sum() == pytest.approx(1.0) and ran["hlo"].str.startswith("%").mean() > 0.5
+    assert (
+        len(ran) > 5
+        and ran["share"].sum() == pytest.approx(1.0)
+        and ran["hlo"].str.startswith("%").mean() > 0.5
+    )
 
 
 def test_strided_reads_are_coloured_and_dense_writes_are_not(counted):
@@ -46,5 +50,9 @@ def test_a_long_text_shows_the_busiest_part():
            "sector_use": 0.0, "bank_conflict": 4.0, "same_address": 0, "hlo": "%r"}  # fmt: skip
     page = CountedPtx(text, [row])
     html = page.to_html()
-    assert "lines 3250 to 4749 of 5000" in html and html.count("<tr") == 1500 and "&lt;1&gt;" in html
-    assert page.marked["marks"].iloc[0] == "divergent, bank-conflict" and MARKS["divergent"][0] in html
+    assert (
+        "lines 3250 to 4749 of 5000" in html and html.count("<tr") == 1500 and "&lt;1&gt;" in html
+    )
+    assert (
+        page.marked["marks"].iloc[0] == "divergent, bank-conflict" and MARKS["divergent"][0] in html
+    )

@@ -9,8 +9,20 @@ import pytest
 
 import xla_explorer as xe
 
-distributed: Any = pytest.importorskip("dask.distributed", reason='needs the extra `sweep`: pip install "xla-explorer[sweep]"')
-STEADY = ["module", "option", "backend", "status", "instructions", "kernels", "flops", "bytes", "key"]
+distributed: Any = pytest.importorskip(
+    "dask.distributed", reason='needs the extra `sweep`: pip install "xla-explorer[sweep]"'
+)
+STEADY = [
+    "module",
+    "option",
+    "backend",
+    "status",
+    "instructions",
+    "kernels",
+    "flops",
+    "bytes",
+    "key",
+]
 
 
 def text(number: int) -> str:
@@ -19,11 +31,22 @@ def text(number: int) -> str:
 
 def test_two_workers_and_a_module_that_is_not_well_formed() -> None:
     beyond = "HloModule bad\nENTRY e {\n  a = f32[8] parameter(0)\n  ROOT s = f32[4000000] slice(a), slice={[100000000:104000000]}\n}"
-    modules, options = [*[text(k) for k in range(4)], beyond], [{"passes": "default"}, {"passes": "none"}]
+    modules, options = (
+        [*[text(k) for k in range(4)], beyond],
+        [{"passes": "default"}, {"passes": "none"}],
+    )
     serial = xe.sweep(modules, options, repeats=1)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         parallel = xe.sweep(modules, options, executor=client, repeats=1)
         crash = xe.sweep([text(1)], [{"isolate": True, "timeout": 60}], executor=client, repeats=0)
-    assert serial[STEADY].equals(parallel[STEADY]) and list(parallel["status"]) == ["ok"] * 8 + ["failed"] * 2
+    assert (
+        serial[STEADY].equals(parallel[STEADY])
+        and list(parallel["status"]) == ["ok"] * 8 + ["failed"] * 2
+    )
     assert os.getpid() not in set(parallel["process"]) and len(set(parallel["process"])) == 2
     assert list(crash["status"]) == ["ok"]

@@ -39,7 +39,11 @@ def test_no_file_keeps_a_counter(text: str) -> None:
     with pytest.raises(ElidedConstantsError, match=r"%c .*\{\.\.\.\}") as caught:
         xe.aot(text)
     assert [reason.code for reason in caught.value.reasons] == ["elided-constant"]
-    assert 'stage="stablehlo"' in caught.value.hint and "print_large_constants" in caught.value.hint and "proto" in caught.value.hint
+    assert (
+        'stage="stablehlo"' in caught.value.hint
+        and "print_large_constants" in caught.value.hint
+        and "proto" in caught.value.hint
+    )
 
 
 def test_the_command_line_refuses_and_writes_nothing(tmp_path, capsys) -> None:
@@ -80,7 +84,9 @@ def test_the_session_tells_it_too() -> None:
     with pytest.warns(ElidedConstantsWarning):
         session = xe.compile(ELIDED)
     rows = session.decisions("constant-values").to_dict("records")
-    assert [(row["verdict"], row["code"], row["subjects"]) for row in rows] == [("refused", "elided-constant", ("%c",))]
+    assert [(row["verdict"], row["code"], row["subjects"]) for row in rows] == [
+        ("refused", "elided-constant", ("%c",))
+    ]
     assert "elided-constant" in str(session.explain("%c"))
     assert any(sentence.startswith("as written: ") for sentence in session.passes.history("%c"))
     assert [row.code for row in session._explorer_source_().decisions(0)] == ["elided-constant"]

@@ -20,8 +20,10 @@ OPCODES = ("tanh", "cosine", "negate", "abs", "floor", "exponential")
 def text(number: int) -> str:
     """Another program for every number."""
     size, first, second = 8 + number % 97, OPCODES[number % 6], OPCODES[number // 6 % 6]
-    return (f"HloModule m{number}\nENTRY e {{\n  x = f32[{size}] parameter(0)\n  c = f32[] constant({number % 13})\n  b = f32[{size}] broadcast(c), dimensions={{}}\n"
-            f"  y = f32[{size}] {first}(x)\n  z = f32[{size}] {second}(x)\n  s = f32[{size}] multiply(y, z)\n  ROOT r = f32[{size}] add(s, b)\n}}")
+    return (
+        f"HloModule m{number}\nENTRY e {{\n  x = f32[{size}] parameter(0)\n  c = f32[] constant({number % 13})\n  b = f32[{size}] broadcast(c), dimensions={{}}\n"
+        f"  y = f32[{size}] {first}(x)\n  z = f32[{size}] {second}(x)\n  s = f32[{size}] multiply(y, z)\n  ROOT r = f32[{size}] add(s, b)\n}}"
+    )
 
 
 def resident() -> int:
@@ -40,7 +42,9 @@ def test_two_thousand_compiles_are_flat_in_memory() -> None:
             del session
             marks.append(resident())
             files.append(len(os.listdir("/proc/self/fd")))
-    print(f"resident after 500 compiles {marks[0] >> 20} MB, after 2000 {marks[1] >> 20} MB; files {files}")
+    print(
+        f"resident after 500 compiles {marks[0] >> 20} MB, after 2000 {marks[1] >> 20} MB; files {files}"
+    )
     assert marks[1] - marks[0] < 24 << 20 and files[1] <= files[0] + 2
 
 
@@ -49,7 +53,9 @@ def test_eight_threads_of_two_hundred_compiles_and_runs() -> None:
 
     def work(thread: int) -> None:
         for k in range(200):
-            number = k if thread % 2 else 200 * thread + k  # half of them the same programs at the same time
+            number = (
+                k if thread % 2 else 200 * thread + k
+            )  # half of them the same programs at the same time
             x = np.linspace(-2, 2, 8 + number % 97, dtype=np.float32)
             try:
                 found = xe.compile(text(number))(x)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.comparisons.fusion_comparison import compare_fusions_of, fusion_edges, original_name
+from xla_explorer.explorer.comparisons.fusion_comparison import (
+    compare_fusions_of,
+    fusion_edges,
+    original_name,
+)
 
 CHAIN = """HloModule chain
 ENTRY e {

@@ -47,7 +47,11 @@ def test_the_same_seed_tries_the_same_sets() -> None:
 
 
 def test_nothing_to_decide_ends_at_once() -> None:
-    found = xe.search_fusion("HloModule m\nENTRY e {\n  x = f32[4]{0} parameter(0)\n  ROOT n = f32[4]{0} negate(x)\n}\n", trials=5, repeats=1)
+    found = xe.search_fusion(
+        "HloModule m\nENTRY e {\n  x = f32[4]{0} parameter(0)\n  ROOT n = f32[4]{0} negate(x)\n}\n",
+        trials=5,
+        repeats=1,
+    )
     assert len(found.trials) == 1 and found.best is found.base
 
 

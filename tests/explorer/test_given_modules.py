@@ -18,7 +18,13 @@ TEXT = "HloModule a\nENTRY e { x = f32[2] parameter(0)\n ROOT y = f32[2] negate(
 def given(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     path = tmp_path / "a.hlo"
     path.write_text(TEXT)
-    kinds = {"text": lambda: TEXT, "path": lambda: path, "name": lambda: str(path), "module": lambda: xe.parse_hlo(TEXT), "session": lambda: xe.compile(TEXT)}
+    kinds = {
+        "text": lambda: TEXT,
+        "path": lambda: path,
+        "name": lambda: str(path),
+        "module": lambda: xe.parse_hlo(TEXT),
+        "session": lambda: xe.compile(TEXT),
+    }
     return kinds[request.param]()
 
 

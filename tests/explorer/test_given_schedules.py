@@ -34,24 +34,46 @@ def test_a_text_a_file_and_a_mapping_are_one(session: xe.Session, tmp_path: Path
     text = "split{j,16},vectorize{ji}"
     file = tmp_path / "my.sched"
     file.write_text(f"# mine\n{SUMS}: {text}\n")
-    found = [xe.compile(TEXT, threads=1, schedules=given) for given in (f"{SUMS}: {text}", file, str(file), {SUMS: text})]
-    assert len({s.llvm_ir(optimized=False) for s in found}) == 1 and "<16 x float>" in found[0].llvm_ir(optimized=False)
+    found = [
+        xe.compile(TEXT, threads=1, schedules=given)
+        for given in (f"{SUMS}: {text}", file, str(file), {SUMS: text})
+    ]
+    assert len({s.llvm_ir(optimized=False) for s in found}) == 1 and "<16 x float>" in found[
+        0
+    ].llvm_ir(optimized=False)
     assert np.allclose(found[0](X), session(X), 1e-5)
 
 
 def test_threads_share_what_the_schedule_says_and_the_bits_stay() -> None:
-    one, two = [xe.compile(TEXT, threads=2, schedules={SUMS: f"split{{j,16}},vectorize{{ji}}{more}"}) for more in ("", ",parallel{i,5}")]
+    one, two = [
+        xe.compile(TEXT, threads=2, schedules={SUMS: f"split{{j,16}},vectorize{{ji}}{more}"})
+        for more in ("", ",parallel{i,5}")
+    ]
     assert np.array_equal(one(X), two(X))
-    assert f"{SUMS[1:]}_share" in two.llvm_ir(optimized=False) and f"{SUMS[1:]}_share" not in one.llvm_ir(optimized=False)
+    assert f"{SUMS[1:]}_share" in two.llvm_ir(
+        optimized=False
+    ) and f"{SUMS[1:]}_share" not in one.llvm_ir(optimized=False)
     assert list(two.profile(X, repeats=2)["kernel"])[1] == SUMS
 
 
 def test_the_decisions_say_who_wrote_the_schedule() -> None:
     scheduled = xe.compile(TEXT, threads=1, schedules={SUMS: "split{j,16},vectorize{ji}"})
-    (nest,) = [row for row in scheduled.decisions("loop-nest").to_dict("records") if row["subjects"] == (SUMS,)]
-    assert nest["code"] == "scheduled-by-user" and nest["facts"]["schedule"] == "split{j,16},vectorize{ji}"
+    (nest,) = [
+        row
+        for row in scheduled.decisions("loop-nest").to_dict("records")
+        if row["subjects"] == (SUMS,)
+    ]
+    assert (
+        nest["code"] == "scheduled-by-user"
+        and nest["facts"]["schedule"] == "split{j,16},vectorize{ji}"
+    )
     (lanes,) = scheduled.decisions("loop-vectorize").to_dict("records")
-    assert lanes["facts"] == {"extent": 16, "reorders-sum": True, "axis": "ji", "by": "user"} and lanes["subjects"] == (SUMS,)
+    assert lanes["facts"] == {
+        "extent": 16,
+        "reorders-sum": True,
+        "axis": "ji",
+        "by": "user",
+    } and lanes["subjects"] == (SUMS,)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +102,11 @@ def test_what_the_policy_did_prints_as_a_schedule_and_can_be_changed() -> None:
     session = xe.compile(text, threads=1)
     (kernel,) = session.loops()
     schedule = session.schedule(kernel.name)
-    assert kernel.made_by == schedule.written_by == "policy" and "vectorize{" in kernel.schedule and str(schedule) == kernel.schedule
+    assert (
+        kernel.made_by == schedule.written_by == "policy"
+        and "vectorize{" in kernel.schedule
+        and str(schedule) == kernel.schedule
+    )
     assert [step.by for step in kernel.steps] == ["policy"] * len(schedule.directives)
     assert all({kind for kind, _ in step.diff} & {"add", "del"} for step in kernel.steps)
     x, y = np.random.default_rng(0).standard_normal((2, 64, 96)).astype("f4")
@@ -92,8 +118,12 @@ def test_a_kernel_that_writes_its_operand_element_by_element_may_be_scheduled() 
     ENTRY e { x = f32[64,96] parameter(0) s = f32[64,96] multiply(x, x) ROOT r = f32[64,96] tanh(s) }"""
     session = xe.compile(text, threads=1, donate=True)
     (kernel,) = session.loops()
-    scheduled = xe.compile(text, threads=1, donate=True, schedules={kernel.name: "split{j,32},vectorize{ji},split{i,4},unroll{ii}"})
+    scheduled = xe.compile(
+        text,
+        threads=1,
+        donate=True,
+        schedules={kernel.name: "split{j,32},vectorize{ji},split{i,4},unroll{ii}"},
+    )
     x = np.random.default_rng(0).standard_normal((64, 96)).astype("f4")
     wanted = np.tanh(x * x)
     assert np.allclose(scheduled(x.copy()), wanted, 1e-5)
-

@@ -58,12 +58,16 @@ def test_tokens(word: str, kind: object) -> None:
 
 def test_nothing_is_lost_and_nothing_is_an_error() -> None:
     tokens = list(HloLexer(stripnl=False, ensurenl=False).get_tokens(TEXT))
-    assert "".join(piece for _, piece in tokens) == TEXT and Error not in {token for token, _ in tokens}
+    assert "".join(piece for _, piece in tokens) == TEXT and Error not in {
+        token for token, _ in tokens
+    }
     strange = "\x01\u202e</script>% \U0001f600 \\"
     assert "".join(piece for _, piece in HloLexer(ensurenl=False).get_tokens(strange)) == strange
 
 
-@pytest.mark.parametrize("name", [name for name in PRIMITIVE_TYPES if name not in ("token", "opaque")])
+@pytest.mark.parametrize(
+    "name", [name for name in PRIMITIVE_TYPES if name not in ("token", "opaque")]
+)
 def test_every_element_type(name: str) -> None:
     tokens = list(HloLexer().get_tokens(f"  a = {name}[2,3] add(b, c)"))
     assert (Keyword.Type, f"{name}[2,3]") in tokens and (Name.Builtin, "add") in tokens

@@ -56,7 +56,9 @@ def test_transfers_of_a_session(backend: str) -> None:
     session, x = xe.compile(TRANSFER, backend=backend), np.float32([1, 2])
     with pytest.raises(xe.XlaExplorerError, match=r"session\.executable\.host.on_receive"):
         session(x)
-    session.executable.host.on_receive = lambda channel, shape: np.full(shape.dimensions, channel, np.float32)
+    session.executable.host.on_receive = lambda channel, shape: np.full(
+        shape.dimensions, channel, np.float32
+    )
     np.testing.assert_array_equal(session(x), [6, 6])
     np.testing.assert_array_equal(session.executable.host.sent[5][-1], x)
 
@@ -73,7 +75,9 @@ ENTRY e {
   x = f32[3] parameter(0)
   ROOT c = f32[3] custom-call(x), custom_call_target="tests.thrice"
 }""")
-    with pytest.raises(xe.XlaExplorerError, match=r'@xe.hlo.evaluator.evaluates_custom_call\("tests.thrice"\)'):
+    with pytest.raises(
+        xe.XlaExplorerError, match=r'@xe.hlo.evaluator.evaluates_custom_call\("tests.thrice"\)'
+    ):
         session(np.ones(3, np.float32))
 
     @xe.hlo.evaluator.evaluates_custom_call("tests.thrice")

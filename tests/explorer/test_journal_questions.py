@@ -21,19 +21,29 @@ X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
 # -- applicable --------------------------------------------------------------------------------------------------------
 def test_rules_that_fit_say_what_they_would_make(softmax: Session) -> None:
     found = softmax.passes.applicable("%scaled", step=0)
-    assert found.names[0] == "multiply-one" and found["multiply-one"].becomes.startswith("%x = f32[64,96]{1,0} parameter(0)")
+    assert found.names[0] == "multiply-one" and found["multiply-one"].becomes.startswith(
+        "%x = f32[64,96]{1,0} parameter(0)"
+    )
     assert found["multiply-one"].sentence and "arithmetic.py:" in found["multiply-one"].place
     assert "as written" in str(found) and "text/html" in found._repr_mimebundle_()
     frame = found.to_frame()
-    assert list(frame.columns) == ["rule", "applies", "code", "message", "becomes", "sentence", "place"] and frame["applies"].all()
+    assert (
+        list(frame.columns)
+        == ["rule", "applies", "code", "message", "becomes", "sentence", "place"]
+        and frame["applies"].all()
+    )
     assert softmax.passes.applicable("%scaled", 0).names == found.names  # asking changes nothing
 
 
 def test_rules_that_fit_and_are_refused_say_why() -> None:
-    trace = xe.optimize("ENTRY e { x = f32[4] parameter(0)\n ROOT y = f32[4] subtract(x, x) }", "dce")
+    trace = xe.optimize(
+        "ENTRY e { x = f32[4] parameter(0)\n ROOT y = f32[4] subtract(x, x) }", "dce"
+    )
     answer = trace.passes.applicable("y")
     refused = [row for row in answer if row.reason is not None]
-    assert refused and all(row.reason is not None and row.reason.code and row.reason.message for row in refused), str(answer)
+    assert refused and all(
+        row.reason is not None and row.reason.code and row.reason.message for row in refused
+    ), str(answer)
     with pytest.raises(KeyError, match="does not fit"):
         answer["add-zero"]
 
@@ -61,11 +71,20 @@ def test_every_instruction_of_the_result_leads_back(softmax: Session) -> None:
 
 def test_a_line_is_related_to_everything_that_it_became(softmax: Session) -> None:
     frame = softmax.annotate().relation()
-    assert set(frame["instruction"]) == {f"%{o.instruction}" for o in softmax.passes.provenance().origins}
+    assert set(frame["instruction"]) == {
+        f"%{o.instruction}" for o in softmax.passes.provenance().origins
+    }
     line = frame[frame["line"] == "model.py:8"]
-    assert {"llvm-ir-optimized", "assembly"} <= set(line["stage"]) and (line["us"] > 0).all() and (line["bytes"] > 0).all()
+    assert (
+        {"llvm-ir-optimized", "assembly"} <= set(line["stage"])
+        and (line["us"] > 0).all()
+        and (line["bytes"] > 0).all()
+    )
     text = softmax.stage("assembly").text.split("\n")
-    assert all(text[row.number - 1].strip() == row.code for row in line[line["stage"] == "assembly"].itertuples())
+    assert all(
+        text[row.number - 1].strip() == row.code
+        for row in line[line["stage"] == "assembly"].itertuples()
+    )
 
 
 def test_an_operand_that_takes_its_users_place_does_not_come_from_it() -> None:
@@ -83,10 +102,17 @@ def test_a_journal_survives_a_file(softmax: Session, tmp_path: pathlib.Path) -> 
     assert journal is not None
     journal.save(tmp_path / "journal.jsonl")
     again = Journal.load(tmp_path / "journal.jsonl")
-    assert again.level == journal.level and len(again.spans) == len(journal.spans) and not again.errors
-    assert [(e.kind, e.by, e.subjects, e.names) for e in again.events] == [(e.kind, e.by, e.subjects, e.names) for e in journal.events]
+    assert (
+        again.level == journal.level and len(again.spans) == len(journal.spans) and not again.errors
+    )
+    assert [(e.kind, e.by, e.subjects, e.names) for e in again.events] == [
+        (e.kind, e.by, e.subjects, e.names) for e in journal.events
+    ]
     assert [e.reason for e in again.events] == [e.reason for e in journal.events]
-    assert again.hot_rules() == journal.hot_rules() and again.to_json_lines() == journal.to_json_lines()
+    assert (
+        again.hot_rules() == journal.hot_rules()
+        and again.to_json_lines() == journal.to_json_lines()
+    )
     assert "algsimp (pass): changed" in str(again)
 
 
@@ -106,7 +132,9 @@ class Breaks:
         raise RuntimeError("half way")
 
 
-def test_the_journal_of_a_failed_compile_can_be_read(softmax: Session, tmp_path: pathlib.Path) -> None:
+def test_the_journal_of_a_failed_compile_can_be_read(
+    softmax: Session, tmp_path: pathlib.Path
+) -> None:
     pipeline = PassPipeline("p", (make_pass("algsimp"), Breaks(), make_pass("dce")))
     with pytest.raises(PassFailedError) as caught:
         xe.optimize(softmax.source, pipeline)
@@ -119,7 +147,11 @@ def test_the_journal_of_a_failed_compile_can_be_read(softmax: Session, tmp_path:
     with pytest.raises(xe.errors.CompileFailedError) as failed:
         xe.compile(softmax.source, backend="interpreter", passes=pipeline)
     session = failed.value.session
-    assert session.passes.hot_rules()["accepted"].sum() > 0 and session.passes.history("%scaled") and session.passes[1].module.entry
+    assert (
+        session.passes.hot_rules()["accepted"].sum() > 0
+        and session.passes.history("%scaled")
+        and session.passes[1].module.entry
+    )
 
 
 def test_hot_rules_as_a_table(softmax: Session) -> None:
@@ -135,7 +167,9 @@ def _acted(session: Session) -> list[tuple[str, tuple[str, ...]]]:
     return [(e.by, e.names) for e in journal.events if e.acted]
 
 
-def test_stopping_after_an_event_does_what_came_before_and_nothing_else(softmax_interpreted: Session) -> None:
+def test_stopping_after_an_event_does_what_came_before_and_nothing_else(
+    softmax_interpreted: Session,
+) -> None:
     journal = softmax_interpreted.passes.journal
     assert journal is not None
     whole = _acted(softmax_interpreted)
@@ -158,7 +192,9 @@ def test_merges_and_removals_count_and_can_be_skipped() -> None:
     assert _acted(session) == [("merge-equal", ("b", "a")), ("remove-dead", ("dead",))]
     kept = session.override(skip_rules=["merge-equal"])
     assert [i.name for i in kept.module.entry.post_order()] == ["x", "a", "b", "r"]
-    assert [i.name for i in kept.override(skip_rules=["remove-dead"]).module.entry.instructions.values()].count("dead") == 1
+    assert [
+        i.name for i in kept.override(skip_rules=["remove-dead"]).module.entry.instructions.values()
+    ].count("dead") == 1
     assert "merge-equal replaced it by %a" in "\n".join(session.passes.history("%b"))
 
 
@@ -166,16 +202,25 @@ def test_a_kind_of_decision_can_be_skipped(softmax: Session) -> None:
     other = softmax.override(skip_rules=["fusion"])
     frame = other.decisions("fusion")
     frame = frame[frame["kind"] == "fusion"]
-    assert not len(frame[frame["verdict"] == "accepted"]) and "skipped-by-user" in set(frame["code"])
+    assert not len(frame[frame["verdict"] == "accepted"]) and "skipped-by-user" in set(
+        frame["code"]
+    )
     np.testing.assert_allclose(other(X), softmax(X), rtol=1e-5)
 
 
 def test_an_edited_pipeline_beside_the_whole_one(softmax: Session) -> None:
-    other = softmax.override(passes=softmax.passes.pipeline.without("fusion", "multi-output-fusion"))
+    other = softmax.override(
+        passes=softmax.passes.pipeline.without("fusion", "multi-output-fusion")
+    )
     comparison = other.compare(repeats=2)
     rows = {what: (a, b) for what, a, b in comparison.rows}
     assert rows["kernels"][0] > rows["kernels"][1]
-    assert rows["bytes read and written (estimate)"][0] > rows["bytes read and written (estimate)"][1]
-    assert rows["predicted us (cost model)"][0] > rows["predicted us (cost model)"][1] > 0 and rows["median us"][0] > 0
+    assert (
+        rows["bytes read and written (estimate)"][0] > rows["bytes read and written (estimate)"][1]
+    )
+    assert (
+        rows["predicted us (cost model)"][0] > rows["predicted us (cost model)"][1] > 0
+        and rows["median us"][0] > 0
+    )
     with pytest.raises(xe.XlaExplorerError, match="overrides no other"):
         softmax.compare()

@@ -37,12 +37,27 @@ def transpose_of(session: xe.Session) -> str:
 
 def test_a_schedule_is_checked_and_timed_beside_the_default(session: xe.Session) -> None:
     schedule = session.schedule(f"%{SUMS}").plain().split("j", 16).vectorize("ji")
-    assert schedule.kernel == SUMS and "vectorize{ji}" in str(schedule) and "refused" not in schedule.to_text()
+    assert (
+        schedule.kernel == SUMS
+        and "vectorize{ji}" in str(schedule)
+        and "refused" not in schedule.to_text()
+    )
     found = schedule.run(repeats=3)
     assert found.equal and "vectorize{ji} reorders a sum" in found.values and found.threads == 1
-    assert found.default_us > 0 and found.scheduled_us > 0 and found.ratio > 0 and found.estimated_us > 0
-    assert "+    %6 = reduce add from %2 over jo in 6 @serial, ji in 16 @vector" in found.nest_diff and found.code_diff
-    assert str(schedule) in found.to_text() and list(found.to_frame()["schedule"]) == ["default", str(schedule)]
+    assert (
+        found.default_us > 0
+        and found.scheduled_us > 0
+        and found.ratio > 0
+        and found.estimated_us > 0
+    )
+    assert (
+        "+    %6 = reduce add from %2 over jo in 6 @serial, ji in 16 @vector" in found.nest_diff
+        and found.code_diff
+    )
+    assert str(schedule) in found.to_text() and list(found.to_frame()["schedule"]) == [
+        "default",
+        str(schedule),
+    ]
 
 
 def test_without_a_reordered_sum_the_bits_are_those_of_the_plain_nest(session: xe.Session) -> None:
@@ -58,12 +73,22 @@ def test_operands_can_be_given(session: xe.Session) -> None:
 
 def test_the_program_is_compiled_with_schedules_one_after_the_other(session: xe.Session) -> None:
     x = np.random.default_rng(0).standard_normal((48, 96)).astype("f4")
-    first = session.override(schedules=[session.schedule(SUMS).plain().split("j", 8).vectorize("ji")])
+    first = session.override(
+        schedules=[session.schedule(SUMS).plain().split("j", 8).vectorize("ji")]
+    )
     second = first.override(schedules=[f"%{transpose_of(session)}: split{{i,4}}"])
-    alone = first.override(schedules=f"%{transpose_of(session)}: split{{i,4}}")  # one text, or one schedule, without a list
+    alone = first.override(
+        schedules=f"%{transpose_of(session)}: split{{i,4}}"
+    )  # one text, or one schedule, without a list
     assert str(alone.schedule(transpose_of(session))) == str(second.schedule(transpose_of(session)))
-    assert [k.made_by for k in second.loops() if k.is_nest] == ["user", "user"] and second.base is first
-    assert str(first.schedule(SUMS)) == "split{j,8},vectorize{ji}" and first.schedule(SUMS).written_by == "user"
+    assert [k.made_by for k in second.loops() if k.is_nest] == [
+        "user",
+        "user",
+    ] and second.base is first
+    assert (
+        str(first.schedule(SUMS)) == "split{j,8},vectorize{ji}"
+        and first.schedule(SUMS).written_by == "user"
+    )
     for a, b in zip(second(x), session(x), strict=True):
         assert np.allclose(a, b, 1e-5)
     assert "@vector" in first.loops(SUMS) and "@vector" not in first.loops(SUMS, "")
@@ -72,20 +97,45 @@ def test_the_program_is_compiled_with_schedules_one_after_the_other(session: xe.
 def test_every_kernel_stands_in_the_loops(session: xe.Session) -> None:
     found = session.loops()
     by_family = {k.family: k for k in found}
-    assert set(by_family) == {"reduce", "transpose", "sort"} and len(found) == len(session.kernels())
+    assert set(by_family) == {"reduce", "transpose", "sort"} and len(found) == len(
+        session.kernels()
+    )
     sort = by_family["sort"]
-    assert not sort.is_nest and sort.reason.code == "no-loop-nest" and len(sort.lines) == 1 and sort.lines[0].instruction == sort.instruction
-    assert sort.lines[0].text.startswith("opaque @sorted(%") and ("sort", 1, 0, 0) in found.families()
+    assert (
+        not sort.is_nest
+        and sort.reason.code == "no-loop-nest"
+        and len(sort.lines) == 1
+        and sort.lines[0].instruction == sort.instruction
+    )
+    assert (
+        sort.lines[0].text.startswith("opaque @sorted(%") and ("sort", 1, 0, 0) in found.families()
+    )
     nest = by_family["reduce"]
     fusion = session.module.find(SUMS)
     known = {*fusion.called[0].instructions, *[o.id for o in fusion.operands]}
-    assert fusion.called[0].root.id in (found_ids := {line.instruction for line in nest.lines} - {None}) and found_ids <= known
-    assert "2 of 3 kernels are described by loop nests" in repr(found) and "no-loop-nest" in found.to_text()
-    scheduled = session.override(schedules=[session.schedule(SUMS).plain().split("j", 16).vectorize("ji")]).loops()
+    assert (
+        fusion.called[0].root.id
+        in (found_ids := {line.instruction for line in nest.lines} - {None})
+        and found_ids <= known
+    )
+    assert (
+        "2 of 3 kernels are described by loop nests" in repr(found)
+        and "no-loop-nest" in found.to_text()
+    )
+    scheduled = session.override(
+        schedules=[session.schedule(SUMS).plain().split("j", 16).vectorize("ji")]
+    ).loops()
     steps = next(k for k in scheduled if k.name == SUMS)
-    assert [(s.directive, s.by) for s in steps.steps] == [("split{j,16}", "user"), ("vectorize{ji}", "user")]
+    assert [(s.directive, s.by) for s in steps.steps] == [
+        ("split{j,16}", "user"),
+        ("vectorize{ji}", "user"),
+    ]
     split, vector = [[text for kind, text in step.diff if kind == "add"] for step in steps.steps]
-    assert "reorders-sum" in steps.steps[1].message and "@vector" in "".join(vector) and "@vector" not in "".join(split)
+    assert (
+        "reorders-sum" in steps.steps[1].message
+        and "@vector" in "".join(vector)
+        and "@vector" not in "".join(split)
+    )
 
 
 def test_access_patterns_are_a_table(session: xe.Session) -> None:
@@ -93,12 +143,18 @@ def test_access_patterns_are_a_table(session: xe.Session) -> None:
     load, store = session.schedule(kernel).access_patterns()
     assert (load.access, load.pattern, load.coalesced) == ("load %x", "every 96th element", 0.125)
     assert (store.pattern, store.along[0], store.coalesced) == ("contiguous", "j", 1.0)
-    assert 48 * 96 * 4 <= store.bytes <= 48 * 112 * 4  # a block more, where blocks begin with lines of the operand
+    assert (
+        48 * 96 * 4 <= store.bytes <= 48 * 112 * 4
+    )  # a block more, where blocks begin with lines of the operand
     frame = session.schedule(kernel).access_patterns().to_frame()
-    assert list(frame["pattern"]) == ["every 96th element", "contiguous"] and frame["of"][0].startswith("%")
+    assert list(frame["pattern"]) == ["every 96th element", "contiguous"] and frame["of"][
+        0
+    ].startswith("%")
 
 
-@pytest.mark.parametrize(("kernel", "message"), [("sorted", "no-loop-nest"), ("nothing", "nothing")])
+@pytest.mark.parametrize(
+    ("kernel", "message"), [("sorted", "no-loop-nest"), ("nothing", "nothing")]
+)
 def test_what_has_no_schedule_says_why(session: xe.Session, kernel: str, message: str) -> None:
     with pytest.raises(xe.XlaExplorerError, match=message):
         session.schedule(kernel)
@@ -116,7 +172,9 @@ def test_a_kernel_alone_is_a_module_with_the_same_names(session: xe.Session) -> 
         if i.opcode.name in ("fusion", "sort"):
             alone = module_of_kernel(i)
             assert not violations(alone) and alone.entry.root.name == i.name
-            assert [p.name for p in alone.entry.parameters()] == [o.name for o in dict.fromkeys(i.operands)]
+            assert [p.name for p in alone.entry.parameters()] == [
+                o.name for o in dict.fromkeys(i.operands)
+            ]
 
 
 def test_what_a_policy_cuts_for_threads_is_shown_though_a_user_may_not_write_it() -> None:
@@ -124,7 +182,10 @@ def test_what_a_policy_cuts_for_threads_is_shown_though_a_user_may_not_write_it(
       as = f32[1000,300] broadcast(a), dimensions={} ax = f32[1000,300] multiply(as, x) ROOT r = f32[1000,300] add(ax, y) }"""
     session = xe.compile(text, threads=2)
     (kernel,) = session.loops()
-    assert kernel.made_by in ("policy", "writer") and str(session.schedule(kernel.name)) == kernel.schedule
+    assert (
+        kernel.made_by in ("policy", "writer")
+        and str(session.schedule(kernel.name)) == kernel.schedule
+    )
 
 
 def test_what_a_policy_did_may_be_written_again():
@@ -135,7 +196,9 @@ def test_what_a_policy_did_may_be_written_again():
     schedule = session.schedule(loops.name)
     assert str(schedule.plain().then(str(schedule))) == str(schedule) and "strided" in str(schedule)
     again = session.override(schedules=[schedule])
-    assert again.schedule(loops.name).written_by == "user" and str(again.schedule(loops.name)) == str(schedule)
+    assert again.schedule(loops.name).written_by == "user" and str(
+        again.schedule(loops.name)
+    ) == str(schedule)
     assert schedule.run(repeats=1).equal
 
 

@@ -12,7 +12,9 @@ def attention() -> xe.Session:
     return xe.compile(xe.example("attention"), threads=1)
 
 
-def test_loops_and_control_flow_agree_on_the_kernel_of_what_is_inside(attention: xe.Session) -> None:
+def test_loops_and_control_flow_agree_on_the_kernel_of_what_is_inside(
+    attention: xe.Session,
+) -> None:
     fusions = [i for i in attention.module.entry.instructions.values() if i.opcode.name == "fusion"]
     assert fusions
     for fusion in fusions:

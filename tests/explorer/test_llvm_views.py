@@ -51,7 +51,9 @@ def test_remarks_have_instruction_and_line(session: xe.Session) -> None:
 
 def test_a_kernel_that_code_generation_finishes_says_so() -> None:
     text = "HloModule f\nENTRY e {\n  x = f32[64] parameter(0)\n  ROOT t = f32[64] negate(x)\n}"
-    finished = xe.compile(text, threads=1, schedules="%wrapped_negate: split{i,16},unroll{io},vectorize{ii}")
+    finished = xe.compile(
+        text, threads=1, schedules="%wrapped_negate: split{i,16},unroll{io},vectorize{ii}"
+    )
     assert '"effort"="final"' in finished.llvm_ir(optimized=False), "the example must be one"
     rows = finished.llvm.remarks().values.tolist()
     assert [row[0] for row in rows] == ["finished"] and "finished when it is written" in rows[0][2]
@@ -77,8 +79,13 @@ def test_without_llvm_mca_it_says_so(session: xe.Session, monkeypatch: pytest.Mo
 def test_the_passes_of_a_gpu_kernel_are_those_of_nvptx() -> None:
     session = xe.compile(MODULE, backend="gpu")
     frame = session.llvm.passes(session.kernels().kernel[0])
-    assert any(name.startswith("NVPTX") for name in frame["pass"]) and set(frame["level"]) == {"ir", "machine"}
-    assert list(session._explorer_source_().reports.llvm_kernels()) == [session.kernels().kernel[0].lstrip("%")]
+    assert any(name.startswith("NVPTX") for name in frame["pass"]) and set(frame["level"]) == {
+        "ir",
+        "machine",
+    }
+    assert list(session._explorer_source_().reports.llvm_kernels()) == [
+        session.kernels().kernel[0].lstrip("%")
+    ]
 
 
 TWO = """HloModule two
@@ -96,11 +103,26 @@ def test_explain_optimises_the_kernel_in_question_alone(monkeypatch: pytest.Monk
     session = xe.compile(TWO, threads=1)
     asked: list[str] = []
     real = llvm_compiler.optimized_parts
-    monkeypatch.setattr(llvm_compiler, "optimized_parts", lambda text, *rest: asked.append(text) or real(text, *rest))
+    monkeypatch.setattr(
+        llvm_compiler,
+        "optimized_parts",
+        lambda text, *rest: asked.append(text) or real(text, *rest),
+    )
     told = session.explain("t").code["llvm-ir-optimized"]
     assert not session.stage("llvm-ir-optimized").is_made and len(asked) == 1
-    assert len([line for line in asked[0].split("\n") if line.startswith("define") and "alwaysinline" not in line]) == 1
-    assert session.stage("llvm-ir-optimized").text and len(session.explain("t").code["llvm-ir-optimized"]) == len(told)
+    assert (
+        len(
+            [
+                line
+                for line in asked[0].split("\n")
+                if line.startswith("define") and "alwaysinline" not in line
+            ]
+        )
+        == 1
+    )
+    assert session.stage("llvm-ir-optimized").text and len(
+        session.explain("t").code["llvm-ir-optimized"]
+    ) == len(told)
 
 
 def test_other_backends_are_refused() -> None:
@@ -112,8 +134,14 @@ def test_each_pass_of_llvm_has_its_time(session: xe.Session) -> None:
     frame = session.llvm.times()
     assert {"ir", "machine"} == set(frame["level"]) and abs(frame["share"].sum() - 1) < 1e-6
     names = set(frame["pass"])
-    assert "InstCombinePass" in names and any("Instruction Selection" in name for name in names) and "Total" not in names
-    assert not any(name.startswith("DAG Combining") for name in names), "a table that takes a pass apart is none of passes"
+    assert (
+        "InstCombinePass" in names
+        and any("Instruction Selection" in name for name in names)
+        and "Total" not in names
+    )
+    assert not any(name.startswith("DAG Combining") for name in names), (
+        "a table that takes a pass apart is none of passes"
+    )
     flame = session.llvm.flame().to_frame()
     assert any("Instruction Selection" in path for path in flame["path"])
 

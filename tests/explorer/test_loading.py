@@ -60,7 +60,14 @@ except FileReadError:
 
 
 @pytest.mark.parametrize(
-    "raw", [gzip.compress(HLO.encode())[:-9], gzip.compress(HLO.encode()) + b"more", b"\x1f\x8b", b"\x1f\x8b" + bytes(40)], ids=range(4)
+    "raw",
+    [
+        gzip.compress(HLO.encode())[:-9],
+        gzip.compress(HLO.encode()) + b"more",
+        b"\x1f\x8b",
+        b"\x1f\x8b" + bytes(40),
+    ],
+    ids=range(4),
 )
 def test_damaged_gzip(raw: bytes, tmp_path: Path) -> None:
     (tmp_path / "m.hlo.gz").write_bytes(raw)
@@ -69,11 +76,15 @@ def test_damaged_gzip(raw: bytes, tmp_path: Path) -> None:
 
 
 def test_members_one_after_the_other_are_one_file(tmp_path: Path) -> None:
-    (tmp_path / "m.hlo.gz").write_bytes(gzip.compress(HLO[:20].encode()) + gzip.compress(HLO[20:].encode()) + bytes(100))
+    (tmp_path / "m.hlo.gz").write_bytes(
+        gzip.compress(HLO[:20].encode()) + gzip.compress(HLO[20:].encode()) + bytes(100)
+    )
     assert xe.load(tmp_path / "m.hlo.gz").name == "m"
 
 
-@pytest.mark.parametrize("name", ["a b.hlo", "run=3.txt", "{x}.hlo", "without_a_suffix", "äöü.hlo.gz"])
+@pytest.mark.parametrize(
+    "name", ["a b.hlo", "run=3.txt", "{x}.hlo", "without_a_suffix", "äöü.hlo.gz"]
+)
 def test_the_name_of_a_file_that_is_there_is_a_path(name: str, tmp_path: Path) -> None:
     path = tmp_path / "run=3" / name
     path.parent.mkdir()
@@ -97,10 +108,14 @@ def test_what_is_no_path(path: object) -> None:
 @pytest.mark.jax
 def test_a_serialized_export_is_read_like_the_module_inside(tmp_path: Path) -> None:
     jax = pytest.importorskip("jax", reason="needs the extra `jax`")
-    exported = jax.export.export(jax.jit(lambda x: x * 2 + 1))(jax.ShapeDtypeStruct((3,), "float32"))
+    exported = jax.export.export(jax.jit(lambda x: x * 2 + 1))(
+        jax.ShapeDtypeStruct((3,), "float32")
+    )
     raw = exported.mlir_module_serialized
     # As a FlatBuffer holds a vector of bytes: behind its length. jax needs a package more to write the whole container.
-    (tmp_path / "f.bin").write_bytes(b"\x1c\0\0\0" + bytes(60) + len(raw).to_bytes(4, "little") + raw + bytes(100))
+    (tmp_path / "f.bin").write_bytes(
+        b"\x1c\0\0\0" + bytes(60) + len(raw).to_bytes(4, "little") + raw + bytes(100)
+    )
     (tmp_path / "f.mlirbc").write_bytes(raw)
     found = xe.load(tmp_path / "f.bin")
     assert found.to_text() == xe.load(tmp_path / "f.mlirbc").to_text()
@@ -109,12 +124,20 @@ def test_a_serialized_export_is_read_like_the_module_inside(tmp_path: Path) -> N
 
 def test_a_damaged_export_says_what_to_write(tmp_path: Path) -> None:
     (tmp_path / "f.bin").write_bytes(b"\x1c\0\0\0flatbuffer" + b"ML\xefR" + bytes(50))
-    with pytest.raises(LoadError, match=r"f\.bin holds MLIR bytecode .* damaged(.|\n)*mlir_module_serialized"):
+    with pytest.raises(
+        LoadError, match=r"f\.bin holds MLIR bytecode .* damaged(.|\n)*mlir_module_serialized"
+    ):
         xe.load(tmp_path / "f.bin")
 
 
-@pytest.mark.parametrize("raw", [HLO.encode(), MLIR.encode(), gzip.compress(HLO.encode()), gzip.compress(MLIR.encode())], ids=range(4))
-def test_standard_input_is_read_like_a_file(raw: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "raw",
+    [HLO.encode(), MLIR.encode(), gzip.compress(HLO.encode()), gzip.compress(MLIR.encode())],
+    ids=range(4),
+)
+def test_standard_input_is_read_like_a_file(
+    raw: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
     assert main(["opt", "-", "--passes", "dce"]) == 0
     assert "add(" in capsys.readouterr().out
@@ -123,7 +146,9 @@ def test_standard_input_is_read_like_a_file(raw: bytes, monkeypatch: pytest.Monk
 def test_an_argument_with_a_huge_header(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (100000000000000000,), }"
     header += b" " * (118 - len(header)) + b"\n"
-    (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    (tmp_path / "x.npy").write_bytes(
+        b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    )
     (tmp_path / "m.hlo").write_text(HLO)
     assert main(["run", str(tmp_path / "m.hlo"), "--args", str(tmp_path / "x.npy")]) == 2
     assert "x.npy" in capsys.readouterr().err

@@ -14,7 +14,9 @@ def session() -> xe.Session:
     return xe.compile(TEXT, threads=1)
 
 
-def test_the_nest_of_a_fusion_names_the_instructions_and_their_elements(session: xe.Session) -> None:
+def test_the_nest_of_a_fusion_names_the_instructions_and_their_elements(
+    session: xe.Session,
+) -> None:
     (fusion,) = [i for i in session.module.entry.instructions.values() if i.opcode.name == "fusion"]
     assert session.loops(f"%{fusion.name}") == session.loops(fusion.id)
     text = session.loops(fusion.name, "")
@@ -22,7 +24,11 @@ def test_the_nest_of_a_fusion_names_the_instructions_and_their_elements(session:
     (line,) = [line for line in text.splitlines() if "= tanh" in line]
     assert line.endswith("[i, j]") and "%t" in line
     scheduled = session.loops(fusion.name, "split{j,16},vectorize{ji},parallel{i,2}")
-    assert "shares 2" in scheduled and "jo in 4 @serial, ji in 16 @vector" in scheduled and "for i in 8 @share {" in scheduled
+    assert (
+        "shares 2" in scheduled
+        and "jo in 4 @serial, ji in 16 @vector" in scheduled
+        and "for i in 8 @share {" in scheduled
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,14 +39,20 @@ def test_the_nest_of_a_fusion_names_the_instructions_and_their_elements(session:
         ("x", "", "has no loop nest"),
     ],
 )
-def test_what_cannot_be_shown_says_why(session: xe.Session, kernel: str, schedule: str, message: str) -> None:
+def test_what_cannot_be_shown_says_why(
+    session: xe.Session, kernel: str, schedule: str, message: str
+) -> None:
     with pytest.raises(XlaExplorerError, match=message):
         session.loops(kernel, schedule)
 
 
 def test_a_directive_that_is_not_legal_says_why(session: xe.Session) -> None:
     (fusion,) = [i for i in session.module.entry.instructions.values() if i.opcode.name == "fusion"]
-    for schedule, message in (("vectorize{i}", "at every 64th element"), ("split{q,2}", "unknown axis q"), ("split(j,2)", "expected a directive")):
+    for schedule, message in (
+        ("vectorize{i}", "at every 64th element"),
+        ("split{q,2}", "unknown axis q"),
+        ("split(j,2)", "expected a directive"),
+    ):
         with pytest.raises(XlaExplorerError, match=message):
             session.loops(fusion.name, schedule)
 

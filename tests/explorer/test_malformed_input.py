@@ -15,5 +15,8 @@ def test_one_caret_and_a_next_step(kind: str) -> None:
         xe.compile(text)
     shown = str(caught.value)
     assert word in shown and "hint: " in shown
-    assert len([line for line in shown.split("\n") if line.strip() and set(line.strip()) == {"^"}]) == 1
+    assert (
+        len([line for line in shown.split("\n") if line.strip() and set(line.strip()) == {"^"}])
+        == 1
+    )
     assert isinstance(caught.value, SyntaxError) and caught.value.lineno

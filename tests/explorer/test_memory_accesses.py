@@ -12,7 +12,11 @@ from xla_explorer.explorer.code.memory_accesses import accesses
     [
         ("llvm-ir", "  %v1 = load <8 x float>, ptr %a0, align 4", "load"),
         ("llvm-ir-optimized", "  store float %v3, ptr %p", "store"),
-        ("llvm-ir-optimized", "  %v9 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %p)", "load"),
+        (
+            "llvm-ir-optimized",
+            "  %v9 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %p)",
+            "load",
+        ),
         ("llvm-ir-optimized", "  %v2 = fadd float %v1, %v0", ""),
         ("ptx", "\tld.global.nc.f32 \t%f1, [%rd1];", "load"),
         ("ptx", "\t@%p1 st.shared.f32 [%r1], %f1;", "store"),

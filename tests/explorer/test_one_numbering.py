@@ -24,7 +24,12 @@ def test_every_face_of_step_k_shows_the_same_title(softmax: Session) -> None:
     for k, p in enumerate(softmax.passes):
         assert p.number == rows[k].index == frame["step"][k] == k
         assert p.name == rows[k].name == frame["pass"][k]
-        assert p.title == p.graph().picture.title == source.picture(k).title == step_detail(source, k)["picture"]["title"]
+        assert (
+            p.title
+            == p.graph().picture.title
+            == source.picture(k).title
+            == step_detail(source, k)["picture"]["title"]
+        )
         assert p.title == f"softmax {'after ' + p.name if k else 'as written'}"
         assert set(decided[decided["step"] == k]["pass"]) <= {p.name}
         assert len(p.decisions()) == (decided["step"] == k).sum() == len(source.decisions(k))
@@ -40,15 +45,22 @@ def test_pass_zero_is_the_module_as_written(softmax: Session) -> None:
     assert written.name == "as written" and not written.changed and written.seconds == 0
     assert written.module.to_text() == written.before.to_text() == softmax.source.to_text()
     assert not written.diff.added and not written.diff.removed and written.text_diff() == ""
-    assert softmax.passes[-1].module.to_text() == softmax.module.to_text() and softmax.passes.last == len(softmax.passes) - 1
+    assert (
+        softmax.passes[-1].module.to_text() == softmax.module.to_text()
+        and softmax.passes.last == len(softmax.passes) - 1
+    )
 
 
 def test_a_pass_answers_for_itself(softmax: Session) -> None:
     p = softmax.passes.named("algsimp")
     assert p.changed and p.module.to_text() != p.before.to_text() and p.diff.removed
     assert p.text_diff().startswith("--- before algsimp") and p.text.startswith("HloModule softmax")
-    assert [q.number for q in softmax.passes[1:3]] == [1, 2] and repr(p).startswith(f"<pass {p.number}, ")
-    with pytest.raises(UnknownStepError, match=rf"no pass 999(.|\n)*0 \(as written\) to {softmax.passes.last}"):
+    assert [q.number for q in softmax.passes[1:3]] == [1, 2] and repr(p).startswith(
+        f"<pass {p.number}, "
+    )
+    with pytest.raises(
+        UnknownStepError, match=rf"no pass 999(.|\n)*0 \(as written\) to {softmax.passes.last}"
+    ):
         softmax.passes[999]
     with pytest.raises(UnknownStepError, match=r"passes.named\('algsimp'\)"):
         softmax.passes["algsimp"]  # type: ignore[call-overload]
@@ -67,7 +79,11 @@ def test_old_calls_keep_their_meaning_and_warn(softmax: Session, ask: str) -> No
     assert told[0].filename == __file__
     new = {"at": lambda: p.module.to_text(), "before": lambda: p.before.to_text(), "diff": lambda: p.diff,
            "text_diff": p.text_diff, "graph": lambda: p.graph().to_svg()}[ask]()  # fmt: skip
-    shown = {"at": lambda: found.to_text(), "before": lambda: found.to_text(), "graph": lambda: found.to_svg()}.get(ask, lambda: found)()
+    shown = {
+        "at": lambda: found.to_text(),
+        "before": lambda: found.to_text(),
+        "graph": lambda: found.to_svg(),
+    }.get(ask, lambda: found)()
     assert shown == new
 
 
@@ -77,7 +93,13 @@ def test_no_step_is_converted_by_hand() -> None:
     for room in ("explorer", "cli", "notebook"):
         for path in (EXPLORER / room).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub) and ast.unparse(node.right) == "1":
-                    if re.fullmatch(r"(\w+\.)*(step|index|pass_number|where)", ast.unparse(node.left)):
+                if (
+                    isinstance(node, ast.BinOp)
+                    and isinstance(node.op, ast.Add | ast.Sub)
+                    and ast.unparse(node.right) == "1"
+                ):
+                    if re.fullmatch(
+                        r"(\w+\.)*(step|index|pass_number|where)", ast.unparse(node.left)
+                    ):
                         found.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
     assert not found, "\n".join(found)

@@ -31,7 +31,9 @@ def test_the_sums_are_the_kernels(session: xe.Session) -> None:
     profile = session.profile(repeats=2)
     whole = profile["median_us"][1:].sum()
     for frame in (profile.by_line(), profile.by_scope()):
-        assert frame["median_us"].sum() == pytest.approx(whole) and frame["share"].sum() == pytest.approx(1.0)
+        assert frame["median_us"].sum() == pytest.approx(whole) and frame[
+            "share"
+        ].sum() == pytest.approx(1.0)
         assert list(frame["median_us"]) == sorted(frame["median_us"], reverse=True)
 
 
@@ -40,15 +42,22 @@ def test_a_kernel_of_several_lines_is_split_by_cost_and_says_so(session: xe.Sess
     times = {row["opcode"]: row["median_us"] for row in profile[1:].to_dict("records")}
     rows = {row["line"]: row for row in profile.by_line().to_dict("records")}
     assert set(rows) == {"model.py:3", "model.py:4", "model.py:5", "<hlo>:8"}
-    assert rows["model.py:3"]["estimated_us"] == 0 and rows["model.py:3"]["median_us"] == pytest.approx(times["dot"])
+    assert rows["model.py:3"]["estimated_us"] == 0 and rows["model.py:3"][
+        "median_us"
+    ] == pytest.approx(times["dot"])
     fused = [rows[line] for line in ("model.py:4", "model.py:5", "<hlo>:8")]
     assert all(row["estimated_us"] == row["median_us"] > 0 and row["kernels"] == 1 for row in fused)
     assert sum(row["median_us"] for row in fused) == pytest.approx(times["fusion"])
-    assert len({round(row["share"], 9) for row in fused}) == 1, "each makes the same bytes, by one operation an element"
+    assert len({round(row["share"], 9) for row in fused}) == 1, (
+        "each makes the same bytes, by one operation an element"
+    )
 
 
 def test_scopes_are_those_of_the_metadata(session: xe.Session) -> None:
-    rows = {row["scope"]: row["kernels"] for row in session.profile(repeats=1).by_scope().to_dict("records")}
+    rows = {
+        row["scope"]: row["kernels"]
+        for row in session.profile(repeats=1).by_scope().to_dict("records")
+    }
     assert rows == {"jit(f)/layer": 2, "jit(f)/loss": 1, "(no scope)": 1}
 
 
@@ -62,7 +71,9 @@ def test_an_ordinary_frame_otherwise(session: xe.Session) -> None:
 
 
 @pytest.mark.parametrize("way", ["pickle", "copy", "deepcopy", "concat", "read_pickle"])
-def test_a_profile_is_kept_and_still_tells_its_lines(session: xe.Session, way: str, tmp_path: object) -> None:
+def test_a_profile_is_kept_and_still_tells_its_lines(
+    session: xe.Session, way: str, tmp_path: object
+) -> None:
     profile = session.profile(repeats=2)
     if way == "read_pickle":
         profile.to_pickle(f"{tmp_path}/p.pkl")
@@ -71,7 +82,9 @@ def test_a_profile_is_kept_and_still_tells_its_lines(session: xe.Session, way: s
         "concat": lambda: pandas.concat([profile, profile]).iloc[: len(profile)],
         "read_pickle": lambda: pandas.read_pickle(f"{tmp_path}/p.pkl"),
     }[way]()  # fmt: skip
-    assert type(kept) is type(profile) and kept["median_us"].tolist() == profile["median_us"].tolist()
+    assert (
+        type(kept) is type(profile) and kept["median_us"].tolist() == profile["median_us"].tolist()
+    )
     if way != "concat":  # of several profiles pandas keeps what they have in common only
         assert kept.by_line().equals(profile.by_line())
 

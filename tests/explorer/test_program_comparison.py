@@ -16,9 +16,13 @@ ENTRY e {
 
 
 def test_a_row_a_program_and_one_that_says_why_not() -> None:
-    table = xe.compare.programs({"chain": CHAIN, "dump only": CHAIN}, ("cpu", "interpreter"), repeats=5)
+    table = xe.compare.programs(
+        {"chain": CHAIN, "dump only": CHAIN}, ("cpu", "interpreter"), repeats=5
+    )
     row = table.rows[0]
-    assert row.left_kernels == 1 and row.right_kernels == 3 and row.fused_left_only == 2 and row.agree
+    assert (
+        row.left_kernels == 1 and row.right_kernels == 3 and row.fused_left_only == 2 and row.agree
+    )
     assert row.left_us and row.right_us and row.ratio == pytest.approx(row.left_us / row.right_us)
     assert "| chain | 1 | 3 |" in table.to_markdown() and len(table.to_frame()) == 2
     (refused,) = xe.compare.programs([CHAIN], ("cpu", "hexagon"), repeats=1).rows

@@ -42,7 +42,9 @@ def until(condition: Callable[[], bool], seconds: float = 60) -> bool:
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> _Terminal:
     made = _Terminal()
-    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=made, modules={}))  # pytest changes sys.stderr between the phases
+    monkeypatch.setattr(
+        progress, "sys", SimpleNamespace(stderr=made, modules={})
+    )  # pytest changes sys.stderr between the phases
     monkeypatch.setattr(progress, "PATIENCE", 0.05)
     monkeypatch.setattr(progress, "_PACE", 0.02)
     return made
@@ -58,7 +60,9 @@ def test_long_work_shows_and_leaves_nothing(terminal: _Terminal) -> None:
     with progress.working("long"), progress.working("inside"):
         assert until(lambda: "long: " in terminal.text)
     assert "inside" not in terminal.text
-    assert until(lambda: terminal.text.endswith("\r")) and not terminal.text.rsplit("\r", 2)[1].strip()
+    assert (
+        until(lambda: terminal.text.endswith("\r")) and not terminal.text.rsplit("\r", 2)[1].strip()
+    )
 
 
 def test_items_are_counted(terminal: _Terminal) -> None:
@@ -67,7 +71,9 @@ def test_items_are_counted(terminal: _Terminal) -> None:
     assert "rows: 2 of 4 done" in terminal.text or "rows: 3 of 4 done" in terminal.text
 
 
-def test_scripts_and_those_who_say_so_see_none(terminal: _Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scripts_and_those_who_say_so_see_none(
+    terminal: _Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert progress.watched()
     with xe.options.set(progress=False):
         assert not progress.watched()
@@ -81,10 +87,14 @@ def test_an_exception_ends_the_line(terminal: _Terminal) -> None:
     assert not progress._busy.locked()
 
 
-def test_a_script_is_told_and_cancels(terminal: _Terminal, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def test_a_script_is_told_and_cancels(
+    terminal: _Terminal, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     """A function hears label, done, total and seconds, watched or not; its False is Ctrl-C."""
     monkeypatch.setattr(terminal, "isatty", lambda: False)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background of a shell ignores it
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a job in the background of a shell ignores it
     request.addfinalizer(partial(signal.signal, signal.SIGINT, before))
     heard: list[tuple[str, int, int | None]] = []
 
@@ -92,7 +102,12 @@ def test_a_script_is_told_and_cancels(terminal: _Terminal, monkeypatch: pytest.M
         heard.append((label, done, total))
         return len(heard) < 3
 
-    with xe.options.set(progress=hear), pytest.raises(KeyboardInterrupt), progress.working("long"), counting(7, "passes") as present:
+    with (
+        xe.options.set(progress=hear),
+        pytest.raises(KeyboardInterrupt),
+        progress.working("long"),
+        counting(7, "passes") as present,
+    ):
         while True:
             present.done = min(6, present.done + 1)
             time.sleep(0.01)

@@ -114,8 +114,14 @@ def test_scripts_end_well(group: str, tmp_path: Path) -> None:
         pytest.skip(f"{NEEDS[group]} is not installed")
     # JAX and altair warn of themselves; our own warnings are errors everywhere.
     options = ["-W", "error"] if group not in NEEDS else []
-    done = run_script(START + "\n".join(SCRIPTS[group].values()) + "\nprint('reached the end')\n", tmp_path, *options)
-    assert (done.returncode, done.stderr) == (0, "") and done.stdout.endswith("reached the end\n"), done.stderr[-3000:]
+    done = run_script(
+        START + "\n".join(SCRIPTS[group].values()) + "\nprint('reached the end')\n",
+        tmp_path,
+        *options,
+    )
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.endswith(
+        "reached the end\n"
+    ), done.stderr[-3000:]
 
 
 def test_every_public_name_is_used() -> None:
@@ -125,6 +131,8 @@ def test_every_public_name_is_used() -> None:
 
 @pytest.mark.long
 def test_the_code_of_the_readme_in_development_mode(tmp_path: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     done = run_script(blocks[0], tmp_path, "-X", "dev", "-W", "error")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr[-3000:]

@@ -25,7 +25,11 @@ ENTRY e {
   ROOT r = f32[4,3] add(xw, bs)
 }
 """
-B, W, X = np.float32([1, 2, 3]), np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((4, 2), np.float32)
+B, W, X = (
+    np.float32([1, 2, 3]),
+    np.arange(6, dtype=np.float32).reshape(2, 3),
+    np.ones((4, 2), np.float32),
+)
 WANT = X @ W + B
 
 
@@ -74,7 +78,9 @@ WAYS: dict[str, Callable[..., Any]] = {
     "emulation": lambda s, *a: s.emulation(*a),
     "annotate": lambda s, *a: s.annotate(*a, repeats=1),
     "compare": lambda s, *a: s.compare(s, *a, repeats=1),
-    "xe.compare": lambda s, *a: xe.compare(s.source, *a, backends="interpreter", repeats=1)["status"][0],
+    "xe.compare": lambda s, *a: xe.compare(s.source, *a, backends="interpreter", repeats=1)[
+        "status"
+    ][0],
     "xe.compare of two": lambda s, *a: xe.compare(s, s, *a, repeats=1),
     "search_fusion": lambda s, *a: xe.search_fusion(s, *a, trials=1, repeats=1),
     "check_values": lambda s, *a: xe.compile(s.source, "interpreter", "dce", check_values=a),
@@ -89,26 +95,42 @@ def test_wherever_arrays_are_taken(session: xe.Session, way: str) -> None:
     elif way == "xe.compare":
         assert found == "ok"
         return  # a backend that refuses is a row
-    with pytest.raises(xe.XlaExplorerError, match=r"takes 3 arrays, the arguments have 2: the last is args\[1\]"):
+    with pytest.raises(
+        xe.XlaExplorerError, match=r"takes 3 arrays, the arguments have 2: the last is args\[1\]"
+    ):
         WAYS[way](session, {"b": B}, X)
 
 
 @pytest.mark.usefixtures("_jax")
 def test_errors_name_the_path(session: xe.Session) -> None:
-    with pytest.raises(xe.errors.ArgumentError, match=r"parameter 1 \(%w, given as args\[0\]\['w'\]\) is f32\[2,3\].*got \[2\]"):
+    with pytest.raises(
+        xe.errors.ArgumentError,
+        match=r"parameter 1 \(%w, given as args\[0\]\['w'\]\) is f32\[2,3\].*got \[2\]",
+    ):
         session({"w": W[:, 0], "b": B}, X)
-    with pytest.raises(xe.errors.ArgumentError, match=r"%b, given as args\[0\]\.b\) .* got float64"):
+    with pytest.raises(
+        xe.errors.ArgumentError, match=r"%b, given as args\[0\]\.b\) .* got float64"
+    ):
         session(Layer(B.astype(float), W), X)
     with pytest.raises(xe.errors.ArgumentError, match=r"takes 3 arrays, the arguments have 4"):
         session({"w": W, "b": B, "more": B}, X)
 
 
 def test_numbers_in_lists_are_arrays_as_before() -> None:
-    one = xe.compile("HloModule m\nENTRY e { x = f32[2] parameter(0) ROOT r = f32[2] negate(x) }", backend="interpreter")
-    assert one(np.float32([1, 2])).tolist() == [-1, -2] and one([np.float32([1, 2])]).tolist() == [-1, -2]
+    one = xe.compile(
+        "HloModule m\nENTRY e { x = f32[2] parameter(0) ROOT r = f32[2] negate(x) }",
+        backend="interpreter",
+    )
+    assert one(np.float32([1, 2])).tolist() == [-1, -2] and one([np.float32([1, 2])]).tolist() == [
+        -1,
+        -2,
+    ]
     with pytest.raises(xe.errors.ArgumentError, match="wants dtype float32; got"):
         one([1.0, 2.0])
-    pair = xe.compile("HloModule m\nENTRY e { p = (f32[], f32[]) parameter(0) ROOT x = f32[] get-tuple-element(p), index=1 }", backend="interpreter")
+    pair = xe.compile(
+        "HloModule m\nENTRY e { p = (f32[], f32[]) parameter(0) ROOT x = f32[] get-tuple-element(p), index=1 }",
+        backend="interpreter",
+    )
     assert pair((1.0, 2.0)) == 2 and pair([1.0, 2.0]) == 2 and pair({"a": 1.0, "b": 2.0}) == 2
     with pytest.raises(xe.errors.ArgumentError, match="is a tuple of 2"):
         pair((1.0, 2.0, 3.0))
@@ -132,5 +154,10 @@ try:
 except xe.errors.ArgumentError as problem:
     assert "given as args[0].b)" in str(problem), problem
 """
-    done = subprocess.run([sys.executable, "-c", f"TEXT = {TEXT!r}\n{program}"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", f"TEXT = {TEXT!r}\n{program}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr

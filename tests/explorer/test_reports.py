@@ -25,11 +25,20 @@ def test_profile_has_a_row_for_the_program_and_each_kernel(softmax: Session) -> 
     assert list(frame.columns) == COLUMNS and len(frame) == len(program_steps(softmax)) + 1
     whole = frame.iloc[0]
     assert whole["kernel"] == "(whole program)" and whole["n"] == 4 and whole["median_us"] > 0
-    measurable = frame[frame["median_us"] >= 0.2]  # shorter than the counter can tell: no share of the roof
+    measurable = frame[
+        frame["median_us"] >= 0.2
+    ]  # shorter than the counter can tell: no share of the roof
     assert (frame["bytes"] > 0).all() and measurable["roofline_share"].notna().all()
     counted = frame["intensity"] * frame["bytes"]
-    assert np.allclose(counted, frame["flops"]) and (frame["cycles"] >= 0).all() and whole["cycles"] > whole["median_us"]
-    assert "the arguments given" in frame.attrs["note"] and "random" in softmax.profile(repeats=1).attrs["note"]
+    assert (
+        np.allclose(counted, frame["flops"])
+        and (frame["cycles"] >= 0).all()
+        and whole["cycles"] > whole["median_us"]
+    )
+    assert (
+        "the arguments given" in frame.attrs["note"]
+        and "random" in softmax.profile(repeats=1).attrs["note"]
+    )
     with pytest.raises(xe.XlaExplorerError, match="repeats"):
         softmax.profile(X, repeats=0)
     assert "<table" in frame._repr_html_()
@@ -69,7 +78,9 @@ def test_buffers(softmax: Session) -> None:
     assert report.peak_bytes > 0 and {"parameter", "output", "arena"} <= set(frame["kind"])
     assert report.chart().svg.startswith("<svg") and "arena" in repr(report)
     assert "<svg" in report._repr_mimebundle_()["text/html"]
-    arena = [value for value, kind in zip(frame["value"], frame["kind"], strict=True) if kind == "arena"]
+    arena = [
+        value for value, kind in zip(frame["value"], frame["kind"], strict=True) if kind == "arena"
+    ]
     reason = report.why_not_shared(arena[0], "x")
     assert reason is not None and reason.code and reason.message
     with pytest.raises(xe.XlaExplorerError, match="assigned no buffers"):
@@ -98,7 +109,9 @@ def test_largest_error_knows_types() -> None:
 def test_random_arguments_are_the_same_for_the_same_seed() -> None:
     text = "HloModule m\nENTRY e { a = (f32[3], s8[2]) parameter(0)\n b = pred[4] parameter(1)\n ROOT c = bf16[5] parameter(2) }"
     first, again, other = (xe.random_arguments(text, seed) for seed in (0, 0, 1))
-    assert first[0][0].dtype == np.float32 and first[0][1].dtype == np.int8 and first[1].dtype == bool
+    assert (
+        first[0][0].dtype == np.float32 and first[0][1].dtype == np.int8 and first[1].dtype == bool
+    )
     assert first[2].dtype == xe.bf16.dtype
     assert np.array_equal(first[0][0], again[0][0]) and not np.array_equal(first[0][0], other[0][0])
 
@@ -144,10 +157,25 @@ def test_what_is_no_module_is_a_type_error() -> None:
 
 def test_buffers_by_program_point_and_at_the_peak(softmax: Session) -> None:
     frame = softmax.buffers().by_program_point()
-    assert list(frame.columns) == ["position", "instruction", "opcode", "live_bytes", "share", "line"]
+    assert list(frame.columns) == [
+        "position",
+        "instruction",
+        "opcode",
+        "live_bytes",
+        "share",
+        "line",
+    ]
     peak = softmax.buffers().at_peak()
-    assert frame["live_bytes"].max() == softmax.buffers().assignment.arena_lower_bound == peak.bytes and frame["share"].max() == 1.0
-    assert peak.instruction and peak.line and peak.holders and peak.holders[0][3].startswith(("<hlo>:", "model.py:"))
+    assert (
+        frame["live_bytes"].max() == softmax.buffers().assignment.arena_lower_bound == peak.bytes
+        and frame["share"].max() == 1.0
+    )
+    assert (
+        peak.instruction
+        and peak.line
+        and peak.holders
+        and peak.holders[0][3].startswith(("<hlo>:", "model.py:"))
+    )
     assert f"%{peak.instruction}" in str(peak) and "text/html" in peak._repr_mimebundle_()
     assert not len(softmax.buffers().aliases())
 
@@ -166,7 +194,10 @@ ENTRY e {
     a = np.arange(8, dtype=np.float32)
     np.testing.assert_array_equal(kept(a, u), want)
     np.testing.assert_array_equal(a, np.arange(8))
-    assert kept.buffers().aliases()["code"].tolist() == ["parameters-are-kept"] and given.buffers().aliases()["shared"].all()
+    assert (
+        kept.buffers().aliases()["code"].tolist() == ["parameters-are-kept"]
+        and given.buffers().aliases()["shared"].all()
+    )
     result = given(a, u)
     assert result is a
     np.testing.assert_array_equal(a, want)
@@ -176,6 +207,15 @@ ENTRY e {
     np.testing.assert_array_equal(frozen, np.arange(8))
 
 
-@pytest.mark.parametrize(("value", "text"), [(20740.4, "20,740"), (9999.6, "10,000"), (1234.5, "1234"), (0.00038454, "0.0003845"), (float("nan"), "–")])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (20740.4, "20,740"),
+        (9999.6, "10,000"),
+        (1234.5, "1234"),
+        (0.00038454, "0.0003845"),
+        (float("nan"), "–"),
+    ],
+)
 def test_numbers_of_tables_have_no_exponent_where_they_are_large(value: float, text: str) -> None:
     assert cell_text(value) == text

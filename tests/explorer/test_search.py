@@ -18,9 +18,21 @@ ENTRY e {
   ROOT a = f32[64,64] add(t, d)
 }"""
 LINES = [line for line in TEXT.split("\n") if " = " in line]
-ITEMS: list[dict[str, Any]] = [{**(instruction_item(line, k) or {}), "bytes": 1e4 * k, "time": float(k)} for k, line in enumerate(LINES)]
+ITEMS: list[dict[str, Any]] = [
+    {**(instruction_item(line, k) or {}), "bytes": 1e4 * k, "time": float(k)}
+    for k, line in enumerate(LINES)
+]
 ITEMS += [
-    {"what": "decision", "id": 9, "name": "%s → %a", "kind": "fusion", "verdict": "refused", "reason": "reads-multiply", "text": "8 readers", "time": 4.0},
+    {
+        "what": "decision",
+        "id": 9,
+        "name": "%s → %a",
+        "kind": "fusion",
+        "verdict": "refused",
+        "reason": "reads-multiply",
+        "text": "8 readers",
+        "time": 4.0,
+    },
     {"what": "pass", "id": 10, "name": "algsimp", "pass": "algsimp", "text": "changed"},
     {"what": "pass", "id": 11, "name": "dce", "pass": "dce", "text": "did nothing"},
 ]
@@ -55,7 +67,10 @@ def test_terms_must_all_hold(query: str) -> None:
 
 @pytest.fixture(scope="module")
 def script() -> Any:
-    pytest.importorskip("quickjs", reason="quickjs-ng (extra `test`) is not installed: the script is NOT tested without a browser")
+    pytest.importorskip(
+        "quickjs",
+        reason="quickjs-ng (extra `test`) is not installed: the script is NOT tested without a browser",
+    )
     from tests.explorer.views.asset_script import AssetScript
 
     return AssetScript()
@@ -64,7 +79,9 @@ def script() -> Any:
 def test_the_script_answers_alike(script: Any) -> None:
     for query, names in QUERIES.items():
         if query:
-            assert [item["name"] for item in script.call("searchItems", query, ITEMS)] == names, query
+            assert [item["name"] for item in script.call("searchItems", query, ITEMS)] == names, (
+                query
+            )
     for k, line in enumerate(LINES):
         assert script.call("instructionItem", line, k) == instruction_item(line, k)
     assert script.call("() => SEARCH_KEYS") == list(KEYS)
@@ -72,18 +89,32 @@ def test_the_script_answers_alike(script: Any) -> None:
 
 @pytest.mark.parametrize(
     ("query", "message"),
-    [("size>3", "the search has no key 'size'"), ("bytes>much", "'much' must be a number"), ("name:/(/", "is not a regular expression")],
+    [
+        ("size>3", "the search has no key 'size'"),
+        ("bytes>much", "'much' must be a number"),
+        ("name:/(/", "is not a regular expression"),
+    ],
 )
 def test_what_cannot_be_understood_is_said(script: Any, query: str, message: str) -> None:
     with pytest.raises(xe.XlaExplorerError, match=message):
         parsed(query)
-    assert script.call("q => { try { parseQuery(q); return null; } catch (error) { return error.message; } }", query) is not None
+    assert (
+        script.call(
+            "q => { try { parseQuery(q); return null; } catch (error) { return error.message; } }",
+            query,
+        )
+        is not None
+    )
 
 
 def test_a_session_is_searched() -> None:
     session = xe.compile(TEXT, threads=1)
-    assert list(session.passes.search("op:dot", step=0)["name"]) == ["d"] and list(session.passes.search("line:model.py:40 what:instruction")["op"]) == ["dot"]
-    assert set(session.passes.search("what:decision")["what"]) == {"decision"} and len(session.passes.search("what:pass")) == len(session.passes)
+    assert list(session.passes.search("op:dot", step=0)["name"]) == ["d"] and list(
+        session.passes.search("line:model.py:40 what:instruction")["op"]
+    ) == ["dot"]
+    assert set(session.passes.search("what:decision")["what"]) == {"decision"} and len(
+        session.passes.search("what:pass")
+    ) == len(session.passes)
 
 
 def test_a_line_is_found_by_its_stack_frame() -> None:

@@ -72,9 +72,14 @@ ENTRY e {
 
 def test_arguments_are_placed_where_they_are_read_as_they_are() -> None:
     session = xe.compile(PLACED)
-    x, p = np.arange(15, dtype=np.float32).reshape(3, 5), (np.arange(7, dtype=np.int32), np.float32(2))
+    x, p = (
+        np.arange(15, dtype=np.float32).reshape(3, 5),
+        (np.arange(7, dtype=np.int32), np.float32(2)),
+    )
     placed, pair = session.place(x, p)
-    assert placed.flags.f_contiguous and placed.ctypes.data % 64 == 0, "the parameter's layout, at a cache line"
+    assert placed.flags.f_contiguous and placed.ctypes.data % 64 == 0, (
+        "the parameter's layout, at a cache line"
+    )
     assert isinstance(pair, tuple) and pair[0].ctypes.data % 64 == 0
     np.testing.assert_array_equal(session(placed, pair), x + 2)
     x[0, 0] = 100
@@ -86,7 +91,10 @@ def test_arguments_are_placed_where_they_are_read_as_they_are() -> None:
 @pytest.mark.parametrize("backend", ["interpreter", "gpu"])
 def test_other_backends_take_their_placed_arguments(backend: str) -> None:
     session = xe.compile(PLACED, backend=backend)
-    x, p = np.arange(15, dtype=np.float32).reshape(3, 5), (np.arange(7, dtype=np.int32), np.float32(2))
+    x, p = (
+        np.arange(15, dtype=np.float32).reshape(3, 5),
+        (np.arange(7, dtype=np.int32), np.float32(2)),
+    )
     np.testing.assert_array_equal(session(*session.place(x, p)), x + 2)
 
 
@@ -99,7 +107,9 @@ def test_other_backends_take_their_placed_arguments(backend: str) -> None:
         ((), ["takes 1 argument", "got 0"]),
     ],
 )
-def test_wrong_arguments_name_both_sides(softmax: Session, arguments: tuple[object, ...], words: list[str]) -> None:
+def test_wrong_arguments_name_both_sides(
+    softmax: Session, arguments: tuple[object, ...], words: list[str]
+) -> None:
     with pytest.raises(ArgumentError) as caught:
         softmax(*arguments)
     for word in words:
@@ -107,7 +117,9 @@ def test_wrong_arguments_name_both_sides(softmax: Session, arguments: tuple[obje
 
 
 def test_artifacts(softmax: Session) -> None:
-    assert {"hlo", "hlo-optimized", "llvm-ir", "llvm-ir-optimized", "assembly"} <= set(softmax.stages())
+    assert {"hlo", "hlo-optimized", "llvm-ir", "llvm-ir-optimized", "assembly"} <= set(
+        softmax.stages()
+    )
     assert "define" in softmax.llvm_ir() and "define" in softmax.llvm_ir(optimized=False)
     assert softmax.stage("llvm-ir").text == softmax.llvm_ir(optimized=False)
     assert len(softmax.assembly().splitlines()) > 20
@@ -132,8 +144,18 @@ def test_long_code_shows_itself_capped(softmax: Session) -> None:
 
 def test_kernels_say_where_they_run(softmax: Session) -> None:
     frame = softmax.kernels()
-    assert list(frame.columns) == ["kernel", "opcode", "runs_on", "code", "reason", "line", "instruction"]
-    assert set(frame["runs_on"]) <= {"kernel", "library", "copy", "evaluator"} and len(frame) == len(program_steps(softmax))
+    assert list(frame.columns) == [
+        "kernel",
+        "opcode",
+        "runs_on",
+        "code",
+        "reason",
+        "line",
+        "instruction",
+    ]
+    assert set(frame["runs_on"]) <= {"kernel", "library", "copy", "evaluator"} and len(
+        frame
+    ) == len(program_steps(softmax))
 
 
 def test_source_lines_by_metadata_then_by_text(softmax: Session) -> None:
@@ -145,11 +167,16 @@ def test_source_lines_by_metadata_then_by_text(softmax: Session) -> None:
 
 def test_shown_as_text_and_html(softmax: Session) -> None:
     bundle = softmax._repr_mimebundle_()
-    assert bundle["text/plain"].startswith("<Session softmax on cpu:") and len(bundle["text/html"]) < 300_000
+    assert (
+        bundle["text/plain"].startswith("<Session softmax on cpu:")
+        and len(bundle["text/html"]) < 300_000
+    )
     assert "Fusion" in bundle["text/html"] or "Decisions" in bundle["text/html"]
 
 
-def test_a_failed_pass_keeps_everything_before(monkeypatch: pytest.MonkeyPatch, softmax: Session) -> None:
+def test_a_failed_pass_keeps_everything_before(
+    monkeypatch: pytest.MonkeyPatch, softmax: Session
+) -> None:
     from xla_explorer.compiler.transforms.fusion import InstructionFusion
 
     def fail(self: object, module: object, context: object) -> bool:

@@ -42,14 +42,26 @@ def test_a_rewrite_is_done_again_alone() -> None:
         if row.verdict != "accepted":
             continue
         one = source.reports.rewrite(step, number)
-        before, after = [line.text.strip() for line in one.before], [line.text.strip() for line in one.after]
+        before, after = (
+            [line.text.strip() for line in one.before],
+            [line.text.strip() for line in one.after],
+        )
         assert before != after
         assert any(f"%{row.subject_name} = " in line for line in before), row
         assert not any(f"%{row.subject_name} = " in line for line in after), row
         assert one.picture_before.nodes and one.picture_after.nodes
-        shown = [{node.id for node in picture.nodes} for picture in (one.picture_before, one.picture_after)]
-        assert row.subject in one.removed and not {*one.added} & shown[0] and not {*one.removed} & shown[1]
-        assert len(one.added) <= 1, "one instruction at most is new; what one picture alone shows is not"
+        shown = [
+            {node.id for node in picture.nodes}
+            for picture in (one.picture_before, one.picture_after)
+        ]
+        assert (
+            row.subject in one.removed
+            and not {*one.added} & shown[0]
+            and not {*one.removed} & shown[1]
+        )
+        assert len(one.added) <= 1, (
+            "one instruction at most is new; what one picture alone shows is not"
+        )
     with pytest.raises(ValueError, match="rewrites, not a number"):
         source.reports.rewrite(step, 99)
     rule = source.reports.rules(names)["add-zero"]
@@ -68,7 +80,10 @@ ENTRY e {
     records = module.snapshot().computations[0].instructions
     paths = {module.find(key).name: path for key, path in scope_paths(records).items()}
     assert paths == {"x": ("layer_0",), "a": ("layer_0",), "b": ("layer_1",), "c": ("layer_1",)}
-    assert {g.label for g in xe.compile(text).passes[0].picture().groups if g.kind == "scope"} == {"layer_0", "layer_1"}
+    assert {g.label for g in xe.compile(text).passes[0].picture().groups if g.kind == "scope"} == {
+        "layer_0",
+        "layer_1",
+    }
 
 
 def test_repeated_layers_are_found_without_names() -> None:
@@ -83,11 +98,17 @@ def test_repeated_layers_are_found_without_names() -> None:
             f"  h{k} = f32[4,4] subtract(g{k}, a{k})",
             f"  x{k + 1} = f32[4,4] maximum(h{k}, g{k})",
         ]
-    module = parse_hlo("HloModule layers\nENTRY e {\n" + "\n".join(lines) + "\n  ROOT r = f32[4,4] abs(x5)\n}")
+    module = parse_hlo(
+        "HloModule layers\nENTRY e {\n" + "\n".join(lines) + "\n  ROOT r = f32[4,4] abs(x5)\n}"
+    )
     found = repeated_layers(module.snapshot().computations[0].instructions)
     assert set(found.values()) == {("layer × 5", f"layer {k} of 5") for k in range(1, 6)}
     names = {module.find(key).name: path[1] for key, path in found.items()}
-    assert names["a0"] == names["x1"] == "layer 1 of 5" and names["b4"] == "layer 5 of 5" and "r" not in names
+    assert (
+        names["a0"] == names["x1"] == "layer 1 of 5"
+        and names["b4"] == "layer 5 of 5"
+        and "r" not in names
+    )
 
 
 def test_formulas_of_kernels() -> None:
@@ -106,7 +127,9 @@ ENTRY e { x = f32[8,16] parameter(0)
  y = f32[8] parameter(1)
  ROOT k = f32[8] fusion(x, y), kind=kLoop, calls=f }""")
     assert kernel_formula(module.find("k")) == "sum over 1 of exp(x - y{0})"
-    assert kernel_formula(module.find("k"), longest=12).startswith("broadcast")  # too long: what is in it, by name
+    assert kernel_formula(module.find("k"), longest=12).startswith(
+        "broadcast"
+    )  # too long: what is in it, by name
 
 
 def test_the_users_python_lines(tmp_path: Path) -> None:
@@ -122,15 +145,25 @@ ENTRY e {{
 }}"""
     session = xe.compile(text)
     pane = session._explorer_source_().panes()[0]
-    assert pane.name == "source" and pane.producer == "model.py" and str(tmp_path) not in pane.producer + pane.note
+    assert (
+        pane.name == "source"
+        and pane.producer == "model.py"
+        and str(tmp_path) not in pane.producer + pane.note
+    )
     assert pane.sections == () and [line.number for line in pane.lines] == [1, 2, 3, 4, 5, 6, 7]
-    lines = {line.text: {line.instruction, *line.also} for line in pane.lines if line.instruction is not None}
+    lines = {
+        line.text: {line.instruction, *line.also}
+        for line in pane.lines
+        if line.instruction is not None
+    }
     assert lines == {
         "    w = v * 2": {session.passes.find("twos"), session.passes.find("w")},
         "    return w + v": {session.passes.find("r")},
     }
     gone = xe.compile(text.replace(str(file), str(tmp_path / "missing.py")))
-    assert gone._explorer_source_().panes()[0].lines[0].text.startswith("HloModule")  # what was given, where the file is not here
+    assert (
+        gone._explorer_source_().panes()[0].lines[0].text.startswith("HloModule")
+    )  # what was given, where the file is not here
 
 
 FRAMES = """HloModule m
@@ -165,7 +198,11 @@ ENTRY e {{
 @pytest.fixture
 def placed(tmp_path: Path) -> xe.Session:
     """A module whose instructions come from a library that the user's model calls, and the model from the user's script."""
-    files = {"model": tmp_path / "model.py", "linear": tmp_path / "site-packages" / "flax" / "linear.py", "main": tmp_path / "main.py"}
+    files = {
+        "model": tmp_path / "model.py",
+        "linear": tmp_path / "site-packages" / "flax" / "linear.py",
+        "main": tmp_path / "main.py",
+    }
     for name, file in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join([f"{name} {k}\n" for k in range(1, 31)]), encoding="utf-8")
@@ -175,11 +212,21 @@ def placed(tmp_path: Path) -> xe.Session:
 def test_the_users_own_lines_come_first_and_have_their_numbers(placed: xe.Session) -> None:
     pane = placed._explorer_source_().panes()[0]
     assert [title for _, title in pane.sections] == ["model.py", "main.py", "flax/linear.py"]
-    assert [pane.lines[at].text for at, _ in pane.sections] == ["# model.py", "# main.py", "# flax/linear.py"]
+    assert [pane.lines[at].text for at, _ in pane.sections] == [
+        "# model.py",
+        "# main.py",
+        "# flax/linear.py",
+    ]
     for line in pane.lines:
-        assert line.number == 0 if line.text[0] in "#…" else line.text.split()[1] == str(line.number)
+        assert (
+            line.number == 0 if line.text[0] in "#…" else line.text.split()[1] == str(line.number)
+        )
     find = placed.passes.find
-    at = {line.text: {line.instruction, *line.also} for line in pane.lines if line.instruction is not None}
+    at = {
+        line.text: {line.instruction, *line.also}
+        for line in pane.lines
+        if line.instruction is not None
+    }
     assert at == {"model 12": {find("n"), find("t"), find("d")}, "linear 3": {find("t"), find("d")}}
     assert "main 1" in [line.text for line in pane.lines], "a caller's line is shown"
 
@@ -187,20 +234,42 @@ def test_the_users_own_lines_come_first_and_have_their_numbers(placed: xe.Sessio
 def test_every_view_names_the_users_line_of_a_kernel_not_the_librarys(placed: xe.Session) -> None:
     placed.profile(repeats=1)
     source = placed._explorer_source_()
-    named = {row.line for row in source.reports.kernels()} | {row.source_line for row in source.timings() if row.instruction is not None}
-    named |= {moment.source_line for moment in source.reports.buffers().schedule if moment.name.startswith(("d", "t"))}
+    named = {row.line for row in source.reports.kernels()} | {
+        row.source_line for row in source.timings() if row.instruction is not None
+    }
+    named |= {
+        moment.source_line
+        for moment in source.reports.buffers().schedule
+        if moment.name.startswith(("d", "t"))
+    }
     named |= set(placed.profile(repeats=1)["line"][1:])
     assert {line.rpartition("/")[2] for line in named if line} == {"model.py:12"}
-    found = {item["name"]: item["line"] for item in search_items(source, 0) if item["what"] == "instruction"}
-    assert "linear.py:3" in found["t"] and "model.py:12" in found["t"] and "main.py:1" in found["t"], "a search finds every caller"
+    found = {
+        item["name"]: item["line"]
+        for item in search_items(source, 0)
+        if item["what"] == "instruction"
+    }
+    assert (
+        "linear.py:3" in found["t"] and "model.py:12" in found["t"] and "main.py:1" in found["t"]
+    ), "a search finds every caller"
 
 
 def test_the_picture_between_two_instructions() -> None:
     session = xe.compile(SMALL)
     reports = session._explorer_source_().reports
-    names = {node.name for node in reports.picture(0, between=(session.passes.find("a"), session.passes.find("t"))).nodes}
+    names = {
+        node.name
+        for node in reports.picture(
+            0, between=(session.passes.find("a"), session.passes.find("t"))
+        ).nodes
+    }
     assert names == {"a", "m", "t"}
-    assert {node.name for node in reports.picture(0, between=(session.passes.find("t"), session.passes.find("a"))).nodes} == names
+    assert {
+        node.name
+        for node in reports.picture(
+            0, between=(session.passes.find("t"), session.passes.find("a"))
+        ).nodes
+    } == names
 
 
 ROWS = """HloModule rows
@@ -250,33 +319,66 @@ def test_one_kernel_side_by_side() -> None:
         session.side_by_side(kernel="%x")
 
 
-def test_a_page_carries_the_lines_of_a_kernel_that_its_panes_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_carries_the_lines_of_a_kernel_that_its_panes_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for module in (code_pane, hot_kernels):
         monkeypatch.setattr(module, "MOST_PANE_LINES", 5)
     session = xe.compile(ROWS)
-    shown = {line.number for pane in session._explorer_source_().panes() if pane.name == "llvm-ir-optimized" for line in pane.lines}
+    shown = {
+        line.number
+        for pane in session._explorer_source_().panes()
+        if pane.name == "llvm-ir-optimized"
+        for line in pane.lines
+    }
     made = beside_data.summary(session, (), live=False)["made"]
     kernel = next(iter(made.values()))
-    runs = [run for _, _, cells in kernel["rows"] for run in cells[kernel["stages"].index("llvm-ir-optimized")]]
-    wanted = {number for first, count in runs for number in range(first, first + count) if number not in shown}
+    runs = [
+        run
+        for _, _, cells in kernel["rows"]
+        for run in cells[kernel["stages"].index("llvm-ir-optimized")]
+    ]
+    wanted = {
+        number
+        for first, count in runs
+        for number in range(first, first + count)
+        if number not in shown
+    }
     lines, text = kernel["beyond"]["llvm-ir-optimized"], session.llvm_ir().split("\n")
-    assert wanted and {int(number): line for number, line in lines.items()} == {number: text[number - 1] for number in wanted}
+    assert wanted and {int(number): line for number, line in lines.items()} == {
+        number: text[number - 1] for number in wanted
+    }
 
 
 @pytest.mark.parametrize("stage", ["source", "llvm-ir", "llvm-ir-optimized", "assembly"])
-def test_of_a_long_text_the_hottest_kernels_are_kept(monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
+def test_of_a_long_text_the_hottest_kernels_are_kept(
+    monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
     most = 60
     session = xe.compile(dag_text(300), verify=False)
     for module in (code_pane, code_panes, hot_kernels):
         monkeypatch.setattr(module, "MOST_PANE_LINES", most)
     pane = next(pane for pane in session._explorer_source_().panes() if pane.name == stage)
-    text = (session.source.source_text or "" if stage == "source" else session.stage(stage).text.removesuffix("\n")).split("\n")
+    text = (
+        session.source.source_text or ""
+        if stage == "source"
+        else session.stage(stage).text.removesuffix("\n")
+    ).split("\n")
     lines = [line for line in pane.lines if line.number]
-    assert len(text) > most >= len(lines) > most // 2 and all(text[line.number - 1] == line.text for line in lines)
+    assert len(text) > most >= len(lines) > most // 2 and all(
+        text[line.number - 1] == line.text for line in lines
+    )
     gaps = [line for line in pane.lines if not line.number]
     assert sum([int(gap.text.split()[1]) for gap in gaps]) == len(text) - len(lines)
     hottest = next(iter(hot_kernels.kernel_times(session)))
-    ids = {hottest, *[i.id for called in session.module.find(hottest).called for i in called.instructions.values()]}
+    ids = {
+        hottest,
+        *[
+            i.id
+            for called in session.module.find(hottest).called
+            for i in called.instructions.values()
+        ],
+    }
     ids |= {origin for key in list(ids) for origin in session.passes.lineage.origins(key)}
     assert ids & {line.instruction for line in lines}, "the hottest kernel has no line"
 
@@ -288,21 +390,52 @@ def test_times_of_a_profile_colour_the_graph_also_as_measured_by_predicted() -> 
     times = session.profile(repeats=2).set_index("kernel")["median_us"]
     columns = {column.title: column.values for column in reports.columns()}
     measured, predicted = columns["measured time"], columns["predicted time"]
-    assert columns["measured / predicted"] == {key: measured[key] / predicted[key] for key in measured if predicted.get(key)}
-    assert reports.column(times).values == measured, "the row of the whole program is no instruction"
+    assert columns["measured / predicted"] == {
+        key: measured[key] / predicted[key] for key in measured if predicted.get(key)
+    }
+    assert reports.column(times).values == measured, (
+        "the row of the whole program is no instruction"
+    )
 
 
 def test_a_what_if_has_its_measures_with_units_and_its_decisions_as_data() -> None:
-    session = xe.compile("HloModule m\nENTRY e { x = f32[64] parameter(0)  n = f32[64] negate(x)  ROOT a = f32[64] abs(n) }")
+    session = xe.compile(
+        "HloModule m\nENTRY e { x = f32[64] parameter(0)  n = f32[64] negate(x)  ROOT a = f32[64] abs(n) }"
+    )
     other, table = session._explorer_source_().reports.variant([], [("fusion", "n", "a")])
-    assert [row.kernel for row in other.timings() if row.instruction is not None] == ["%wrapped_negate", "%wrapped_abs"], "the new compile has the times of its run"
+    assert [row.kernel for row in other.timings() if row.instruction is not None] == [
+        "%wrapped_negate",
+        "%wrapped_abs",
+    ], "the new compile has the times of its run"
     rows = {row.what: row for row in table.rows}
-    assert [row.what for row in table.rows][:3] == ["kernels", "bytes read and written (estimate)", "predicted time, cost model"]
-    assert rows["median time"].unit == "us" and rows["median time"].less_is_better and rows["median time"].spread == max(rows["iqr time"][3:5])
-    assert rows["compile time"].unit == "ms" and rows["arena bytes"].unit == "bytes" and rows["n"].less_is_better is None
-    assert not [row.what for row in table.rows if row.what not in [measure.title for measure in MEASURES.values()]]
-    changed = {(d.producer, d.consumer): d for d in table.decisions if d.kind == "fusion"}["%n", "%a"]
-    assert (changed.now, changed.now_code, changed.before) == ("refused", "forbidden-by-user", "accepted")
+    assert [row.what for row in table.rows][:3] == [
+        "kernels",
+        "bytes read and written (estimate)",
+        "predicted time, cost model",
+    ]
+    assert (
+        rows["median time"].unit == "us"
+        and rows["median time"].less_is_better
+        and rows["median time"].spread == max(rows["iqr time"][3:5])
+    )
+    assert (
+        rows["compile time"].unit == "ms"
+        and rows["arena bytes"].unit == "bytes"
+        and rows["n"].less_is_better is None
+    )
+    assert not [
+        row.what
+        for row in table.rows
+        if row.what not in [measure.title for measure in MEASURES.values()]
+    ]
+    changed = {(d.producer, d.consumer): d for d in table.decisions if d.kind == "fusion"}[
+        "%n", "%a"
+    ]
+    assert (changed.now, changed.now_code, changed.before) == (
+        "refused",
+        "forbidden-by-user",
+        "accepted",
+    )
     assert [row.granted for row in table.overrides] == [True]
 
 

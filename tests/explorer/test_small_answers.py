@@ -31,8 +31,17 @@ def session() -> xe.Session:
 
 def test_instructions_name_themselves(session: xe.Session) -> None:
     t, r = [i for i in session.source.instructions() if i.name in ("t", "r")]
-    assert session.passes.find(t) == session.passes.find("%t") == session.passes.find(t.id) == session.passes.find(np.int64(t.id))
-    assert str(session.why_not("fusion", t, r)) == str(session.why_not("fusion", "t", "%r")) == str(session.why_not("fusion", t.id, r.id))
+    assert (
+        session.passes.find(t)
+        == session.passes.find("%t")
+        == session.passes.find(t.id)
+        == session.passes.find(np.int64(t.id))
+    )
+    assert (
+        str(session.why_not("fusion", t, r))
+        == str(session.why_not("fusion", "t", "%r"))
+        == str(session.why_not("fusion", t.id, r.id))
+    )
     assert session.passes.history(t) == session.passes.history("%t")
     for wrong in (1.5, None, True, ["t"]):
         with pytest.raises(XlaExplorerError, match="named by its name"):
@@ -52,7 +61,11 @@ def test_no_passes_is_a_pipeline() -> None:
 
 def test_an_empty_table_says_why(session: xe.Session) -> None:
     frame = xe.compile(TEXT, journal="off", backend="interpreter").decisions("fusion")
-    assert len(frame) == 0 and frame.attrs["note"] in repr(frame) and "no decisions were recorded" in frame._repr_html_()
+    assert (
+        len(frame) == 0
+        and frame.attrs["note"] in repr(frame)
+        and "no decisions were recorded" in frame._repr_html_()
+    )
     assert "of the kind inlining" in session.decisions("inlining").attrs["note"]
 
 
@@ -78,8 +91,13 @@ def test_an_emulator_has_no_times() -> None:
         pytest.skip("there is a device")
     frame = xe.compare(TEXT, "cpu,gpu", repeats=2)
     rows = frame[frame["backend"] == "gpu"]
-    assert set(rows["status"]) == {"ok"} and set(rows["runs_on"]) == {"PTX emulator"} and len(rows) > 1
-    assert rows["median_us"].isna().all() and not frame[frame["backend"] == "cpu"]["median_us"].isna().any()
+    assert (
+        set(rows["status"]) == {"ok"} and set(rows["runs_on"]) == {"PTX emulator"} and len(rows) > 1
+    )
+    assert (
+        rows["median_us"].isna().all()
+        and not frame[frame["backend"] == "cpu"]["median_us"].isna().any()
+    )
 
 
 def test_what_is_offered_is_ours() -> None:
@@ -116,7 +134,13 @@ def test_equal_kernels_all_have_their_code() -> None:
     """A kernel is written once, for the first of those that are alike."""
     product = "dot({}, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
     text = "HloModule m\nENTRY e {\n  a = f32[64,64] parameter(0)\n  b = f32[64,64] parameter(1)\n"
-    text += "".join(f"  {'ROOT ' if k == 3 else ''}d{k} = f32[64,64] {product.format(f'd{k - 1}' if k > 1 else 'a')}\n" for k in (1, 2, 3)) + "}\n"
+    text += (
+        "".join(
+            f"  {'ROOT ' if k == 3 else ''}d{k} = f32[64,64] {product.format(f'd{k - 1}' if k > 1 else 'a')}\n"
+            for k in (1, 2, 3)
+        )
+        + "}\n"
+    )
     for backend, stages in (("cpu", ("llvm-ir-optimized", "ptx")), ("gpu", ("ptx",))):
         session = xe.compile(text, backend=backend)
         assert len({step.function for step in program_steps(session)}) == 1
@@ -140,7 +164,11 @@ ENTRY e {
 }"""
 
     def shows(module: xe.HloModule) -> bool:
-        return any(i.opcode.name == "multiply" and len(i.operands) == 2 for i in module.instructions())
+        return any(
+            i.opcode.name == "multiply" and len(i.operands) == 2 for i in module.instructions()
+        )
 
     small = xe.reduce(text, shows)
-    assert [i.opcode.name for i in small.instructions()] == ["parameter", "multiply"] and len(small.computations) == 1
+    assert [i.opcode.name for i in small.instructions()] == ["parameter", "multiply"] and len(
+        small.computations
+    ) == 1

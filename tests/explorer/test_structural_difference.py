@@ -30,13 +30,20 @@ ENTRY main {
 def test_each_instruction_is_on_one_list() -> None:
     found = xe.compare.structure(OLD, NEW)
     rows = {(row.left, row.right): row for row in found.rows}
-    assert rows["%d", "%dot.3"].status == "changed" and "rhs_contracting_dims" in rows["%d", "%dot.3"].what
+    assert (
+        rows["%d", "%dot.3"].status == "changed"
+        and "rhs_contracting_dims" in rows["%d", "%dot.3"].what
+    )
     assert rows["%two", "%c"].what == "value: 2 -> 3"
     assert rows["", "%n"].status == "only right" and rows["", "%n"].flops_right == 32
     assert rows["%r", "%out"].what == "operand 0: %m -> %n"
     assert rows["%x", "%p.0"].status == rows["%m", "%mul"].status == "same"
     assert found.counts == {"changed": 3, "moved": 0, "only left": 0, "only right": 1, "same": 4}
-    assert "only right" in str(found) and len(found.to_frame()) == 4 and len(found.to_frame(same=True)) == 8
+    assert (
+        "only right" in str(found)
+        and len(found.to_frame()) == 4
+        and len(found.to_frame(same=True)) == 8
+    )
 
 
 def test_the_picture_marks_what_differs() -> None:
@@ -48,7 +55,10 @@ def test_the_picture_marks_what_differs() -> None:
     }  # fmt: skip
     names = {node.id: node.name for node in found.picture.nodes}
     (only_left,) = [edge for edge in found.picture.edges if edge.kind == "control"]
-    assert (names[only_left.source], names[only_left.target]) == ("m → mul", "r → out") and "+ negate" in found.to_svg()
+    assert (names[only_left.source], names[only_left.target]) == (
+        "m → mul",
+        "r → out",
+    ) and "+ negate" in found.to_svg()
 
 
 def test_a_module_differs_from_itself_in_nothing() -> None:
@@ -77,7 +87,9 @@ def test_parameters_of_reducers_follow_what_reads_them() -> None:
         head = "".join(reducer(*one) for one in reducers)
         return f"HloModule m\n{head}ENTRY e {{ x = f32[8] parameter(0)\n z = f32[] constant(0)\n{calls}\n{root} }}\n"
 
-    found = xe.compare.structure(module(("max", "maximum")), module(("sum", "add"), ("max", "maximum")))
+    found = xe.compare.structure(
+        module(("max", "maximum")), module(("sum", "add"), ("max", "maximum"))
+    )
     pairs = {row.left: row.right for row in found.rows if row.left}
     assert pairs["%max.a"] == "%max.a" and pairs["%max.b"] == "%max.b"
     assert not [row for row in found.rows if row.status == "changed" and "max" in row.left]

@@ -34,7 +34,9 @@ def test_optimize_without_a_backend(softmax: Session) -> None:
     assert trace._explorer_source_().steps()[0].name == "as written"
 
 
-def test_graph_of_anything_without_dot(softmax: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_graph_of_anything_without_dot(
+    softmax: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PATH", "")
     for thing in (softmax, softmax.source, softmax.source.entry, softmax.source.to_text()):
         graph = xe.graph(thing)
@@ -94,13 +96,28 @@ def test_the_explorer_reads_a_session(softmax: Session) -> None:
     payload = build_payload(source)
     assert payload["complete"] and len(payload["steps"]) == len(softmax.passes)
     assert "hlo" in {pane.name for pane in source.panes()}  # a page has its text with the last step
-    assert {pane["name"] for pane in payload["panes"]} >= {"source", "llvm-ir", "llvm-ir-optimized", "assembly", "ptx"}
+    assert {pane["name"] for pane in payload["panes"]} >= {
+        "source",
+        "llvm-ir",
+        "llvm-ir-optimized",
+        "assembly",
+        "ptx",
+    }
     for row in source.steps():
         assert source.text(row.index) and source.picture(row.index).nodes
-    linked = [line for pane in source.panes() if pane.name == "llvm-ir" for line in pane.lines if line.instruction is not None]
+    linked = [
+        line
+        for pane in source.panes()
+        if pane.name == "llvm-ir"
+        for line in pane.lines
+        if line.instruction is not None
+    ]
     ids = {i.id for i in softmax.module.instructions()}
     assert linked and {line.instruction for line in linked} <= ids
-    assert any(row.rewrites for row in source.steps()) and source.timings()[0].kernel == "(whole program)"
+    assert (
+        any(row.rewrites for row in source.steps())
+        and source.timings()[0].kernel == "(whole program)"
+    )
     rows = [row for step in source.steps() for row in source.rewrites(step.index)]
     assert all(row.sentence and ".py:" in row.location for row in rows if row.verdict == "accepted")
     assert softmax.to_html().startswith("<!doctype html>")
@@ -109,8 +126,12 @@ def test_the_explorer_reads_a_session(softmax: Session) -> None:
 
 def test_side_by_side(softmax: Session) -> None:
     found = softmax.side_by_side()
-    assert found.stages == ["llvm-ir-optimized", "ptx"] and len(found.kernels) == len(program_steps(softmax))
-    assert any(kernel.code["llvm-ir-optimized"] for kernel in found.kernels) and any(kernel.code["ptx"] for kernel in found.kernels)
+    assert found.stages == ["llvm-ir-optimized", "ptx"] and len(found.kernels) == len(
+        program_steps(softmax)
+    )
+    assert any(kernel.code["llvm-ir-optimized"] for kernel in found.kernels) and any(
+        kernel.code["ptx"] for kernel in found.kernels
+    )
     assert "<table" in found._repr_mimebundle_()["text/html"]
 
 
@@ -128,7 +149,9 @@ def test_stepping_a_large_module_is_fast() -> None:
         if not step.changed:
             continue
         best = 1.0
-        for _ in range(3):  # processor time, the best of three: other work on the machine must not count
+        for _ in range(
+            3
+        ):  # processor time, the best of three: other work on the machine must not count
             trace._texts.clear()
             started = time.process_time()
             source.text(step.index)
@@ -137,4 +160,6 @@ def test_stepping_a_large_module_is_fast() -> None:
             best = min(best, time.process_time() - started)
         seconds.append(best)
         assert len(picture.nodes) <= 400 and (picture.hidden or len(picture.nodes) > 200)
-    assert sorted(seconds)[len(seconds) // 2] < 0.05 and max(seconds) < 0.1, f"steps take {[round(s, 3) for s in seconds]} s"
+    assert sorted(seconds)[len(seconds) // 2] < 0.05 and max(seconds) < 0.1, (
+        f"steps take {[round(s, 3) for s in seconds]} s"
+    )

@@ -19,12 +19,16 @@ TEXT = """HloModule m
 ENTRY main { x = f32[64,96] parameter(0) e = f32[64,96] exponential(x) t = f32[64,96] tanh(e) ROOT r = f32[64,96] negate(t) }"""
 
 
-@pytest.mark.parametrize("body", ["bias", "rows", "columns", "softmax", "dot", "transpose", "pad", "argmax"])
+@pytest.mark.parametrize(
+    "body", ["bias", "rows", "columns", "softmax", "dot", "transpose", "pad", "argmax"]
+)
 def test_every_schedule_that_is_tried_keeps_the_values(body: str) -> None:
     nest, operands, wanted = plain(body)
     found = candidates(nest)
     assert len({str(c.schedule) for c in found}) == len(found) >= (1 if body == "argmax" else 3)
-    assert [c.estimate.nanoseconds for c in found] == sorted([c.estimate.nanoseconds for c in found])
+    assert [c.estimate.nanoseconds for c in found] == sorted(
+        [c.estimate.nanoseconds for c in found]
+    )
     for c in found[:3]:
         for a, b in zip(evaluate_nest(c.schedule.nest, operands), wanted, strict=True):
             assert np.allclose(a, b, 1e-4, 1e-4), str(c.schedule)
@@ -35,8 +39,13 @@ def test_shares_and_schedules_of_others_are_ranked_too() -> None:
     nest = plain("rows")[0]
     plain_one = candidates(nest)[0].schedule.plain()
     found = candidates(nest, shares=2, further=[plain_one])
-    assert "" in [str(c.schedule) for c in found] and sum(["parallel{" in str(c.schedule) for c in found]) == len(found) - 1
-    assert [str(c.schedule) for c in candidates(nest, further=[plain_one], stop=lambda: True)] == [""]
+    assert (
+        "" in [str(c.schedule) for c in found]
+        and sum(["parallel{" in str(c.schedule) for c in found]) == len(found) - 1
+    )
+    assert [str(c.schedule) for c in candidates(nest, further=[plain_one], stop=lambda: True)] == [
+        ""
+    ]
 
 
 @pytest.fixture
@@ -59,13 +68,25 @@ def test_the_fastest_is_confirmed_kept_and_compiled(times: list[float], tmp_path
     times += [0.9, 0.91, 0.5, 0.5, 1.6, 0.51]  # the third is hopeless after one round
     found = xe.tune(session, budget=60, tried=3)
     (kernel,) = found.kernels
-    assert (kernel.ratio, kernel.tuned_us, kernel.tried, kernel.found) == (0.51, 5.1, 3, "search") and kernel.seconds < 60
-    assert "1 of 1 kernels are faster" in repr(found) and found.schedules == f"%{kernel.kernel}: {kernel.schedule}\n"
+    assert (kernel.ratio, kernel.tuned_us, kernel.tried, kernel.found) == (
+        0.51,
+        5.1,
+        3,
+        "search",
+    ) and kernel.seconds < 60
+    assert (
+        "1 of 1 kernels are faster" in repr(found)
+        and found.schedules == f"%{kernel.kernel}: {kernel.schedule}\n"
+    )
     tuned = found.session()
-    assert [k.made_by for k in tuned.loops()] == ["user"] and str(tuned.schedule(kernel.kernel)) == kernel.schedule
+    assert [k.made_by for k in tuned.loops()] == ["user"] and str(
+        tuned.schedule(kernel.kernel)
+    ) == kernel.schedule
     x = np.random.default_rng(0).standard_normal((64, 96)).astype("f4")
     assert np.allclose(tuned(x), session(x), 1e-6)
-    (again,) = xe.tune(xe.compile(TEXT.replace("t =", "other =").replace("(t)", "(other)"), threads=1)).kernels
+    (again,) = xe.tune(
+        xe.compile(TEXT.replace("t =", "other =").replace("(t)", "(other)"), threads=1)
+    ).kernels
     assert (again.found, again.schedule, again.ratio) == ("cache", kernel.schedule, 0.51)
     for file in tmp_path.rglob("*.object"):
         assert file.stat().st_mode & 0o022 == 0
@@ -74,7 +95,12 @@ def test_the_fastest_is_confirmed_kept_and_compiled(times: list[float], tmp_path
 def test_what_is_not_faster_by_more_than_the_spread_stays(times: list[float]) -> None:
     times += [0.7, 0.7, 0.99]
     found = xe.tune(xe.compile(TEXT, threads=1), tried=1, cache=False)
-    assert found.kernels[0].schedule is None and found.kernels[0].ratio == 1.0 and found.schedules == "" and found.session() is found.base
+    assert (
+        found.kernels[0].schedule is None
+        and found.kernels[0].ratio == 1.0
+        and found.schedules == ""
+        and found.session() is found.base
+    )
 
 
 @pytest.mark.parametrize(

@@ -52,23 +52,55 @@ def _another_user() -> tuple[list[str], bool]:
     user = [setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     plain = [*user, "--inh-caps=-all", "--bounding-set=-all", "--"]
     again = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import llvmlite'], check=True)"
-    if subprocess.run([*plain, sys.executable, "-c", again], cwd="/", capture_output=True, timeout=60, check=False).returncode == 0:
+    if (
+        subprocess.run(
+            [*plain, sys.executable, "-c", again],
+            cwd="/",
+            capture_output=True,
+            timeout=60,
+            check=False,
+        ).returncode
+        == 0
+    ):
         return plain, True
-    return [*user, "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search", "--bounding-set=-all,+dac_read_search", "--"], False
+    return [
+        *user,
+        "--inh-caps=-all,+dac_read_search",
+        "--ambient-caps=-all,+dac_read_search",
+        "--bounding-set=-all,+dac_read_search",
+        "--",
+    ], False
 
 
 def test_the_main_jobs_need_no_rights_and_write_where_they_are_told() -> None:
     user, readable = _another_user()
     if not user and os.access(ROOT / "xla_explorer", os.W_OK):
-        pytest.skip("the installation belongs to who runs the tests: only root can try another user")
-    with tempfile.TemporaryDirectory() as folder:  # pytest's own belongs to the user of the tests alone
+        pytest.skip(
+            "the installation belongs to who runs the tests: only root can try another user"
+        )
+    with (
+        tempfile.TemporaryDirectory() as folder
+    ):  # pytest's own belongs to the user of the tests alone
         written = Path(folder) / "written"
         written.mkdir()
         Path(folder).chmod(0o755)
         if user:
             os.chown(written, NOBODY, NOBODY)
-        environment = {"PATH": os.environ["PATH"], "HOME": "/proc/nowhere", "PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT)), "TMPDIR": str(written)}
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": "/proc/nowhere",
+            "PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT)),
+            "TMPDIR": str(written),
+        }
         command = [*user, sys.executable, "-P", "-c", SCRIPT, str(written), str(readable)]
-        done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, timeout=280, check=False)
+        done = subprocess.run(
+            command,
+            env=environment,
+            cwd="/",
+            capture_output=True,
+            text=True,
+            timeout=280,
+            check=False,
+        )
         assert done.returncode == 0 and done.stdout.strip() == "done", done.stderr[-3000:]
         assert "Warning" not in done.stderr, done.stderr[-3000:]

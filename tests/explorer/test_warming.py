@@ -28,7 +28,12 @@ print(sorted(set(sys.modules) - before))
 
 @pytest.mark.parametrize("backend", ["cpu", "interpreter"])
 def test_nothing_is_left_to_load(backend: str) -> None:
-    found = subprocess.run([sys.executable, "-c", FIRST_COMPILE.format(backend=backend)], capture_output=True, text=True, timeout=60)
+    found = subprocess.run(
+        [sys.executable, "-c", FIRST_COMPILE.format(backend=backend)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert found.stdout.strip() == "[]", found.stdout + found.stderr
 
 

@@ -20,7 +20,10 @@ PADS = [(1, 0, 1, 0, 0, 0), (0, 0, 2, 1, 1, 1), (2, 3, 1, 0, 0, 3), (0, 0, 0, 0,
 
 
 def pad(shape: tuple[int, int], rows: tuple[int, ...], element_type: str) -> str:
-    sizes = [n + low + high + inside * (n - 1) for n, (low, high, inside) in zip(shape, (rows[:3], rows[3:]), strict=True)]
+    sizes = [
+        n + low + high + inside * (n - 1)
+        for n, (low, high, inside) in zip(shape, (rows[:3], rows[3:]), strict=True)
+    ]
     padding = "x".join("_".join(map(str, row)) for row in (rows[:3], rows[3:]))
     return f"""HloModule m
 ENTRY e {{
@@ -40,19 +43,27 @@ ENTRY e {
   n = f32[64,64] negate(x)
   ROOT t = (f32[64,64], f32[64,64]) tuple(d, n)
 }"""
-TEXTS = [pad(shape, rows, t) for shape, rows, t in itertools.product(((8, 5), (1, 64), (33, 2)), PADS, ("f32", "s8", "f64"))]
+TEXTS = [
+    pad(shape, rows, t)
+    for shape, rows, t in itertools.product(((8, 5), (1, 64), (33, 2)), PADS, ("f32", "s8", "f64"))
+]
 NEGATE = "HloModule m\nENTRY e {\n x = f32[32,6] parameter(0)\n ROOT r = f32[32,6] negate(x)\n}"
 
 
 @pytest.mark.parametrize("backend", ["cpu", "gpu"])
 @pytest.mark.parametrize("text", [*TEXTS[::5], UPDATE], ids=lambda x: x[20:60])
-def test_every_view_shows_a_pad_with_gaps_and_an_update(text: str, backend: str, tmp_path: Path) -> None:
+def test_every_view_shows_a_pad_with_gaps_and_an_update(
+    text: str, backend: str, tmp_path: Path
+) -> None:
     session = xe.compile(text, backend=backend, cache=False)
     loops = session.loops()
     assert loops and all(k.is_nest for k in loops)
     for k in loops:
         if k.made_by == "policy":
-            assert session.schedule(k.name).nest is not None and str(session.schedule(k.name)) == k.schedule
+            assert (
+                session.schedule(k.name).nest is not None
+                and str(session.schedule(k.name)) == k.schedule
+            )
     session._repr_mimebundle_()
     session.save(str(tmp_path / "page.html"))
 
@@ -62,10 +73,17 @@ def test_every_view_shows_a_pad_with_gaps_and_an_update(text: str, backend: str,
 def test_the_schedule_that_is_shown_can_be_given_again(text: str) -> None:
     session = xe.compile(text, cache=False)
     arguments = xe.random_arguments(text)
-    for k in [k for k in session.loops() if k.made_by == "policy"]:  # a copy of memory has no kernel
+    for k in [
+        k for k in session.loops() if k.made_by == "policy"
+    ]:  # a copy of memory has no kernel
         again = session.override(schedules=[session.schedule(k.name)])
-        assert str(again.schedule(k.name)) == k.schedule and again.schedule(k.name).written_by == "user"
-        for a, b in zip(flatten_value(session(*arguments)), flatten_value(again(*arguments)), strict=True):
+        assert (
+            str(again.schedule(k.name)) == k.schedule
+            and again.schedule(k.name).written_by == "user"
+        )
+        for a, b in zip(
+            flatten_value(session(*arguments)), flatten_value(again(*arguments)), strict=True
+        ):
             np.testing.assert_array_equal(a, b)
 
 
@@ -81,7 +99,9 @@ def test_a_kernel_that_cannot_be_shown_is_one_line(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(loop_nests, "_scheduled_loops", refused)
     shown = {k.name: k.is_nest for k in session.loops()}
-    assert len(shown) == 3 and [name for name, is_nest in shown.items() if not is_nest] == ["dynamic-update-slice_fusion"]
+    assert len(shown) == 3 and [name for name, is_nest in shown.items() if not is_nest] == [
+        "dynamic-update-slice_fusion"
+    ]
     assert issubclass(DirectiveRefused, XlaExplorerError)
 
 
@@ -96,7 +116,13 @@ def test_a_cpu_refuses_the_axes_of_a_launch_at_once(directive: str) -> None:
 
 def test_unrolled_axes_have_a_bound_together() -> None:
     text = NEGATE.replace("32,6", "64,64,64")
-    schedule = xe.compile(text, cache=False).schedule("wrapped_negate").plain().split("i", 8).split("j", 64)
+    schedule = (
+        xe.compile(text, cache=False)
+        .schedule("wrapped_negate")
+        .plain()
+        .split("i", 8)
+        .split("j", 64)
+    )
     made = schedule.unroll("ii").unroll("ji")
     with pytest.raises(ScheduleError, match="there would be 32768 copies"):
         made.unroll("k")

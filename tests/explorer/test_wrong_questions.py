@@ -37,7 +37,12 @@ def session() -> xe.Session:
 
 @pytest.mark.parametrize(
     ("backend", "option", "hint"),
-    [("cpu", "pases", "'passes'"), ("cpu", "donat", "'donate'"), ("gpu", "zzz", "architecture"), ("interpreter", "donate", "none")],
+    [
+        ("cpu", "pases", "'passes'"),
+        ("cpu", "donat", "'donate'"),
+        ("gpu", "zzz", "architecture"),
+        ("interpreter", "donate", "none"),
+    ],
 )
 def test_a_keyword_that_nobody_reads_is_refused(backend: str, option: str, hint: str) -> None:
     with pytest.raises(UnknownOptionError, match=hint):
@@ -88,7 +93,9 @@ def test_an_unknown_pass_is_answered_in_one_line() -> None:
 
 @pytest.mark.parametrize("pairs", [[("%x", "%nope")], [("%dd", "%r")]])
 @pytest.mark.parametrize("verb", ["fuse", "forbid"])
-def test_overriding_what_is_not_there(session: xe.Session, verb: str, pairs: list[tuple[str, str]]) -> None:
+def test_overriding_what_is_not_there(
+    session: xe.Session, verb: str, pairs: list[tuple[str, str]]
+) -> None:
     with pytest.raises(xe.XlaExplorerError, match="no instruction was ever named"):
         session.override(**_keyword(verb, pairs))
 
@@ -106,7 +113,9 @@ def test_an_instruction_that_is_not_in_the_picture() -> None:
 
 @pytest.mark.parametrize("name", ["folder/model.hlo", "model.HLO.gz", "model.mlir", "dump.txt"])
 def test_the_name_of_a_file_where_a_text_is_wanted(name: str) -> None:
-    with pytest.raises(LoadError, match=r"cannot read (.|\n)*give the path of a file"):  # it was taken for one
+    with pytest.raises(
+        LoadError, match=r"cannot read (.|\n)*give the path of a file"
+    ):  # it was taken for one
         xe.compile(name)
 
 
@@ -152,11 +161,19 @@ def test_a_shape_of_no_sizes(size: Any) -> None:
 
 
 def test_backends_to_compare_as_one_text() -> None:
-    assert list(dict.fromkeys(xe.compare(TEXT, "cpu,interpreter", repeats=1)["backend"])) == ["cpu", "interpreter"]
+    assert list(dict.fromkeys(xe.compare(TEXT, "cpu,interpreter", repeats=1)["backend"])) == [
+        "cpu",
+        "interpreter",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("given", "hint"), [([1.0, 2.0, 3.0, 4.0], r"np.asarray\(argument, 'float32'\)"), ("abcd", "numbers"), (None, "numbers")]
+    ("given", "hint"),
+    [
+        ([1.0, 2.0, 3.0, 4.0], r"np.asarray\(argument, 'float32'\)"),
+        ("abcd", "numbers"),
+        (None, "numbers"),
+    ],
 )
 def test_what_is_no_array_of_the_right_type(session: xe.Session, given: object, hint: str) -> None:
     with pytest.raises(xe.XlaExplorerError, match=hint):
@@ -174,7 +191,9 @@ def test_a_backend_that_is_no_name() -> None:
         xe.compile(TEXT, backend=None)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("kind", "hint"), [("fussion", "near: fusion"), ("zzz", "kinds: .*fusion.*parallel")])
+@pytest.mark.parametrize(
+    ("kind", "hint"), [("fussion", "near: fusion"), ("zzz", "kinds: .*fusion.*parallel")]
+)
 def test_a_kind_of_decision_that_there_is_not(session: xe.Session, kind: str, hint: str) -> None:
     with pytest.raises(ValueError, match=f"no kind of decision '{kind}'(.|\\n)*{hint}"):
         session.why_not(kind, "%d", "%r")

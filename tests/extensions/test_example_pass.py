@@ -28,9 +28,15 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     import tomllib
 
     project = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]
-    points = [EntryPoint(name, value, group) for group, rows in project["entry-points"].items() for name, value in rows.items()]
+    points = [
+        EntryPoint(name, value, group)
+        for group, rows in project["entry-points"].items()
+        for name, value in rows.items()
+    ]
     monkeypatch.syspath_prepend(str(FOLDER))
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [p for p in points if p.group == group])
+    monkeypatch.setattr(
+        importlib.metadata, "entry_points", lambda group: [p for p in points if p.group == group]
+    )
     pass_interface._load_plugins.cache_clear()
     yield
     pass_interface._REGISTRY.pop("negate-to-subtract", None)
@@ -44,7 +50,11 @@ def test_the_pass_runs_by_name_and_decides_with_reasons() -> None:
     trace = xe.optimize(xe.parse_hlo(TEXT), "negate-to-subtract,dce", verify=True)
     opcodes = [i.opcode.name for i in trace.module.entry.post_order()]
     assert "subtract" in opcodes and opcodes.count("negate") == 1
-    decisions = {e.names[0]: e.reason.code if e.reason else None for e in trace.passes.journal.events if e.by == "negate-to-subtract" and e.is_decision}
+    decisions = {
+        e.names[0]: e.reason.code if e.reason else None
+        for e in trace.passes.journal.events
+        if e.by == "negate-to-subtract" and e.is_decision
+    }
     assert decisions == {"a": None, "b": "not-an-integer"}
 
 

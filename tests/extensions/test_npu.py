@@ -105,7 +105,9 @@ def compiled(text: str) -> tuple[Any, Any]:
     leaves = session.signature.leaves(arguments)
     from xla_explorer.hlo.evaluator import flatten_value
 
-    _, fine = largest_error(flatten_value(xe.evaluate(session.source, *leaves)), session.run_flat(leaves))
+    _, fine = largest_error(
+        flatten_value(xe.evaluate(session.source, *leaves)), session.run_flat(leaves)
+    )
     assert fine
     return session, session.executable.timeline
 
@@ -113,7 +115,11 @@ def compiled(text: str) -> tuple[Any, Any]:
 def test_it_is_a_package_of_its_own() -> None:
     project = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["xla_explorer.backends"] == {"npu": "xla_explorer_npu:platform"}
-    mentions = [p for p in (ROOT / "xla_explorer").rglob("*.py") if "xla_explorer_npu" in p.read_text() or '"npu"' in p.read_text()]
+    mentions = [
+        p
+        for p in (ROOT / "xla_explorer").rglob("*.py")
+        if "xla_explorer_npu" in p.read_text() or '"npu"' in p.read_text()
+    ]
     assert not mentions
 
 
@@ -170,7 +176,9 @@ def test_cycles_do_not_depend_on_where_buffers_lie() -> None:
     assert len({compiled(text)[1].cycles for _ in range(4)}) == 1
 
 
-@pytest.mark.parametrize(("name", "least_busy"), [("mlp_train_b128_784_512_10", 0.25), ("attention_h8_s256_d64", 0.12)])
+@pytest.mark.parametrize(
+    ("name", "least_busy"), [("mlp_train_b128_784_512_10", 0.25), ("attention_h8_s256_d64", 0.12)]
+)
 def test_whole_workloads(name: str, least_busy: float) -> None:
     """The matrix unit's share of all cycles; the rest is memory and vector work."""
     text = (DATA / f"{name}.hlo").read_text()
@@ -189,7 +197,10 @@ def test_double_buffering_overlaps_loads_work_and_stores() -> None:
     frame = timeline.to_frame()
     loads, work = frame[frame["unit"].isin(["dma0", "dma1"])], frame[frame["unit"] == "vec"]
     # Some load starts and ends while the vector unit is at it.
-    assert any(((loads["start"] > row.start - 1) & (loads["start"] < row.end)).any() for row in work.itertuples())
+    assert any(
+        ((loads["start"] > row.start - 1) & (loads["start"] < row.end)).any()
+        for row in work.itertuples()
+    )
 
 
 def test_one_fusion_reads_and_writes_each_array_once() -> None:
@@ -209,7 +220,11 @@ def test_loops_branch() -> None:
 @pytest.mark.parametrize("selector", ["pred[]", "s32[]"])
 def test_conditionals_take_their_branch(selector: str) -> None:
     branches = "b0 { ROOT x = f32[3] parameter(0) }\nb1 { x = f32[3] parameter(0)\n ROOT n = f32[3] negate(x) }\n"
-    called = "true_computation=b0, false_computation=b1" if selector == "pred[]" else "branch_computations={b0, b1, b1}"
+    called = (
+        "true_computation=b0, false_computation=b1"
+        if selector == "pred[]"
+        else "branch_computations={b0, b1, b1}"
+    )
     extra = "" if selector == "pred[]" else ", x"
     session = xe.compile(
         f"HloModule c\n{branches}ENTRY main {{ s = {selector} parameter(0)\n x = f32[3] parameter(1)\n"
@@ -217,14 +232,24 @@ def test_conditionals_take_their_branch(selector: str) -> None:
         backend="npu",
     )
     x = np.array([1, -2, 3], np.float32)
-    chosen = [(True, x), (False, -x)] if selector == "pred[]" else [(0, x), (1, -x), (2, -x), (-1, -x), (9, -x)]
+    chosen = (
+        [(True, x), (False, -x)]
+        if selector == "pred[]"
+        else [(0, x), (1, -x), (2, -x), (-1, -x), (9, -x)]
+    )
     for value, want in chosen:
-        np.testing.assert_array_equal(session(np.asarray(value, bool if selector == "pred[]" else np.int32), x), want)
+        np.testing.assert_array_equal(
+            session(np.asarray(value, bool if selector == "pred[]" else np.int32), x), want
+        )
 
 
 def test_layouts_of_arguments_and_results() -> None:
-    compiled("HloModule l\nENTRY e { x = f32[4,6]{0,1} parameter(0)\n y = f32[4,6]{0,1} negate(x)\n ROOT r = f32[4,6]{1,0} copy(y) }")
-    compiled("HloModule l\nENTRY e { x = f32[4,6]{0,1} parameter(0)\n ROOT r = f32[24]{0} reshape(x) }")
+    compiled(
+        "HloModule l\nENTRY e { x = f32[4,6]{0,1} parameter(0)\n y = f32[4,6]{0,1} negate(x)\n ROOT r = f32[4,6]{1,0} copy(y) }"
+    )
+    compiled(
+        "HloModule l\nENTRY e { x = f32[4,6]{0,1} parameter(0)\n ROOT r = f32[24]{0} reshape(x) }"
+    )
 
 
 def test_arrays_without_elements() -> None:
@@ -249,10 +274,16 @@ def test_lines_of_assembly_belong_to_instructions() -> None:
     session, _ = compiled(ATTENTION)
     stage = session.stage("npu-assembly")
     names = {i.id: i.name for i in session.module.instructions()}
-    owners = {names[origin] for line, origin in stage.lines() if origin is not None and "mat.multiply" in line}
+    owners = {
+        names[origin]
+        for line, origin in stage.lines()
+        if origin is not None and "mat.multiply" in line
+    }
     assert len(owners) == 2
     assert list(session.stages())[:2] == ["hlo", "hlo-optimized"] and "buffers" in session.stages()
-    assert "npu-assembly" in [pane.name for pane in session._explorer_source_().panes()]  # beside the HLO, in the widget
+    assert "npu-assembly" in [
+        pane.name for pane in session._explorer_source_().panes()
+    ]  # beside the HLO, in the widget
     assert session.explain(next(iter(owners))).code["npu-assembly"]
 
 
@@ -262,9 +293,15 @@ def test_the_timeline_is_a_table_and_a_picture() -> None:
     assert list(frame.columns) == ["number", "unit", "start", "end", "work", "hlo"]
     assert frame["end"].max() == timeline.cycles and (frame["hlo"] != "").all()
     bundle = timeline._repr_mimebundle_()
-    assert "<svg" in bundle["text/html"] and "of_peak" in bundle["text/html"] and "for this work; busy" in bundle["text/plain"]
+    assert (
+        "<svg" in bundle["text/html"]
+        and "of_peak" in bundle["text/html"]
+        and "for this work; busy" in bundle["text/plain"]
+    )
     svg = timeline.svg()
-    assert svg.svg.count("<rect") > 10 and svg._repr_mimebundle_()["image/svg+xml"].startswith("<svg")
+    assert svg.svg.count("<rect") > 10 and svg._repr_mimebundle_()["image/svg+xml"].startswith(
+        "<svg"
+    )
     assert timeline.by_instruction().index[0].startswith("%")
 
 
@@ -272,7 +309,9 @@ def test_profiles_are_simulated_time() -> None:
     session, timeline = compiled(CONVOLUTION)
     profile = session.profile(*xe.random_arguments(session.source))
     assert len(profile) == 1 + len(program_steps(session))
-    again = session.executable.profile(session.signature.leaves(xe.random_arguments(session.source)), 3)
+    again = session.executable.profile(
+        session.signature.leaves(xe.random_arguments(session.source)), 3
+    )
     assert again.total_us == (pytest.approx(timeline.cycles / 1e3),)
 
 
@@ -292,9 +331,18 @@ def test_fusions_are_decided_with_reasons() -> None:
     ("text", "code"),
     [
         ("ENTRY e { x = f64[4] parameter(0)\n ROOT y = f64[4] negate(x) }", "element-type"),
-        ("ENTRY e { x = c64[8] parameter(0)\n ROOT y = c64[8] fft(x), fft_type=FFT, fft_length={8} }", "element-type"),
-        ("ENTRY e { x = f32[4,4] parameter(0)\n ROOT y = (f32[4,1], s32[4,1]) topk(x), k=1, largest=true }", "opcode-without-lowering"),
-        ("ENTRY e { x = s64[4,4] parameter(0)\n ROOT y = s64[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0} }", "accumulator-type"),
+        (
+            "ENTRY e { x = c64[8] parameter(0)\n ROOT y = c64[8] fft(x), fft_type=FFT, fft_length={8} }",
+            "element-type",
+        ),
+        (
+            "ENTRY e { x = f32[4,4] parameter(0)\n ROOT y = (f32[4,1], s32[4,1]) topk(x), k=1, largest=true }",
+            "opcode-without-lowering",
+        ),
+        (
+            "ENTRY e { x = s64[4,4] parameter(0)\n ROOT y = s64[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+            "accumulator-type",
+        ),
     ],
 )
 def test_what_it_cannot_do_it_refuses(text: str, code: str) -> None:
@@ -335,7 +383,9 @@ def test_a_program_by_hand() -> None:
     executor.copy_to_device(source, np.arange(4, dtype=np.float32).tobytes())
     executor.copy_to_device(target, bytes(16))
     stream = executor.create_stream()
-    executor.launch(executor.load(assemble(PROGRAM), ["main"]), "main", [source.address, target.address], stream)
+    executor.launch(
+        executor.load(assemble(PROGRAM), ["main"]), "main", [source.address, target.address], stream
+    )
     assert executor.copy_from_device(target, 16) == bytes(16)  # nothing has run yet
     executor.synchronize(stream)
     assert np.frombuffer(executor.copy_from_device(target, 16), np.float32).tolist() == [1, 3, 5, 7]
@@ -361,7 +411,14 @@ def test_bad_assembly_is_said_with_its_line(line: str, message: str) -> None:
         assemble(line)
 
 
-@pytest.mark.parametrize("body", ["vec.abs.f32 to=s[0] a=s[1048570] n=4", "vec.abs.f32 to=s[0] a=s[-8] n=4", "top:\n ctl.jump target=top"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "vec.abs.f32 to=s[0] a=s[1048570] n=4",
+        "vec.abs.f32 to=s[0] a=s[-8] n=4",
+        "top:\n ctl.jump target=top",
+    ],
+)
 def test_faults_name_the_instruction(body: str) -> None:
     from xla_explorer_npu.assembler import assemble, decode
     from xla_explorer_npu.simulator import Machine, NpuFaultError

@@ -40,7 +40,9 @@ def test_it_answers(child):
 
 
 def test_how_it_died_and_what_it_said(child):
-    with pytest.raises(ChildEndedError, match="crashed with SIGKILL; its last words: goodbye, world") as caught:
+    with pytest.raises(
+        ChildEndedError, match="crashed with SIGKILL; its last words: goodbye, world"
+    ) as caught:
         child.ask(30, "die")
     assert caught.value.code == -signal.SIGKILL and not child.alive
     with pytest.raises(ChildEndedError, match="SIGKILL"):
@@ -75,7 +77,10 @@ def test_a_lock_that_a_stopped_thread_holds_does_not_hold_up_the_end_of_python(c
             held.set()
             go_on.wait(60)
 
-    holder, closer = threading.Thread(target=hold), threading.Thread(target=child.close, daemon=True)
+    holder, closer = (
+        threading.Thread(target=hold),
+        threading.Thread(target=child.close, daemon=True),
+    )
     holder.start()
     held.wait(60)
     with monkeypatch.context() as ending:

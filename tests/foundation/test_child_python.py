@@ -34,14 +34,24 @@ STARTS = {
         f"s = in_processes(2, 0)([Task('a', {HLO!r}, 'o', {{}}, 0, True, 0)] * 4); next(s)"
     ),
 }
-needs_jax = pytest.mark.skipif(find_spec("jax") is None, reason="needs the extra `jax`: pip install 'xla-explorer[jax]'")
+needs_jax = pytest.mark.skipif(
+    find_spec("jax") is None, reason="needs the extra `jax`: pip install 'xla-explorer[jax]'"
+)
 ALL = [pytest.param(name, marks=needs_jax if name == "xla" else ()) for name in STARTS]
 
 
 def run(code: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
     paths = os.pathsep.join([str(ROOM.parent), *[p for p in sys.path if p]])
     environment = {**os.environ, "PYTHONPATH": paths, **more}
-    return subprocess.run([sys.executable, "-P", "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False)
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
 
 
 @pytest.mark.long
@@ -49,8 +59,13 @@ def run(code: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str
 def test_a_script_that_leaves_its_child_open_ends_well(kind: str, tmp_path: Path) -> None:
     """And what lies in the working folder is not imported, by this process or by its child: here it would end them."""
     for name in ("numpy", "llvmlite", "json", "ctypes", "jax", "xla_explorer"):
-        (tmp_path / f"{name}.py").write_text(f"import os\nopen({str(tmp_path / 'ran')!r}, 'w').close()\nos._exit(9)\n")
-    done = run(f"import numpy as np, xla_explorer as xe\nx = np.ones(8, np.float32)\n{STARTS[kind]}\nprint('end')", tmp_path)
+        (tmp_path / f"{name}.py").write_text(
+            f"import os\nopen({str(tmp_path / 'ran')!r}, 'w').close()\nos._exit(9)\n"
+        )
+    done = run(
+        f"import numpy as np, xla_explorer as xe\nx = np.ones(8, np.float32)\n{STARTS[kind]}\nprint('end')",
+        tmp_path,
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "end"), done.stderr
     assert "Fatal" not in done.stderr and not (tmp_path / "ran").exists()
 
@@ -69,10 +84,20 @@ def test_a_thread_that_still_waits_for_a_child_does_not_abort_the_end(tmp_path: 
 def test_every_python_process_is_started_without_the_working_folder() -> None:
     """One helper makes the commands: nobody else writes `sys.executable`."""
     for path in ROOM.rglob("*.py"):
-        if path.name != "child_python.py" and re.search(r"\bsys\s*\.\s*executable", text := path.read_text(encoding="utf-8")):
-            names = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Attribute) and n.attr == "executable"]
-            found = [n.lineno for n in names if isinstance(n.value, ast.Name) and n.value.id == "sys"]
-            assert not found, f"{path}:{found[0]} starts Python by itself: use child_python.python_command"
+        if path.name != "child_python.py" and re.search(
+            r"\bsys\s*\.\s*executable", text := path.read_text(encoding="utf-8")
+        ):
+            names = [
+                n
+                for n in ast.walk(ast.parse(text))
+                if isinstance(n, ast.Attribute) and n.attr == "executable"
+            ]
+            found = [
+                n.lineno for n in names if isinstance(n.value, ast.Name) and n.value.id == "sys"
+            ]
+            assert not found, (
+                f"{path}:{found[0]} starts Python by itself: use child_python.python_command"
+            )
 
 
 def test_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +107,12 @@ def test_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONSTARTUP", "evil.py")
     found = child_environment(("WANTED",), MODE="quiet")
     assert "MY_SECRET_TOKEN" not in found and "PYTHONSTARTUP" not in found
-    assert (found["XLA_FLAGS"], found["WANTED"], found["MODE"], found["PATH"]) == ("--f", "w", "quiet", os.environ["PATH"])
+    assert (found["XLA_FLAGS"], found["WANTED"], found["MODE"], found["PATH"]) == (
+        "--f",
+        "w",
+        "quiet",
+        os.environ["PATH"],
+    )
     assert "" not in found["PYTHONPATH"].split(os.pathsep)
 
 
@@ -108,13 +138,17 @@ def looking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MessagingChild:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux's means")
-def test_a_child_gains_no_privileges_and_has_no_network_where_the_kernel_allows_it(looking: MessagingChild) -> None:
+def test_a_child_gains_no_privileges_and_has_no_network_where_the_kernel_allows_it(
+    looking: MessagingChild,
+) -> None:
     no_new_privileges, network, user, reads, interfaces, _ = looking.ask(60, "look")
     assert no_new_privileges.strip() == "1" and reads and user == os.getuid()
     if network != os.readlink("/proc/self/ns/net"):
         assert [name for _, name in interfaces] == ["lo"]
     probe = subprocess.run(["unshare", "--user", "--net", "true"], capture_output=True, check=False)
-    assert probe.returncode != 0 or network != os.readlink("/proc/self/ns/net"), "the kernel allows it"
+    assert probe.returncode != 0 or network != os.readlink("/proc/self/ns/net"), (
+        "the kernel allows it"
+    )
     looking.close()
 
 
@@ -144,5 +178,3 @@ def test_a_child_ends_with_a_killed_parent(thread: bool, tmp_path: Path) -> None
         time.sleep(0.05)
     os.kill(pid, 9)
     pytest.fail("the child still ran 2 s after its parent")
-
-

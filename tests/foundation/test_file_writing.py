@@ -56,7 +56,9 @@ WRITERS = {
 
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.sampled(5)
-def test_a_full_disk_leaves_the_old_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_old_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file, write = WRITERS[name]
     hlo_file(tmp_path)
     path = write_file(tmp_path / file, "what stood there")
@@ -104,7 +106,11 @@ def test_an_interrupted_block_leaves_the_old_file(tmp_path: Path) -> None:
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("make", [lambda folder: folder, lambda folder: folder / "missing" / "file"], ids=["a folder", "no folder"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda folder: folder, lambda folder: folder / "missing" / "file"],
+    ids=["a folder", "no folder"],
+)
 def test_what_cannot_be_written_says_so(make, tmp_path: Path) -> None:
     with pytest.raises(OSError):
         write_file(make(tmp_path), "x")

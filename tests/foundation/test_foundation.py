@@ -16,7 +16,15 @@ from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.foundation.optional import MissingExtraError, import_optional
-from xla_explorer.foundation.reason import Reason, checklist, first_refusal, measures, named, refuse, settled
+from xla_explorer.foundation.reason import (
+    Reason,
+    checklist,
+    first_refusal,
+    measures,
+    named,
+    refuse,
+    settled,
+)
 
 
 def is_even(number: int) -> Reason | None:
@@ -50,10 +58,16 @@ def test_a_check_tells_what_it_measured_and_where_it_is_written() -> None:
     small = measures(lambda number: at_most("number", number, 9))(is_small)
     check, other = checklist((small,), 4)[0], checklist((small,), 1300)[0]
     assert check.ok and (check.value, check.message, check.code) == ("number 4 <= 9", "", "")
-    assert (other.value, other.message, other.code) == ("number 1,300 > 9", "1300 is 10 or more", "too-big")
+    assert (other.value, other.message, other.code) == (
+        "number 1,300 > 9",
+        "1300 is 10 or more",
+        "too-big",
+    )
     name, line = check.place.rsplit(":", 1)
     assert name == "foundation/test_foundation.py"
-    assert "def is_small" in "".join(pathlib.Path(__file__).read_text().splitlines(keepends=True)[int(line) - 1 : int(line) + 1])
+    assert "def is_small" in "".join(
+        pathlib.Path(__file__).read_text().splitlines(keepends=True)[int(line) - 1 : int(line) + 1]
+    )
 
 
 def test_what_relies_on_a_check_that_refused_is_not_asked() -> None:
@@ -69,9 +83,17 @@ def test_what_relies_on_a_check_that_refused_is_not_asked() -> None:
 
 
 def test_an_answer_that_is_known_already_is_a_check_too() -> None:
-    held, refused = checklist((settled("copy-is-free", None, lambda: "0 bytes"), named("is-odd", is_even)), 3)
-    assert (held.name, held.value) == ("copy-is-free", "0 bytes") and held.ok and held.place.startswith("foundation/test_foundation.py:")
-    assert (refused.name, refused.code) == ("is-odd", "odd") and refused.place.startswith("foundation/test_foundation.py:")
+    held, refused = checklist(
+        (settled("copy-is-free", None, lambda: "0 bytes"), named("is-odd", is_even)), 3
+    )
+    assert (
+        (held.name, held.value) == ("copy-is-free", "0 bytes")
+        and held.ok
+        and held.place.startswith("foundation/test_foundation.py:")
+    )
+    assert (refused.name, refused.code) == ("is-odd", "odd") and refused.place.startswith(
+        "foundation/test_foundation.py:"
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +135,12 @@ def test_errors_carry_a_next_step() -> None:
 
 def test_names_are_unique_in_the_manner_of_xla() -> None:
     names = UniqueNames()
-    assert [names.unique("add"), names.unique("add"), names.unique("add.1"), names.unique("mul")] == ["add", "add.1", "add.2", "mul"]
+    assert [
+        names.unique("add"),
+        names.unique("add"),
+        names.unique("add.1"),
+        names.unique("mul"),
+    ] == ["add", "add.1", "add.2", "mul"]
     assert not names.reserve("mul") and names.reserve("new")
 
 
@@ -127,52 +154,112 @@ def test_a_name_is_a_stem_and_a_number() -> None:
 def test_names_are_reserved_together_only_as_they_are() -> None:
     names = UniqueNames()
     assert names.reserve_all(["p", "q.0", "q.1"])
-    assert not names.reserve_all(["fresh", "q"]) and names.reserve("fresh")  # q is number 0 of q, like q.0
-    assert not names.reserve_all(["p.0"]) and not names.reserve_all(["r", "r.0"]) and not names.reserve_all(["s.01"])
+    assert not names.reserve_all(["fresh", "q"]) and names.reserve(
+        "fresh"
+    )  # q is number 0 of q, like q.0
+    assert (
+        not names.reserve_all(["p.0"])
+        and not names.reserve_all(["r", "r.0"])
+        and not names.reserve_all(["s.01"])
+    )
     assert names.reserve_all(["one.0", "two"])
 
 
 def test_spans_nest_and_keep_what_went_wrong() -> None:
     journal = Journal("decisions")
-    with pytest.raises(RuntimeError), journal.span("pipeline", "outer"), journal.span("pass", "inner"):
+    with (
+        pytest.raises(RuntimeError),
+        journal.span("pipeline", "outer"),
+        journal.span("pass", "inner"),
+    ):
         journal.write("rewrite", "rule-a", (1, 2), accepted=True)
         raise RuntimeError("broken")
     outer, inner = journal.spans
     assert inner.parent == outer.id and inner.error == outer.error == "RuntimeError: broken"
-    assert [e.by for e in journal.of_span(outer.id)] == ["rule-a"] and journal.about(2) == journal.events
+    assert [e.by for e in journal.of_span(outer.id)] == ["rule-a"] and journal.about(
+        2
+    ) == journal.events
 
 
 def test_a_journal_survives_json_lines() -> None:
     journal = Journal("everything")
     with journal.span("pass", "fusion") as span:
-        journal.write("decision", "fusion", (1, 2), ("a", "b"), refuse("too-big", "it is", bytes=7), accepted=False)
+        journal.write(
+            "decision",
+            "fusion",
+            (1, 2),
+            ("a", "b"),
+            refuse("too-big", "it is", bytes=7),
+            accepted=False,
+        )
         journal.write("rewrite", "add-zero", (3,), ("c",), accepted=True)
     span.changed = True
     again = Journal.from_json_lines(journal.to_json_lines())
     assert [e.to_json() for e in again.events] == [e.to_json() for e in journal.events]
     assert again.spans[0].changed and again.hot_rules() == [("add-zero", 1, 0)]
-    assert [(e.kind, e.verdict, e.acted) for e in again.events] == [("decision", "refused", False), ("rewrite", "accepted", True)]
+    assert [(e.kind, e.verdict, e.acted) for e in again.events] == [
+        ("decision", "refused", False),
+        ("rewrite", "accepted", True),
+    ]
 
 
 def test_a_journal_of_before_verdicts_had_one_word_is_read() -> None:
-    row = {"sequence": 0, "span": -1, "by": "fusion", "subjects": [1, 2], "names": ["a", "b"], "reason": None, "facts": None}
-    lines = [json.dumps({**row, "kind": kind}) for kind in ("allowed", "denied", "applied", "refused", "created")]
+    row = {
+        "sequence": 0,
+        "span": -1,
+        "by": "fusion",
+        "subjects": [1, 2],
+        "names": ["a", "b"],
+        "reason": None,
+        "facts": None,
+    }
+    lines = [
+        json.dumps({**row, "kind": kind})
+        for kind in ("allowed", "denied", "applied", "refused", "created")
+    ]
     found = [(e.kind, e.verdict) for e in Journal.from_json_lines("\n".join(lines)).events]
     verdicts = ["accepted", "refused"]
-    assert found == [*[("decision", v) for v in verdicts], *[("rewrite", v) for v in verdicts], ("created", "")]
+    assert found == [
+        *[("decision", v) for v in verdicts],
+        *[("rewrite", v) for v in verdicts],
+        ("created", ""),
+    ]
 
 
 def test_an_event_is_a_decision_as_a_value() -> None:
-    event = Journal().write("decision", "fusion", (1, 1), ("a", "a"), refuse("too-big", "it is", bytes=7), {"n": 1}, accepted=False)
+    event = Journal().write(
+        "decision",
+        "fusion",
+        (1, 1),
+        ("a", "a"),
+        refuse("too-big", "it is", bytes=7),
+        {"n": 1},
+        accepted=False,
+    )
     decision = decision_of(event, 3)
-    assert (decision.kind, decision.verdict, decision.subjects, decision.step) == ("fusion", "refused", (1,), 3)
-    assert decision.refused and decision.code == "too-big" and decision.facts == {"n": 1, "bytes": 7} and decision.about == ("%a",)
+    assert (decision.kind, decision.verdict, decision.subjects, decision.step) == (
+        "fusion",
+        "refused",
+        (1,),
+        3,
+    )
+    assert (
+        decision.refused
+        and decision.code == "too-big"
+        and decision.facts == {"n": 1, "bytes": 7}
+        and decision.about == ("%a",)
+    )
     assert decision.reason == refuse("too-big", "it is", n=1, bytes=7)
     assert str(decision) == "fusion of %a refused: too-big: it is"
 
 
 def test_levels_are_words() -> None:
-    assert Level.parse("off") < Level.parse("passes") < Level.parse("decisions") < Level.parse("everything")
+    assert (
+        Level.parse("off")
+        < Level.parse("passes")
+        < Level.parse("decisions")
+        < Level.parse("everything")
+    )
     with pytest.raises(ValueError, match="choose from"):
         Level.parse("loud")
 

@@ -13,8 +13,18 @@ from xla_explorer.foundation.child_process import ChildEndedError
 from xla_explorer.foundation.child_python import child_environment, code_command, foreign_command
 
 CHECK = "F1128 07:00:00.000000  123 shape_util.cc:10] Check failed: ShapeUtil::Compatible(a, b) f32[7,4] vs. f32[6,4]"
-STACK = ["*** Check failure stack trace: ***", "    @     0x7f7912345678  absl::LogMessageFatal", "    @     0x7f79  (unknown)", ""]
-PYTHON = ["Fatal Python error: Aborted", "", "Current thread 0x00007f (most recent call first):", '  File "x.py", line 3 in f']
+STACK = [
+    "*** Check failure stack trace: ***",
+    "    @     0x7f7912345678  absl::LogMessageFatal",
+    "    @     0x7f79  (unknown)",
+    "",
+]
+PYTHON = [
+    "Fatal Python error: Aborted",
+    "",
+    "Current thread 0x00007f (most recent call first):",
+    '  File "x.py", line 3 in f',
+]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +45,9 @@ def test_the_check_that_failed_is_told(said: list[str], told: str) -> None:
     assert told in words and "0x7f79" not in words and bool(words) == bool(told)
 
 
-def test_a_package_named_like_a_standard_module_hides_nothing_in_a_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_named_like_a_standard_module_hides_nothing_in_a_child(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As where a backport of `dataclasses` is installed beside this package: both lie in site-packages."""
     from xla_explorer.foundation import child_python
 
@@ -43,11 +55,24 @@ def test_a_package_named_like_a_standard_module_hides_nothing_in_a_child(tmp_pat
     (tmp_path / "dataclasses.py").write_text("raise SystemExit('the backport was imported')")
     os.symlink(home / "xla_explorer", tmp_path / "xla_explorer")
     monkeypatch.setattr(child_python, "_HOME", str(tmp_path))
-    monkeypatch.setattr(sys, "path", [*[p for p in sys.path if p and Path(p).resolve() != home], str(tmp_path)])
+    monkeypatch.setattr(
+        sys, "path", [*[p for p in sys.path if p and Path(p).resolve() != home], str(tmp_path)]
+    )
     code = "import dataclasses, xla_explorer; print(xla_explorer.__file__)"
-    done = subprocess.run(code_command(code), env=child_environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        code_command(code), env=child_environment(), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0 and done.stdout, done.stderr
     command = foreign_command(sys.executable, "xla_explorer.foundation.reason")
-    started = command[2].partition("; import runpy")[0] + "; import dataclasses, xla_explorer.foundation.reason"
-    done = subprocess.run([sys.executable, "-c", started], cwd=tmp_path.parent, capture_output=True, text=True, check=False)
+    started = (
+        command[2].partition("; import runpy")[0]
+        + "; import dataclasses, xla_explorer.foundation.reason"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", started],
+        cwd=tmp_path.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr

@@ -38,25 +38,73 @@ def there_and_back(value: Any) -> Any:
 
 
 PLAIN = [
-    None, True, 0, -1, 2**62, -(2**200), 1.5, -0.0, math.inf, "", "é\ud800\x00", b"", b"\xff", 1 + 2j, (), [], {}, (1, (2, [3])), {"a": {1: (2,)}}, {1, 2},
-    frozenset({"x"}), Colour.RED, Pair(1, Pair(2, ())), [[5]], Reason("a-code", "words", {"n": 1}),
+    None,
+    True,
+    0,
+    -1,
+    2**62,
+    -(2**200),
+    1.5,
+    -0.0,
+    math.inf,
+    "",
+    "é\ud800\x00",
+    b"",
+    b"\xff",
+    1 + 2j,
+    (),
+    [],
+    {},
+    (1, (2, [3])),
+    {"a": {1: (2,)}},
+    {1, 2},
+    frozenset({"x"}),
+    Colour.RED,
+    Pair(1, Pair(2, ())),
+    [[5]],
+    Reason("a-code", "words", {"n": 1}),
 ]
 
 
 @pytest.mark.parametrize("value", PLAIN, ids=repr)
 def test_plain_values(value: Any) -> None:
     found = there_and_back(value)
-    assert type(found) is type(value) and found == value and math.copysign(1, found or 1) == math.copysign(1, value or 1) if isinstance(value, float) else found == value
+    assert (
+        type(found) is type(value)
+        and found == value
+        and math.copysign(1, found or 1) == math.copysign(1, value or 1)
+        if isinstance(value, float)
+        else found == value
+    )
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", ">f4", "float16", "complex128", "bfloat16", "int4", "uint2", "float8_e4m3fn", "float4_e2m1fn"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "bool",
+        "int8",
+        "uint64",
+        ">f4",
+        "float16",
+        "complex128",
+        "bfloat16",
+        "int4",
+        "uint2",
+        "float8_e4m3fn",
+        "float4_e2m1fn",
+    ],
+)
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (4, 5)])
 def test_arrays(dtype: str, shape: tuple[int, ...]) -> None:
     kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
     value = np.arange(math.prod(shape)).reshape(shape).astype(kind)
     for given in (value, np.asfortranarray(value), value[..., ::-1] if shape else value):
         found = there_and_back([given])[0]
-        assert found.dtype == given.dtype and found.shape == given.shape and found.tobytes() == given.tobytes()
+        assert (
+            found.dtype == given.dtype
+            and found.shape == given.shape
+            and found.tobytes() == given.tobytes()
+        )
         assert found.flags.writeable
 
 
@@ -67,7 +115,9 @@ def test_what_is_shared_stays_shared() -> None:
 
 
 def test_a_module_travels_with_ids_and_lines() -> None:
-    module = xe.parse_hlo("HloModule m\nENTRY e {\n  x = f32[8]{0} parameter(0)\n  c = f32[] constant(2)\n b = f32[8] broadcast(c), dimensions={}\n ROOT y = f32[8] multiply(x, b)\n}")
+    module = xe.parse_hlo(
+        "HloModule m\nENTRY e {\n  x = f32[8]{0} parameter(0)\n  c = f32[] constant(2)\n b = f32[8] broadcast(c), dimensions={}\n ROOT y = f32[8] multiply(x, b)\n}"
+    )
     found = there_and_back(module)
     assert found.to_text() == module.to_text() and found.snapshot() == module.snapshot()
     assert [i.line for i in found.instructions()] == [i.line for i in module.instructions()]
@@ -78,13 +128,21 @@ def test_errors_travel_with_their_places() -> None:
     with pytest.raises(xe.errors.HloParseError) as caught:
         xe.parse_hlo("HloModule m\nENTRY e { x = f99[8] parameter(0) }")
     found = there_and_back(caught.value)
-    assert type(found) is xe.errors.HloParseError and str(found) == str(caught.value) and found.lineno == caught.value.lineno
+    assert (
+        type(found) is xe.errors.HloParseError
+        and str(found) == str(caught.value)
+        and found.lineno == caught.value.lineno
+    )
     plain = there_and_back(XlaExplorerError("what", "next"))
     assert (plain.message, plain.hint, str(plain)) == ("what", "next", "what\n  hint: next")
     assert there_and_back(ZeroDivisionError("x")).args == ("x",)
 
 
-@pytest.mark.parametrize("value", [lambda: 1, open, np.array([object()]), object(), io.BytesIO(), type], ids=["function", "builtin", "object array", "object", "file", "class"])
+@pytest.mark.parametrize(
+    "value",
+    [lambda: 1, open, np.array([object()]), object(), io.BytesIO(), type],
+    ids=["function", "builtin", "object array", "object", "file", "class"],
+)
 def test_what_does_not_travel_is_refused_before_anything_is_written(value: Any) -> None:
     stream = io.BytesIO()
     with pytest.raises(PlainDataError, match="cannot be sent"):

@@ -38,7 +38,15 @@ def test_every_synonym_is_of_an_opcode_and_none_is_an_opcode_itself() -> None:
     assert len(words) == len(set(words)), "one word means two opcodes"
 
 
-@pytest.mark.parametrize(("word", "first"), [("mul", "multiply"), ("logical_and", "and_"), ("expp", "exp"), ("ppermute", "collective_permute")])
+@pytest.mark.parametrize(
+    ("word", "first"),
+    [
+        ("mul", "multiply"),
+        ("logical_and", "and_"),
+        ("expp", "exp"),
+        ("ppermute", "collective_permute"),
+    ],
+)
 def test_the_builder_and_its_values_suggest_their_own_spelling(word: str, first: str) -> None:
     b = HloBuilder("m")
     with pytest.raises(AttributeError, match=rf"near: {first}\b"):

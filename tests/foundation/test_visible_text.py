@@ -20,7 +20,22 @@ def is_harmless(text: str) -> bool:
     return all(c.isprintable() or c in "\n\t" for c in text)
 
 
-@pytest.mark.parametrize("code", [*range(0x00, 0x20), *range(0x7F, 0xA0), 0x202A, 0x202E, 0x2066, 0x2069, 0x200F, 0xFEFF, 0x61C, 0xD800, 0xE0041])
+@pytest.mark.parametrize(
+    "code",
+    [
+        *range(0x00, 0x20),
+        *range(0x7F, 0xA0),
+        0x202A,
+        0x202E,
+        0x2066,
+        0x2069,
+        0x200F,
+        0xFEFF,
+        0x61C,
+        0xD800,
+        0xE0041,
+    ],
+)
 def test_each_control_is_shown(code: int) -> None:
     text = f"a{chr(code)}b"
     if chr(code) in "\n\t":
@@ -38,7 +53,12 @@ def test_words_of_any_language_stay() -> None:
 
 def test_errors_show_no_control_characters() -> None:
     span = SourceSpan.from_offset(f"x {HOSTILE} y", 2, 3, f"{HOSTILE}.hlo")
-    for shown in (str(XlaExplorerError(HOSTILE, HOSTILE)), span.caret(), str(Reason("code", HOSTILE)), repr(Reason("code", HOSTILE))):
+    for shown in (
+        str(XlaExplorerError(HOSTILE, HOSTILE)),
+        span.caret(),
+        str(Reason("code", HOSTILE)),
+        repr(Reason("code", HOSTILE)),
+    ):
         assert is_harmless(shown)
 
 
@@ -60,7 +80,9 @@ def test_parse_errors_show_no_control_characters(text: str) -> None:
 
 def test_a_stablehlo_error_shows_no_control_characters() -> None:
     with pytest.raises(XlaExplorerError) as caught:
-        parse_stablehlo(f'func.func @main(%a: tensor<f32>) -> tensor<f32> {{ %0 = "stablehlo.{HOSTILE}"(%a) : (tensor<f32>) -> tensor<f32> }}')
+        parse_stablehlo(
+            f'func.func @main(%a: tensor<f32>) -> tensor<f32> {{ %0 = "stablehlo.{HOSTILE}"(%a) : (tensor<f32>) -> tensor<f32> }}'
+        )
     assert is_harmless(str(caught.value))
     assert is_harmless("".join(traceback.format_exception_only(caught.value)))
 
@@ -78,7 +100,10 @@ def test_labels_of_ptx_are_no_formulas_to_a_notebook() -> None:
         @cleaned
         def _repr_mimebundle_(self) -> dict[str, str]:
             code = "@%p1 bra $L__BB0_2;\n$L__BB0_2:"
-            return {"text/html": f'<td title="$a$">{code}</td><pre>{code}</pre><svg><text>{code}</text></svg>', "text/plain": code}
+            return {
+                "text/html": f'<td title="$a$">{code}</td><pre>{code}</pre><svg><text>{code}</text></svg>',
+                "text/plain": code,
+            }
 
     bundle = Shown()._repr_mimebundle_()
     cell, rest = bundle["text/html"].split("</td>")

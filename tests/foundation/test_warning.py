@@ -25,10 +25,18 @@ ENTRY e {
 def test_every_warning_goes_through_one_function() -> None:
     def own(path: Path) -> bool:
         text = path.read_text(encoding="utf-8")
-        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)] if "warn" in text else []
-        return any(ast.unparse(call.func) in ("warnings.warn", "warnings.warn_explicit") for call in calls)
+        calls = (
+            [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+            if "warn" in text
+            else []
+        )
+        return any(
+            ast.unparse(call.func) in ("warnings.warn", "warnings.warn_explicit") for call in calls
+        )
 
-    assert [str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if own(path)] == ["foundation/warning.py"]
+    assert [str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if own(path)] == [
+        "foundation/warning.py"
+    ]
 
 
 @pytest.mark.parametrize(

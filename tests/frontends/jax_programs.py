@@ -35,7 +35,10 @@ def program(*arguments: Any) -> Any:
 
 
 def dense_parameters(*sizes: int) -> list[dict[str, Any]]:
-    return [{"w": _array(a, b) / np.float32(np.sqrt(a)), "b": _array(b) * 0.1} for a, b in pairwise(sizes)]
+    return [
+        {"w": _array(a, b) / np.float32(np.sqrt(a)), "b": _array(b) * 0.1}
+        for a, b in pairwise(sizes)
+    ]
 
 
 MLP = dense_parameters(8, 16, 4)
@@ -61,12 +64,24 @@ def sgd_step(layers: Any, x: Any, labels: Any) -> Any:
     return jax.tree_util.tree_map(lambda p, g: p - 0.1 * g, layers, gradients)
 
 
-@program(MLP, jax.tree_util.tree_map(np.zeros_like, MLP), jax.tree_util.tree_map(np.zeros_like, MLP), X, LABELS)
+@program(
+    MLP,
+    jax.tree_util.tree_map(np.zeros_like, MLP),
+    jax.tree_util.tree_map(np.zeros_like, MLP),
+    X,
+    LABELS,
+)
 def adam_step(layers: Any, first: Any, second: Any, x: Any, labels: Any) -> Any:
     gradients = jax.grad(cross_entropy)(layers, x, labels)
     first = jax.tree_util.tree_map(lambda m, g: 0.9 * m + 0.1 * g, first, gradients)
     second = jax.tree_util.tree_map(lambda v, g: 0.999 * v + 0.001 * g * g, second, gradients)
-    return jax.tree_util.tree_map(lambda p, m, v: p - 1e-3 * m / (jnp.sqrt(v) + 1e-8), layers, first, second), first, second
+    return (
+        jax.tree_util.tree_map(
+            lambda p, m, v: p - 1e-3 * m / (jnp.sqrt(v) + 1e-8), layers, first, second
+        ),
+        first,
+        second,
+    )
 
 
 @program(_array(2, 5, 8))
@@ -101,7 +116,12 @@ def convolution_layer(x: Any, w: Any) -> Any:
 @program(_array(1, 6, 6, 2), _array(3, 3, 2, 4))
 def convolution_gradient(x: Any, w: Any) -> Any:
     def loss(x: Any, w: Any) -> Any:
-        return jnp.sum(lax.conv_general_dilated(x, w, (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")) ** 2)
+        return jnp.sum(
+            lax.conv_general_dilated(
+                x, w, (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")
+            )
+            ** 2
+        )
 
     return jax.grad(loss, argnums=(0, 1))(x, w)
 
@@ -140,7 +160,9 @@ def lstm(x: Any, w: Any, u: Any, b: Any) -> Any:
 @program(_array(5, 3), _array(3, 4), _array(4, 4))
 def scan_gradient(x: Any, w: Any, u: Any) -> Any:
     def loss(w: Any, u: Any) -> Any:
-        return jnp.sum(lax.scan(lambda h, row: ((n := jnp.tanh(row @ w + h @ u)), n), jnp.zeros(4), x)[1])
+        return jnp.sum(
+            lax.scan(lambda h, row: ((n := jnp.tanh(row @ w + h @ u)), n), jnp.zeros(4), x)[1]
+        )
 
     return jax.grad(loss, argnums=(0, 1))(w, u)
 
@@ -157,7 +179,9 @@ def fibonacci_fori(n: Any) -> Any:
 
 @program(np.float32(-1.5), _array(4))
 def branches(p: Any, x: Any) -> Any:
-    return lax.cond(p > 0, lambda x: x * 2, lambda x: jnp.sin(x), x), lax.switch(1, [jnp.cos, jnp.exp, jnp.abs], x)
+    return lax.cond(p > 0, lambda x: x * 2, lambda x: jnp.sin(x), x), lax.switch(
+        1, [jnp.cos, jnp.exp, jnp.abs], x
+    )
 
 
 @program(_array(5, 5))
@@ -196,7 +220,11 @@ def spectrum(x: Any) -> Any:
 @program(jax.random.key(3))
 def random_numbers(key: Any) -> Any:
     a, b = jax.random.split(key)
-    return jax.random.normal(a, (8,)), jax.random.uniform(b, (3, 3)), jax.random.randint(b, (5,), 0, 100)
+    return (
+        jax.random.normal(a, (8,)),
+        jax.random.uniform(b, (3, 3)),
+        jax.random.randint(b, (5,), 0, 100),
+    )
 
 
 @program(jax.random.key(6, impl="rbg"))
@@ -211,7 +239,9 @@ def dropout(key: Any, x: Any) -> Any:
 
 @program(jax.random.key(5))
 def permutation_and_choice(key: Any) -> Any:
-    return jax.random.permutation(key, 10), jax.random.categorical(key, jnp.log(jnp.arange(1.0, 5.0)))
+    return jax.random.permutation(key, 10), jax.random.categorical(
+        key, jnp.log(jnp.arange(1.0, 5.0))
+    )
 
 
 @program(_array(5, 6))
@@ -221,7 +251,12 @@ def sorting(x: Any) -> Any:
 
 @program(_array(4, 9))
 def cumulative(x: Any) -> Any:
-    return jnp.cumsum(x, 1), jnp.cumprod(x, 0), lax.cummax(x, axis=1), lax.associative_scan(jnp.logaddexp, x, axis=1)
+    return (
+        jnp.cumsum(x, 1),
+        jnp.cumprod(x, 0),
+        lax.cummax(x, axis=1),
+        lax.associative_scan(jnp.logaddexp, x, axis=1),
+    )
 
 
 @program(_array(10, 4), np.asarray([[1, 3], [9, 0]], np.int32))
@@ -236,12 +271,24 @@ def segments(x: Any, ids: Any) -> Any:
 
 @program(_array(7), _array(7))
 def statistics(x: Any, y: Any) -> Any:
-    return jnp.corrcoef(x, y), jnp.percentile(x, 30.0), jnp.histogram(x, bins=4, range=(-2.0, 2.0))[0], jnp.var(x, ddof=1)
+    return (
+        jnp.corrcoef(x, y),
+        jnp.percentile(x, 30.0),
+        jnp.histogram(x, bins=4, range=(-2.0, 2.0))[0],
+        jnp.var(x, ddof=1),
+    )
 
 
 @program(_array(9))
 def special_functions(x: Any) -> Any:
-    return jax.scipy.special.erf(x), jax.scipy.special.gammaln(jnp.abs(x) + 0.1), jax.nn.softplus(x), jnp.expm1(x), jnp.log1p(jnp.abs(x)), jnp.arctan2(x, x + 1)
+    return (
+        jax.scipy.special.erf(x),
+        jax.scipy.special.gammaln(jnp.abs(x) + 0.1),
+        jax.nn.softplus(x),
+        jnp.expm1(x),
+        jnp.log1p(jnp.abs(x)),
+        jnp.arctan2(x, x + 1),
+    )
 
 
 @program(_array(5, 3), _array(6, 3))
@@ -264,7 +311,14 @@ def mixed_precision(x: Any, w: Any) -> Any:
 
 @program(np.arange(24, dtype=np.int32).reshape(4, 6), np.uint32(5))
 def integers(x: Any, s: Any) -> Any:
-    return x // 5, x % 7, x << 2, lax.population_count(x), (x.astype(jnp.uint32) ^ s), jnp.bitwise_not(x)
+    return (
+        x // 5,
+        x % 7,
+        x << 2,
+        lax.population_count(x),
+        (x.astype(jnp.uint32) ^ s),
+        jnp.bitwise_not(x),
+    )
 
 
 @program(_array(4, 4) + 1j * _array(4, 4), _array(4))
@@ -274,13 +328,17 @@ def complex_numbers(a: Any, x: Any) -> Any:
 
 @program(_array(3, 8, 6), _array(2, 6, 4), _array(8, 2))
 def mixture_of_experts(x: Any, experts: Any, router: Any) -> Any:
-    weights = jax.nn.softmax(jnp.einsum("btd,td->bt", x[..., :2], router)[..., None] * jnp.ones(2), -1)
+    weights = jax.nn.softmax(
+        jnp.einsum("btd,td->bt", x[..., :2], router)[..., None] * jnp.ones(2), -1
+    )
     return jnp.einsum("bte,btd,edf->btf", weights, x, experts)
 
 
 @program(_array(12), _array(3))
 def signal_filter(x: Any, taps: Any) -> Any:
-    return jnp.convolve(x, taps, mode="same"), jnp.interp(jnp.linspace(0, 1, 5), jnp.linspace(0, 1, 12), x)
+    return jnp.convolve(x, taps, mode="same"), jnp.interp(
+        jnp.linspace(0, 1, 5), jnp.linspace(0, 1, 12), x
+    )
 
 
 @program(_array(6, 6))
@@ -297,7 +355,12 @@ def physics_steps(position: Any, velocity: Any) -> Any:
         d = p[:, None] - p[None]
         return -jnp.sum(d / (jnp.sum(d * d, -1, keepdims=True) + 0.1) ** 1.5, axis=1)
 
-    return lax.scan(lambda s, _: ((s[0] + 0.01 * s[1], s[1] + 0.01 * force(s[0])), None), (position, velocity), None, length=5)[0]
+    return lax.scan(
+        lambda s, _: ((s[0] + 0.01 * s[1], s[1] + 0.01 * force(s[0])), None),
+        (position, velocity),
+        None,
+        length=5,
+    )[0]
 
 
 @program(_array(4, 6))
@@ -317,4 +380,8 @@ def checkpointed(x: Any) -> Any:
 
 @program(_array(5), 3)
 def dynamic_slices(x: Any, start: Any) -> Any:
-    return lax.dynamic_slice(x, (start,), (2,)), lax.dynamic_update_slice(x, jnp.zeros(2, x.dtype), (start,)), jnp.roll(x, start)
+    return (
+        lax.dynamic_slice(x, (start,), (2,)),
+        lax.dynamic_update_slice(x, jnp.zeros(2, x.dtype), (start,)),
+        jnp.roll(x, start),
+    )

@@ -18,7 +18,11 @@ from tests.support.corpora import SHARED
 from xla_explorer.explorer.sessions.loading import ModuleLike
 
 # What calls back into Python by its nature.
-EXPECTED = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback", "xla_python_cpu_callback")
+EXPECTED = (
+    "xla_ffi_python_cpu_callback",
+    "xla_ffi_partitioned_python_cpu_callback",
+    "xla_python_cpu_callback",
+)
 
 
 class EvaluatorKind(NamedTuple):
@@ -39,7 +43,11 @@ def evaluator_steps(module: ModuleLike) -> list[EvaluatorKind]:
     for step in session.executable.steps:
         if step.runs_on == "evaluator":
             i = by_id[step.instruction]
-            target = str(i.attributes.get("custom_call_target") or "").strip('"') if i.opcode.name == "custom-call" else ""
+            target = (
+                str(i.attributes.get("custom_call_target") or "").strip('"')
+                if i.opcode.name == "custom-call"
+                else ""
+            )
             kind = target or step.opcode, step.reason.code if step.reason else ""
             found[kind] += 1
             sentences.setdefault(kind, step.reason.message if step.reason else "")
@@ -50,7 +58,9 @@ def main(files: Iterable[str]) -> int:
     """Print the table; the number of kinds that are not expected."""
     warnings.simplefilter("ignore")
     unexpected = 0
-    for path in [Path(file) for file in files] or sorted(p for p in (SHARED / "worlds").glob("*.gz") if not p.name.endswith(".tar.gz")):
+    for path in [Path(file) for file in files] or sorted(
+        p for p in (SHARED / "worlds").glob("*.gz") if not p.name.endswith(".tar.gz")
+    ):
         for row in evaluator_steps(path):
             unexpected += row.what not in EXPECTED
             print(f"{path.name}\t{row.count}\t{row.what}\t{row.code}\t{row.sentence}", flush=True)

@@ -20,29 +20,46 @@ from xla_explorer.frontends.foreign_calls.interface import ForeignError
 from xla_explorer.frontends.stablehlo import StablehloError
 from xla_explorer.hlo.evaluator.devices import foreign_call
 
-needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
+needs_jax = pytest.mark.skipif(
+    importlib.util.find_spec("jax") is None, reason="jax is not installed"
+)
 X = np.float32(1)
 HANDLERS: list[Any] = []  # JAX keeps the address only
 
 
 def _listed(kind: Any, address: int, count: int) -> list[Any]:
-    return [kind.from_address(place) for place in (ctypes.c_size_t * count).from_address(address)] if count else []
+    return (
+        [kind.from_address(place) for place in (ctypes.c_size_t * count).from_address(address)]
+        if count
+        else []
+    )
 
 
 def _array(buffer: Any) -> Any:
     sizes = tuple((ctypes.c_int64 * buffer.rank).from_address(buffer.dims))
     assert buffer.dtype == 11  # f32
-    return np.frombuffer((ctypes.c_float * int(np.prod(sizes))).from_address(buffer.data), np.float32).reshape(sizes)
+    return np.frombuffer(
+        (ctypes.c_float * int(np.prod(sizes))).from_address(buffer.data), np.float32
+    ).reshape(sizes)
 
 
 def _attributes(given: Any) -> dict[str, Any]:
-    names = [ctypes.string_at(t.data, t.size).decode() for t in _listed(interface.Text, given.names, given.size)]
+    names = [
+        ctypes.string_at(t.data, t.size).decode()
+        for t in _listed(interface.Text, given.names, given.size)
+    ]
     kinds = (ctypes.c_int32 * given.size).from_address(given.types)
     found: dict[str, Any] = {}
-    for name, kind, place in zip(names, kinds, (ctypes.c_size_t * given.size).from_address(given.values), strict=True):
+    for name, kind, place in zip(
+        names, kinds, (ctypes.c_size_t * given.size).from_address(given.values), strict=True
+    ):
         if kind == interface.SCALAR:
             scalar = interface.Scalar.from_address(place)
-            found[name] = {5: ctypes.c_int64, 11: ctypes.c_float, 1: ctypes.c_bool}[scalar.dtype].from_address(scalar.value).value
+            found[name] = (
+                {5: ctypes.c_int64, 11: ctypes.c_float, 1: ctypes.c_bool}[scalar.dtype]
+                .from_address(scalar.value)
+                .value
+            )
         elif kind == interface.STRING:
             text = interface.Text.from_address(place)
             found[name] = ctypes.string_at(text.data, text.size).decode()
@@ -61,13 +78,21 @@ def _register(name: str, **stages: Any) -> None:
     def handler(function: Any) -> Any:
         def call(address: int) -> int | None:
             frame = interface.Frame.from_address(address)
-            buffers = [_array(b) for side in (frame.arguments, frame.results) for b in _listed(interface.Buffer, side.values, side.size)]
+            buffers = [
+                _array(b)
+                for side in (frame.arguments, frame.results)
+                for b in _listed(interface.Buffer, side.values, side.size)
+            ]
             return function(frame, buffers, _attributes(frame.attributes))
 
         HANDLERS.append(interface.HANDLER(call))
         return jax.ffi.pycapsule(HANDLERS[-1])
 
-    jax.ffi.register_ffi_target(name, {stage: handler(function) for stage, function in stages.items()}, platform="xla_explorer")
+    jax.ffi.register_ffi_target(
+        name,
+        {stage: handler(function) for stage, function in stages.items()},
+        platform="xla_explorer",
+    )
 
 
 def _interface_function(frame: Any, position: int) -> Any:
@@ -93,14 +118,23 @@ def test_operands_attributes_and_results(backend: str) -> None:
     shapes = jax.ShapeDtypeStruct((2, 3), np.float32), jax.ShapeDtypeStruct((2,), np.float32)
 
     def program(x: Any) -> Any:
-        y, z = jax.ffi.ffi_call("tests.scaled", shapes)(x.T, scale=np.float32(2.5), n=7, yes=True, text="a\"b", d=np.arange(3), more={"k": 1})
+        y, z = jax.ffi.ffi_call("tests.scaled", shapes)(
+            x.T, scale=np.float32(2.5), n=7, yes=True, text='a"b', d=np.arange(3), more={"k": 1}
+        )
         return y + 1, z
 
     x = np.arange(6, dtype=np.float32).reshape(3, 2)
     y, z = xe.jit(program, backend=backend)(x)
     np.testing.assert_array_equal(y, x.T * 2.5 + 1)
     np.testing.assert_array_equal(z, x.T.sum(axis=1))
-    assert seen == {"scale": 2.5, "n": 7, "yes": True, "text": 'a"b', "d": [0, 1, 2], "more": {"k": 1}}
+    assert seen == {
+        "scale": 2.5,
+        "n": 7,
+        "yes": True,
+        "text": 'a"b',
+        "d": [0, 1, 2],
+        "more": {"k": 1},
+    }
 
 
 @needs_jax
@@ -114,7 +148,14 @@ def test_layouts_and_repeated_runs() -> None:
 
     _register("tests.numbered", execute=number)
     columns = {"input_layouts": [(1, 0)], "output_layouts": (1, 0)}
-    program = xe.jit(lambda x: jax.ffi.ffi_call("tests.numbered", jax.ShapeDtypeStruct((2, 3), np.float32), **columns)(x * 1) + 1)
+    program = xe.jit(
+        lambda x: (
+            jax.ffi.ffi_call("tests.numbered", jax.ShapeDtypeStruct((2, 3), np.float32), **columns)(
+                x * 1
+            )
+            + 1
+        )
+    )
     for k in range(3):
         x = np.arange(6, dtype=np.float32).reshape(2, 3) + k
         np.testing.assert_array_equal(program(x), 10 * x + np.arange(6).reshape(3, 2).T + 1)
@@ -131,7 +172,9 @@ def test_a_result_in_the_memory_of_an_operand() -> None:
         result *= 2
 
     _register("tests.doubled", execute=double)
-    call = jax.ffi.ffi_call("tests.doubled", jax.ShapeDtypeStruct((3,), np.float32), input_output_aliases={0: 0})
+    call = jax.ffi.ffi_call(
+        "tests.doubled", jax.ShapeDtypeStruct((3,), np.float32), input_output_aliases={0: 0}
+    )
     x = np.arange(3, dtype=np.float32)
     np.testing.assert_array_equal(xe.jit(lambda x: call(x) + x)(x), 3 * x)
 
@@ -178,13 +221,19 @@ def test_native_code_calls_a_native_handler(monkeypatch: pytest.MonkeyPatch) -> 
 
     library = NativeLibrary(optimize_and_emit(NATIVE_HANDLER).objects, {}, ["doubled"])
     HANDLERS.append(library)
-    capsule = jax.ffi.pycapsule(ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(library.function_address("doubled")))
+    capsule = jax.ffi.pycapsule(
+        ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(library.function_address("doubled"))
+    )
     jax.ffi.register_ffi_target("tests.native", capsule, platform="xla_explorer")
     call = jax.ffi.ffi_call("tests.native", jax.ShapeDtypeStruct((5,), np.float32))
     x = np.arange(5, dtype=np.float32)
-    session = xe.compile(xe.from_jax(lambda x: jax.lax.fori_loop(0, 7, lambda k, c: call(c) - 1, x), x))
+    session = xe.compile(
+        xe.from_jax(lambda x: jax.lax.fori_loop(0, 7, lambda k, c: call(c) - 1, x), x)
+    )
     steps = [s for s in session.executable.steps if s.opcode == "custom-call"]
-    assert [(s.runs_on, s.function, s.reason.code) for s in steps] == [("library", "xe_foreign_call", "foreign-function")]
+    assert [(s.runs_on, s.function, s.reason.code) for s in steps] == [
+        ("library", "xe_foreign_call", "foreign-function")
+    ]
     monkeypatch.setattr(Activation, "_evaluate", lambda self, number: 1)
     expected = x
     for _ in range(7):
@@ -199,10 +248,17 @@ def test_a_handler_that_fails_in_a_loop_and_one_that_answers_with_a_future() -> 
     import jax
 
     class Future(ctypes.Structure):
-        _fields_ = [("head", ctypes.c_size_t * 2), ("future", ctypes.c_size_t)]  # as ctypes wants it
+        _fields_ = [
+            ("head", ctypes.c_size_t * 2),
+            ("future", ctypes.c_size_t),
+        ]  # as ctypes wants it
 
     class Error(ctypes.Structure):
-        _fields_ = [("head", ctypes.c_size_t * 2), ("message", ctypes.c_char_p), ("code", ctypes.c_int32)]  # as ctypes wants it
+        _fields_ = [
+            ("head", ctypes.c_size_t * 2),
+            ("message", ctypes.c_char_p),
+            ("code", ctypes.c_int32),
+        ]  # as ctypes wants it
 
     stages: list[int] = []
 
@@ -235,7 +291,10 @@ def test_a_handler_that_fails_in_a_loop_and_one_that_answers_with_a_future() -> 
 def test_a_call_may_be_left_to_the_evaluator_and_has_no_object_file() -> None:
     import jax
 
-    _register("tests.plus_one", execute=lambda frame, buffers, attributes: buffers[1].__setitem__(Ellipsis, buffers[0] + 1))
+    _register(
+        "tests.plus_one",
+        execute=lambda frame, buffers, attributes: buffers[1].__setitem__(Ellipsis, buffers[0] + 1),
+    )
     call = jax.ffi.ffi_call("tests.plus_one", jax.ShapeDtypeStruct((3,), np.float32))
     x = np.arange(3, dtype=np.float32)
     session = xe.compile(xe.from_jax(lambda x: call(x), x))
@@ -257,15 +316,26 @@ def test_what_a_handler_keeps_and_what_it_says_went_wrong() -> None:
     kept = ctypes.c_int64()
 
     class Kept(ctypes.Structure):
-        _fields_ = [("head", ctypes.c_size_t * 2), ("context", ctypes.c_size_t), ("stage", ctypes.c_int32), ("type_id", ctypes.c_size_t),
-                    ("state", ctypes.c_size_t)]  # as ctypes wants it
+        _fields_ = [
+            ("head", ctypes.c_size_t * 2),
+            ("context", ctypes.c_size_t),
+            ("stage", ctypes.c_int32),
+            ("type_id", ctypes.c_size_t),
+            ("state", ctypes.c_size_t),
+        ]  # as ctypes wants it
 
     class Wrong(ctypes.Structure):
-        _fields_ = [("head", ctypes.c_size_t * 2), ("message", ctypes.c_char_p), ("code", ctypes.c_int32)]  # as ctypes wants it
+        _fields_ = [
+            ("head", ctypes.c_size_t * 2),
+            ("message", ctypes.c_char_p),
+            ("code", ctypes.c_int32),
+        ]  # as ctypes wants it
 
     def start(frame: Any, buffers: Any, attributes: Any) -> None:
         kept.value = attributes["first"]
-        given = Kept(context=frame.context, stage=interface.INSTANTIATE, state=ctypes.addressof(kept))
+        given = Kept(
+            context=frame.context, stage=interface.INSTANTIATE, state=ctypes.addressof(kept)
+        )
         assert _interface_function(frame, 7)(ctypes.addressof(given)) is None
 
     def count(frame: Any, buffers: Any, attributes: Any) -> int | None:
@@ -279,7 +349,9 @@ def test_what_a_handler_keeps_and_what_it_says_went_wrong() -> None:
 
     _register("tests.counter", instantiate=start, execute=count)
     shape = jax.ShapeDtypeStruct((), np.float32)
-    program = xe.jit(lambda x: jax.ffi.ffi_call("tests.counter", shape, has_side_effect=True)(x, first=40))
+    program = xe.jit(
+        lambda x: jax.ffi.ffi_call("tests.counter", shape, has_side_effect=True)(x, first=40)
+    )
     assert [float(program(X)) for _ in range(2)] == [41, 42]
     with pytest.raises(ForeignError, match=r"tests\.counter failed: counted too far") as problem:
         program(X)
@@ -288,7 +360,10 @@ def test_what_a_handler_keeps_and_what_it_says_went_wrong() -> None:
 
 @needs_jax
 def test_native_code_and_ctypes_mean_the_same_words() -> None:
-    assert (interface.Frame.stage.offset, interface.Frame.future.offset) == (foreign_call.FRAME_STAGE, foreign_call.FRAME_FUTURE)
+    assert (interface.Frame.stage.offset, interface.Frame.future.offset) == (
+        foreign_call.FRAME_STAGE,
+        foreign_call.FRAME_FUTURE,
+    )
     assert interface.Buffer.data.offset == foreign_call.BUFFER_DATA
     assert foreign_call.STAGES == (interface.PREPARE, interface.INITIALIZE, interface.EXECUTE)
 
@@ -298,7 +373,9 @@ def test_native_code_and_ctypes_mean_the_same_words() -> None:
 def test_a_function_that_nobody_registered() -> None:
     import jax
 
-    program = xe.jit(lambda x: jax.ffi.ffi_call("tests.unheard_of", jax.ShapeDtypeStruct((), np.float32))(x))
+    program = xe.jit(
+        lambda x: jax.ffi.ffi_call("tests.unheard_of", jax.ShapeDtypeStruct((), np.float32))(x)
+    )
     with pytest.raises(xe.XlaExplorerError, match=r"tests\.unheard_of"):
         program(X)
 
@@ -306,10 +383,14 @@ def test_a_function_that_nobody_registered() -> None:
 def test_attributes_have_their_types() -> None:
     found = read_foreign_attributes(
         '{b = 1 : ui8, a = -2.5e+00 : f32, inf = 0x7FF0000000000000 : f64, n = 3, half = 1.0 : bf16, t = false, u, s = "x\\22",'
-        ' d = dense<[1, 2]> : tensor<2xi16>, e = array<i32: 3, 4>, w = array<f32: 0.5>, z = array<i64>, m = {k = true}}'
+        " d = dense<[1, 2]> : tensor<2xi16>, e = array<i32: 3, 4>, w = array<f32: 0.5>, z = array<i64>, m = {k = true}}"
     )
     assert list(found) == sorted(found)
-    numbers = {name: (value[0].name, value[1].tolist()) for name, value in found.items() if isinstance(value, tuple)}
+    numbers = {
+        name: (value[0].name, value[1].tolist())
+        for name, value in found.items()
+        if isinstance(value, tuple)
+    }
     assert numbers == {
         "a": ("f32", -2.5), "b": ("u8", 1), "inf": ("f64", float("inf")), "n": ("s64", 3), "half": ("bf16", 1.0), "t": ("pred", False),
         "u": ("pred", True), "d": ("s16", [1, 2]), "e": ("s32", [3, 4]), "w": ("f32", [0.5]), "z": ("s64", []),
@@ -322,7 +403,16 @@ def test_attributes_have_their_types() -> None:
 @needs_jax
 @pytest.mark.parametrize("backend", ["cpu", "interpreter"])
 @pytest.mark.parametrize(
-    "told", ["(f32[4])->f32[100000000]", "(f32[400])->f32[4]", "(f64[4])->f32[4]", "(f32[4])->(f32[4],f32[4])", "()->f32[4]", "f32[4]", "what->ever"]
+    "told",
+    [
+        "(f32[4])->f32[100000000]",
+        "(f32[400])->f32[4]",
+        "(f64[4])->f32[4]",
+        "(f32[4])->(f32[4],f32[4])",
+        "()->f32[4]",
+        "f32[4]",
+        "what->ever",
+    ],
 )
 @pytest.mark.usefixtures("runs_here")
 def test_a_text_cannot_give_a_function_other_arrays_than_there_are(told: str, backend: str) -> None:

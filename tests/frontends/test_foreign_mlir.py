@@ -38,7 +38,9 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["d.mlirbc", "d.mlir", "d.bin", "d.mlirbc.gz"])
-def test_a_damaged_file_is_refused_and_the_next_is_read(tmp_path: Path, exported: bytes, name: str) -> None:
+def test_a_damaged_file_is_refused_and_the_next_is_read(
+    tmp_path: Path, exported: bytes, name: str
+) -> None:
     path = tmp_path / name
     for content in (DAMAGED, exported[: len(exported) // 2], DAMAGED):
         path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
@@ -56,7 +58,9 @@ def test_bytecode_of_ones_own_is_read(tmp_path: Path, exported: bytes) -> None:
     assert np.asarray(xe.compile(xe.load(path))(x)).tolist() == (2 * x + 1).tolist()
 
 
-def test_a_file_that_does_not_end_is_refused(tmp_path: Path, exported: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_does_not_end_is_refused(
+    tmp_path: Path, exported: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "slow.mlirbc"
     path.write_bytes(exported)
     monkeypatch.setattr(foreign_mlir, "_SECONDS", 0.0)

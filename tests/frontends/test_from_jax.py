@@ -19,7 +19,14 @@ from tests.frontends.jax_programs import PROGRAMS  # noqa: E402
 
 def leaves(tree: Any) -> list[np.ndarray]:
     found = jax.tree_util.tree_leaves(tree)
-    return [np.asarray(jax.random.key_data(a) if jax.dtypes.issubdtype(getattr(a, "dtype", np.int32), jax.dtypes.prng_key) else a) for a in found]
+    return [
+        np.asarray(
+            jax.random.key_data(a)
+            if jax.dtypes.issubdtype(getattr(a, "dtype", np.int32), jax.dtypes.prng_key)
+            else a
+        )
+        for a in found
+    ]
 
 
 def test_there_are_forty() -> None:
@@ -37,7 +44,9 @@ def test_the_program_runs_as_in_jax(name: str) -> None:
     for a, b in zip(leaves(got), leaves(want), strict=True):
         assert a.dtype == b.dtype
         relative, absolute = (2e-2, 2e-2) if a.dtype.name == "bfloat16" else (2e-4, 2e-5)
-        np.testing.assert_allclose(np.asarray(a, np.complex128), np.asarray(b, np.complex128), rtol=relative, atol=absolute)
+        np.testing.assert_allclose(
+            np.asarray(a, np.complex128), np.asarray(b, np.complex128), rtol=relative, atol=absolute
+        )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -51,14 +60,23 @@ def test_instructions_say_which_line_they_came_from(name: str) -> None:
     placed = [i for i in all_of_them if lines.metadata_place(i.metadata)]
     assert len(placed) >= 0.95 * len(all_of_them)
     file, first = inspect.getsourcefile(function), inspect.getsourcelines(function)[1]
-    assert file is not None and any(lines.metadata_place(i.metadata).startswith(f"{file}:") for i in placed), (file, first)
+    assert file is not None and any(
+        lines.metadata_place(i.metadata).startswith(f"{file}:") for i in placed
+    ), (file, first)
 
 
 def test_arguments_of_any_pytree_static_ones_and_specifications() -> None:
     def scale(tree: Any, factor: int, *, power: int = 1) -> Any:
         return {name: (value * factor) ** power for name, value in tree.items()}
 
-    module = xe.from_jax(scale, {"a": jax.ShapeDtypeStruct((3,), np.float32)}, 2, static_argnums=1, power=3, static_argnames="power")
+    module = xe.from_jax(
+        scale,
+        {"a": jax.ShapeDtypeStruct((3,), np.float32)},
+        2,
+        static_argnums=1,
+        power=3,
+        static_argnames="power",
+    )
     assert [str(p.shape) for p in module.entry.parameters()] == ["f32[3]{0}"]
     np.testing.assert_allclose(xe.evaluate(module, np.float32([1, 2, 3])), np.float32([8, 64, 216]))
 
@@ -71,9 +89,13 @@ def test_donated_buffers_and_shardings_are_kept() -> None:
     assert "input_output_alias" in donated.to_text()
     mesh = jax.make_mesh((1,), ("data",))
     sharding = NamedSharding(mesh, PartitionSpec("data"))
-    sharded = xe.from_jax(jax.jit(lambda x: x * 2, in_shardings=sharding, out_shardings=sharding), jnp.ones((4, 2)))
+    sharded = xe.from_jax(
+        jax.jit(lambda x: x * 2, in_shardings=sharding, out_shardings=sharding), jnp.ones((4, 2))
+    )
     assert "sharding=" in sharded.to_text()
-    np.testing.assert_array_equal(xe.compile(sharded)(np.ones((4, 2), np.float32)), np.full((4, 2), 2, np.float32))
+    np.testing.assert_array_equal(
+        xe.compile(sharded)(np.ones((4, 2), np.float32)), np.full((4, 2), 2, np.float32)
+    )
 
 
 def test_one_compile_for_a_signature_and_the_session_behind_it() -> None:

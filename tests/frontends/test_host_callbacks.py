@@ -18,7 +18,9 @@ X = np.array([1, 2, 3], np.float32)
 def _pure(function: Any, x: Any, shape: tuple[int, ...] = (3,)) -> Any:
     import jax
 
-    return jax.pure_callback(function, jax.ShapeDtypeStruct(shape, np.float32), x, vmap_method="sequential")
+    return jax.pure_callback(
+        function, jax.ShapeDtypeStruct(shape, np.float32), x, vmap_method="sequential"
+    )
 
 
 @pytest.mark.parametrize("backend", ["cpu", "interpreter"])

@@ -24,7 +24,14 @@ class TwoDevices:
     device_set = frozenset({1, 2})
 
 
-@pytest.mark.parametrize("options", [{"out_shardings": {"a": TwoDevices()}}, {"in_shardings": (None, TwoDevices())}, {"compiler_options": {"a": 1}}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"out_shardings": {"a": TwoDevices()}},
+        {"in_shardings": (None, TwoDevices())},
+        {"compiler_options": {"a": 1}},
+    ],
+)
 def test_options_that_one_device_cannot_serve(options: dict[str, object]) -> None:
     with pytest.raises(JitError, match=next(iter(options))):
         xe.jit(lambda x: x, **options)

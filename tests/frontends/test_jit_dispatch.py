@@ -36,17 +36,28 @@ def test_pytrees_weak_types_keys_and_static_arguments_go_through_jax() -> None:
     import jax
     import jax.numpy as jnp
 
-    def step(state: dict[str, Any], key: Any, scale: float, times: int, *, flip: bool = False) -> dict[str, Any]:
+    def step(
+        state: dict[str, Any], key: Any, scale: float, times: int, *, flip: bool = False
+    ) -> dict[str, Any]:
         noise = jax.random.uniform(key, (3,))
         value = state["x"] * scale + noise * times
-        return {"x": -value if flip else value, "key": jax.random.split(key)[0], "flag": state["flag"], "n": state["n"] + 1}
+        return {
+            "x": -value if flip else value,
+            "key": jax.random.split(key)[0],
+            "flag": state["flag"],
+            "n": state["n"] + 1,
+        }
 
     state = {"x": jnp.arange(3.0), "flag": jnp.array([True, False]), "n": jnp.int8(3)}
     ours = xe.jit(step, static_argnums=3, static_argnames="flip")
     theirs = jax.jit(step, static_argnums=3, static_argnames="flip")
     for arguments, keywords in (((2.0, 4), {}), ((2, 4), {}), ((2.0, 5), {"flip": True})):
-        found, wanted = (f(state, jax.random.key(7), *arguments, **keywords) for f in (ours, theirs))
-        assert jax.tree.map(lambda a: (a.shape, a.dtype), found) == jax.tree.map(lambda a: (a.shape, a.dtype), wanted)
+        found, wanted = (
+            f(state, jax.random.key(7), *arguments, **keywords) for f in (ours, theirs)
+        )
+        assert jax.tree.map(lambda a: (a.shape, a.dtype), found) == jax.tree.map(
+            lambda a: (a.shape, a.dtype), wanted
+        )
         for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
             if jnp.issubdtype(a.dtype, jax.dtypes.prng_key):
                 a, b = jax.random.key_data(a), jax.random.key_data(b)
@@ -95,7 +106,9 @@ def test_calls_side_by_side_and_after_their_function_are_right() -> None:
         squares.extend([np.asarray(shared(matrix))[5, 5] for _ in range(20)])
 
     squares: list[float] = []
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(3)] + [threading.Thread(target=same) for _ in range(2)]
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(3)] + [
+        threading.Thread(target=same) for _ in range(2)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -111,8 +124,12 @@ def test_what_the_evaluator_runs_is_called_by_python() -> None:
         return x.astype(jax.numpy.int4) + jax.numpy.int4(1)
 
     ours = xe.jit(cast)
-    np.testing.assert_array_equal(np.asarray(ours(np.arange(3, dtype=np.float32))).astype(int), [1, 2, 3])
-    np.testing.assert_array_equal(np.asarray(ours(np.arange(4, dtype=np.float32))).astype(int), [1, 2, 3, 4])
+    np.testing.assert_array_equal(
+        np.asarray(ours(np.arange(3, dtype=np.float32))).astype(int), [1, 2, 3]
+    )
+    np.testing.assert_array_equal(
+        np.asarray(ours(np.arange(4, dtype=np.float32))).astype(int), [1, 2, 3, 4]
+    )
 
 
 def test_every_question_takes_the_arguments_of_the_function() -> None:
@@ -128,7 +145,9 @@ def test_an_export_of_symbolic_shapes_is_refined_for_the_shapes_of_the_call() ->
     from jax import export
 
     (b,) = export.symbolic_shape("b")
-    exported = export.export(jax.jit(lambda x: jax.numpy.sin(x).sum(axis=0) + x.shape[0]))(jax.ShapeDtypeStruct((b, 3), np.float32))
+    exported = export.export(jax.jit(lambda x: jax.numpy.sin(x).sum(axis=0) + x.shape[0]))(
+        jax.ShapeDtypeStruct((b, 3), np.float32)
+    )
     ours = xe.jit(exported.call)
     for rows in (4, 2):
         x = np.ones((rows, 3), np.float32)
@@ -145,7 +164,9 @@ def test_a_function_that_was_called_directly_still_says_that_jax_cannot_trace_it
         for traced in (jax.jit(ours), jax.grad(ours)):
             with pytest.raises(xe.XlaExplorerError, match="cannot trace through"):
                 traced(x)
-    assert float(ours(np.ones(3, np.float32))) == 3.0 and ours.session is ours.compiled(np.ones(3, np.float32))
+    assert float(ours(np.ones(3, np.float32))) == 3.0 and ours.session is ours.compiled(
+        np.ones(3, np.float32)
+    )
 
 
 @pytest.mark.parametrize("form", ["transpose", "tuple", "tree"])
@@ -161,6 +182,8 @@ def test_a_result_that_is_a_transpose_is_written_by_native_code(form: str) -> No
     }[form]
     x = jnp.arange(24.0).reshape(6, 4)
     jitted = xe.jit(function)
-    for ours, theirs in zip(jax.tree.leaves(jitted(x)), jax.tree.leaves(jax.jit(function)(x)), strict=True):
+    for ours, theirs in zip(
+        jax.tree.leaves(jitted(x)), jax.tree.leaves(jax.jit(function)(x)), strict=True
+    ):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5)
     assert jitted._dispatch and jitted.session.executable.native_calls() is not None

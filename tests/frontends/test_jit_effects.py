@@ -11,7 +11,12 @@ import pytest
 
 import xla_explorer as xe
 
-pytestmark = [pytest.mark.jax, pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed: effects of xe.jit are NOT tested")]
+pytestmark = [
+    pytest.mark.jax,
+    pytest.mark.skipif(
+        find_spec("jax") is None, reason="jax is not installed: effects of xe.jit are NOT tested"
+    ),
+]
 SCALAR = ((), np.float32)
 Make = Callable[[list[float]], Callable[..., Any]]
 
@@ -38,7 +43,9 @@ def forms() -> dict[str, tuple[Make, tuple[Any, ...]]]:
     import jax.numpy as jnp
 
     def shown(log: list[float], *given: Any) -> None:
-        jax.debug.callback(lambda *values: log.append(float(np.sum([np.sum(v) for v in values]))), *given)
+        jax.debug.callback(
+            lambda *values: log.append(float(np.sum([np.sum(v) for v in values]))), *given
+        )
 
     def pure(log: list[float], *given: Any) -> Any:
         return jax.pure_callback(counting(log), jax.ShapeDtypeStruct(*SCALAR), *given)
@@ -89,7 +96,10 @@ def test_effects_and_values_are_those_of_jax_jit(name: str) -> None:
     for jit in (jax.jit, xe.jit):
         log: list[float] = []
         function = jit(make(log))
-        results = [[np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(function(*arguments))] for _ in range(3)]
+        results = [
+            [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(function(*arguments))]
+            for _ in range(3)
+        ]
         jax.effects_barrier()
         seen.append((log, results))
     assert seen[0][0] == seen[1][0]
@@ -119,7 +129,9 @@ def test_kernels_of_pallas_with_constants_inside_are_computed() -> None:
         out[...] = x[...] * 2 + jnp.ones(8) * 3
 
     def call(x: Any) -> Any:
-        return pallas.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((8,), jnp.float32), interpret=True)(x)
+        return pallas.pallas_call(
+            kernel, out_shape=jax.ShapeDtypeStruct((8,), jnp.float32), interpret=True
+        )(x)
 
     x = jnp.arange(8.0)
     np.testing.assert_allclose(np.asarray(xe.jit(call)(x)), np.asarray(jax.jit(call)(x)))
@@ -129,7 +141,9 @@ def test_kernels_of_pallas_with_constants_inside_are_computed() -> None:
     ({"static_argnums": 1}, (3.0,), {}), ({"static_argnames": "n"}, (), {"n": 3}), ({"donate_argnums": 0}, (2.0,), {}),
     ({"donate_argnames": "x"}, (2.0,), {}), ({"keep_unused": True}, (2.0,), {}),
 ], ids=str)  # fmt: skip
-def test_options_mean_what_they_mean_in_jax_jit(options: dict[str, Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+def test_options_mean_what_they_mean_in_jax_jit(
+    options: dict[str, Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> None:
     import jax
     import jax.numpy as jnp
 
@@ -140,5 +154,10 @@ def test_options_mean_what_they_mean_in_jax_jit(options: dict[str, Any], argumen
     for jit in (jax.jit, xe.jit):
         x = jnp.ones(4) * 2
         result = jit(scaled, **options)(x, *arguments, **keywords)
-        seen.append((jax.tree_util.tree_structure(result), [np.asarray(leaf).tolist() for leaf in jax.tree_util.tree_leaves(result)]))
+        seen.append(
+            (
+                jax.tree_util.tree_structure(result),
+                [np.asarray(leaf).tolist() for leaf in jax.tree_util.tree_leaves(result)],
+            )
+        )
     assert seen[0] == seen[1]

@@ -68,7 +68,10 @@ def test_the_value_is_converted(name: str, backend: str) -> None:
     np.testing.assert_array_equal(found, np.asarray(wanted))
 
 
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if "convert" not in PROGRAMS[name][0] or name == "in the middle"])
+@pytest.mark.parametrize(
+    "name",
+    [name for name in PROGRAMS if "convert" not in PROGRAMS[name][0] or name == "in the middle"],
+)
 def test_what_is_written_out_needs_no_option(name: str) -> None:
     module = xe.parse_hlo(f"{CALLED}{ENTRY} {PROGRAMS[name][0]} }}")
     if violations(module):
@@ -99,7 +102,10 @@ def test_what_hands_data_on_never_changes_its_type(body: str) -> None:
 
 def test_the_list_is_that_of_xla() -> None:
     """ShapeVerifier::CheckShape: a copy may change the precision but between device and host, an update in place and a barrier may not."""
-    assert "copy" not in NEVER_MIXED and {"opt-barrier", "dynamic-update-slice", "copy-start", "while"} <= NEVER_MIXED
+    assert (
+        "copy" not in NEVER_MIXED
+        and {"opt-barrier", "dynamic-update-slice", "copy-start", "while"} <= NEVER_MIXED
+    )
     text = "ENTRY e { b = f32[4]{0} parameter(0)\n ROOT r = bf16[4]{0:S(5)} copy(b) }"
     verify(xe.parse_hlo(text), MIXED)
     assert violations(xe.parse_hlo(text), MIXED._replace(layout_sensitive=True))
@@ -115,7 +121,9 @@ def test_a_map_of_several_types_mixes_nothing() -> None:
 TPU = (Path(__file__).parents[1] / "data" / "hunt" / "50_tpu_mixed_precision.hlo").read_text()
 
 
-@pytest.mark.parametrize("entry", ["compile", "load", "evaluate", "optimize", "module", "graph", "explore", "unverified"])
+@pytest.mark.parametrize(
+    "entry", ["compile", "load", "evaluate", "optimize", "module", "graph", "explore", "unverified"]
+)
 def test_a_text_of_a_tpu_needs_no_option(entry: str, tmp_path: Path) -> None:
     x = np.arange(24, dtype=np.float32).reshape(4, 6) / 7
     wanted = x.astype(ml_dtypes.bfloat16)[:, 1:4].T

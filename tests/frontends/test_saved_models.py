@@ -19,7 +19,9 @@ SMALL = b"module { func.func public @main() { return } }"
 
 def node(name: str, operation: str, **attributes: bytes) -> bytes:
     """A NodeDef."""
-    entries = [field(5, field(1, key) + field(2, field(2, value))) for key, value in attributes.items()]
+    entries = [
+        field(5, field(1, key) + field(2, field(2, value))) for key, value in attributes.items()
+    ]
     return field(1, name) + field(2, operation) + b"".join(entries)
 
 
@@ -32,11 +34,16 @@ def saved_model(folder: Path, *nodes: bytes) -> Path:
 
 
 def runs(module: xe.HloModule) -> None:
-    np.testing.assert_array_equal(xe.evaluate(module, np.ones(3, np.float32)), np.full(3, 2, np.float32))
+    np.testing.assert_array_equal(
+        xe.evaluate(module, np.ones(3, np.float32)), np.full(3, 2, np.float32)
+    )
 
 
 def test_the_largest_program_of_a_saved_model(tmp_path: Path) -> None:
-    calls = [node("a", "XlaCallModule", module=SMALL), node("b", "XlaCallModule", version=b"9", module=PROGRAM)]
+    calls = [
+        node("a", "XlaCallModule", module=SMALL),
+        node("b", "XlaCallModule", version=b"9", module=PROGRAM),
+    ]
     runs(xe.load(saved_model(tmp_path, node("x", "Placeholder"), *calls)))
     runs(xe.compile(tmp_path).source)
 
@@ -44,7 +51,9 @@ def test_the_largest_program_of_a_saved_model(tmp_path: Path) -> None:
 def test_a_saved_model_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, opened = saved_model(tmp_path, node("c", "XlaCallModule", module=PROGRAM)), list[str]()
     kept = folders.read_file
-    monkeypatch.setattr(folders, "read_file", lambda path, **how: opened.append(path.name) or kept(path, **how))
+    monkeypatch.setattr(
+        folders, "read_file", lambda path, **how: opened.append(path.name) or kept(path, **how)
+    )
     xe.load(folder)
     assert opened == ["saved_model.pb"]
 
@@ -56,7 +65,9 @@ def test_a_saved_model_without_stablehlo_says_how_to_get_it(tmp_path: Path) -> N
 
 
 def test_a_saved_model_that_is_cut_off_is_an_error_with_a_place(tmp_path: Path) -> None:
-    raw = (saved_model(tmp_path, node("x", "XlaCallModule", module=PROGRAM)) / "saved_model.pb").read_bytes()
+    raw = (
+        saved_model(tmp_path, node("x", "XlaCallModule", module=PROGRAM)) / "saved_model.pb"
+    ).read_bytes()
     (tmp_path / "saved_model.pb").write_bytes(raw[:-9])
     with pytest.raises(xe.XlaExplorerError, match="SavedModel"):
         xe.load(tmp_path)
@@ -65,14 +76,18 @@ def test_a_saved_model_that_is_cut_off_is_an_error_with_a_place(tmp_path: Path) 
 def test_functions_that_torch_xla_saved(tmp_path: Path) -> None:
     (tmp_path / "functions").mkdir()
     (tmp_path / "functions" / "forward.mlir").write_bytes(PROGRAM)
-    (tmp_path / "functions" / "forward.bytecode").write_bytes(b"ML\xefRnot read, for the text is there")
+    (tmp_path / "functions" / "forward.bytecode").write_bytes(
+        b"ML\xefRnot read, for the text is there"
+    )
     (tmp_path / "functions" / "forward.meta").write_text("{}")
     runs(xe.load(tmp_path))
 
 
 def test_bytecode_that_is_cut_off_is_said_to_be(tmp_path: Path) -> None:
     jax = pytest.importorskip("jax", reason="reads bytecode (extra `jax`)")
-    whole = bytes(jax.export.export(jax.jit(lambda x: x + x))(np.ones(3, np.float32)).mlir_module_serialized)
+    whole = bytes(
+        jax.export.export(jax.jit(lambda x: x + x))(np.ones(3, np.float32)).mlir_module_serialized
+    )
     path = tmp_path / "f.mlirbc"
     path.write_bytes(whole)
     runs(xe.load(path))

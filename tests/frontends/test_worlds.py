@@ -16,15 +16,28 @@ from tests.frontends.native_survey import EXPECTED, evaluator_steps
 from tests.support.corpora import SHARED
 
 WORLDS = SHARED / "worlds"
-FILES = sorted(path.name for path in WORLDS.glob("*.gz") if not path.name.endswith(".tar.gz")) if WORLDS.is_dir() else []
+FILES = (
+    sorted(path.name for path in WORLDS.glob("*.gz") if not path.name.endswith(".tar.gz"))
+    if WORLDS.is_dir()
+    else []
+)
 DUMPS = sorted(path.name for path in WORLDS.glob("*.tar.gz")) if WORLDS.is_dir() else []
-SAMPLE = [next(name for name in FILES if name.endswith(end)) for end in sorted({".".join(name.split(".")[1:]) for name in FILES})]
+SAMPLE = [
+    next(name for name in FILES if name.endswith(end))
+    for end in sorted({".".join(name.split(".")[1:]) for name in FILES})
+]
 
-pytestmark = [pytest.mark.shared, pytest.mark.skipif(not FILES, reason="the files of other worlds are not beside the checkout")]
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not FILES, reason="the files of other worlds are not beside the checkout"),
+]
 
 
 def _check(name: str) -> None:
-    if any(mark in name for mark in (".bc.", ".mlirbc.", ".jax_export.")) and importlib.util.find_spec("jaxlib") is None:
+    if (
+        any(mark in name for mark in (".bc.", ".mlirbc.", ".jax_export."))
+        and importlib.util.find_spec("jaxlib") is None
+    ):
         pytest.skip("jaxlib is not installed (extra `jax`), and reads bytecode")
     module = xe.load(WORLDS / name)
     xe.verify(module)
@@ -43,7 +56,9 @@ def test_each_is_read(name: str) -> None:
 
 
 @pytest.mark.codegen
-@pytest.mark.parametrize("name", [n for n in FILES if n.startswith(("jax_linalg_grad", "jaxexp_linalg.vhlo"))])
+@pytest.mark.parametrize(
+    "name", [n for n in FILES if n.startswith(("jax_linalg_grad", "jaxexp_linalg.vhlo"))]
+)
 def test_linear_algebra_runs_without_the_evaluator(name: str) -> None:
     if ".mlirbc." in name and importlib.util.find_spec("jaxlib") is None:
         pytest.skip("jaxlib is not installed (extra `jax`), and reads bytecode")
@@ -70,6 +85,8 @@ def test_each_dump_is_opened(name: str, tmp_path: Path) -> None:
 
 def _open(name: str, folder: Path) -> None:
     with tarfile.open(WORLDS / name) as archive:
-        archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # Python 3.11.4 and later
+        archive.extractall(
+            folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {})
+        )  # Python 3.11.4 and later
     dump = xe.load(next(path for path in folder.iterdir() if path.is_dir()))
     assert len(dump.folder) >= 1 and dump.session().module.instruction_count() > 0

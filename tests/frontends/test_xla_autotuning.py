@@ -28,12 +28,19 @@ def _field(number: int, value: int | bytes) -> bytes:
             x >>= 7
         return bytes([*out, x])
 
-    return varint(number << 3) + varint(value) if isinstance(value, int) else varint(number << 3 | 2) + varint(len(value)) + value
+    return (
+        varint(number << 3) + varint(value)
+        if isinstance(value, int)
+        else varint(number << 3 | 2) + varint(len(value)) + value
+    )
 
 
 def test_a_text_is_read() -> None:
     triton, gemm = read_autotuning(TEXT.encode(), "results.pbtxt")
-    assert triton.device.startswith("CUDA: 9.0") and triton.said == "triton: block_m 16, block_n 32, is_tma_allowed true, 4.16 us"
+    assert (
+        triton.device.startswith("CUDA: 9.0")
+        and triton.said == "triton: block_m 16, block_n 32, is_tma_allowed true, 4.16 us"
+    )
     assert triton.shapes() == [("f32[8,16]", "parameter"), ("f32[8,8]", "dot")]
     assert gemm.said == "gemm: algorithm 13, 1e+06 us, 64 bytes of scratch"
 
@@ -41,8 +48,15 @@ def test_a_text_is_read() -> None:
 @pytest.mark.parametrize("number", [2, 4])
 def test_a_serialized_message_is_read(number: int) -> None:
     result = _field(9, _field(2, 4160)) + _field(17, _field(1, 16) + _field(6, 4)) + _field(8, 32)
-    (found,) = read_autotuning(_field(1, 3) + _field(number, _field(1, b"H100") + _field(2, b"key") + _field(3, result)), "results.bin")
-    assert (found.device, found.hlo, found.said) == ("H100", "key", "triton: block_m 16, num_warps 4, 4.16 us, 32 bytes of scratch")
+    (found,) = read_autotuning(
+        _field(1, 3) + _field(number, _field(1, b"H100") + _field(2, b"key") + _field(3, result)),
+        "results.bin",
+    )
+    assert (found.device, found.hlo, found.said) == (
+        "H100",
+        "key",
+        "triton: block_m 16, num_warps 4, 4.16 us, 32 bytes of scratch",
+    )
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,10 @@ def test_steps_are_what_changed_and_instructions_keep_their_identity(folder: Pat
     session = xe.load(folder).session("jit_f")
     assert [s.name for s in session.passes.record.steps] == ["algsimp", "fusion"]
     ids = {i.name: i.id for i in session.passes[0].module.instructions()}
-    assert session.passes[1].diff.removed == {ids["zero"], ids["zeros"], ids["sum"]} and not session.passes[1].diff.added
+    assert (
+        session.passes[1].diff.removed == {ids["zero"], ids["zeros"], ids["sum"]}
+        and not session.passes[1].diff.added
+    )
     final = {i.name: i.id for i in session.module.instructions()}
     assert final["e"] == ids["e"] and final["x"] == ids["x"], "also when it has moved into a fusion"
     assert final["r_fusion"] not in ids.values()
@@ -104,7 +107,10 @@ def test_it_is_explored_as_our_own_compiles(folder: Path, tmp_path: Path) -> Non
 def test_buffer_assignment(folder: Path) -> None:
     rows = parse_buffer_assignment(BUFFERS)
     assert [(r.allocation, r.instruction, r.shape_index, r.size, r.offset) for r in rows] == [
-        (0, "x", "", 32, 0), (1, "r_fusion", "", 32, 16), (1, "tuple.3", "{1}", 8, 0)]
+        (0, "x", "", 32, 0),
+        (1, "r_fusion", "", 32, 16),
+        (1, "tuple.3", "{1}", 8, 0),
+    ]
     assert rows[0].role.startswith("parameter 0")
     assert list(xe.load(folder).buffers()["allocation_size"]) == [32, 64, 64]
 
@@ -138,7 +144,11 @@ jax.jit(step).lower(layers, jnp.ones((2, 16, 64))).compile()
 def test_a_real_training_step_opens_quickly_and_compares_with_ours(tmp_path: Path) -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")
     flags = f"--xla_dump_to={tmp_path} --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*"
-    subprocess.run([sys.executable, "-c", TRAINING_STEP], check=True, env={**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"})
+    subprocess.run(
+        [sys.executable, "-c", TRAINING_STEP],
+        check=True,
+        env={**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
+    )
     started = time.process_time()
     dump = xe.load(tmp_path)
     session = dump.session("jit_step")
@@ -156,14 +166,18 @@ def test_a_real_training_step_opens_quickly_and_compares_with_ours(tmp_path: Pat
 
 
 def test_a_dump_names_its_sessions(tmp_path: Path) -> None:
-    (tmp_path / "module_0001.jit_f.before_optimizations.txt").write_text("HloModule jit_f\nENTRY e { ROOT x = f32[2] parameter(0) }\n")
+    (tmp_path / "module_0001.jit_f.before_optimizations.txt").write_text(
+        "HloModule jit_f\nENTRY e { ROOT x = f32[2] parameter(0) }\n"
+    )
     dump = xe.load(tmp_path)
     assert not hasattr(dump, "graph") and not hasattr(dump, "nonsense")
     with pytest.raises(AttributeError, match=r"dump\.session\(\)\.decisions"):
         _ = dump.decisions
 
 
-def test_the_main_program_has_the_most_instructions_not_the_largest_constant(tmp_path: Path) -> None:
+def test_the_main_program_has_the_most_instructions_not_the_largest_constant(
+    tmp_path: Path,
+) -> None:
     constant = ", ".join(["1"] * 5000)
     (tmp_path / "module_0001.jit_lambda.before_optimizations.txt").write_text(
         f"HloModule jit_lambda\nENTRY e {{ ROOT c = s32[5000] constant({{{constant}}}) }}\n"
@@ -188,8 +202,16 @@ def test_the_main_program_has_the_most_work_not_the_most_instructions(tmp_path: 
 
 
 def test_a_number_that_ends_a_name_stays(tmp_path: Path) -> None:
-    for kind in ("before_optimizations.txt", "0001.pipe.after_dce.before_cse.txt", "ir-no-opt.ll", "a_kernel.ir-with-opt.ll", "18.ir-no-opt.ll"):
-        (tmp_path / f"module_0007.a_inference_train_677__.18.{kind}").write_text("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }\n")
+    for kind in (
+        "before_optimizations.txt",
+        "0001.pipe.after_dce.before_cse.txt",
+        "ir-no-opt.ll",
+        "a_kernel.ir-with-opt.ll",
+        "18.ir-no-opt.ll",
+    ):
+        (tmp_path / f"module_0007.a_inference_train_677__.18.{kind}").write_text(
+            "HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }\n"
+        )
     module = xe.load(tmp_path).folder.module()
     assert module.name == "a_inference_train_677__.18" and module.hlo_files == 2
     assert set(module.llvm) == {("", "no"), ("a_kernel", "with"), ("18", "no")}
@@ -206,8 +228,21 @@ PROTO_OF_F = message(
             id=1,
             root_id=2,
             instructions=[
-                message(schema.INSTRUCTION, name="x", opcode="parameter", id=1, shape=message(schema.SHAPE, element_type=11)),
-                message(schema.INSTRUCTION, name="r", opcode="negate", id=2, operand_ids=[1], shape=message(schema.SHAPE, element_type=11)),
+                message(
+                    schema.INSTRUCTION,
+                    name="x",
+                    opcode="parameter",
+                    id=1,
+                    shape=message(schema.SHAPE, element_type=11),
+                ),
+                message(
+                    schema.INSTRUCTION,
+                    name="r",
+                    opcode="negate",
+                    id=2,
+                    operand_ids=[1],
+                    shape=message(schema.SHAPE, element_type=11),
+                ),
             ],
         )
     ],
@@ -215,7 +250,11 @@ PROTO_OF_F = message(
 
 
 def test_a_dump_of_protos_is_read(tmp_path: Path) -> None:
-    for kind in ("before_optimizations", "0001.pipe.after_dce.before_cse", "cpu_after_optimizations"):
+    for kind in (
+        "before_optimizations",
+        "0001.pipe.after_dce.before_cse",
+        "cpu_after_optimizations",
+    ):
         (tmp_path / f"module_0000.jit_f.{kind}.hlo.pb").write_bytes(PROTO_OF_F)
     dump = xe.load(tmp_path)
     assert dump.folder.module().hlo_files == 3
@@ -227,4 +266,8 @@ def test_of_a_text_and_a_proto_the_text_is_read(tmp_path: Path) -> None:
         (tmp_path / f"module_0000.jit_f.{kind}.hlo.pb").write_bytes(b"not read")
         (tmp_path / f"module_0000.jit_f.{kind}.txt").write_text(BEFORE)
     module = xe.load(tmp_path).folder.module()
-    assert module.hlo_files == 2 and {p.path.suffix for p in module.passes} == {".txt"} and module.before.suffix == ".txt"
+    assert (
+        module.hlo_files == 2
+        and {p.path.suffix for p in module.passes} == {".txt"}
+        and module.before.suffix == ".txt"
+    )

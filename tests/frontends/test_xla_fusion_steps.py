@@ -43,9 +43,14 @@ gpu_device_info {
 def test_the_last_word_on_each_producer_is_found_under_its_old_name() -> None:
     found = fusion_verdicts(DUMP)
     assert set(found) == {"a", "d", "e"}
-    assert found["a"].sentence == "by XLA's estimate %a and its 2 readers take 2.5 us fused, 2.25 us apart"
+    assert (
+        found["a"].sentence
+        == "by XLA's estimate %a and its 2 readers take 2.5 us fused, 2.25 us apart"
+    )
     assert "is not fusible" in found["d"].sentence
-    assert found["e"].readers == ("d",) and found["e"].sentence == ""  # the estimate speaks for fusing: something else decided
+    assert (
+        found["e"].readers == ("d",) and found["e"].sentence == ""
+    )  # the estimate speaks for fusing: something else decided
 
 
 def test_another_text_has_no_verdicts() -> None:

@@ -33,12 +33,20 @@ SECONDS = 900.0
 
 def program(path: Path) -> str:
     """A digest of what a file says, without names of the source."""
-    return hashlib.sha256(re.sub(r", metadata=\{[^}]*\}", "", xe.load(path).to_text()).encode()).hexdigest()
+    return hashlib.sha256(
+        re.sub(r", metadata=\{[^}]*\}", "", xe.load(path).to_text()).encode()
+    ).hexdigest()
 
 
 def leaves(value: Any) -> list[Any]:
     """The arrays of a result."""
-    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, tuple) else [] if value is None else [np.asarray(value)]
+    return (
+        [leaf for part in value for leaf in leaves(part)]
+        if isinstance(value, tuple)
+        else []
+        if value is None
+        else [np.asarray(value)]
+    )
 
 
 def error(ours: Any, theirs: Any) -> float:
@@ -47,7 +55,14 @@ def error(ours: Any, theirs: Any) -> float:
     finite = np.isfinite(b)
     if not np.array_equal(finite, np.isfinite(a)):
         return float("inf")
-    return float(np.max(np.abs(a - b)[finite], initial=0) / max(np.max(np.abs(b)[finite], initial=0), 1e-30)) if finite.any() else 0.0
+    return (
+        float(
+            np.max(np.abs(a - b)[finite], initial=0)
+            / max(np.max(np.abs(b)[finite], initial=0), 1e-30)
+        )
+        if finite.any()
+        else 0.0
+    )
 
 
 def moved(value: Any) -> Any:
@@ -57,7 +72,9 @@ def moved(value: Any) -> Any:
     array = np.asarray(value)
     if array.dtype.kind in "biu" or array.dtype.name.startswith(("int", "uint")):
         return value
-    by = float(ml_dtypes.finfo(array.dtype).eps) * np.random.default_rng(1).uniform(-1, 1, array.shape)
+    by = float(ml_dtypes.finfo(array.dtype).eps) * np.random.default_rng(1).uniform(
+        -1, 1, array.shape
+    )
     wide = np.complex128 if array.dtype.kind == "c" else np.float64
     return (array.astype(wide) * (1 + by)).astype(array.dtype)
 
@@ -65,10 +82,16 @@ def moved(value: Any) -> Any:
 def as_in_a_model(value: Any) -> Any:
     """An argument as a model starts with it: vectors (scales, variances) between 0.5 and 1.5, other floats divided by the root of their fan in."""
     array = np.asarray(value)
-    if isinstance(value, (tuple, list)) or array.dtype.kind in "biuc" or array.dtype.name.startswith(("int", "uint")):
+    if (
+        isinstance(value, (tuple, list))
+        or array.dtype.kind in "biuc"
+        or array.dtype.name.startswith(("int", "uint"))
+    ):
         return value
     wide = array.astype(np.float64)
-    return (wide / np.sqrt(array[..., 0].size) if array.ndim > 1 else 1 + np.tanh(wide) / 2).astype(array.dtype)
+    return (wide / np.sqrt(array[..., 0].size) if array.ndim > 1 else 1 + np.tanh(wide) / 2).astype(
+        array.dtype
+    )
 
 
 def errors(ours: list[Any], theirs: list[Any]) -> float:
@@ -98,8 +121,14 @@ def compare(path: Path) -> None:
     ours = leaves(stage("run", session, *given))
     try:
         # jaxlib takes TensorFlow's optimised texts for its own after layout assignment, and refuses them: the program before stands for them.
-        asked = xe.load(path.with_name(path.name.replace(".opt.", "."))) if ".opt." in path.name else module
-        real = stage("compile by XLA", lambda: xe.compile(asked, backend="xla", read_passes=("fusion",)))
+        asked = (
+            xe.load(path.with_name(path.name.replace(".opt.", ".")))
+            if ".opt." in path.name
+            else module
+        )
+        real = stage(
+            "compile by XLA", lambda: xe.compile(asked, backend="xla", read_passes=("fusion",))
+        )
         theirs = leaves(stage("run of XLA", real, *given))
     except Exception as problem:
         row["problem"] = f"{type(problem).__name__}: {problem}"[:300]
@@ -108,7 +137,10 @@ def compare(path: Path) -> None:
         if row["error"] > LIMIT:
             given = tuple([as_in_a_model(value) for value in given])
             theirs = leaves(real(*given))
-            row |= {"in a model": errors(leaves(session(*given)), theirs), "moved": errors(leaves(real(*moved(given))), theirs)}
+            row |= {
+                "in a model": errors(leaves(session(*given)), theirs),
+                "moved": errors(leaves(real(*moved(given))), theirs),
+            }
     print(json.dumps(row), flush=True)
 
 
@@ -125,7 +157,9 @@ def row_of(path: Path) -> dict[str, Any]:
 
 def rows_in(text: str) -> list[dict[str, Any]]:
     """The rows that a process printed."""
-    return [json.loads(line) for line in text.splitlines() if line.startswith("{")] or [{"problem": "nothing was printed"}]
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")] or [
+        {"problem": "nothing was printed"}
+    ]
 
 
 def how_far(row: dict[str, Any]) -> str:
@@ -134,12 +168,20 @@ def how_far(row: dict[str, Any]) -> str:
         return f"to {LIMIT:g} with standard normal arguments"
     if row.get("in a model", np.inf) <= LIMIT:
         return f"to {LIMIT:g} with arguments of a model"
-    return "no further than XLA from itself" if row.get("in a model", np.inf) <= row.get("moved", 0) else ""
+    return (
+        "no further than XLA from itself"
+        if row.get("in a model", np.inf) <= row.get("moved", 0)
+        else ""
+    )
 
 
 def main(rows: Path, files: list[Path]) -> int:
     """Write the rows that are not there yet, and count."""
-    noted = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()] if rows.exists() else []
+    noted = (
+        [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
+        if rows.exists()
+        else []
+    )
     found = {row["file"]: row for row in noted}
     by_program = {row["program"]: row for row in noted if "program" in row}
     for path in files or sorted((SHARED / "worlds").glob("*.gz"), key=lambda p: p.stat().st_size):
@@ -154,7 +196,10 @@ def main(rows: Path, files: list[Path]) -> int:
     for row in found.values():
         if row not in agree or row.get("evaluator"):
             print(json.dumps({key: value for key, value in row.items() if key != "program"}))
-    print(f"{len(agree)} of {len(found)} agree:", "; ".join([f"{count} {how}" for how, count in Counter(map(how_far, agree)).items()]))
+    print(
+        f"{len(agree)} of {len(found)} agree:",
+        "; ".join([f"{count} {how}" for how, count in Counter(map(how_far, agree)).items()]),
+    )
     return int(len(agree) < len(found))
 
 

@@ -51,7 +51,9 @@ def run_line(text: str) -> str:
 
 def loop_on_gpu(i, slots):
     """A kernel of one thread an element."""
-    (one,) = write_gpu_kernels(i, gpu_architecture(), slots, overrides=Overrides(forced=frozenset({"loop"}))).kernels
+    (one,) = write_gpu_kernels(
+        i, gpu_architecture(), slots, overrides=Overrides(forced=frozenset({"loop"}))
+    ).kernels
     return one.kernel
 
 
@@ -66,7 +68,14 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
         slots = list(kernel_slots(i))
         if in_place:
             slots[-1] = 0
-        made.append((i, loop_on_gpu(i, tuple(slots)) if kind == "gpu" else write_kernel(i, HOST_LIKE, tuple(slots))))
+        made.append(
+            (
+                i,
+                loop_on_gpu(i, tuple(slots))
+                if kind == "gpu"
+                else write_kernel(i, HOST_LIKE, tuple(slots)),
+            )
+        )
     if kind == "gpu":
         module = KernelModule(gpu_architecture())
         for i, kernel in made:
@@ -78,10 +87,17 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
     constants: dict[str, None] = {}
     for i, kernel in made:
         pointers = ", ".join(
-            [f"ptr %a{k}" for k in range(kernel.parameters)] + [f"ptr %table{k}" for k in range(len(kernel.tables))]
+            [f"ptr %a{k}" for k in range(kernel.parameters)]
+            + [f"ptr %table{k}" for k in range(len(kernel.tables))]
             + ["ptr %scratch"] * (kernel.scratch_bytes > 0)
         )
-        lines += [f"define void @{identifier(i.name)}({pointers}) {{", "entry:", *kernel.lines, "}", ""]
+        lines += [
+            f"define void @{identifier(i.name)}({pointers}) {{",
+            "entry:",
+            *kernel.lines,
+            "}",
+            "",
+        ]
         declarations.update(dict.fromkeys(kernel.declarations))
         math.update(dict.fromkeys(kernel.math))
         constants.update(dict.fromkeys(kernel.globals))
@@ -172,7 +188,9 @@ def check_lines(ir: str, prefix: str, only: tuple[str, ...] | None = None) -> li
             and (not _UNINTERESTING.match(line) or (only is not None and line.startswith("  br ")))
             and count < MOST_LINES
         ):
-            lines.append(f"// {prefix}: {_with_captures(_LABEL.sub('label {{.*}}', line.strip()), known)}")
+            lines.append(
+                f"// {prefix}: {_with_captures(_LABEL.sub('label {{.*}}', line.strip()), known)}"
+            )
             count += 1
     return lines
 
@@ -189,7 +207,13 @@ def update(path: Path) -> bool:
     prefixes = ["CHECK", "GPU"] if "GPU" in run_line(text) else ["CHECK"]
     texts = golden_texts(text)
     only = ("xe_entry", "xe_entry_body") if run_line(text).startswith("host") else None
-    new = text + "\n".join([line for prefix in prefixes for line in check_lines(texts[prefix], prefix, only)]) + "\n"
+    new = (
+        text
+        + "\n".join(
+            [line for prefix in prefixes for line in check_lines(texts[prefix], prefix, only)]
+        )
+        + "\n"
+    )
     path.write_text(new)
     return new != old
 

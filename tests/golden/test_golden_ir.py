@@ -17,12 +17,16 @@ def test_golden(name):
     path = FOLDER / name
     source = path.read_text()
     for prefix, ir in golden_texts(source).items():
-        with IrModule(ir, gpu_architecture().target if prefix == "GPU" else host_target(), verify=True):
+        with IrModule(
+            ir, gpu_architecture().target if prefix == "GPU" else host_target(), verify=True
+        ):
             pass
         if f"// {prefix}" not in source:
             continue
         complaint = run_filecheck(path, prefix, ir)
-        assert not complaint, f"{complaint}\n(python tests/golden/golden_ir.py {name} writes the check lines anew)"
+        assert not complaint, (
+            f"{complaint}\n(python tests/golden/golden_ir.py {name} writes the check lines anew)"
+        )
 
 
 def test_every_emitter_has_a_golden_file():

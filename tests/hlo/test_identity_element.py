@@ -22,7 +22,9 @@ def _some(t: PrimitiveType) -> np.ndarray:
     real = np.array([-np.inf, -2.5, -0.0, 0.0, 3.0, np.inf, np.nan])
     if not t.is_complex:
         return real.astype(t.dtype)
-    return np.array([complex(a, b) for a in (-2.5, -0.0, 0.0, 3.0) for b in (-1.0, -0.0, 0.0)], t.dtype)
+    return np.array(
+        [complex(a, b) for a in (-2.5, -0.0, 0.0, 3.0) for b in (-1.0, -0.0, 0.0)], t.dtype
+    )
 
 
 def _bits(x: np.ndarray) -> list[bytes]:

@@ -19,7 +19,10 @@ def test_a_process_that_sees_ever_new_attributes_does_not_keep_them():
     gc.collect()
     assert len(interning._RECENT) <= interning._MOST_RECENT
     # Other tests' modules may live; these attributes do not.
-    assert sum(dict(key).get("dimensions", ())[1:] == (77,) for key in list(interning._ALIVE.keys())) <= interning._MOST_RECENT
+    assert (
+        sum(dict(key).get("dimensions", ())[1:] == (77,) for key in list(interning._ALIVE.keys()))
+        <= interning._MOST_RECENT
+    )
 
 
 def test_the_verifier_does_not_take_new_attributes_for_old_ones_at_the_same_address():

@@ -11,8 +11,14 @@ from xla_explorer.hlo.metadata import layers_of_scope
     ("scope", "layers"),
     [
         ("jit(step)/jit(main)/jvp(Model)/Dense_0", ("jit(step)", "jit(main)", "Model", "Dense_0")),
-        ("jit(step)/jit(main)/transpose(jvp(Model))/Dense_0", ("jit(step)", "jit(main)", "Model", "Dense_0")),
-        ("jit(step)/transpose(jvp(Model/Dense_0))", ("jit(step)", "Model", "Dense_0")),  # one name around both
+        (
+            "jit(step)/jit(main)/transpose(jvp(Model))/Dense_0",
+            ("jit(step)", "jit(main)", "Model", "Dense_0"),
+        ),
+        (
+            "jit(step)/transpose(jvp(Model/Dense_0))",
+            ("jit(step)", "Model", "Dense_0"),
+        ),  # one name around both
         ("jit(step)/jvp()/while", ("jit(step)", "while")),
         ("vmap(attention(8))", ("attention(8)",)),
         ("odd)", ("odd",)),

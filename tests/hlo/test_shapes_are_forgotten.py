@@ -19,6 +19,10 @@ def test_tables_of_shapes_are_bounded_and_live_shapes_stay_one_object(monkeypatc
     gc.collect()
     assert len(shapes._BY_TEXT) <= 101 and len(shapes._BY_KEY) <= 100
     assert gone() is None
-    assert parse_shape("f32[987,3]") is kept and array_shape("f32", (987, 3)) is kept and turned.base is kept
+    assert (
+        parse_shape("f32[987,3]") is kept
+        and array_shape("f32", (987, 3)) is kept
+        and turned.base is kept
+    )
     assert parse_shape("(f32[987,3]{1,0}, f32[987,3])") is pair and pair.base is pair
     assert array_shape("f32", (987, 3), turned.layout) is turned

@@ -11,17 +11,26 @@ import pytest
 from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh
 from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
 
-MESHES = {"plain": Mesh.read('<["x"=2, "y"=4]>'), "with ids": Mesh.read('<["x"=2, "y"=4], device_ids=[0, 2, 1, 3, 7, 5, 6, 4]>')}
+MESHES = {
+    "plain": Mesh.read('<["x"=2, "y"=4]>'),
+    "with ids": Mesh.read('<["x"=2, "y"=4], device_ids=[0, 2, 1, 3, 7, 5, 6, 4]>'),
+}
 
 
-@pytest.mark.parametrize(("axes", "tiles"), [
-    ('<@m, [{"x"}, {"y"}]>', "{devices=[2,4]<=[8]}"),
-    ('<@m, [{"y"}, {"x"}]>', "{devices=[4,2]<=[2,4]T(1,0)}"),
-    ('<@m, [{}, {"x"}]>', "{devices=[1,2,4]<=[8] last_tile_dim_replicate}"),
-    ('<@m, [{"y":(2)2}, {"x"}]>', "{devices=[2,2,2]<=[4,2]T(1,0) last_tile_dim_replicate}"),
-    ('<@m, [{"y":(1)2, "x"}, {?}p1], replicated={"y":(2)2}>', "{devices=[4,1,2]<=[2,2,2]T(1,0,2) last_tile_dim_replicate}"),
-    ("<@m, [{}, {}]>", "{replicated}"),
-])
+@pytest.mark.parametrize(
+    ("axes", "tiles"),
+    [
+        ('<@m, [{"x"}, {"y"}]>', "{devices=[2,4]<=[8]}"),
+        ('<@m, [{"y"}, {"x"}]>', "{devices=[4,2]<=[2,4]T(1,0)}"),
+        ('<@m, [{}, {"x"}]>', "{devices=[1,2,4]<=[8] last_tile_dim_replicate}"),
+        ('<@m, [{"y":(2)2}, {"x"}]>', "{devices=[2,2,2]<=[4,2]T(1,0) last_tile_dim_replicate}"),
+        (
+            '<@m, [{"y":(1)2, "x"}, {?}p1], replicated={"y":(2)2}>',
+            "{devices=[4,1,2]<=[2,2,2]T(1,0,2) last_tile_dim_replicate}",
+        ),
+        ("<@m, [{}, {}]>", "{replicated}"),
+    ],
+)
 def test_axes_become_tiles(axes: str, tiles: str) -> None:
     (given,) = AxisSharding.read_all(axes)
     assert str(given) == axes
@@ -44,8 +53,12 @@ def test_every_form_prints_as_it_was_read(text: str) -> None:
 
 
 def test_equal_shardings_are_equal_however_they_are_written() -> None:
-    assert Sharding.read("{devices=[2,1,2]1,0,2,3 last_tile_dim_replicate}") == Sharding.read("{devices=[2,1,2]<=[4] last_tile_dim_replicate}")
-    assert Sharding.read("{devices=[2,1]<=[2]}") == Sharding.read("{devices=[2,1,1]0,1 last_tile_dim_replicate}")
+    assert Sharding.read("{devices=[2,1,2]1,0,2,3 last_tile_dim_replicate}") == Sharding.read(
+        "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"
+    )
+    assert Sharding.read("{devices=[2,1]<=[2]}") == Sharding.read(
+        "{devices=[2,1,1]0,1 last_tile_dim_replicate}"
+    )
     assert Sharding.read("{devices=[1,1,2]<=[2] last_tile_dim_replicate}") == Sharding()
     assert Sharding.read("{devices=[2,1]<=[2]}") != Sharding.read("{devices=[1,2]<=[2]}")
     for wrong in ("{{replicated}}", "{devices=[2,2]0,1}", "{anything}"):
@@ -88,7 +101,11 @@ def test_lists_iotas_and_axes_say_the_same(count: int) -> None:
         mesh, dimensions = drawn(rng)
         made = Sharding.of_axes(mesh, dimensions)
         last = " last_tile_dim_replicate" if made.subgroups else ""
-        listed = f"{{devices=[{','.join(map(str, made.tiles))}]{','.join(map(str, made.devices))}{last}}}" if made.devices else "{replicated}"
+        listed = (
+            f"{{devices=[{','.join(map(str, made.tiles))}]{','.join(map(str, made.devices))}{last}}}"
+            if made.devices
+            else "{replicated}"
+        )
         assert Sharding.read(str(made)) == made == Sharding.read(listed), (mesh, dimensions)
         if made.kind == "tiled":
             assert Sharding.of_axes(mesh, made.axes(mesh)) == made, (mesh, dimensions)
@@ -96,4 +113,6 @@ def test_lists_iotas_and_axes_say_the_same(count: int) -> None:
         sizes = [3 * math.prod([mesh.size(part) for part in axes]) for axes in dimensions]
         for axes, k in zip(dimensions, range(len(dimensions)), strict=True):
             places = mesh.coordinates(axes)
-            assert all(made.part(sizes, d)[k].start == 3 * place for d, place in places.items()) or not any(dimensions), np.array(sizes)
+            assert all(
+                made.part(sizes, d)[k].start == 3 * place for d, place in places.items()
+            ) or not any(dimensions), np.array(sizes)

@@ -34,7 +34,11 @@ def test_callers_are_left_out() -> None:
     tables, kept = StackFrameTables(TEXT).called_from("lowering.py")
     assert kept == {3: 1, 4: 2}
     assert tables.stack(2) == [("model.py", "loss", 3), ("model.py", "step", 7)]
-    assert "notebook.py" not in tables.text and "lower" not in tables.text and "end_line=4" in tables.text
+    assert (
+        "notebook.py" not in tables.text
+        and "lower" not in tables.text
+        and "end_line=4" in tables.text
+    )
 
 
 def test_tables_without_that_file_stay() -> None:

@@ -14,7 +14,18 @@ import xla_explorer as xe
 def tuple_of(count: int, expression: str) -> xe.HloModule:
     lines = [f"  n{k} = f32[4] {expression.format(k=k)}" for k in range(count)]
     shape, names = ", ".join(["f32[4]"] * count), ", ".join([f"n{k}" for k in range(count)])
-    return xe.parse_hlo("\n".join(["HloModule m", "ENTRY e {", "  x = f32[4] parameter(0)", *lines, f"  ROOT r = ({shape}) tuple({names})", "}"]))
+    return xe.parse_hlo(
+        "\n".join(
+            [
+                "HloModule m",
+                "ENTRY e {",
+                "  x = f32[4] parameter(0)",
+                *lines,
+                f"  ROOT r = ({shape}) tuple({names})",
+                "}",
+            ]
+        )
+    )
 
 
 def test_replacements_in_any_order_give_the_operands_that_one_expects() -> None:
@@ -26,7 +37,10 @@ def test_replacements_in_any_order_give_the_operands_that_one_expects() -> None:
         if step % 97 == 0:
             entry.set_operands(root, list(reversed(root.operands)))
             expected.reverse()
-        old, new = choice.choice(root.operands), choice.choice([*root.operands, entry.parameters()[0]])
+        old, new = (
+            choice.choice(root.operands),
+            choice.choice([*root.operands, entry.parameters()[0]]),
+        )
         if old is not new:
             entry.replace(old, new)
             expected = [new if o is old else o for o in expected]

@@ -16,8 +16,18 @@ import xla_explorer as xe
 pytestmark = pytest.mark.jax
 CASES = Path(__file__).parents[1] / "data" / "hunt"
 WRONG = {
-    "05_slice_of_slice.hlo": ([np.arange(10, dtype=np.float32), np.int32(9), np.int32(0)], "algsimp", "dynamic-slice(%a", "clamp("),
-    "02_crop_pad_window.hlo": ([np.array([[669, -763]], np.int32)], "algsimp", "reduce-window(", "reduce("),
+    "05_slice_of_slice.hlo": (
+        [np.arange(10, dtype=np.float32), np.int32(9), np.int32(0)],
+        "algsimp",
+        "dynamic-slice(%a",
+        "clamp(",
+    ),
+    "02_crop_pad_window.hlo": (
+        [np.array([[669, -763]], np.int32)],
+        "algsimp",
+        "reduce-window(",
+        "reduce(",
+    ),
 }
 """Miscompiles of jaxlib 0.10: arguments, the pass to blame, what the text before and the text after it holds."""
 
@@ -32,7 +42,9 @@ def test_bisect_names_the_pass_of_real_xla_with_its_texts(name: str) -> None:
     found = session.bisect(*arguments)
     assert (found.step, found.pass_name) == (1, blamed) and found.rewrite is None
     assert before in found.before and before not in found.after and after in found.after
-    assert f"pass 1, {blamed}, is the first" in str(found) and f"what {blamed} changed" in str(found)
+    assert f"pass 1, {blamed}, is the first" in str(found) and f"what {blamed} changed" in str(
+        found
+    )
 
 
 SEVERAL_PASSES = """HloModule m
@@ -58,7 +70,11 @@ def test_why_not_gives_the_reason_of_the_replay(by_xla: Any) -> None:
     """Also for an instruction that an earlier pass has put into a fusion."""
     for row in xe.xla.replay(by_xla, "fusion").rows:
         answer = by_xla.why_not("fusion", row.subject, row.consumer)
-        assert answer.refused is (row.xla == "memory") and answer.message == row.why and "replayed" in answer.source
+        assert (
+            answer.refused is (row.xla == "memory")
+            and answer.message == row.why
+            and "replayed" in answer.source
+        )
     answer = by_xla.why_not("fusion", "d", "s")
     assert answer.refused and answer.code in ("fused-before", "producer-is-library-call")
 
@@ -66,12 +82,23 @@ def test_why_not_gives_the_reason_of_the_replay(by_xla: Any) -> None:
 @pytest.mark.parametrize("subjects", [("x", "d"), ("d", "w"), ("d", "s"), ("s",), ("u", "w")])
 def test_no_question_runs_a_pass_of_real_xla(by_xla: Any, subjects: tuple[str, ...]) -> None:
     """Every kind that a session of real XLA accepts has an answer."""
-    kinds = {"fusion", "layout", "dot-library", "multi-output-fusion", "cse", "rule", "parallel", *[step.name for step in by_xla.passes[1:]]}
+    kinds = {
+        "fusion",
+        "layout",
+        "dot-library",
+        "multi-output-fusion",
+        "cse",
+        "rule",
+        "parallel",
+        *[step.name for step in by_xla.passes[1:]],
+    }
     for kind in kinds:
         assert str(by_xla.why_not(kind, *subjects))
 
 
-def _programs() -> dict[str, tuple[Callable[..., Any], list[Any], Callable[..., Any] | None, list[Any], str]]:
+def _programs() -> dict[
+    str, tuple[Callable[..., Any], list[Any], Callable[..., Any] | None, list[Any], str]
+]:
     """Name -> (a program with a known mistake, its arguments, the program as advised, its arguments, what the advice says)."""
     jax = pytest.importorskip("jax", reason="needs the extra `jax`")
     jnp, r = jax.numpy, np.random.default_rng(0)
@@ -88,18 +115,29 @@ def _programs() -> dict[str, tuple[Callable[..., Any], list[Any], Callable[..., 
 
     def norm_before(a, b):  # type: ignore[no-untyped-def]
         norm = jnp.linalg.norm(a)
-        return jax.lax.while_loop(lambda s: (s[1] < 50) & (norm > 0), lambda s: (jnp.tanh(a @ s[0]) * 0.5 + b, s[1] + 1), (b, 0))[0]
+        return jax.lax.while_loop(
+            lambda s: (s[1] < 50) & (norm > 0),
+            lambda s: (jnp.tanh(a @ s[0]) * 0.5 + b, s[1] + 1),
+            (b, 0),
+        )[0]
 
     def by_product(x):  # type: ignore[no-untyped-def]
         squares = (x * x).sum(-1)
         return jnp.sqrt(jnp.maximum(squares[:, None] + squares - 2 * x @ x.T, 0))
 
     def windows(x):  # type: ignore[no-untyped-def]
-        return jax.lax.reduce_window(x, 0.0, jax.lax.add, (1, x.shape[1]), (1, 1), ((0, 0), (x.shape[1] - 1, 0)))
+        return jax.lax.reduce_window(
+            x, 0.0, jax.lax.add, (1, x.shape[1]), (1, 1), ((0, 0), (x.shape[1] - 1, 0))
+        )
 
     x, w, e = f4(1024, 64), f4(8, 64, 128), r.integers(0, 8, 1024).astype(np.int32)
     few, table, updates = r.integers(0, 5000, 2000).astype(np.int32), f4(5000, 64), f4(64, 30000)
-    columns, points, long, square = r.integers(0, 2000, 30000).astype(np.int32), f4(1200, 16), f4(200_000), f4(600, 600)
+    columns, points, long, square = (
+        r.integers(0, 2000, 30000).astype(np.int32),
+        f4(1200, 16),
+        f4(200_000),
+        f4(600, 600),
+    )
     return {
         "undonated update": (updated, [f4(100_000, 64), f4(64)], None, [], "donate_argnums"),
         "pairwise": (lambda x: jnp.sqrt(((x[:, None] - x[None]) ** 2).sum(-1)), [points], by_product, [points], "x @ y.T"),
@@ -170,10 +208,16 @@ def test_the_remedy_is_faster_on_real_xla(name: str) -> None:
 @pytest.mark.parametrize("turns", ["transpose alone", "transpose of a sum"])
 def test_a_transpose_that_no_product_reads_has_no_advice(turns: str) -> None:
     jnp = pytest.importorskip("jax.numpy", reason="needs the extra `jax`")
-    program = {"transpose alone": jnp.transpose, "transpose of a sum": lambda x: jnp.transpose(x + 1)}[turns]
+    program = {
+        "transpose alone": jnp.transpose,
+        "transpose of a sum": lambda x: jnp.transpose(x + 1),
+    }[turns]
     array = np.zeros((1000, 800), np.float32)
     assert xe.xla.why_slow(program, array, repeats=3).advice == []
-    assert not any("contract" in one.sentence for one in xe.compile(xe.from_jax(program, array)).explain().advice)
+    assert not any(
+        "contract" in one.sentence
+        for one in xe.compile(xe.from_jax(program, array)).explain().advice
+    )
 
 
 @pytest.mark.long
@@ -181,7 +225,9 @@ def test_reductions_of_the_library_are_tried_without_it() -> None:
     """Whether it helps depends on the machine: the page has both times."""
     jnp = pytest.importorskip("jax.numpy", reason="needs the extra `jax`")
     array = np.random.default_rng(0).standard_normal((96, 96, 96)).astype(np.float32)
-    page = xe.xla.why_slow(lambda x: sum(jnp.sum(jnp.diff(x, axis=a) ** 2) for a in range(3)), array, repeats=5)
+    page = xe.xla.why_slow(
+        lambda x: sum(jnp.sum(jnp.diff(x, axis=a) ** 2) for a in range(3)), array, repeats=5
+    )
     flag = "--xla_cpu_experimental_ynn_fusion_type=-reduce"
     tried = [one for one in (*page.advice, *page.without_gain) if one.flags == flag]
     assert tried and flag in str(page)
@@ -192,12 +238,20 @@ def test_a_flag_without_gain_is_no_advice(monkeypatch: pytest.MonkeyPatch) -> No
     from xla_explorer.explorer.measures.advice_rules import Advice
     from xla_explorer.explorer.xla import tried_advice
 
-    times = {"--faster": (10.0, 5.0), "--alike": (10.0, 9.9), "--slower": (10.0, 20.0), "--unknown": None}
+    times = {
+        "--faster": (10.0, 5.0),
+        "--alike": (10.0, 9.9),
+        "--slower": (10.0, 20.0),
+        "--unknown": None,
+    }
     monkeypatch.setattr(tried_advice, "_times", lambda flags, *rest: times[flags])
     given = [Advice(8.0, flag, "", flag) for flag in times] + [Advice(1.0, "edit")]
     kept, without_gain = tried_advice.try_flags(given, SimpleNamespace(), SimpleNamespace(), [], 5)  # type: ignore[arg-type]
     assert [(one.sentence, one.gain_us) for one in kept] == [("--faster", 5.0), ("edit", 1.0)]
-    assert [one.sentence for one in without_gain] == ["--alike", "--slower"] and "unmeasured" in kept[1].evidence
+    assert [one.sentence for one in without_gain] == [
+        "--alike",
+        "--slower",
+    ] and "unmeasured" in kept[1].evidence
 
 
 @pytest.mark.long
@@ -209,5 +263,7 @@ def test_why_memory_names_what_could_be_donated() -> None:
         return {"w": params["w"] - 0.1 * gradient}
 
     page = xe.xla.why_memory(step, *arrays)
-    assert page.undonated == [("params", 4 * 256 * 256)] and "not donated: 1 parameter of 256 KiB (params)" in str(page)
+    assert page.undonated == [
+        ("params", 4 * 256 * 256)
+    ] and "not donated: 1 parameter of 256 KiB (params)" in str(page)
     assert xe.xla.why_memory(jax.jit(step, donate_argnums=0), *arrays).undonated == []

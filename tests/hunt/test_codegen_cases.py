@@ -35,7 +35,11 @@ REPORTED = [
 
 
 @pytest.mark.parametrize("backend", ["cpu", "gpu", "interpreter"])
-@pytest.mark.parametrize(("name", "arguments", "expected"), REPORTED, ids=lambda x: x if isinstance(x, str) else "")
-def test_a_program_that_xla_gets_wrong(name: str, arguments: tuple[object, ...], expected: list[object], backend: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"), REPORTED, ids=lambda x: x if isinstance(x, str) else ""
+)
+def test_a_program_that_xla_gets_wrong(
+    name: str, arguments: tuple[object, ...], expected: list[object], backend: str
+) -> None:
     session = xe.compile((FOLDER / f"{name}.hlo").read_text(), backend=backend, cache=False)
     np.testing.assert_array_equal(np.asarray(session(*arguments)), np.asarray(expected))

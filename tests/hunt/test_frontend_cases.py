@@ -27,7 +27,9 @@ def stated(name: str) -> tuple[list[Any], list[Any]]:
     expected = re.search(r"EXPECT: (.*)", text)
     assert arguments is not None and expected is not None
     values = eval(expected.group(1), {"np": np})
-    return list(eval(arguments.group(1), {"np": np})), list(values) if isinstance(values, tuple) else [values]
+    return list(eval(arguments.group(1), {"np": np})), list(values) if isinstance(
+        values, tuple
+    ) else [values]
 
 
 @pytest.mark.parametrize("name", WITH_VALUES)
@@ -35,7 +37,11 @@ def stated(name: str) -> tuple[list[Any], list[Any]]:
 def test_a_reported_file_has_the_right_value(name: str, backend: str) -> None:
     module = xe.load(CASES / name)
     arguments, expected = stated(name)
-    got = xe.compile(module, backend=backend).run_flat(flatten_value(tuple(arguments))) if backend == "cpu" else flatten_value(xe.evaluate(module, *arguments))
+    got = (
+        xe.compile(module, backend=backend).run_flat(flatten_value(tuple(arguments)))
+        if backend == "cpu"
+        else flatten_value(xe.evaluate(module, *arguments))
+    )
     assert len(got) == len(expected)
     for have, want in zip(got, expected, strict=True):
         np.testing.assert_allclose(np.asarray(have, want.dtype), want, rtol=1e-6)
@@ -68,9 +74,14 @@ def test_choices_that_cannot_be_made_name_the_functions(tmp_path: Path) -> None:
     hlo.write_text("ENTRY e { ROOT p = f32[4] parameter(0) }")
     with pytest.raises(xe.XlaExplorerError, match=r"no function @t9[\s\S]*@t1"):
         xe.load(path, function="t9")
-    with pytest.raises(xe.XlaExplorerError, match=r"several functions could run first: @t1, @t2[\s\S]*function='t1'"):
+    with pytest.raises(
+        xe.XlaExplorerError,
+        match=r"several functions could run first: @t1, @t2[\s\S]*function='t1'",
+    ):
         xe.load(path)
-    with pytest.raises(xe.XlaExplorerError, match="HLO text has one entry: `function` must be left out, got 'e'"):
+    with pytest.raises(
+        xe.XlaExplorerError, match="HLO text has one entry: `function` must be left out, got 'e'"
+    ):
         xe.load(hlo, function="e")
 
 

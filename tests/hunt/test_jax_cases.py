@@ -30,7 +30,11 @@ def donating(**which: Any) -> Any:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("which", [{"donate_argnums": 0}, {"donate_argnums": (0, 1)}, {"donate_argnames": ("state",)}], ids=str)
+@pytest.mark.parametrize(
+    "which",
+    [{"donate_argnums": 0}, {"donate_argnums": (0, 1)}, {"donate_argnames": ("state",)}],
+    ids=str,
+)
 @pytest.mark.parametrize("question", ["why_slow", "profile", "time", "why_memory"])
 def test_donated_arguments_are_measured_on_real_xla(question: str, which: dict[str, Any]) -> None:
     found = getattr(xe.xla, question)(donating(**which), {"a": P, "b": P}, P)
@@ -104,7 +108,13 @@ def test_keyword_arguments_of_a_module_are_refused_by_name() -> None:
     "92_specs.py",
 ])  # fmt: skip
 def test_the_reported_script_ends_well(name: str) -> None:
-    done = subprocess.run([sys.executable, str(CASES / name)], capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(
+        [sys.executable, str(CASES / name)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert not re.search(r"\bTraceback\b", done.stdout) and done.stdout.strip()
 
@@ -112,13 +122,27 @@ def test_the_reported_script_ends_well(name: str) -> None:
 @pytest.mark.parametrize("place", ["device", "sharding"])
 def test_a_compile_for_a_committed_argument_is_explained(place: str) -> None:
     device = jax.devices("cpu")[0]
-    put = jax.device_put(P, device if place == "device" else jax.sharding.SingleDeviceSharding(device))
-    found = xe.xla.why_recompiled(lambda t: t["a"] + t["b"], ({"a": jax.numpy.ones(16), "b": P},), ({"a": jax.numpy.ones(16), "b": put},))
-    assert found.compiles == 2 and found.calls[1].why == "args[0]['b']: device not committed became committed to cpu:0"
+    put = jax.device_put(
+        P, device if place == "device" else jax.sharding.SingleDeviceSharding(device)
+    )
+    found = xe.xla.why_recompiled(
+        lambda t: t["a"] + t["b"],
+        ({"a": jax.numpy.ones(16), "b": P},),
+        ({"a": jax.numpy.ones(16), "b": put},),
+    )
+    assert (
+        found.compiles == 2
+        and found.calls[1].why == "args[0]['b']: device not committed became committed to cpu:0"
+    )
 
 
 @pytest.mark.long
 def test_a_program_of_several_devices_is_refused_by_name() -> None:
     script = CASES / "91_shard_map.py"
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=240, check=False)
-    assert "borders a manual region (shard_map) of 4 devices" in done.stderr and "NOT_FOUND" not in done.stderr
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert (
+        "borders a manual region (shard_map) of 4 devices" in done.stderr
+        and "NOT_FOUND" not in done.stderr
+    )

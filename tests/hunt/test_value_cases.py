@@ -63,7 +63,9 @@ def test_a_product_of_scaled_numbers_stays_in_range(
     given = [np.full(4, value, dtype) for value in (x, y)]
     found, wanted = xe.compile(text, backend=backend)(*given), xe.evaluate(text, *given)
     np.testing.assert_allclose(
-        found.astype(np.float64), wanted.astype(np.float64), rtol=4 * float(ml_dtypes.finfo(dtype).eps)
+        found.astype(np.float64),
+        wanted.astype(np.float64),
+        rtol=4 * float(ml_dtypes.finfo(dtype).eps),
     )
 
 
@@ -83,7 +85,9 @@ def test_a_batch_norm_of_a_narrow_type_sums_in_f32(element: str, scale: float) -
     one = np.ones(2, dtype)
     text = NORMALISED.replace("T[", f"{element}[")
     unit = float(ml_dtypes.finfo(dtype).eps)
-    for found, wanted in zip(leaves(xe.compile(text)(x, one, one)), leaves(xe.evaluate(text, x, one, one)), strict=True):
+    for found, wanted in zip(
+        leaves(xe.compile(text)(x, one, one)), leaves(xe.evaluate(text, x, one, one)), strict=True
+    ):
         a, b = found.astype(np.float64), wanted.astype(np.float64)
         np.testing.assert_allclose(a, b, rtol=2 * unit, atol=2 * unit)
 
@@ -97,7 +101,10 @@ def test_a_random_program_has_the_value_of_the_evaluator(name: str, backend: str
     for got, wanted in zip(found, leaves(xe.evaluate(module, *given)), strict=True):
         exact = got.dtype.kind in "iub"
         np.testing.assert_allclose(
-            got.astype(np.float64), wanted.astype(np.float64), rtol=0 if exact else 1e-2, atol=0 if exact else 1e-2
+            got.astype(np.float64),
+            wanted.astype(np.float64),
+            rtol=0 if exact else 1e-2,
+            atol=0 if exact else 1e-2,
         )
 
 
@@ -110,7 +117,14 @@ def test_a_sort_whose_comparator_has_no_place_for_nan_moves_whole_records() -> N
 
     def records(arrays: list[np.ndarray[Any, Any]]) -> list[bytes]:
         rows = [np.moveaxis(x, 2, -1).reshape(-1, x.shape[2]) for x in arrays]
-        return [b"".join(sorted(a.tobytes() + b.tobytes() + c.tobytes() for a, b, c in zip(*lines, strict=True))) for lines in zip(*rows, strict=True)]
+        return [
+            b"".join(
+                sorted(
+                    a.tobytes() + b.tobytes() + c.tobytes() for a, b, c in zip(*lines, strict=True)
+                )
+            )
+            for lines in zip(*rows, strict=True)
+        ]
 
     assert records(found) == records([keys, tags, values])
     without = np.where(np.isnan(keys), keys.dtype.type(0), keys)

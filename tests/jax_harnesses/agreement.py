@@ -11,10 +11,15 @@ from tests.jax_harnesses.definitions import NOT_UNIQUE, Wrong
 from tests.jax_harnesses.tolerances import limits
 
 
-def compare(harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]) -> dict[str, Any]:
+def compare(
+    harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
+) -> dict[str, Any]:
     """`status` is agrees or differs; `by` is definition where JAX chose another of the correct results; `note` says how far it is off."""
     if [(a.dtype, a.shape) for a in got] != [(b.dtype, b.shape) for b in want]:
-        return {"status": "differs", "note": f"results {[f'{a.dtype}{a.shape}' for a in got]} for {[f'{b.dtype}{b.shape}' for b in want]}"}
+        return {
+            "status": "differs",
+            "note": f"results {[f'{a.dtype}{a.shape}' for a in got]} for {[f'{b.dtype}{b.shape}' for b in want]}",
+        }
     worst, note = 0.0, ""
     for k, (a, b) in enumerate(zip(got, want, strict=True)):
         used, said = off(harness.group_name, a, b)
@@ -43,10 +48,14 @@ def off(primitive: str, a: np.ndarray, b: np.ndarray) -> tuple[float, str]:
     x, y = a.astype(wide), b.astype(wide)
     with np.errstate(all="ignore"):
         error = np.abs(x - y)
-        error = np.where((x == y) | (np.isnan(x) & np.isnan(y)), 0, np.where(np.isnan(error), np.inf, error))
+        error = np.where(
+            (x == y) | (np.isnan(x) & np.isnan(y)), 0, np.where(np.isnan(error), np.inf, error)
+        )
         share = error / allowed
     bad = share > 1
     if not bad.any():
         return float(np.max(share)), ""
     at = tuple(int(n) for n in np.argwhere(bad)[0])
-    return float(np.max(share)), f"{int(bad.sum())} of {a.size} elements, {x[at]:.9g} for {y[at]:.9g} at {at}"
+    return float(
+        np.max(share)
+    ), f"{int(bad.sum())} of {a.size} elements, {x[at]:.9g} for {y[at]:.9g} at {at}"

@@ -14,8 +14,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-os.environ["JAX_PLATFORMS"] = "cpu,xla_explorer" if "pjrt" in "".join(sys.argv[1:2]).split(",") else "cpu"
-os.environ.setdefault("JAX_ENABLE_X64", "1")  # before jax is imported: the harnesses of 64-bit types exist with it only
+os.environ["JAX_PLATFORMS"] = (
+    "cpu,xla_explorer" if "pjrt" in "".join(sys.argv[1:2]).split(",") else "cpu"
+)
+os.environ.setdefault(
+    "JAX_ENABLE_X64", "1"
+)  # before jax is imported: the harnesses of 64-bit types exist with it only
 
 import numpy as np
 
@@ -36,7 +40,12 @@ def leaves(tree: Any) -> list[np.ndarray]:
     import jax
 
     found = jax.tree_util.tree_leaves(tree)
-    return [np.asarray(jax.random.key_data(x) if jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key) else x) for x in found]
+    return [
+        np.asarray(
+            jax.random.key_data(x) if jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key) else x
+        )
+        for x in found
+    ]
 
 
 def run(harness: Any, backends: list[str], seed: int) -> dict[str, dict[str, Any]]:
@@ -51,7 +60,9 @@ def run(harness: Any, backends: list[str], seed: int) -> dict[str, dict[str, Any
     return {backend: one(harness, arguments, backend, want, said) for backend in backends}
 
 
-def one(harness: Any, arguments: list[Any], backend: str, want: list[np.ndarray] | None, said: str) -> dict[str, Any]:
+def one(
+    harness: Any, arguments: list[Any], backend: str, want: list[np.ndarray] | None, said: str
+) -> dict[str, Any]:
     """One backend against what JAX computed, or against its refusal."""
     import xla_explorer as xe
     from tests.jax_harnesses.agreement import compare
@@ -62,8 +73,15 @@ def one(harness: Any, arguments: list[Any], backend: str, want: list[np.ndarray]
         note = f"{type(problem).__name__}: {problem}"[:1500]
         if want is None:
             return {"status": "unsupported", "note": note, "jax": said}
-        return {"status": "refused" if isinstance(problem, xe.XlaExplorerError) else "failed", "note": note}
-    return compare(harness, arguments, got, want) if want is not None else {"status": "ours alone", "jax": said}
+        return {
+            "status": "refused" if isinstance(problem, xe.XlaExplorerError) else "failed",
+            "note": note,
+        }
+    return (
+        compare(harness, arguments, got, want)
+        if want is not None
+        else {"status": "ours alone", "jax": said}
+    )
 
 
 def compiled(function: Any, backend: str) -> Any:
@@ -94,10 +112,19 @@ def main() -> None:
     harnesses = load()
     # What is imported on first use must not be counted as the time of the first harness.
     compiled(lambda x: x, backends[0])(np.float32(0))
-    print(json.dumps({name: harness.group_name for name, harness in harnesses.items()}), file=rows, flush=True)
+    print(
+        json.dumps({name: harness.group_name for name, harness in harnesses.items()}),
+        file=rows,
+        flush=True,
+    )
     for count, line in enumerate(sys.stdin, start=1):
         harness = harnesses[line.strip()]
-        row = {"name": harness.fullname, "primitive": harness.group_name, "seed": seed, **run(harness, backends, seed)}
+        row = {
+            "name": harness.fullname,
+            "primitive": harness.group_name,
+            "seed": seed,
+            **run(harness, backends, seed),
+        }
         print(json.dumps(row), file=rows, flush=True)
         if count % KEEP == 0:
             import jax

@@ -40,10 +40,17 @@ def unit_of(a: np.ndarray) -> float:
 
 def orthonormal(what: str, vectors: np.ndarray, unit: float) -> None:
     size = vectors.shape[-1]
-    hold(f"{what} has orthonormal columns", adjoint(vectors) @ vectors, np.broadcast_to(np.eye(size), (*vectors.shape[:-2], size, size)), unit)
+    hold(
+        f"{what} has orthonormal columns",
+        adjoint(vectors) @ vectors,
+        np.broadcast_to(np.eye(size), (*vectors.shape[:-2], size, size)),
+        unit,
+    )
 
 
-def singular_vectors(harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]) -> None:
+def singular_vectors(
+    harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
+) -> None:
     a, unit = wide(arguments[0]), unit_of(got[0])
     hold("singular values", wide(got[0]), wide(want[0]), unit)
     if len(got) == 3:
@@ -54,33 +61,54 @@ def singular_vectors(harness: Any, arguments: Sequence[Any], got: list[np.ndarra
         orthonormal("V", adjoint(vt), unit)
 
 
-def eigenvectors_of_hermitian(harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]) -> None:
+def eigenvectors_of_hermitian(
+    harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
+) -> None:
     a, lower = wide(arguments[0]), harness.params["lower"]
     triangle = np.tril(a, -1) if lower else np.triu(a, 1)
-    whole = triangle + adjoint(triangle) + np.real(np.einsum("...ii->...i", a))[..., None] * np.eye(a.shape[-1])
+    whole = (
+        triangle
+        + adjoint(triangle)
+        + np.real(np.einsum("...ii->...i", a))[..., None] * np.eye(a.shape[-1])
+    )
     vectors, values, unit = wide(got[0]), wide(got[1]), unit_of(got[0])
     hold("eigenvalues", values, wide(want[1]), unit)
     hold("V diag(w) V^H = A", vectors * values[..., None, :] @ adjoint(vectors), whole, unit)
     orthonormal("V", vectors, unit)
 
 
-def eigenvectors(harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]) -> None:
+def eigenvectors(
+    harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
+) -> None:
     a, unit = wide(arguments[0]), unit_of(got[0])
     values, wanted = wide(got[0]), wide(want[0])
     for index in np.ndindex(*values.shape[:-1]):
         left = list(wanted[index])
-        order = [left.pop(int(np.argmin(np.abs(np.asarray(left) - value)))) for value in values[index]]
+        order = [
+            left.pop(int(np.argmin(np.abs(np.asarray(left) - value)))) for value in values[index]
+        ]
         hold("eigenvalues, in any order", values[index], np.asarray(order), 10 * unit)
     vectors = [wide(v) for v in got[1:]]
     sides = [side for side in ("left", "right") if harness.params[f"compute_{side}_eigenvectors"]]
     for side, v in zip(sides, vectors, strict=True):
         mine, spread = (v, values) if side == "right" else (adjoint(v), values)
-        found, wanted = (a @ mine, mine * spread[..., None, :]) if side == "right" else (mine @ a, spread[..., :, None] * mine)
+        found, wanted = (
+            (a @ mine, mine * spread[..., None, :])
+            if side == "right"
+            else (mine @ a, spread[..., :, None] * mine)
+        )
         hold(f"{side} eigenvectors", found, wanted, 10 * unit)
-        hold(f"{side} eigenvectors have length 1", np.linalg.norm(v, axis=-2), np.ones(values.shape), unit)
+        hold(
+            f"{side} eigenvectors have length 1",
+            np.linalg.norm(v, axis=-2),
+            np.ones(values.shape),
+            unit,
+        )
 
 
-def triangle_of_cholesky(harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]) -> None:
+def triangle_of_cholesky(
+    harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
+) -> None:
     lower = np.tril(wide(got[0]))
     a = np.tril(wide(arguments[0]))
     hold("the lower triangle of L L^H", np.tril(lower @ adjoint(lower)), a, unit_of(got[0]))
@@ -88,7 +116,9 @@ def triangle_of_cholesky(harness: Any, arguments: Sequence[Any], got: list[np.nd
         raise Wrong("the diagonal of L is positive")
 
 
-def orthogonal_factors(harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]) -> None:
+def orthogonal_factors(
+    harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
+) -> None:
     q, r, unit = wide(got[0]), wide(got[1]), unit_of(got[0])
     hold("Q R = A", q @ r, wide(arguments[0]), unit)
     orthonormal("Q", q, unit)
@@ -96,19 +126,28 @@ def orthogonal_factors(harness: Any, arguments: Sequence[Any], got: list[np.ndar
         raise Wrong("R is upper triangular")
 
 
-def rows_of_unstable_sort(harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]) -> None:
+def rows_of_unstable_sort(
+    harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
+) -> None:
     """Keys as JAX has them, and each row that went in comes out once, along with its keys."""
     if harness.params["is_stable"]:
         raise Wrong("a stable sort has one result")
     found = re.search(r"num_keys_(\d+)", harness.fullname)
     keys = int(found[1]) if found else len(got)
-    if not all(np.array_equal(a, b) for a, b in zip(got[:keys], want[:keys], strict=True)) or np.ndim(got[0]) != 1:
+    if (
+        not all(np.array_equal(a, b) for a, b in zip(got[:keys], want[:keys], strict=True))
+        or np.ndim(got[0]) != 1
+    ):
         raise Wrong("sorted keys differ")
-    if sorted(zip(*[a.tolist() for a in got], strict=True)) != sorted(zip(*[np.asarray(a).tolist() for a in arguments], strict=True)):
+    if sorted(zip(*[a.tolist() for a in got], strict=True)) != sorted(
+        zip(*[np.asarray(a).tolist() for a in arguments], strict=True)
+    ):
         raise Wrong("rows are torn")
 
 
-def places_of_equal_values(harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]) -> None:
+def places_of_equal_values(
+    harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
+) -> None:
     """The values that JAX has, each at another place of its row that holds it."""
     values, places = got
     if values.tobytes() != want[0].tobytes():
@@ -119,7 +158,9 @@ def places_of_equal_values(harness: Any, arguments: Sequence[Any], got: list[np.
         raise Wrong("two values have one index")
 
 
-def nearest_logarithm(harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]) -> None:
+def nearest_logarithm(
+    harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
+) -> None:
     """Within two units in the last place of the logarithm in extended precision; of a complex one, of its magnitude."""
     extended = np.clongdouble if got[0].dtype.kind == "c" else np.longdouble
     with np.errstate(all="ignore"):
@@ -133,12 +174,30 @@ def nearest_logarithm(harness: Any, arguments: Sequence[Any], got: list[np.ndarr
 Check = Callable[[Any, Sequence[Any], list[np.ndarray], list[np.ndarray]], None]
 
 NOT_UNIQUE: dict[str, tuple[str, Check]] = {
-    "svd": ("singular vectors are unique up to a sign or phase, and those past the rank up to a rotation", singular_vectors),
+    "svd": (
+        "singular vectors are unique up to a sign or phase, and those past the rank up to a rotation",
+        singular_vectors,
+    ),
     "eigh": ("eigenvectors are unique up to a sign or phase", eigenvectors_of_hermitian),
     "eig": ("eigenvectors are unique up to a phase, and eigenvalues have no order", eigenvectors),
-    "qr": ("an element of Q or R moves with the condition of the matrix, Q past the rank is any completion", orthogonal_factors),
-    "cholesky": ("LAPACK leaves the other triangle as it was; an element of the factor moves with the condition of the matrix", triangle_of_cholesky),
-    "sort": ("rows with equal keys come in any order unless the sort is stable", rows_of_unstable_sort),
-    "approx_top_k": ("of equal values any index is right: JAX sorts without `is_stable`", places_of_equal_values),
-    "log1p": ("XLA's CPU is up to 127 units in the last place off in f64, so the exact value decides", nearest_logarithm),
+    "qr": (
+        "an element of Q or R moves with the condition of the matrix, Q past the rank is any completion",
+        orthogonal_factors,
+    ),
+    "cholesky": (
+        "LAPACK leaves the other triangle as it was; an element of the factor moves with the condition of the matrix",
+        triangle_of_cholesky,
+    ),
+    "sort": (
+        "rows with equal keys come in any order unless the sort is stable",
+        rows_of_unstable_sort,
+    ),
+    "approx_top_k": (
+        "of equal values any index is right: JAX sorts without `is_stable`",
+        places_of_equal_values,
+    ),
+    "log1p": (
+        "XLA's CPU is up to 127 units in the last place off in f64, so the exact value decides",
+        nearest_logarithm,
+    ),
 }

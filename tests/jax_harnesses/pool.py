@@ -27,8 +27,13 @@ class Child:
     def __init__(self, backends: str, seed: int, of_64_bits: bool = True) -> None:
         environment = {**os.environ, "JAX_PLATFORMS": "cpu", "JAX_ENABLE_X64": str(int(of_64_bits))}
         self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([sys.executable, "-X", "faulthandler", str(CHILD), backends, str(seed)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=self.errors, env=environment)
+        self.process = subprocess.Popen(
+            [sys.executable, "-X", "faulthandler", str(CHILD), backends, str(seed)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            env=environment,
+        )
         assert self.process.stdout is not None
         self.rest = b""
         self.selector = selectors.DefaultSelector()
@@ -53,7 +58,11 @@ class Child:
         until = time.monotonic() + seconds
         while b"\n" not in self.rest:
             left = until - time.monotonic()
-            found = os.read(self.process.stdout.fileno(), 1 << 20) if left > 0 and self.selector.select(left) else b""
+            found = (
+                os.read(self.process.stdout.fileno(), 1 << 20)
+                if left > 0 and self.selector.select(left)
+                else b""
+            )
             if not found:
                 return None
             self.rest += found
@@ -97,7 +106,12 @@ class Pool:
             if row is None:
                 said = self._end()
                 outcome = {"status": "hung" if said.startswith("took") else "crashed", "note": said}
-                row = {"name": name, "primitive": self.harnesses[name], "seed": self.seed, **dict.fromkeys(self.backends.split(","), outcome)}
+                row = {
+                    "name": name,
+                    "primitive": self.harnesses[name],
+                    "seed": self.seed,
+                    **dict.fromkeys(self.backends.split(","), outcome),
+                }
             yield row
 
     def _end(self) -> str:
@@ -107,5 +121,10 @@ class Pool:
     def __enter__(self) -> Pool:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._end()

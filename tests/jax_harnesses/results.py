@@ -33,8 +33,12 @@ def sample(harnesses: Mapping[str, str], count: int) -> list[str]:
 
 def wrong(rows: Iterable[Mapping[str, Any]], backends: Sequence[str]) -> list[str]:
     """A line for each harness and backend that is not as JAX's CPU."""
-    return [f"{row[b]['status']} on {b}: {row['name']}: {' '.join(row[b].get('note', '').split())[:300]}"
-            for b in backends for row in rows if row[b]["status"] not in FINE]
+    return [
+        f"{row[b]['status']} on {b}: {row['name']}: {' '.join(row[b].get('note', '').split())[:300]}"
+        for b in backends
+        for row in rows
+        if row[b]["status"] not in FINE
+    ]
 
 
 def table(rows: Sequence[Mapping[str, Any]], backends: Sequence[str]) -> str:
@@ -44,8 +48,19 @@ def table(rows: Sequence[Mapping[str, Any]], backends: Sequence[str]) -> str:
         found = [row[backend] for row in rows]
         counts = collections.Counter(one["status"] for one in found)
         defined = len(found) - counts["unsupported"] - counts["ours alone"]
-        lines.append(f"{backend}: {len(found)} run, {defined} defined (JAX's CPU runs them), {counts['agrees']} agree"
-                     + "".join(f", {count} {status}" for status, count in counts.most_common() if status != "agrees"))
-        classes = collections.Counter(row["primitive"] for row in rows if row[backend].get("by") == "definition")
-        lines.append("  of these by definition: " + (", ".join(f"{name} {count}" for name, count in classes.most_common()) or "none"))
+        lines.append(
+            f"{backend}: {len(found)} run, {defined} defined (JAX's CPU runs them), {counts['agrees']} agree"
+            + "".join(
+                f", {count} {status}"
+                for status, count in counts.most_common()
+                if status != "agrees"
+            )
+        )
+        classes = collections.Counter(
+            row["primitive"] for row in rows if row[backend].get("by") == "definition"
+        )
+        lines.append(
+            "  of these by definition: "
+            + (", ".join(f"{name} {count}" for name, count in classes.most_common()) or "none")
+        )
     return "\n".join(lines)

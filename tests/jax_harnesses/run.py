@@ -24,7 +24,9 @@ from tests.jax_harnesses.results import FINE, in_mixed_order, sample, table, wro
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--backends", default="cpu,interpreter")
     parser.add_argument("--sample", type=int)
@@ -38,11 +40,21 @@ def main() -> int:
     listed = narrow() if options.narrow else None
     if not options.report:
         with Pool(options.backends, options.seed) as pool, open(options.out, "a") as file:
-            harnesses = {name: primitive for name, primitive in pool.harnesses.items() if listed is None or name in listed}
-            chosen = sample(harnesses, options.sample) if options.sample else in_mixed_order(harnesses)
+            harnesses = {
+                name: primitive
+                for name, primitive in pool.harnesses.items()
+                if listed is None or name in listed
+            }
+            chosen = (
+                sample(harnesses, options.sample) if options.sample else in_mixed_order(harnesses)
+            )
             known = read(options.out)
             due = {name for name in chosen if options.name in name}
-            due -= {name for name, row in known.items() if not options.again or all(row[b]["status"] in FINE for b in backends)}
+            due -= {
+                name
+                for name, row in known.items()
+                if not options.again or all(row[b]["status"] in FINE for b in backends)
+            }
             if options.again:
                 due &= set(known)
             print(f"{len(due)} of {len(harnesses)} harnesses on {options.backends}", flush=True)

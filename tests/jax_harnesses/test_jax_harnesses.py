@@ -17,7 +17,10 @@ from tests.jax_harnesses.pool import Pool
 from tests.jax_harnesses.results import in_mixed_order, sample, table, wrong
 
 # Found, not imported: this process only compares.
-for package, why in (("jax", "needs the extra `jax`"), ("absl", "needs absl-py, which jax's harnesses import")):
+for package, why in (
+    ("jax", "needs the extra `jax`"),
+    ("absl", "needs absl-py, which jax's harnesses import"),
+):
     if importlib.util.find_spec(package) is None:
         pytest.skip(why, allow_module_level=True)
 
@@ -67,11 +70,20 @@ def test_a_sample_through_the_plugin() -> None:
 
 
 def harness(primitive: str, **parameters: Any) -> Any:
-    return SimpleNamespace(group_name=primitive, fullname=f"{primitive}_num_keys_1", params=parameters)
+    return SimpleNamespace(
+        group_name=primitive, fullname=f"{primitive}_num_keys_1", params=parameters
+    )
 
 
-def status(primitive: str, argument: Any, got: list[Any], want: list[Any], **parameters: Any) -> str:
-    made = compare(harness(primitive, **parameters), argument, [np.asarray(a) for a in got], [np.asarray(a) for a in want])
+def status(
+    primitive: str, argument: Any, got: list[Any], want: list[Any], **parameters: Any
+) -> str:
+    made = compare(
+        harness(primitive, **parameters),
+        argument,
+        [np.asarray(a) for a in got],
+        [np.asarray(a) for a in want],
+    )
     return str(made["status"])
 
 
@@ -89,8 +101,14 @@ def test_definitions_accept_any_correct_result_and_no_other() -> None:
     whole = a + a.T
     values, vectors = np.linalg.eigh(whole)
     signs = np.array([1, -1, 1, -1])
-    assert status("eigh", [whole], [vectors * signs, values], [vectors, values], lower=True) == "agrees"
-    assert status("eigh", [whole], [vectors[:, ::-1], values], [vectors, values], lower=True) == "differs"
+    assert (
+        status("eigh", [whole], [vectors * signs, values], [vectors, values], lower=True)
+        == "agrees"
+    )
+    assert (
+        status("eigh", [whole], [vectors[:, ::-1], values], [vectors, values], lower=True)
+        == "differs"
+    )
     u, s, vt = np.linalg.svd(a)
     assert status("svd", [a], [s, u * signs, signs[:, None] * vt], [s, u, vt]) == "agrees"
     assert status("svd", [a], [s, u * signs, vt], [s, u, vt]) == "differs"
@@ -107,9 +125,36 @@ def test_definitions_accept_any_correct_result_and_no_other() -> None:
     assert status("cholesky", [positive], [lower], [lower + np.triu(positive, 1)]) == "agrees"
     assert status("cholesky", [positive], [lower * 1.001], [lower]) == "differs"
     keys, rest = np.array([1, 0, 1, 0]), np.array([5, 6, 7, 8])
-    assert status("sort", [keys, rest], [np.sort(keys), [8, 6, 5, 7]], [np.sort(keys), [6, 8, 5, 7]], is_stable=False) == "agrees"
-    assert status("sort", [keys, rest], [np.sort(keys), [5, 6, 8, 7]], [np.sort(keys), [6, 8, 5, 7]], is_stable=False) == "differs"
-    assert status("sort", [keys, rest], [np.sort(keys), [8, 6, 5, 7]], [np.sort(keys), [6, 8, 5, 7]], is_stable=True) == "differs"
+    assert (
+        status(
+            "sort",
+            [keys, rest],
+            [np.sort(keys), [8, 6, 5, 7]],
+            [np.sort(keys), [6, 8, 5, 7]],
+            is_stable=False,
+        )
+        == "agrees"
+    )
+    assert (
+        status(
+            "sort",
+            [keys, rest],
+            [np.sort(keys), [5, 6, 8, 7]],
+            [np.sort(keys), [6, 8, 5, 7]],
+            is_stable=False,
+        )
+        == "differs"
+    )
+    assert (
+        status(
+            "sort",
+            [keys, rest],
+            [np.sort(keys), [8, 6, 5, 7]],
+            [np.sort(keys), [6, 8, 5, 7]],
+            is_stable=True,
+        )
+        == "differs"
+    )
     row, best = np.array([[3.0, 1, 3, 2]], np.float32), np.array([[3.0, 3]], np.float32)
     assert status("approx_top_k", [row], [best, [[2, 0]]], [best, [[0, 2]]]) == "agrees"
     assert status("approx_top_k", [row], [best, [[2, 2]]], [best, [[0, 2]]]) == "differs"

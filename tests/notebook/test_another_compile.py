@@ -50,9 +50,16 @@ def test_an_edited_text_is_compiled_and_the_place_is_kept(session: xe.Session) -
     widget = _at_fusion(session)
     text = TEXT.replace("  y", "  w = f32[64] tanh(x)\n  y").replace("(y, x)", "(y, w)")
     answer = _asked(widget, ask="edit", text=text, passes="")
-    assert answer["faults"] == [] and "compiled in" in answer["said"] and "4 instructions" not in answer["said"]
+    assert (
+        answer["faults"] == []
+        and "compiled in" in answer["said"]
+        and "4 instructions" not in answer["said"]
+    )
     assert widget.source.steps()[widget.step].name == "fusion" and _selected(widget) == "r"
-    assert widget.view == {"tab": "text", "panes": ["edit"]} and _asked(widget, ask="source_text") == text
+    assert (
+        widget.view == {"tab": "text", "panes": ["edit"]}
+        and _asked(widget, ask="source_text") == text
+    )
     assert len(widget.source.steps()) > 9
     _asked(widget, ask="edit", text=text, passes="algsimp,dce")
     assert [step.name for step in widget.source.steps()][1:3] == ["algsimp", "dce"]
@@ -70,11 +77,15 @@ def test_an_edited_text_is_compiled_and_the_place_is_kept(session: xe.Session) -
         ("", "", None, ""),
     ],
 )
-def test_what_cannot_be_compiled_says_where(session: xe.Session, text: str, passes: str, place: Any, says: str) -> None:
+def test_what_cannot_be_compiled_says_where(
+    session: xe.Session, text: str, passes: str, place: Any, says: str
+) -> None:
     widget = _at_fusion(session)
     before = widget.data
     (fault,) = _asked(widget, ask="edit", text=text, passes=passes)["faults"]
-    assert says in fault["message"] and (place is None or (fault["line"], fault["column"]) == place[:2])
+    assert says in fault["message"] and (
+        place is None or (fault["line"], fault["column"]) == place[:2]
+    )
     assert fault["where"] == ("passes" if passes else "text") and widget.data is before
     assert bool(faults(text)) == (not passes)
 
@@ -82,7 +93,10 @@ def test_what_cannot_be_compiled_says_where(session: xe.Session, text: str, pass
 def test_steps_are_found_by_pass_and_occurrence() -> None:
     names = ["as written", "dce", "fusion", "dce"]
     assert [like_step(names, names, step) for step in range(4)] == [0, 1, 2, 3]
-    assert like_step(["as written", "cse", "dce", "dce"], names, 1) == 2 and like_step(names[:2], names, 3) == 1
+    assert (
+        like_step(["as written", "cse", "dce", "dce"], names, 1) == 2
+        and like_step(names[:2], names, 3) == 1
+    )
     assert like_step(names, names, -1) == -1 and like_step(names[:1], names, 2) == 0
 
 
@@ -99,12 +113,19 @@ def shell() -> Iterator[InteractiveShell]:
 def test_a_cell_that_is_run_again_keeps_its_view(shell: InteractiveShell) -> None:
     with capture_output() as first:
         shell.run_cell("%%hlo m --no-run --show explore\n" + TEXT)
-    session, (shown,) = shell.user_ns["m"], [o for o in first.outputs if "application/vnd.jupyter.widget-view+json" in o.data]
+    session, (shown,) = (
+        shell.user_ns["m"],
+        [o for o in first.outputs if "application/vnd.jupyter.widget-view+json" in o.data],
+    )
     other = _at_fusion(session)
     with capture_output() as second:
         shell.run_cell("%%hlo m --no-run --show explore\n" + TEXT.replace("exponential", "tanh"))
     (again,) = [o for o in second.outputs if "application/vnd.jupyter.widget-view+json" in o.data]
     assert shell.user_ns["m"] is not session and other.source.steps()[other.step].name == "fusion"
     assert getattr(other.source, "session", None) is shell.user_ns["m"] and _selected(other) == "r"
-    first_id, again_id = [o.data["application/vnd.jupyter.widget-view+json"]["model_id"] for o in (shown, again)]
-    assert first_id == again_id != other.model_id  # the cell's own widget, not another one of its session
+    first_id, again_id = [
+        o.data["application/vnd.jupyter.widget-view+json"]["model_id"] for o in (shown, again)
+    ]
+    assert (
+        first_id == again_id != other.model_id
+    )  # the cell's own widget, not another one of its session

@@ -24,14 +24,24 @@ def completer() -> Any:
 def completed(completer: Any, text: str) -> list[str]:
     """What the text becomes with each completion, in order."""
     with provisionalcompleter():
-        return [text[: one.start] + one.text + text[one.end :] for one in completer.completions(text, len(text))]
+        return [
+            text[: one.start] + one.text + text[one.end :]
+            for one in completer.completions(text, len(text))
+        ]
 
 
 @pytest.mark.parametrize("place", ["f32[4] ", "f32[4]{0} ", "(f32[4], s32[]) "])
-@pytest.mark.parametrize(("typed", "opcode"), [("exp", "exponential"), ("custom-c", "custom-call"), ("all-", "all-reduce")])
-def test_opcodes_in_the_text_of_a_module(completer: Any, place: str, typed: str, opcode: str) -> None:
+@pytest.mark.parametrize(
+    ("typed", "opcode"),
+    [("exp", "exponential"), ("custom-c", "custom-call"), ("all-", "all-reduce")],
+)
+def test_opcodes_in_the_text_of_a_module(
+    completer: Any, place: str, typed: str, opcode: str
+) -> None:
     found = completed(completer, CELL + place + typed)
-    assert CELL + place + opcode in found and all(one.startswith(CELL + place + typed) for one in found)
+    assert CELL + place + opcode in found and all(
+        one.startswith(CELL + place + typed) for one in found
+    )
 
 
 @pytest.mark.parametrize(

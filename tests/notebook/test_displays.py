@@ -93,7 +93,19 @@ def test_every_object_has_a_short_repr_and_plain_text(shell: Any, objects: dict[
 
 
 def test_results_of_the_explorer_carry_html(shell: Any, objects: dict[str, Any]) -> None:
-    plain = {"shape", "literal type", "pass trace", "step", "binary stage", "event", "Isolation", "signature", "PrintOptions", "graph", "Host"}
+    plain = {
+        "shape",
+        "literal type",
+        "pass trace",
+        "step",
+        "binary stage",
+        "event",
+        "Isolation",
+        "signature",
+        "PrintOptions",
+        "graph",
+        "Host",
+    }
     for name, thing in objects.items():
         if name not in plain:
             assert "text/html" in shell.display_formatter.format(thing)[0], name
@@ -104,7 +116,11 @@ def test_a_result_has_every_form(name: str, objects: dict[str, Any]) -> None:
     result = objects[name]
     assert isinstance(result, Report)
     frame = result.to_frame()
-    assert isinstance(frame, pandas.DataFrame) and len(frame.columns) and all(isinstance(column, str) for column in frame.columns)
+    assert (
+        isinstance(frame, pandas.DataFrame)
+        and len(frame.columns)
+        and all(isinstance(column, str) for column in frame.columns)
+    )
     data = json.dumps(result.to_json(), allow_nan=False)
     assert len(data) > 2 and " object at 0x" not in data
     text, markdown, html = str(result), result.to_markdown(), result.to_html()
@@ -117,22 +133,41 @@ def test_a_table_has_every_form(name: str, objects: dict[str, Any]) -> None:
     table = objects[name]
     head, rule, *rows = table.to_markdown().split("\n")
     assert len(rows) == len(table) and rule.count("|") == head.count("|") == len(table.columns) + 1
-    assert len(table.to_frame()) == len(table) and len(json.loads(table.to_json(orient="records"))) == len(table)
+    assert len(table.to_frame()) == len(table) and len(
+        json.loads(table.to_json(orient="records"))
+    ) == len(table)
 
 
 def test_markdown_holds_no_markup_of_values() -> None:
     made = Table(["a|b"], [["*x*|<b>\n`y`"], [1.5], [None]]).to_markdown().split("\n")
     assert made == [r"| a\|b |", "|---|", r"| \*x\*\|&lt;b&gt;<br>\`y\` |", "| 1.5 |", "| – |"]
-    assert Code("t", "a\n```\nb").to_markdown().split("\n")[2:] == ["````text", "a", "```", "b", "````"]
+    assert Code("t", "a\n```\nb").to_markdown().split("\n")[2:] == [
+        "````text",
+        "a",
+        "```",
+        "b",
+        "````",
+    ]
 
 
 @pytest.mark.long
 def test_every_result_is_a_report(objects: dict[str, Any]) -> None:
     assert {name for name, thing in objects.items() if isinstance(thing, Report)} == set(RESULTS)
     package = Path(xe.__file__).parent
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for room in ("explorer", "notebook", "course") for path in (package / room).rglob("*.py")]
+    trees = [
+        ast.parse(path.read_text(encoding="utf-8"))
+        for room in ("explorer", "notebook", "course")
+        for path in (package / room).rglob("*.py")
+    ]
     classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    own = {c.name for c in classes if any(isinstance(part, ast.FunctionDef) and part.name == "_repr_mimebundle_" for part in c.body)}
+    own = {
+        c.name
+        for c in classes
+        if any(
+            isinstance(part, ast.FunctionDef) and part.name == "_repr_mimebundle_"
+            for part in c.body
+        )
+    }
     assert own == OWN_FORM | {"Report"}
 
 
@@ -154,4 +189,7 @@ def test_forms_name_classes_that_there_are() -> None:
 
 def test_a_module_shows_its_text_coloured(shell: Any, objects: dict[str, Any]) -> None:
     data, _ = shell.display_formatter.format(objects["HloModule"])
-    assert data["text/plain"].startswith("<HloModule shown") and "exponential</span>" in data["text/html"]
+    assert (
+        data["text/plain"].startswith("<HloModule shown")
+        and "exponential</span>" in data["text/html"]
+    )

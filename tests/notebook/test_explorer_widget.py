@@ -36,7 +36,9 @@ def test_small_compiles_travel_whole_and_big_ones_answer() -> None:
     widget.send = heard
     widget._reply(widget, {"ask": "step", "id": 3, "reply": 7}, [])
     content, buffers = heard[0]
-    assert content == {"reply": 7} and len(unpacked(buffers[0])["text"]) == len(GeneratedSource().text(3))
+    assert content == {"reply": 7} and len(unpacked(buffers[0])["text"]) == len(
+        GeneratedSource().text(3)
+    )
 
 
 def test_a_failing_answer_is_an_answer() -> None:
@@ -81,13 +83,20 @@ def test_what_ifs_are_bounded() -> None:
 
 
 def test_a_decision_of_any_kind_is_tried_out_and_the_new_compile_has_its_times() -> None:
-    session = xe.compile("HloModule m\nENTRY e { x = f32[300000] parameter(0)\n ROOT t = f32[300000] tanh(x) }", threads=2)
+    session = xe.compile(
+        "HloModule m\nENTRY e { x = f32[300000] parameter(0)\n ROOT t = f32[300000] tanh(x) }",
+        threads=2,
+    )
     widget, sent = xe.explore(session), []
     widget.send = lambda content, _=None: sent.append(content)  # type: ignore[method-assign]
-    widget._reply(widget, {"ask": "override", "reply": 1, "forbid": [["parallel", "wrapped_tanh"]]}, [])
+    widget._reply(
+        widget, {"ask": "override", "reply": 1, "forbid": [["parallel", "wrapped_tanh"]]}, []
+    )
     comparison = widget._shown[-1][1]
     assert sent == [{"reply": 1}] and comparison.title == "forbid parallel of %wrapped_tanh"
-    assert [row.sentence for row in comparison.overrides] == ["parallel of %wrapped_tanh was forbidden"] and comparison.overrides[0].granted
+    assert [row.sentence for row in comparison.overrides] == [
+        "parallel of %wrapped_tanh was forbidden"
+    ] and comparison.overrides[0].granted
     assert "%wrapped_tanh" in [row.kernel for row in widget.source.timings()]
     widget._reply(widget, {"ask": "override", "reply": 2, "forbid": [["launch"]]}, [])
     assert "not a list of kinds" in sent[-1]["error"]

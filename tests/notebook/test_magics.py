@@ -71,11 +71,18 @@ def test_options(shell: Shell, tmp_path: Path) -> None:
     shown = "graph,passes,fusion,ir,asm,ptx,buffers,kernels,code"
     line = f"%%hlo p --passes default --backend cpu,interpreter,gpu --show {shown} --time --args x,y --save {page}\n"
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # what a magic calls, its user cannot rename
+        warnings.simplefilter(
+            "error", DeprecationWarning
+        )  # what a magic calls, its user cannot rename
         _, text, outputs = shell.run(line + ADD)
     assert "random" not in text and page.read_text().startswith("<!doctype html>")
-    assert len(outputs) >= len(shown.split(",")) + 1 and any("BufferReport" in o.data.get("text/html", "") for o in outputs)
-    assert shell.names["p_interpreter"].backend == "interpreter" and shell.names["p"].gpu() is shell.names["p_gpu"]
+    assert len(outputs) >= len(shown.split(",")) + 1 and any(
+        "BufferReport" in o.data.get("text/html", "") for o in outputs
+    )
+    assert (
+        shell.names["p_interpreter"].backend == "interpreter"
+        and shell.names["p"].gpu() is shell.names["p_gpu"]
+    )
     assert shell.names["p"].last_profile is not None
     _, text, _ = shell.run("%%hlo q --no-run --journal off --passes none\n" + ADD)
     assert "evaluator" not in text and shell.names["q"].last_profile is None
@@ -114,13 +121,17 @@ def test_mistakes_in_the_line_are_one_message(shell: Shell, cell: str, word: str
     assert not result.success and word in text and "Traceback" not in text and ".py" not in text
 
 
-@pytest.mark.parametrize("kind", [kind for kind, (text, _) in MALFORMED.items() if isinstance(text, str)])
+@pytest.mark.parametrize(
+    "kind", [kind for kind, (text, _) in MALFORMED.items() if isinstance(text, str)]
+)
 def test_malformed_text_is_one_caret_diagnostic(shell: Shell, kind: str) -> None:
     given, word = MALFORMED[kind]
     result, text, _ = shell.run(f"%%hlo\n{given}")  # type: ignore[str-bytes-safe]
     assert not result.success and word in text and "hint:" in text
     assert "Traceback" not in text and ".py" not in text
-    assert len([line for line in text.split("\n") if line.strip() and set(line.strip()) == {"^"}]) == 1
+    assert (
+        len([line for line in text.split("\n") if line.strip() and set(line.strip()) == {"^"}]) == 1
+    )
 
 
 def test_lines_count_as_the_cell_shows_them(shell: Shell) -> None:
@@ -138,10 +149,15 @@ def test_plain_calls_in_a_cell_show_no_internal_frames(shell: Shell) -> None:
 
 def test_help_and_completion(shell: Shell) -> None:
     _, text, _ = shell.run("%%hlo?")
-    assert magic_line_candidates("%%hlo --passes default,alg") == ["default,algebraic-simplifier", "default,algsimp"]
+    assert magic_line_candidates("%%hlo --passes default,alg") == [
+        "default,algebraic-simplifier",
+        "default,algsimp",
+    ]
     assert magic_line_candidates("%%hlo --backend int") == ["interpreter"]
     assert "--passes" in magic_line_candidates("%%hlo --pa")
-    assert "exponential" in opcode_candidates("  e = f32[4] exp") and not opcode_candidates("HloModule exp")
+    assert "exponential" in opcode_candidates("  e = f32[4] exp") and not opcode_candidates(
+        "HloModule exp"
+    )
     assert text is not None
 
 
@@ -150,11 +166,21 @@ def test_annotate_unfolds_each_line_to_its_code(shell: Shell) -> None:
     assert result.success and result.result.last_profile is not None
     page = next(o.data["text/html"] for o in outputs if "annotated" in o.data.get("text/html", ""))
     line = page[page.index("b = f32") if "b = f32" in page else page.index("ROOT") :]
-    assert "<details" in page and "<script" not in page and "LLVM IR, optimised" in page and "rgba(230,159,0" in page
+    assert (
+        "<details" in page
+        and "<script" not in page
+        and "LLVM IR, optimised" in page
+        and "rgba(230,159,0" in page
+    )
     assert "fadd" in line and "float:right" in page
     listing = shell.names["noted"].annotate(measure=False)
     added = next(row for row in listing.lines if "add(a, y)" in row.text)
-    assert added.number == 10 and added.time_us and added.share == 1.0 and any("fadd" in text for text in added.code["llvm-ir-optimized"])
+    assert (
+        added.number == 10
+        and added.time_us
+        and added.share == 1.0
+        and any("fadd" in text for text in added.code["llvm-ir-optimized"])
+    )
     assert not next(row for row in listing.lines if row.text.startswith("HloModule")).code
     shell.run("%%hlo quiet --annotate --no-run\n" + ADD)
     assert shell.names["quiet"].last_profile is None
@@ -167,18 +193,29 @@ def test_isolate_in_the_line(shell: Shell) -> None:
     assert not result.success and "add isolate=True" in text
 
 
-def test_an_interrupt_is_one_line_and_the_next_cell_runs(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_is_one_line_and_the_next_cell_runs(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 
-    monkeypatch.setattr(DeadCodeElimination, "run", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    monkeypatch.setattr(
+        DeadCodeElimination, "run", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt())
+    )
     result, text, _ = shell.run("%%hlo halted\n" + ADD)
-    assert not result.success and "Interrupted" in text and ".py" not in text and "halted" not in shell.names
+    assert (
+        not result.success
+        and "Interrupted" in text
+        and ".py" not in text
+        and "halted" not in shell.names
+    )
     monkeypatch.undo()
     assert shell.run("%%hlo halted\n" + ADD)[0].success
 
 
 def test_completion_of_options(shell: Shell) -> None:
-    assert magic_line_candidates("%%hlo --ann") == ["--annotate"] and magic_line_candidates("%%jax --exp") == ["--explore"]
+    assert magic_line_candidates("%%hlo --ann") == ["--annotate"] and magic_line_candidates(
+        "%%jax --exp"
+    ) == ["--explore"]
     assert "cpu" in magic_line_candidates("%%jax p --backend c")
 
 
@@ -189,7 +226,9 @@ def test_jax_cells_bind_a_session_for_each_program(shell: Shell) -> None:
     _, text, _ = shell.run("%%jax programs\n" + cell)
     programs = shell.names["programs"]
     assert programs.largest is programs["energy"] and "energy" in text
-    assert float(shell.names["value"]) == pytest.approx(float(programs["energy"](np.ones(16, np.float32))), rel=1e-6)
+    assert float(shell.names["value"]) == pytest.approx(
+        float(programs["energy"](np.ones(16, np.float32))), rel=1e-6
+    )
     assert "energy" in repr(programs)
     assert shell.run("%%jax --show graph\n" + cell.replace("energy", "again"))[0].success
     failed, text, _ = shell.run("%%jax p\n1/0")
@@ -215,7 +254,9 @@ def test_jax_cells_say_what_is_missing(shell: Shell) -> None:
         ("%%hlo plus --no-run --save /nonexistent/page.html\n" + ADD, "/nonexistent"),
     ],
 )
-def test_what_a_line_asks_for_in_vain_is_said_without_frames(line: str, says: str, shell: Shell) -> None:
+def test_what_a_line_asks_for_in_vain_is_said_without_frames(
+    line: str, says: str, shell: Shell
+) -> None:
     shell.names["array"] = np.ones((2, 2))
     result, text, _ = shell.run(line)
     assert not result.success and says in text and "Traceback" not in text and "File " not in text
@@ -235,7 +276,10 @@ def test_no_difference_is_said(shell: Shell) -> None:
     assert str(unchanged.result) == "it changed nothing"
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("--shwo graph", "--show"), ("--pases none", "--passes"), ("--backnd=cpu", "--backend")])
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("--shwo graph", "--show"), ("--pases none", "--passes"), ("--backnd=cpu", "--backend")],
+)
 def test_a_mistyped_option_names_the_nearest(shell: Shell, typed: str, meant: str) -> None:
     out, text, error = shell.run(f"%%hlo {typed}\nENTRY e {{ ROOT x = f32[4] parameter(0) }}")
     assert f"did you mean {meant}?" in f"{out}{text}{error}"

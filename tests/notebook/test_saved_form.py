@@ -29,9 +29,17 @@ def test_a_small_compile_is_kept_whole_below_its_still_form() -> None:
     shown = ExplorerWidget(source)._repr_mimebundle_()
     assert shown is not None
     text = shown[0]["text/html"]
-    assert text.startswith(static_html(source)) and "<script" not in text and 'sandbox="allow-scripts"' in text
+    assert (
+        text.startswith(static_html(source))
+        and "<script" not in text
+        and 'sandbox="allow-scripts"' in text
+    )
     page = _packed_page(text)
-    assert page.startswith("<!doctype html>") and "Content-Security-Policy" in page and 'id="data"' in page
+    assert (
+        page.startswith("<!doctype html>")
+        and "Content-Security-Policy" in page
+        and 'id="data"' in page
+    )
 
 
 def test_the_user_says_how_much_is_kept() -> None:

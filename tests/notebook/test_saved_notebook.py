@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 pytestmark = pytest.mark.skipif(
-    find_spec("nbclient") is None or find_spec("nbconvert") is None, reason="nbclient or nbconvert is not installed: no notebook is saved"
+    find_spec("nbclient") is None or find_spec("nbconvert") is None,
+    reason="nbclient or nbconvert is not installed: no notebook is saved",
 )
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,11 +56,16 @@ def _run(*sources: str) -> Any:
     import nbformat
 
     paths = [str(ROOT), str(ROOT / "tests" / "explorer" / "views")]
-    cells = [nbformat.v4.new_code_cell(f"import sys\nsys.path[:0] = {paths!r}\n%load_ext xla_explorer"), *map(nbformat.v4.new_code_cell, sources)]
+    cells = [
+        nbformat.v4.new_code_cell(f"import sys\nsys.path[:0] = {paths!r}\n%load_ext xla_explorer"),
+        *map(nbformat.v4.new_code_cell, sources),
+    ]
     for cell in cells:
         cell.metadata["tags"] = ["raises-exception"] if cell.source is ENDLESS else []
     notebook = nbformat.v4.new_notebook(cells=cells)
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", store_widget_state=False).execute()
+    nbclient.NotebookClient(
+        notebook, timeout=120, kernel_name="python3", store_widget_state=False
+    ).execute()
     return _of(notebook, *cells[1:])
 
 
@@ -73,7 +79,15 @@ def _of(notebook: Any, *cells: Any) -> Any:
 @pytest.fixture(scope="module")
 def executed() -> Any:
     """One kernel for all of them: its start is what takes long."""
-    return _run(STATIC, HLO, "plus", "import xla_explorer as xe; xe.explore(plus)", "plus.module", ENDLESS, "6 * 7")
+    return _run(
+        STATIC,
+        HLO,
+        "plus",
+        "import xla_explorer as xe; xe.explore(plus)",
+        "plus.module",
+        ENDLESS,
+        "6 * 7",
+    )
 
 
 @pytest.mark.long
@@ -82,13 +96,17 @@ def test_the_static_form_reaches_the_file_and_nbconvert_shows_it(executed: Any) 
 
     notebook = _of(executed, executed.cells[0])
     (output,) = [o for o in notebook.cells[0].outputs if o.output_type == "execute_result"]
-    assert {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"} <= set(output.data)
+    assert {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"} <= set(
+        output.data
+    )
     assert "data:image/svg+xml;base64," in output.data["text/html"]
     page, _ = nbconvert.HTMLExporter().from_notebook_node(notebook)
     assert "would-duplicate-expensive" in page and "13 → 4 kernels" in page
 
 
-def test_a_notebook_of_magics_shows_everything_without_a_kernel(executed: Any, tmp_path: Path) -> None:
+def test_a_notebook_of_magics_shows_everything_without_a_kernel(
+    executed: Any, tmp_path: Path
+) -> None:
     import nbconvert
     import nbformat
 

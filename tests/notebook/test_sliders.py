@@ -19,7 +19,9 @@ def test_a_moved_slider_draws_again() -> None:
     assert calls == [(8, 1e6), (9, 1e6), (9, 1e9)]
     bundle = sliders._repr_mimebundle_()
     assert "9 1e+09" in bundle["image/svg+xml"] and bundle["text/plain"] == "9 rows"
-    assert bundle["text/html"].startswith('<img alt="9 rows"')  # JupyterLab shows no SVG itself before a notebook is trusted
+    assert bundle["text/html"].startswith(
+        '<img alt="9 rows"'
+    )  # JupyterLab shows no SVG itself before a notebook is trusted
     assert "application/vnd.jupyter.widget-view+json" in bundle
 
 

@@ -26,7 +26,9 @@ def session() -> xe.Session:
 def test_step_and_selected_are_observed_linked_and_interacted_with(session: xe.Session) -> None:
     widget, seen = xe.explore(session), []
     assert isinstance(widget, ExplorerWidget)
-    widget.observe(lambda change: seen.append((change["name"], change["new"])), ["step", "selected"])
+    widget.observe(
+        lambda change: seen.append((change["name"], change["new"])), ["step", "selected"]
+    )
     slider = ipywidgets.IntSlider(max=session.passes.last)
     link = traitlets.link((slider, "value"), (widget, "step"))
     slider.value = 3
@@ -37,7 +39,9 @@ def test_step_and_selected_are_observed_linked_and_interacted_with(session: xe.S
     link.unlink()
     in_browser = ipywidgets.jslink((slider, "value"), (widget, "step"))
     assert in_browser.target == (widget, "step") and {"step", "selected"} <= set(widget.keys)
-    shown = ipywidgets.interactive(lambda step: setattr(widget, "step", step), step=(0, session.passes.last))
+    shown = ipywidgets.interactive(
+        lambda step: setattr(widget, "step", step), step=(0, session.passes.last)
+    )
     shown.children[0].value = 5
     assert widget.step == 5
 

@@ -41,14 +41,33 @@ ENTRY e {
   y = f32[4] exponential(s), metadata={op_name="OPNAME" source_file="SOURCEFILE" source_line=4}, backend_config="CONFIG"
   ROOT z = f32[4] add(y, x)
 }"""
-FIELDS = ("module", "computation", "instruction", "parameter", "OPNAME", "SOURCEFILE", "FRONTEND", "CONFIG", "filename")
+FIELDS = (
+    "module",
+    "computation",
+    "instruction",
+    "parameter",
+    "OPNAME",
+    "SOURCEFILE",
+    "FRONTEND",
+    "CONFIG",
+    "filename",
+)
 
 
 def hostile_module(field: str, value: str) -> HloModule:
     """The module with a value in one field, put there past the parser where its grammar has no such names."""
-    quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r").replace("\x00", "\\000")
+    quoted = (
+        value.replace("\\", "\\\\")
+        .replace('"', '\\"')
+        .replace("\n", "\\n")
+        .replace("\r", "\\r")
+        .replace("\x00", "\\000")
+    )
     quoted = quoted.replace("\ud800", "")
-    module = xe.parse_hlo(TEXT.replace(field, quoted) if field.isupper() else TEXT, filename=value if field == "filename" else None)
+    module = xe.parse_hlo(
+        TEXT.replace(field, quoted) if field.isupper() else TEXT,
+        filename=value if field == "filename" else None,
+    )
     if field == "module":
         module.name = value
     elif field == "computation":
@@ -82,7 +101,9 @@ def assert_tame(page: str, *, scripts: int = 0) -> None:
     for tag, attributes in tags.seen:
         for name, value in attributes:
             assert not name.startswith("on"), (tag, name)
-            assert name not in ("src", "href", "xlink:href") or (value or "").startswith(("data:image/", "#")), (tag, name, value)
+            assert name not in ("src", "href", "xlink:href") or (value or "").startswith(
+                ("data:image/", "#")
+            ), (tag, name, value)
     assert "\x00" not in page and "\x1b" not in page
     page.encode("utf-8")  # no lone surrogate
 
@@ -94,7 +115,9 @@ def _html(thing: Any) -> str:
 
 
 def _form(name: str, thing: Any) -> str:
-    return bundle(next(form for (_, kind), form in FORMS.items() if kind == name)(thing))["text/html"]
+    return bundle(next(form for (_, kind), form in FORMS.items() if kind == name)(thing))[
+        "text/html"
+    ]
 
 
 OUTPUTS: dict[str, Callable[[Session], str]] = {
@@ -134,12 +157,19 @@ def sessions() -> Callable[[str, str], Session]:
     return get
 
 
-CASES = [(field, kind) for field in FIELDS for kind in HOSTILE if kind != "long" or field in ("instruction", "module", "OPNAME")]
+CASES = [
+    (field, kind)
+    for field in FIELDS
+    for kind in HOSTILE
+    if kind != "long" or field in ("instruction", "module", "OPNAME")
+]
 
 
 @pytest.mark.parametrize(("field", "kind"), CASES)
 @pytest.mark.sampled(3)
-def test_html_of_every_result(sessions: Callable[[str, str], Session], field: str, kind: str) -> None:
+def test_html_of_every_result(
+    sessions: Callable[[str, str], Session], field: str, kind: str
+) -> None:
     session = sessions(field, kind)
     for name, output in OUTPUTS.items():
         made = output(session)
@@ -163,30 +193,56 @@ def test_the_exported_page(sessions: Callable[[str, str], Session], field: str, 
 def test_svg_and_dot(sessions: Callable[[str, str], Session], field: str, kind: str) -> None:
     graph = xe.graph(sessions(field, kind))
     document = xml.dom.minidom.parseString(graph.to_svg().encode("utf-8"))
-    assert not document.getElementsByTagName("script") and not document.getElementsByTagName("image")
-    assert not [e for e in document.getElementsByTagName("*") for name, _ in e.attributes.items() if name.startswith("on")]
+    assert not document.getElementsByTagName("script") and not document.getElementsByTagName(
+        "image"
+    )
+    assert not [
+        e
+        for e in document.getElementsByTagName("*")
+        for name, _ in e.attributes.items()
+        if name.startswith("on")
+    ]
     dot = graph.to_dot()
     without_strings = re.sub(r'"(?:[^"\\]|\\.)*"', "", dot)
-    assert '"' not in without_strings and without_strings.count("{") == without_strings.count("}") and "alert" not in without_strings
+    assert (
+        '"' not in without_strings
+        and without_strings.count("{") == without_strings.count("}")
+        and "alert" not in without_strings
+    )
     if shutil.which("dot") and kind != "long":
         assert render_dot(dot)
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler: generated headers are NOT compiled")
+@pytest.mark.skipif(
+    shutil.which("gcc") is None, reason="no C compiler: generated headers are NOT compiled"
+)
 @pytest.mark.parametrize("field", FIELDS)
 def test_c_headers(field: str, tmp_path: Path) -> None:
     xe.aot(hostile_module(field, HOSTILE["short"])).save(tmp_path)
     (header,) = tmp_path.glob("*.h")
-    done = subprocess.run(["gcc", "-fsyntax-only", "-x", "c", str(header)], capture_output=True, text=True)
+    done = subprocess.run(
+        ["gcc", "-fsyntax-only", "-x", "c", str(header)], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[:500]
-    assert not [line for line in header.read_text().splitlines() if line.startswith(("#include <evil", "#error broken"))]
+    assert not [
+        line
+        for line in header.read_text().splitlines()
+        if line.startswith(("#include <evil", "#error broken"))
+    ]
 
 
 def test_nothing_that_is_loaded_is_executed() -> None:
     """The rooms that read files and texts neither unpickle nor evaluate."""
     package = Path(xe.__file__).parent
-    readers = [*package.glob("hlo/**/*.py"), *package.glob("frontends/**/*.py"), package / "explorer" / "sessions" / "loading.py"]
+    readers = [
+        *package.glob("hlo/**/*.py"),
+        *package.glob("frontends/**/*.py"),
+        package / "explorer" / "sessions" / "loading.py",
+    ]
     assert len(readers) > 50
     for path in readers:
-        found = re.search(r"\b(pickle|marshal|shelve|yaml\.load)\b|(?<![\w.])(eval|exec)\(|allow_pickle=True", path.read_text())
+        found = re.search(
+            r"\b(pickle|marshal|shelve|yaml\.load)\b|(?<![\w.])(eval|exec)\(|allow_pickle=True",
+            path.read_text(),
+        )
         assert found is None, f"{path.name}: {found and found.group()}"

@@ -32,15 +32,30 @@ def shell() -> Iterator[InteractiveShell]:
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_the_lines_of_the_cell_follow_the_message(name: str, shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_lines_of_the_cell_follow_the_message(
+    name: str, shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
     cell, lines = CELLS[name]
     shell.run_cell(cell, store_history=True)
     said = "".join(capsys.readouterr()).splitlines()
     places = [line for line in said if line.startswith("  Cell In[")]
     assert [line.partition("], ")[2] for line in places] == lines
-    assert any("hint: " in line for line in said) and not any("xla_explorer/" in line for line in said)
+    assert any("hint: " in line for line in said) and not any(
+        "xla_explorer/" in line for line in said
+    )
 
 
 def test_a_long_way_is_cut(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
-    shell.run_cell('def down(x, n):\n    return down(x, n - 1) if n else x.reshape(7)\ndown(xe.HloBuilder("m").parameter(xe.f32[4]), 50)')
-    assert len([line for line in "".join(capsys.readouterr()).splitlines() if line.startswith("  Cell In[")]) == 6
+    shell.run_cell(
+        'def down(x, n):\n    return down(x, n - 1) if n else x.reshape(7)\ndown(xe.HloBuilder("m").parameter(xe.f32[4]), 50)'
+    )
+    assert (
+        len(
+            [
+                line
+                for line in "".join(capsys.readouterr()).splitlines()
+                if line.startswith("  Cell In[")
+            ]
+        )
+        == 6
+    )

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-COURSE = sorted(path for path in (ROOT / "notebooks").glob("*.ipynb") if not path.stem.startswith("00"))
+COURSE = sorted(
+    path for path in (ROOT / "notebooks").glob("*.ipynb") if not path.stem.startswith("00")
+)
 
 
 def solution_cells() -> dict[str, str]:
@@ -21,7 +23,9 @@ def solution_cells() -> dict[str, str]:
     for path in sorted((Path(__file__).parent / "solutions").glob("nb*.py")):
         parts = re.split(r"^# %% (\S+)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         cells.update(zip(parts[1::2], [part.strip() for part in parts[2::2]], strict=True))
-    for path in sorted((Path(__file__).parent / "solutions" / "mini").glob("*.py")):  # files that students write
+    for path in sorted(
+        (Path(__file__).parent / "solutions" / "mini").glob("*.py")
+    ):  # files that students write
         title, source = path.read_text(encoding="utf-8").split("\n\n", 1)
         name = re.search(r"nb\d+\.\w+", title)
         assert name is not None, path
@@ -63,7 +67,12 @@ def run(notebook: Any, folder: Path, seconds: int = 200) -> Any:
     import nbclient
 
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    nbclient.NotebookClient(notebook, timeout=seconds, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+    nbclient.NotebookClient(
+        notebook,
+        timeout=seconds,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+    ).execute()
     return notebook
 
 
@@ -71,15 +80,22 @@ def published(notebook: Any) -> Any:
     """Without widget state, progress, times of execution and other traces of this run."""
     import nbformat
 
-    notebook.metadata = {"kernelspec": notebook.metadata["kernelspec"], "language_info": {"name": "python"}}
+    notebook.metadata = {
+        "kernelspec": notebook.metadata["kernelspec"],
+        "language_info": {"name": "python"},
+    }
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", ()):
             output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
         if cell.cell_type == "code":
             unseen = ({"text/plain": ""}, {})  # a progress bar that has gone
-            cell.outputs = [o for o in cell.outputs if o.get("name") != "stderr" and o.get("data") not in unseen]  # stderr: of slow machines
-    return nbformat.reads(re.sub(r"/[^\s\"'<>]*?/ipykernel_\d+/\d+\.py", "cell.py", nbformat.writes(notebook)), 4)  # files of this run's cells
+            cell.outputs = [
+                o for o in cell.outputs if o.get("name") != "stderr" and o.get("data") not in unseen
+            ]  # stderr: of slow machines
+    return nbformat.reads(
+        re.sub(r"/[^\s\"'<>]*?/ipykernel_\d+/\d+\.py", "cell.py", nbformat.writes(notebook)), 4
+    )  # files of this run's cells
 
 
 if __name__ == "__main__":
@@ -92,5 +108,8 @@ if __name__ == "__main__":
         if not sys.argv[1:] or path.stem in sys.argv[1:]:
             with tempfile.TemporaryDirectory() as scratch:
                 nbformat.write(published(run(read(path), Path(scratch))), path)
-            subprocess.run([sys.executable, str(ROOT / "notebooks" / "slides.py"), "--tag", str(path)], check=True)
+            subprocess.run(
+                [sys.executable, str(ROOT / "notebooks" / "slides.py"), "--tag", str(path)],
+                check=True,
+            )
             print(path.name, path.stat().st_size)

@@ -9,19 +9,36 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
-from tests.notebooks.course_notebooks import COURSE, ROOT, exercise_cells, read, run, solution_cells, with_solutions, write_parts
+from tests.notebooks.course_notebooks import (
+    COURSE,
+    ROOT,
+    exercise_cells,
+    read,
+    run,
+    solution_cells,
+    with_solutions,
+    write_parts,
+)
 
-pytestmark = pytest.mark.skipif(find_spec("nbclient") is None, reason="nbclient is not installed: the course is NOT run")
+pytestmark = pytest.mark.skipif(
+    find_spec("nbclient") is None, reason="nbclient is not installed: the course is NOT run"
+)
 
 # By default one notebook is solved in a kernel; all of them, and all as they are handed out, with `-m slow`.
 FAST = ("03",)
 
 
-needs_solutions = pytest.mark.skipif(not solution_cells(), reason="the reference solutions are not in this copy: the course is NOT solved")
+needs_solutions = pytest.mark.skipif(
+    not solution_cells(),
+    reason="the reference solutions are not in this copy: the course is NOT solved",
+)
 
 
 def parameters() -> list[object]:
-    return [pytest.param(path, id=path.stem, marks=() if path.stem[:2] in FAST else pytest.mark.slow) for path in COURSE]
+    return [
+        pytest.param(path, id=path.stem, marks=() if path.stem[:2] in FAST else pytest.mark.slow)
+        for path in COURSE
+    ]
 
 
 def answers(notebook: object) -> list[str]:
@@ -64,7 +81,11 @@ def test_what_is_stored(path: Path) -> None:
     assert all(line.endswith(": not solved yet") for line in answers(notebook))
     assert len(answers(notebook)) == len(exercise_cells(notebook))
     for cell in notebook.cells:
-        assert cell.cell_type != "code" or "raise NotImplementedError" not in cell.source or cell in exercise_cells(notebook)
+        assert (
+            cell.cell_type != "code"
+            or "raise NotImplementedError" not in cell.source
+            or cell in exercise_cells(notebook)
+        )
 
 
 TOOLS = ("%%hlo ", "%hlo_step", "Sliders(", "xe.explore(")
@@ -83,19 +104,33 @@ NOT_USED = {
 
 @pytest.mark.parametrize("path", COURSE, ids=[path.stem for path in COURSE])
 def test_a_notebook_uses_what_it_teaches_with(path: Path) -> None:
-    lines = [line for cell in read(path).cells if cell.cell_type == "code" for line in cell.source.split("\n")]
-    assert {tool for tool in TOOLS if not any(line.startswith(tool) for line in lines)} == NOT_USED.get(path.stem[:2], set())
+    lines = [
+        line
+        for cell in read(path).cells
+        if cell.cell_type == "code"
+        for line in cell.source.split("\n")
+    ]
+    assert {
+        tool for tool in TOOLS if not any(line.startswith(tool) for line in lines)
+    } == NOT_USED.get(path.stem[:2], set())
 
 
 @needs_solutions
 def test_every_exercise_has_a_cell_and_a_solution() -> None:
-    in_notebooks = [cell.metadata["exercise"] for path in COURSE for cell in exercise_cells(read(path))]
-    ours = [name for name in xe.course.exercises() if name.startswith("nb")]  # pages and examples declare others
+    in_notebooks = [
+        cell.metadata["exercise"] for path in COURSE for cell in exercise_cells(read(path))
+    ]
+    ours = [
+        name for name in xe.course.exercises() if name.startswith("nb")
+    ]  # pages and examples declare others
     assert in_notebooks == ours, "the modules declare exercises in another order than the notebooks"
     assert sorted(ours) == sorted(solution_cells())
 
 
 def test_no_solution_stands_in_a_notebook_or_in_the_package() -> None:
-    texts = [path.read_text(encoding="utf-8") for path in (*COURSE, *(ROOT / "xla_explorer" / "course").glob("*.py"))]
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path in (*COURSE, *(ROOT / "xla_explorer" / "course").glob("*.py"))
+    ]
     for name, solution in solution_cells().items():
         assert not any(solution in text for text in texts), name

@@ -41,4 +41,6 @@ def test_no_cell_warns(path: Path, tmp_path: Path) -> None:
         cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     said = [line for line in done.stderr.splitlines() if line.strip()]
-    assert done.returncode == 0 and not [line for line in said if "Warning" in line or "Traceback" in line or "cell " in line], done.stderr[-3000:]
+    assert done.returncode == 0 and not [
+        line for line in said if "Warning" in line or "Traceback" in line or "cell " in line
+    ], done.stderr[-3000:]

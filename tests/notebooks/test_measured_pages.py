@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from notebooks.book.measured import BENCHMARKS, FIELDS, RELEASES, benchmark_row, compatibility_page, history_page, pages, rows_of
+from notebooks.book.measured import (
+    BENCHMARKS,
+    FIELDS,
+    RELEASES,
+    benchmark_row,
+    compatibility_page,
+    history_page,
+    pages,
+    rows_of,
+)
 
 RUN = {
     "python": "3.12.1", "end": "newest", "jaxlib": None, "llvmlite": "0.50.0", "jupyterlab": "4.6.6", "numpy": "2.4.6", "pandas": "3.1.1",
@@ -13,7 +22,9 @@ RUN = {
 
 
 def test_the_pages_say_what_the_rows_say() -> None:
-    assert [path.name for path, text in pages().items() if path.read_text(encoding="utf-8") != text] == []
+    assert [
+        path.name for path, text in pages().items() if path.read_text(encoding="utf-8") != text
+    ] == []
 
 
 def test_every_row_says_where_and_when() -> None:
@@ -24,20 +35,49 @@ def test_every_row_says_where_and_when() -> None:
 
 
 def test_the_newest_run_of_a_python_is_shown_and_what_is_not_installed_is_said() -> None:
-    oldest = {key: value for key, value in RUN.items() if not key.startswith("install_")} | {"end": "oldest", "numpy": "2.0.0"}
+    oldest = {key: value for key, value in RUN.items() if not key.startswith("install_")} | {
+        "end": "oldest",
+        "numpy": "2.0.0",
+    }
     page = compatibility_page([{**RUN, "passed": 5}, RUN, oldest, {**RUN, "python": "3.9.1"}])
     assert "| | 3.9 newest | 3.12 oldest | 3.12 newest |" in page
     assert "| tests passed | 8 | 8 | 8 |" in page and "| numpy | 2.4.6 | 2.0.0 | 2.4.6 |" in page
-    assert "| jaxlib | not installed |" in page and "| 33 (20) | not measured | 33 (20) |" in page and "loaded (9 runnable)" in page
+    assert (
+        "| jaxlib | not installed |" in page
+        and "| 33 (20) | not measured | 33 (20) |" in page
+        and "loaded (9 runnable)" in page
+    )
 
 
 def test_a_series_is_a_table_with_a_column_a_run() -> None:
-    run = {"series": "speed", "date": "2026-11-23", "commit": "a", "cpu": "C", "state": "idle", "unit": "s", "command": "go", "remark": ""}
-    page = history_page([{**run, "values": {"x": 1.5}}, {**run, "commit": "b", "remark": "warm", "values": {"x": 2, "y": 3}}])
-    assert "| x | 1.5 | 2 |" in page and "| y |  | 3 |" in page and "- `b`: C; machine idle; `go`; warm" in page
+    run = {
+        "series": "speed",
+        "date": "2026-11-23",
+        "commit": "a",
+        "cpu": "C",
+        "state": "idle",
+        "unit": "s",
+        "command": "go",
+        "remark": "",
+    }
+    page = history_page(
+        [
+            {**run, "values": {"x": 1.5}},
+            {**run, "commit": "b", "remark": "warm", "values": {"x": 2, "y": 3}},
+        ]
+    )
+    assert (
+        "| x | 1.5 | 2 |" in page
+        and "| y |  | 3 |" in page
+        and "- `b`: C; machine idle; `go`; warm" in page
+    )
 
 
 def test_a_new_row_takes_the_unit_of_its_series() -> None:
     series = rows_of(BENCHMARKS)[0]["series"]
     row = benchmark_row(series, "loaded", "go", "", "", ["a=b=2"])
-    assert set(row) == FIELDS and row["values"] == {"a=b": 2.0} and row["unit"] == rows_of(BENCHMARKS)[0]["unit"]
+    assert (
+        set(row) == FIELDS
+        and row["values"] == {"a=b": 2.0}
+        and row["unit"] == rows_of(BENCHMARKS)[0]["unit"]
+    )

@@ -20,26 +20,34 @@ def test_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     pytest.importorskip("nbclient", reason="nbclient is not installed: the notebooks are NOT run")
     notebook = read(path)
-    assert all(not cell.get("outputs") for cell in notebook.cells), "the tour is kept without outputs"
+    assert all(not cell.get("outputs") for cell in notebook.cells), (
+        "the tour is kept without outputs"
+    )
     run(notebook, tmp_path, 120)
     widgets = static = 0
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             assert output.output_type != "error"
             data = output.get("data", {})
-            assert len(data.get("text/html", "")) <= xe.options.embed + 100_000, "one output is too large to be saved"
+            assert len(data.get("text/html", "")) <= xe.options.embed + 100_000, (
+                "one output is too large to be saved"
+            )
             if "application/vnd.jupyter.widget-view+json" in data:
                 widgets += 1
                 static += "text/html" in data and "text/plain" in data
     if path.stem == "00_tour":
         assert widgets == static == 1, "the widget must leave a static form in the saved notebook"
         notebook.metadata.pop("widgets", None)  # as published: without widget state
-        nbconvert = pytest.importorskip("nbconvert", reason="nbconvert is not installed: the published form is NOT checked")
+        nbconvert = pytest.importorskip(
+            "nbconvert", reason="nbconvert is not installed: the published form is NOT checked"
+        )
         html, _ = nbconvert.HTMLExporter().from_notebook_node(notebook)
         assert "xla-explorer-static" in html and "reduce-is-root-only" in html
 
 
-def test_the_first_session_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_session_of_the_readme_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
     monkeypatch.chdir(tmp_path)
@@ -57,11 +65,17 @@ def run_page(name: str) -> tuple[int, dict[str, object], str]:
     return len(cells), names, text
 
 
-def test_the_page_about_schedules_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_about_schedules_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     cells, names, text = run_page("write_a_schedule.md")
     shown = capsys.readouterr().out
-    assert cells == 9 and "a vector must have a power of two lanes" in shown and "every 512th element" in shown
+    assert (
+        cells == 9
+        and "a vector must have a power of two lanes" in shown
+        and "every 512th element" in shown
+    )
     for directive in re.findall(r"^\| `(\w+)\{", text, re.MULTILINE):
         assert directive in dir(names["plain"]), directive
 
@@ -74,4 +88,7 @@ def test_the_page_about_exercises_runs(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_the_readme_has_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "pip install . && xla-explorer tour" in text and 'pip install -e ".[test]" && pytest' in text
+    assert (
+        "pip install . && xla-explorer tour" in text
+        and 'pip install -e ".[test]" && pytest' in text
+    )

@@ -16,7 +16,9 @@ from xla_explorer.hlo.attributes import CODECS
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.text import PrintOptions
 
-OPCODE_NAMES = sorted({*OPCODES} - {"atan", "collective-reduce"})  # which jaxlib 0.10.2 does not have yet
+OPCODE_NAMES = sorted(
+    {*OPCODES} - {"atan", "collective-reduce"}
+)  # which jaxlib 0.10.2 does not have yet
 _FORMS = (
     PrintOptions.default,
     PrintOptions.long,
@@ -45,7 +47,18 @@ _TABLES = (
     'FileNames\n1 "a.py"\n\nFunctionNames\n1 "f"\n\nFileLocations\n'
     "1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=9}\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n"
 )
-_LAYOUTS = ("{1,0}", "{0,1}", "{1,0:T(8,128)}", "{1,0:T(8,128)(2,1)S(5)}", "{0,1:S(1)}", "{1,0:E(4)}", "{1,0:L(16)}", "{1,0:T(*,2)}", "{1,0:SC(0:2,4)}", "")
+_LAYOUTS = (
+    "{1,0}",
+    "{0,1}",
+    "{1,0:T(8,128)}",
+    "{1,0:T(8,128)(2,1)S(5)}",
+    "{0,1:S(1)}",
+    "{1,0:E(4)}",
+    "{1,0:L(16)}",
+    "{1,0:T(*,2)}",
+    "{1,0:SC(0:2,4)}",
+    "",
+)
 # Programs of one constant.
 _LITERALS = (
     "f32[2]{0} constant({1, -2.5})", "f32[2,2]{1,0} constant({ { 1, 2 }, { 3, 4 } })", "f32[2]{0} constant({inf, -inf})",
@@ -57,8 +70,12 @@ _LITERALS = (
     "f32[2,0]{1,0} constant({ {}, {} })", "f32[] constant(1e2)", "(f32[], s32[2]{0}) constant((1, {2, 3}))", "((f32[]), pred[]) constant(((1), true))",
     "s32[2]{0} constant({ /*i0=0*/ 1, /*i0=1*/ 2 })", "pred[] constant(false)", "() constant(())",
 )  # fmt: skip
-_LINE = re.compile(r"^(\s+(?:ROOT )?%?[\w.\-]+ = .*? ?[a-z][a-z0-9\-]*\()(.*?)(\)(?:, .*)?)$", re.MULTILINE)
-_ATTRIBUTE = re.compile(r', ([a-z][\w\-]*)=("[^"]*"|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|%?[\w.\->]+)')
+_LINE = re.compile(
+    r"^(\s+(?:ROOT )?%?[\w.\-]+ = .*? ?[a-z][a-z0-9\-]*\()(.*?)(\)(?:, .*)?)$", re.MULTILINE
+)
+_ATTRIBUTE = re.compile(
+    r', ([a-z][\w\-]*)=("[^"]*"|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|%?[\w.\->]+)'
+)
 
 
 @cache
@@ -110,7 +127,17 @@ def _edited_line(text: str, generator: random.Random) -> tuple[str, str]:
         return with_one_edit(text, generator)
     line = generator.choice(lines)
     before, operands, behind = line.groups()
-    edit = generator.choice(("operand less", "operand more", "attribute less", "attribute twice", "attribute of another", "attribute unknown", "swapped"))
+    edit = generator.choice(
+        (
+            "operand less",
+            "operand more",
+            "attribute less",
+            "attribute twice",
+            "attribute of another",
+            "attribute unknown",
+            "swapped",
+        )
+    )
     parts = operands.split(", ") if operands else []
     attributes = list(_ATTRIBUTE.finditer(behind))
     if edit == "operand less" and parts:

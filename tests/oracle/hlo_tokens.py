@@ -17,7 +17,13 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 _JSON_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]|[^"{}]+', re.DOTALL)
-_COMMENTS = ("/* c */", "/*index=5*/", "// to the end, with { \" and */\n", "/**/", "/* two\nlines */")
+_COMMENTS = (
+    "/* c */",
+    "/*index=5*/",
+    '// to the end, with { " and */\n',
+    "/**/",
+    "/* two\nlines */",
+)
 
 
 def _json_end(text: str, at: int) -> int:
@@ -40,7 +46,9 @@ def tokens_of(text: str) -> list[tuple[str, str]]:
             before, at = blank.group(), blank.end()
             continue
         previous = found[-1][1] if found else ""
-        if text[at] == "{" and (previous == "backend_config=" or (frontend and previous.endswith("="))):
+        if text[at] == "{" and (
+            previous == "backend_config=" or (frontend and previous.endswith("="))
+        ):
             end = _json_end(text, at)
         else:
             match = _TOKEN.match(text, at)
@@ -67,7 +75,12 @@ def _needs_blank(left: str, right: str) -> bool:
         return False
     if word.fullmatch(left[-1]) and (word.fullmatch(right[0]) or right[0] == "("):
         return right[0] != "(" or left.endswith("nan")
-    return left + right[0] in ("->", "<=") or left == "." or (left[-1] == "/" and right[0] in "/*") or (left, right[0]) == ("-", ">")
+    return (
+        left + right[0] in ("->", "<=")
+        or left == "."
+        or (left[-1] == "/" and right[0] in "/*")
+        or (left, right[0]) == ("-", ">")
+    )
 
 
 def respaced(text: str, generator: random.Random) -> str:
@@ -78,7 +91,12 @@ def respaced(text: str, generator: random.Random) -> str:
     for before, token in tokens_of(text):
         drawn = generator.random()
         if drawn < often * 0.35 or (drawn < often and not before):
-            parts.append("".join(generator.choice((" ", "  ", "\n", "\t", "\r\n", " \n ", *_COMMENTS)) for _ in range(generator.randint(1, 2))))
+            parts.append(
+                "".join(
+                    generator.choice((" ", "  ", "\n", "\t", "\r\n", " \n ", *_COMMENTS))
+                    for _ in range(generator.randint(1, 2))
+                )
+            )
         elif drawn < often and not _needs_blank(previous, token):
             pass
         else:
@@ -111,11 +129,15 @@ def with_one_edit(text: str, generator: random.Random) -> tuple[str, str]:
     """(the text with one token dropped, doubled, swapped with its neighbour, replaced or inserted; what was done)."""
     pairs = tokens_of(text)
     number = generator.randrange(max(len(pairs) - 1, 1))
-    edit = generator.choice(("drop", "double", "swap", "replace", "replace", "insert", "same kind", "same kind"))
+    edit = generator.choice(
+        ("drop", "double", "swap", "replace", "replace", "insert", "same kind", "same kind")
+    )
     before, token = pairs[number]
     after = number + 1
     if edit == "drop":
-        pairs[number : after + 1] = [(before or pairs[after][0], pairs[after][1])] if after < len(pairs) else []
+        pairs[number : after + 1] = (
+            [(before or pairs[after][0], pairs[after][1])] if after < len(pairs) else []
+        )
     elif edit == "double":
         pairs.insert(after, (before or (" " if _needs_blank(token, token) else ""), token))
     elif edit == "swap" and after < len(pairs) - 1:
@@ -124,7 +146,14 @@ def with_one_edit(text: str, generator: random.Random) -> tuple[str, str]:
         pairs.insert(number, (before or " ", generator.choice(_POOL)))
     elif edit == "same kind":
         # Another token of this text that begins alike: names for names, numbers for numbers.
-        alike = [t for _, t in pairs if t and t != token and (t[0].isalpha(), t[0].isdigit(), t[-1:]) == (token[:1].isalpha(), token[:1].isdigit(), token[-1:])]
+        alike = [
+            t
+            for _, t in pairs
+            if t
+            and t != token
+            and (t[0].isalpha(), t[0].isdigit(), t[-1:])
+            == (token[:1].isalpha(), token[:1].isdigit(), token[-1:])
+        ]
         pairs[number] = (before, generator.choice(alike or _POOL))
     else:
         pairs[number] = (before, generator.choice(_POOL))

@@ -25,8 +25,13 @@ from xla_explorer.hlo.text import HloParseError, parse_hlo
 pytestmark = [
     pytest.mark.jax,
     pytest.mark.shared,
-    pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"),
-    pytest.mark.skipif(not (SHARED / "xla_corpus" / "dev").is_dir(), reason="the corpora are not beside the checkout"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"
+    ),
+    pytest.mark.skipif(
+        not (SHARED / "xla_corpus" / "dev").is_dir(),
+        reason="the corpora are not beside the checkout",
+    ),
 ]
 
 # Of a collective-permute of several arrays XLA reads the slices of the first only.
@@ -52,7 +57,9 @@ for number, line in enumerate(open(sys.argv[1])):
 
 
 def _texts() -> list[str]:
-    files = sorted((SHARED / "conformance" / "dev").glob("*.jsonl.gz")) + sorted((SHARED / "xla_corpus" / "dev").glob("*.jsonl.gz"))
+    files = sorted((SHARED / "conformance" / "dev").glob("*.jsonl.gz")) + sorted(
+        (SHARED / "xla_corpus" / "dev").glob("*.jsonl.gz")
+    )
     rows = [json.loads(line) for file in files for line in gzip.open(file, "rt")]
     # XLA fills placeholders with numbers, of arrays that may be huge.
     return [row["hlo"] for row in rows if "hlo" in row and "{...}" not in row["hlo"]]
@@ -65,11 +72,19 @@ def _written(texts: list[str], folder: Path) -> list[tuple[bytes, str, str]]:
     start = 0
     while start < len(texts):
         child = subprocess.run(
-            [sys.executable, "-c", WRITER, str(path), str(start)], capture_output=True, text=True, timeout=3000, check=False
+            [sys.executable, "-c", WRITER, str(path), str(start)],
+            capture_output=True,
+            text=True,
+            timeout=3000,
+            check=False,
         )
         said = [json.loads(line) for line in child.stdout.splitlines() if line.startswith("[")]
         assert said, child.stderr[-2000:]
-        found += [(base64.b64decode(answer[1]), answer[2], answer[3]) for answer in said if len(answer) > 1]
+        found += [
+            (base64.b64decode(answer[1]), answer[2], answer[3])
+            for answer in said
+            if len(answer) > 1
+        ]
         start = said[-1][0] + 1
     return found
 

@@ -23,7 +23,9 @@ from xla_explorer.hlo.identity_element import identity_element
 
 pytestmark = [
     pytest.mark.jax,
-    pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"
+    ),
 ]
 
 RUNNER = pathlib.Path(__file__).with_name("xla_runner.py")
@@ -31,7 +33,9 @@ SEEDS = int(os.environ.get("XLA_EXPLORER_ORACLE_SEEDS", "40"))
 FIRST = int(os.environ.get("XLA_EXPLORER_ORACLE_FIRST", "0"))
 
 
-def run_on_xla(cases: list[tuple[str, list[Any]]], folder: pathlib.Path, timeout: float = 240) -> list[tuple[str, Any]]:
+def run_on_xla(
+    cases: list[tuple[str, list[Any]]], folder: pathlib.Path, timeout: float = 240
+) -> list[tuple[str, Any]]:
     """("values", arrays), ("refused", message) or ("died", "") for each case."""
     rows: list[tuple[str, Any]] = []
     while len(rows) < len(cases):
@@ -40,7 +44,11 @@ def run_on_xla(cases: list[tuple[str, list[Any]]], folder: pathlib.Path, timeout
         target.write_bytes(b"")
         before = len(rows)
         result = subprocess.run(
-            [sys.executable, str(RUNNER), str(source), str(target)], capture_output=True, text=True, timeout=timeout, check=False
+            [sys.executable, str(RUNNER), str(source), str(target)],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
         )
         with target.open("rb") as results:
             while True:
@@ -50,15 +58,23 @@ def run_on_xla(cases: list[tuple[str, list[Any]]], folder: pathlib.Path, timeout
                     break
         if len(rows) < len(cases):
             assert result.returncode, result.stderr[-2000:]
-            assert len(rows) > before or "import" not in result.stderr.lower()[-400:], result.stderr[-2000:]
+            assert len(rows) > before or "import" not in result.stderr.lower()[-400:], (
+                result.stderr[-2000:]
+            )
             rows.append(("died", ""))
     return rows
 
 
 def counts_by_one(body: Any) -> bool:
     """Whether no sum in a loop body adds an integer constant other than 1."""
-    sums = [i for i in body.instructions.values() if i.opcode.name == "add" and i.shape.is_scalar and i.shape.element_type.is_integer]
-    return all(o.literal.array == 1 for i in sums for o in i.operands if o.opcode.name == "constant")
+    sums = [
+        i
+        for i in body.instructions.values()
+        if i.opcode.name == "add" and i.shape.is_scalar and i.shape.element_type.is_integer
+    ]
+    return all(
+        o.literal.array == 1 for i in sums for o in i.operands if o.opcode.name == "constant"
+    )
 
 
 def is_comparable(module: xe.HloModule) -> bool:
@@ -69,7 +85,10 @@ def is_comparable(module: xe.HloModule) -> bool:
     """
     for computation in module.computations.values():
         for i in computation.instructions.values():
-            if i.opcode.name == "scatter" and len({o.id for o in i.operands[: len(i.operands) // 2]}) < len(i.operands) // 2:
+            if (
+                i.opcode.name == "scatter"
+                and len({o.id for o in i.operands[: len(i.operands) // 2]}) < len(i.operands) // 2
+            ):
                 return False  # jaxlib 0.10.2 writes both results into one buffer
             if i.opcode.name == "while" and not counts_by_one(i.called[1]):
                 return False  # jaxlib 0.10.2 takes `for (i = 0; i < 1; i += 2)` for a loop of no iteration
@@ -87,12 +106,19 @@ def is_comparable(module: xe.HloModule) -> bool:
 @pytest.mark.parametrize("rare", [(), ON_XLA], ids=["common", "rare"])
 @pytest.mark.parametrize("extremes", [False, True], ids=["tame", "extremes"])
 @pytest.mark.sampled(2)
-def test_random_modules_have_the_values_of_xla(extremes: bool, rare: tuple[Any, ...], tmp_path: pathlib.Path) -> None:
-    made = [(seed, ModuleWriter(random.Random(seed), 14, extremes=extremes, rare=rare).write()) for seed in range(FIRST, FIRST + SEEDS)]
+def test_random_modules_have_the_values_of_xla(
+    extremes: bool, rare: tuple[Any, ...], tmp_path: pathlib.Path
+) -> None:
+    made = [
+        (seed, ModuleWriter(random.Random(seed), 14, extremes=extremes, rare=rare).write())
+        for seed in range(FIRST, FIRST + SEEDS)
+    ]
     made = [(seed, case) for seed, case in made if is_comparable(case.module)]
     seeds, cases = [seed for seed, _ in made], [case for _, case in made]
     assert len(cases) >= 0.3 * SEEDS
-    rows = run_on_xla([(case.module.to_text(), flatten_value(tuple(case.arguments))) for case in cases], tmp_path)
+    rows = run_on_xla(
+        [(case.module.to_text(), flatten_value(tuple(case.arguments))) for case in cases], tmp_path
+    )
     compared, problems = 0, []
     for seed, case, (kind, outputs) in zip(seeds, cases, rows, strict=True):
         if kind != "values":

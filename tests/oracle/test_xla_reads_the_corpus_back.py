@@ -24,8 +24,12 @@ DEV = SHARED / "xla_corpus" / "dev"
 pytestmark = [
     pytest.mark.jax,
     pytest.mark.shared,
-    pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"),
-    pytest.mark.skipif(not DEV.is_dir(), reason="the corpus of XLA's tests is not beside the checkout"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"
+    ),
+    pytest.mark.skipif(
+        not DEV.is_dir(), reason="the corpus of XLA's tests is not beside the checkout"
+    ),
 ]
 
 _PLACEHOLDER = "constant({...}) stands for unknown values; XLA fills in a counter that runs on from module to module"
@@ -101,13 +105,18 @@ def _answers(pairs: list[tuple[str, str]], folder: Path, metadata: bool) -> dict
 
 def _check(every: int, options: PrintOptions, folder: Path) -> int:
     rows = _rows()[::every]
-    answers = _answers([(text, parse_hlo(text).to_text(options)) for _, text in rows], folder, options.metadata)
+    answers = _answers(
+        [(text, parse_hlo(text).to_text(options)) for _, text in rows], folder, options.metadata
+    )
     wrong = {
         rows[number][0]: answer
         for number, answer in answers.items()
-        if answer not in ("", "XLA refuses the corpus text") and not rows[number][0].endswith(tuple(EXCEPTIONS))
+        if answer not in ("", "XLA refuses the corpus text")
+        and not rows[number][0].endswith(tuple(EXCEPTIONS))
     }
-    assert not wrong, f"{len(wrong)} of {len(rows)} differ: " + "\n".join([f"{name}: {how[:300]}" for name, how in list(wrong.items())[:10]])
+    assert not wrong, f"{len(wrong)} of {len(rows)} differ: " + "\n".join(
+        [f"{name}: {how[:300]}" for name, how in list(wrong.items())[:10]]
+    )
     same = sum([answer == "" for answer in answers.values()])
     assert same >= 0.99 * len(rows), f"only {same} of {len(rows)} were compared"
     return same

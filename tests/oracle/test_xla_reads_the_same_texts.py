@@ -23,34 +23,88 @@ from xla_explorer.hlo.text.attribute_text import COMMON, allowed
 
 pytestmark = [
     pytest.mark.jax,
-    pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"
+    ),
 ]
 
 # (what XLA does, words of our message or of XLA's, why we differ). What XLA aborts on counts as refused.
 DIFFERENCES = (
-    ("accepted", "must be a permutation of the dimensions", "XLA's parser does not look at the order of a layout; its verifier refuses it"),
-    ("accepted", "entry_computation_layout does not fit", "XLA's parser does not compare it with the entry; its verifier does"),
+    (
+        "accepted",
+        "must be a permutation of the dimensions",
+        "XLA's parser does not look at the order of a layout; its verifier refuses it",
+    ),
+    (
+        "accepted",
+        "entry_computation_layout does not fit",
+        "XLA's parser does not compare it with the entry; its verifier does",
+    ),
     ("accepted", "more bytes than 64 bits can count", "no machine holds the array"),
-    ("accepted", "expects 2 operands, but has", "XLA drops further operands of a dot without a word"),
+    (
+        "accepted",
+        "expects 2 operands, but has",
+        "XLA drops further operands of a dot without a word",
+    ),
     ("accepted", "rng-bit-generator expects", "XLA drops further operands without a word"),
-    ("accepted", "ragged-all-to-all expects", "XLA's parser does not count its operands; its verifier does"),
-    ("accepted", "expects the name of an operand", "XLA's parser drops an operand that it cannot read, when a comma or ')' follows"),
+    (
+        "accepted",
+        "ragged-all-to-all expects",
+        "XLA's parser does not count its operands; its verifier does",
+    ),
+    (
+        "accepted",
+        "expects the name of an operand",
+        "XLA's parser drops an operand that it cannot read, when a comma or ')' follows",
+    ),
     ("accepted", "instruction does not exist", "the same: it drops the operand"),
     ("accepted", "expects '[' after the element type", "the same: it drops the operand"),
-    ("accepted", "expects a string, but sees", "XLA's parser passes over a missing name of a file or function"),
-    ("accepted", "expects an integer, but sees ,", "XLA's parser goes on with a number that it never read"),
-    ("accepted", "out of the range of a double", "a statistic that XLA reads as infinite and prints so that it cannot be read"),
+    (
+        "accepted",
+        "expects a string, but sees",
+        "XLA's parser passes over a missing name of a file or function",
+    ),
+    (
+        "accepted",
+        "expects an integer, but sees ,",
+        "XLA's parser goes on with a number that it never read",
+    ),
+    (
+        "accepted",
+        "out of the range of a double",
+        "a statistic that XLA reads as infinite and prints so that it cannot be read",
+    ),
     ("accepted", "has the same size as 'size='", "XLA reads behind the end of rhs_reversal"),
     ("accepted", "expects exactly one", "a dimension without a label is number 0 to XLA"),
     ("accepted", "expects sizes of tiles from 1 on", "no device can hold a tile of it"),
     ("accepted", "sizes of axes count from 1 on", "an axis of a mesh without devices"),
-    ("accepted", "primitive type S64", "XLA reads a whole number from 2^63 on as the number with these 64 bits"),
+    (
+        "accepted",
+        "primitive type S64",
+        "XLA reads a whole number from 2^63 on as the number with these 64 bits",
+    ),
     ("accepted", "counts no devices", "XLA does not look whether sizes of devices are at least 1"),
-    ("accepted", "must list each of the dimensions", "XLA does not look whether a transpose of devices is one"),
+    (
+        "accepted",
+        "must list each of the dimensions",
+        "XLA does not look whether a transpose of devices is one",
+    ),
     ("refused", "exactly four operands for dynamic-slice", "slice_sizes={} says nothing to us"),
-    ("accepted", "tuple tree of original arrays", "XLA goes on where more brackets are closed than are open"),
-    ("accepted", "of a layout is negative", "an element of -1 bits, a memory space -1: there is none"),
-    ("accepted", "lhs_ragged_dims is expected", "XLA's parser reads a ragged dot without its ragged dimension; its verifier refuses it"),
+    (
+        "accepted",
+        "tuple tree of original arrays",
+        "XLA goes on where more brackets are closed than are open",
+    ),
+    (
+        "accepted",
+        "of a layout is negative",
+        "an element of -1 bits, a memory space -1: there is none",
+    ),
+    (
+        "accepted",
+        "lhs_ragged_dims is expected",
+        "XLA's parser reads a ragged dot without its ragged dimension; its verifier refuses it",
+    ),
 )
 
 
@@ -80,7 +134,10 @@ def _comparable(text: str) -> str:
 # XLA writes what the steps of an asynchronous operation say onto the operation itself, and prints it there: the last that spoke is heard,
 # even where it says nothing. So metadata={} of a step takes the operation's stack frame, and XLA then prints no tables of frames; we print no
 # metadata without a word, and XLA keeps the frame and prints its tables.
-_SAID_BY_A_STEP = re.compile(r"async-(?:start|update|done).*?(?:frontend_attributes\s*=|statistics\s*=|metadata=\{\})", re.DOTALL)
+_SAID_BY_A_STEP = re.compile(
+    r"async-(?:start|update|done).*?(?:frontend_attributes\s*=|statistics\s*=|metadata=\{\})",
+    re.DOTALL,
+)
 
 
 def _as_xla_keeps_it(text: str) -> HloModule:
@@ -90,7 +147,9 @@ def _as_xla_keeps_it(text: str) -> HloModule:
         sharding = i.attributes.get("sharding")
         if i.shape.is_tuple and sharding is not None and not sharding.startswith("{{"):
             leaves = sum([1 for _ in i.shape.leaves()])
-            i.attributes = i.attributes.with_values(sharding=f"{{{', '.join([sharding] * leaves)}}}")
+            i.attributes = i.attributes.with_values(
+                sharding=f"{{{', '.join([sharding] * leaves)}}}"
+            )
         if i.opcode.name == "get-tuple-element":
             i.attributes = i.attributes.with_values(origin=None)
     return module
@@ -104,8 +163,12 @@ def _not_ours(text: str, printed: str) -> str:
     try:
         modules = _as_xla_keeps_it(text), _as_xla_keeps_it(printed)
     except xe.XlaExplorerError as problem:
-        return "" if _is_listed("accepted", str(problem)) else f"we do not read XLA's print: {problem}"
-    if any("last_tile" in sharding or "T(" in sharding for sharding in _shardings(modules[0])):  # of which XLA has a normal form
+        return (
+            "" if _is_listed("accepted", str(problem)) else f"we do not read XLA's print: {problem}"
+        )
+    if any(
+        "last_tile" in sharding or "T(" in sharding for sharding in _shardings(modules[0])
+    ):  # of which XLA has a normal form
         for module in modules:
             for i in module.instructions():
                 i.attributes = i.attributes.with_values(sharding=None)
@@ -118,7 +181,9 @@ def _shardings(module: HloModule) -> list[str]:
 
 def _wraps(text: str) -> bool:
     """Whether a whole number is so large that XLA reads another: in a literal of floats 9223372036854775808 is negative to it."""
-    return "constant" in text and any(int(number) >= 1 << 63 for number in re.findall(r"\d{19,20}", text))
+    return "constant" in text and any(
+        int(number) >= 1 << 63 for number in re.findall(r"\d{19,20}", text)
+    )
 
 
 def _compare(texts: list[str], xla: XlaParser) -> list[str]:
@@ -128,25 +193,40 @@ def _compare(texts: list[str], xla: XlaParser) -> list[str]:
         if _wraps(text):
             continue
         kind, ours = _ours(text)
-        if verdict.kind == "aborted" and kind == "accepted":  # perhaps of what an earlier text has left in the process
+        if (
+            verdict.kind == "aborted" and kind == "accepted"
+        ):  # perhaps of what an earlier text has left in the process
             xla.close()
             verdict = xla.verdicts([text])[0]
         said = "accepted" if verdict.kind == "accepted" else "refused"
         if kind != said:
             if not _is_listed(said, ours if kind == "refused" else verdict.text):
-                problems.append(f"XLA: {verdict.kind} {verdict.text[:300]}\nwe: {kind} {ours[-300:]}\n{text}")
+                problems.append(
+                    f"XLA: {verdict.kind} {verdict.text[:300]}\nwe: {kind} {ours[-300:]}\n{text}"
+                )
         elif kind == "accepted":
             accepted.append((text, verdict, ours))
     again: list[Verdict] = xla.verdicts([ours for _, _, ours in accepted])
     # What XLA prints so that it reads something else, or nothing, is no measure: an asynchronous copy as the opcode copy-start.
-    settled = [first.text == own.text for (_, first, _), own in zip(accepted, xla.verdicts([first.text for _, first, _ in accepted]), strict=True)]
+    settled = [
+        first.text == own.text
+        for (_, first, _), own in zip(
+            accepted, xla.verdicts([first.text for _, first, _ in accepted]), strict=True
+        )
+    ]
     for (text, first, ours), second, is_settled in zip(accepted, again, settled, strict=True):
         if second.kind != "accepted":
             problems.append(f"XLA does not read what we print: {second.text[:300]}\n{ours}\n{text}")
-        elif _comparable(first.text) != _comparable(second.text) and not _SAID_BY_A_STEP.search(text):
+        elif _comparable(first.text) != _comparable(second.text) and not _SAID_BY_A_STEP.search(
+            text
+        ):
             problems.append(f"XLA prints another module:\n{first.text}\n{second.text}")
-        elif is_settled and "{...}" not in first.text and (difference := _not_ours(text, first.text)):
-            problems.append(f"XLA's print is another module to us: {difference}\n{text}\n{first.text}")
+        elif (
+            is_settled and "{...}" not in first.text and (difference := _not_ours(text, first.text))
+        ):
+            problems.append(
+                f"XLA's print is another module to us: {difference}\n{text}\n{first.text}"
+            )
     return problems
 
 
@@ -154,8 +234,12 @@ def _check(first: int, count: int, edited: bool) -> None:
     with XlaParser() as xla:
         for start in range(first, first + count, 500):
             seeds = range(start, min(start + 500, first + count))
-            problems = _compare([edited_text(seed)[0] if edited else valid_text(seed) for seed in seeds], xla)
-            assert not problems, f"seeds {seeds}: {len(problems)} differ\n" + "\n\n".join(problems[:3])
+            problems = _compare(
+                [edited_text(seed)[0] if edited else valid_text(seed) for seed in seeds], xla
+            )
+            assert not problems, f"seeds {seeds}: {len(problems)} differ\n" + "\n\n".join(
+                problems[:3]
+            )
 
 
 @pytest.mark.parametrize("edited", [False, True], ids=["valid", "one edit"])
@@ -176,7 +260,11 @@ def test_all_generated_texts(edited: bool, first: int) -> None:
 
 
 # Of the text of a later XLA than the one that is asked may be.
-_ATTRIBUTES_OF_A_LATER_XLA = {"convolution": {"conv_kind"}, "compare": {"order"}, "topk": {"is_stable"}}
+_ATTRIBUTES_OF_A_LATER_XLA = {
+    "convolution": {"conv_kind"},
+    "compare": {"order"},
+    "topk": {"is_stable"},
+}
 
 
 def test_opcodes_take_the_attributes_that_xla_takes() -> None:
@@ -200,4 +288,6 @@ def test_opcodes_take_the_attributes_that_xla_takes() -> None:
 
 
 def test_differences_have_reasons() -> None:
-    assert all(kind in ("accepted", "refused") and words and reason for kind, words, reason in DIFFERENCES)
+    assert all(
+        kind in ("accepted", "refused") and words and reason for kind, words, reason in DIFFERENCES
+    )

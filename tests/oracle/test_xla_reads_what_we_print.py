@@ -19,7 +19,9 @@ from tests.support.corpora import SHARED
 
 pytestmark = [
     pytest.mark.jax,
-    pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"
+    ),
 ]
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
@@ -43,7 +45,12 @@ print(json.dumps(rows))
 
 def _through_xla(pairs: list[list[str]]) -> list[tuple[list[str], list[float]]]:
     result = subprocess.run(
-        [sys.executable, "-c", READER], input=json.dumps(pairs), capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", READER],
+        input=json.dumps(pairs),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert result.returncode == 0, result.stderr[-2000:]
     return [(row[0], row[1]) for row in json.loads(result.stdout.splitlines()[-1])]
@@ -59,7 +66,9 @@ def _texts() -> dict[str, str]:
 def test_printed_modules_are_read_as_the_same_module() -> None:
     texts = _texts()
     rows = _through_xla([[text, xe.parse_hlo(text).to_text()] for text in texts.values()])
-    different = [name for name, (printed, _) in zip(texts, rows, strict=True) if printed[0] != printed[1]]
+    different = [
+        name for name, (printed, _) in zip(texts, rows, strict=True) if printed[0] != printed[1]
+    ]
     assert not different, f"{len(different)} of {len(texts)} modules differ: {different}"
     assert len(texts) >= 2
 
@@ -67,7 +76,9 @@ def test_printed_modules_are_read_as_the_same_module() -> None:
 @pytest.mark.long
 def test_optimised_modules_are_read() -> None:
     """Fusions, copies and schedules too."""
-    texts = [xe.compile(text, journal="off").module.to_text() for text in list(_texts().values())[:12]]
+    texts = [
+        xe.compile(text, journal="off").module.to_text() for text in list(_texts().values())[:12]
+    ]
     for printed, _ in _through_xla([[text] for text in texts]):
         assert "fusion" in printed[0] or "dot" in printed[0] or "copy" in printed[0]
 

@@ -65,7 +65,11 @@ class XlaParser:
         """The verdicts as far as the child lives."""
         if self._child is None:
             self._child = subprocess.Popen(
-                [sys.executable, "-c", _CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+                [sys.executable, "-c", _CHILD],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
             )
         assert self._child.stdin is not None and self._child.stdout is not None
         found = []

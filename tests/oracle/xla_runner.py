@@ -10,7 +10,9 @@ import sys
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Without these XLA may divide by multiplying with reciprocals and drop infinities, which the meaning of HLO does not allow.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_enable_fast_math=false --xla_allow_excess_precision=false")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_enable_fast_math=false --xla_allow_excess_precision=false"
+)
 
 
 def main(cases: str, results: str) -> None:
@@ -27,7 +29,9 @@ def main(cases: str, results: str) -> None:
             try:
                 proto = _hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
                 executable = device.client.compile_and_load(
-                    _jax.mlir.hlo_to_stablehlo(proto), _jax.DeviceList((device,)), xc.CompileOptions()
+                    _jax.mlir.hlo_to_stablehlo(proto),
+                    _jax.DeviceList((device,)),
+                    xc.CompileOptions(),
                 )
                 outputs = executable.execute([jax.device_put(a, device) for a in arrays])
                 row = ("values", [np.asarray(o) for o in outputs])

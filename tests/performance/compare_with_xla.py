@@ -9,8 +9,18 @@ import sys
 from pathlib import Path
 
 WORKLOADS = Path(__file__).resolve().parents[3] / "shared" / "perf" / "dev" / "workloads"
-TEN = ("m_softmax_4096x1000", "m_layernorm_2048x768", "m_gelu_tanh_1e6", "m_dot_bias_relu_512", "m_cumsum_rows_512x4096",
-       "b_attention_h8_s256_d64", "b_mlp_train_b128_784_512_10", "b_lstm_t64_b16_d128", "b_jacobi_512_it100", "b_cnn_mnist_train_b32")
+TEN = (
+    "m_softmax_4096x1000",
+    "m_layernorm_2048x768",
+    "m_gelu_tanh_1e6",
+    "m_dot_bias_relu_512",
+    "m_cumsum_rows_512x4096",
+    "b_attention_h8_s256_d64",
+    "b_mlp_train_b128_784_512_10",
+    "b_lstm_t64_b16_d128",
+    "b_jacobi_512_it100",
+    "b_cnn_mnist_train_b32",
+)
 HEAD = """# Ten programs on our CPU backend and on real XLA
 
 `xe.compare.programs` of ten workloads of the performance suite, one thread each; made by `python tests/performance/compare_with_xla.py`.
@@ -28,7 +38,9 @@ if __name__ == "__main__":
     import xla_explorer as xe
 
     xe.warm_up("cpu")
-    table = xe.compare.programs({name: WORKLOADS / f"{name}.hlo" for name in TEN}, repeats=30, threads=1)
+    table = xe.compare.programs(
+        {name: WORKLOADS / f"{name}.hlo" for name in TEN}, repeats=30, threads=1
+    )
     print(table)
     if len(sys.argv) > 1:
         Path(sys.argv[1]).write_text(HEAD + table.to_markdown() + "\n" + TAIL)

@@ -18,7 +18,9 @@ from xla_explorer.explorer.sessions.compilation import program_steps
 class Contender:
     """cache=0 (the default here) compiles from scratch, as the harness wants a cold compile to be. placed=0: numpy's own arrays as inputs."""
 
-    def __init__(self, cache: int = 0, journal: str = "off", backend: str = "cpu", placed: int = 1) -> None:
+    def __init__(
+        self, cache: int = 0, journal: str = "off", backend: str = "cpu", placed: int = 1
+    ) -> None:
         self.placed = bool(placed)
         # XLA's contender makes its client here: neither side's imports and initialisation count as compilation.
         xe.warm_up(backend)
@@ -38,7 +40,9 @@ class Contender:
 
     def info(self, session: Any) -> dict[str, Any]:
         """Phase times, and how many steps run where."""
-        found: dict[str, Any] = {f"{name}_ms": seconds * 1e3 for name, seconds in session.seconds.items()}
+        found: dict[str, Any] = {
+            f"{name}_ms": seconds * 1e3 for name, seconds in session.seconds.items()
+        }
         for step in program_steps(session):
             found[f"steps_{step.runs_on}"] = found.get(f"steps_{step.runs_on}", 0) + 1
         return found

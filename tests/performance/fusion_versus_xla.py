@@ -61,7 +61,9 @@ def our_cost(text: str):  # type: ignore[no-untyped-def]
     from xla_explorer.backends.interfaces import CompileOptions
     from xla_explorer.explorer.measures.kernel_costs import program_cost
 
-    return program_cost(CpuCompiler().run_hlo_passes(xe.parse_hlo(text), CompileOptions(journal="off")).module)
+    return program_cost(
+        CpuCompiler().run_hlo_passes(xe.parse_hlo(text), CompileOptions(journal="off")).module
+    )
 
 
 def xla_cost(text: str):  # type: ignore[no-untyped-def]
@@ -82,7 +84,11 @@ def programs(python: str) -> list[tuple[str, str, str]]:
     sources = sorted(WORKLOADS.glob("b_*.hlo"))
     with tempfile.TemporaryDirectory() as folder:
         pairs = [(source, pathlib.Path(folder) / source.name) for source in sources]
-        subprocess.run([python, "-c", _XLA, *[str(part) for pair in pairs for part in pair]], check=True, timeout=900)
+        subprocess.run(
+            [python, "-c", _XLA, *[str(part) for pair in pairs for part in pair]],
+            check=True,
+            timeout=900,
+        )
         found += [(source.stem, source.read_text(), target.read_text()) for source, target in pairs]
     return found
 
@@ -95,8 +101,20 @@ def table(rows: list[tuple[str, str, str]]) -> list[str]:
         ours, theirs = our_cost(before), xla_cost(after)
         values: list[float] = []
         for a, b in zip(
-            (ours.kernels, ours.launches, ours.bytes_read / 1e6, ours.bytes_written / 1e6, ours.bytes_accessed / 1e6),
-            (theirs.kernels, theirs.launches, theirs.bytes_read / 1e6, theirs.bytes_written / 1e6, theirs.bytes_accessed / 1e6),
+            (
+                ours.kernels,
+                ours.launches,
+                ours.bytes_read / 1e6,
+                ours.bytes_written / 1e6,
+                ours.bytes_accessed / 1e6,
+            ),
+            (
+                theirs.kernels,
+                theirs.launches,
+                theirs.bytes_read / 1e6,
+                theirs.bytes_written / 1e6,
+                theirs.bytes_accessed / 1e6,
+            ),
             strict=True,
         ):
             values += [a, b]
@@ -108,7 +126,11 @@ def table(rows: list[tuple[str, str, str]]) -> list[str]:
 
 def _line(name: str, values: list[float]) -> str:
     cells = [f"{v:.0f}" for v in values[:4]] + [f"{v:.4g}" for v in values[4:]]
-    return "| " + " | ".join([name, *cells, f"{values[8] / values[9]:.2f}" if values[9] else "-"]) + " |"
+    return (
+        "| "
+        + " | ".join([name, *cells, f"{values[8] / values[9]:.2f}" if values[9] else "-"])
+        + " |"
+    )
 
 
 def main() -> int:

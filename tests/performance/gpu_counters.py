@@ -1,7 +1,7 @@
 """Work of every GPU kernel of the conformance corpus on the emulator, by emitter, and the same beside a file of another commit.
 
-    python -m tests.performance.gpu_counters --every 6 --out before.json      in a checkout of the one commit
-    python -m tests.performance.gpu_counters --every 6 --beside before.json   in a checkout of the other
+python -m tests.performance.gpu_counters --every 6 --out before.json      in a checkout of the one commit
+python -m tests.performance.gpu_counters --every 6 --beside before.json   in a checkout of the other
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ LIMIT = 1.02
 
 def corpus() -> list[Any]:
     """The development cases."""
-    spec = importlib.util.spec_from_file_location("conformance_harness_counters", SHARED / "conformance" / "conformance.py")
+    spec = importlib.util.spec_from_file_location(
+        "conformance_harness_counters", SHARED / "conformance" / "conformance.py"
+    )
     assert spec is not None and spec.loader is not None
     harness = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(harness)
@@ -36,18 +38,27 @@ def corpus() -> list[Any]:
 
 def counted(case: Any, known: dict[str, Any]) -> dict[str, Any]:
     """The emitter and counters of each kernel of a case; those of `known` where the PTX is the same."""
-    options = CompileOptions(journal="off", cache=False, backend_options={"device": "emulator", "architecture": "sm_80", "libraries": "never"})
+    options = CompileOptions(
+        journal="off",
+        cache=False,
+        backend_options={"device": "emulator", "architecture": "sm_80", "libraries": "never"},
+    )
     compiler = GpuCompiler()
     result = compiler.run_backend(compiler.run_hlo_passes(parse_hlo(case.hlo), options), options)
     ptx = result.executable.ptx
-    found = {"ptx": hashlib.sha256(result.stages["ptx"].text.encode()).hexdigest(), "emitters": {k.name: k.emitter for k in result.program.kernels}}
+    found = {
+        "ptx": hashlib.sha256(result.stages["ptx"].text.encode()).hexdigest(),
+        "emitters": {k.name: k.emitter for k in result.program.kernels},
+    }
     if known.get("ptx") == found["ptx"]:
         return {**found, "kernels": known["kernels"]}
     findings: list[Any] = []
     executor = EmulatedExecutor(LaunchOptions(counters=True, global_races=True), findings)
     with result.executable.start(list(case.inputs), executor, ptx=ptx) as run:
         run.run()
-    kernels = {name: totals(kernel.counters.rows()) for name, kernel in executor.load_ptx(ptx).items()}
+    kernels = {
+        name: totals(kernel.counters.rows()) for name, kernel in executor.load_ptx(ptx).items()
+    }
     return {**found, "kernels": kernels, "findings": [str(f) for f in findings]}
 
 
@@ -57,13 +68,21 @@ def totals(rows: list[dict[str, Any]]) -> list[int]:
     return [*[sum([int(row[name] or 0) for row in rows]) for name in COLUMNS[:3]], round(conflicts)]
 
 
-def rows(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[str, str, str, list[int], list[int]]]:
+def rows(
+    before: dict[str, Any], after: dict[str, Any]
+) -> Iterator[tuple[str, str, str, list[int], list[int]]]:
     """(case, emitter before, emitter after, counters before and after) of kernels of one name."""
     for case in after.keys() & before.keys():
         for name, new in after[case]["kernels"].items():
             if name in before[case]["kernels"]:
                 old = before[case]["kernels"][name]
-                yield f"{case} {name}", before[case]["emitters"].get(name, "?"), after[case]["emitters"].get(name, "?"), old, new
+                yield (
+                    f"{case} {name}",
+                    before[case]["emitters"].get(name, "?"),
+                    after[case]["emitters"].get(name, "?"),
+                    old,
+                    new,
+                )
 
 
 def report(before: dict[str, Any], after: dict[str, Any]) -> str:
@@ -76,13 +95,31 @@ def report(before: dict[str, Any], after: dict[str, Any]) -> str:
             continue
         groups.setdefault((old_emitter, new_emitter), []).append((old, new))
         if any(b > a * LIMIT + 0.5 for a, b in zip(old, new, strict=True)):
-            worse.append((max([b / max(a, 1) for a, b in zip(old, new, strict=True)]), f"{name} {old_emitter} -> {new_emitter}: {old} -> {new}"))
-    lines = [f"{'before':20} {'after':20} {'kernels':>7} " + " ".join([f"{c:>18}" for c in COLUMNS])]
+            worse.append(
+                (
+                    max([b / max(a, 1) for a, b in zip(old, new, strict=True)]),
+                    f"{name} {old_emitter} -> {new_emitter}: {old} -> {new}",
+                )
+            )
+    lines = [
+        f"{'before':20} {'after':20} {'kernels':>7} " + " ".join([f"{c:>18}" for c in COLUMNS])
+    ]
     for (a, b), pairs in sorted(groups.items()):
-        sums = [(sum([p[0][k] for p in pairs]), sum([p[1][k] for p in pairs])) for k in range(len(COLUMNS))]
-        lines.append(f"{a:20} {b:20} {len(pairs):7} " + " ".join([f"{y:>10} {y / x if x else 1:>7.3f}" for x, y in sums]))
-    lines += [f"{len(worse)} kernels are worse by more than {LIMIT}", *[text for _, text in sorted(worse, reverse=True)]]
-    lines += [f"FINDING {case}: {text}" for case, row in after.items() for text in row.get("findings", ())]
+        sums = [
+            (sum([p[0][k] for p in pairs]), sum([p[1][k] for p in pairs]))
+            for k in range(len(COLUMNS))
+        ]
+        lines.append(
+            f"{a:20} {b:20} {len(pairs):7} "
+            + " ".join([f"{y:>10} {y / x if x else 1:>7.3f}" for x, y in sums])
+        )
+    lines += [
+        f"{len(worse)} kernels are worse by more than {LIMIT}",
+        *[text for _, text in sorted(worse, reverse=True)],
+    ]
+    lines += [
+        f"FINDING {case}: {text}" for case, row in after.items() for text in row.get("findings", ())
+    ]
     return "\n".join(lines)
 
 

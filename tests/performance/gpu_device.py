@@ -92,7 +92,17 @@ CALLS = {
 SECTION_SECONDS = {
     "environment": 90, "sample": 90, "copy": 30, "memory": 150, "matmul": 150, "counters": 90, "perf": 480, "conformance": 510,
 }  # fmt: skip
-MEMORY = ("elementwise_chain", "softmax", "layernorm", "reduce_rows", "reduce_columns", "reduce_all", "transpose", "transpose_bf16", "row_moments")
+MEMORY = (
+    "elementwise_chain",
+    "softmax",
+    "layernorm",
+    "reduce_rows",
+    "reduce_columns",
+    "reduce_all",
+    "transpose",
+    "transpose_bf16",
+    "row_moments",
+)
 MATMUL = ("own", "library", "torch")
 COUNTED = ("softmax", "reduce_rows", "reduce_columns", "transpose", "matmul")
 _SAMPLE = 120
@@ -102,7 +112,9 @@ _MOST_CHILDREN = 25
 class Run:
     """All items and what is known of them. result: what the JSON holds."""
 
-    def __init__(self, settings: dict[str, Any], items: list[Item], out: Path, result: dict[str, Any]) -> None:
+    def __init__(
+        self, settings: dict[str, Any], items: list[Item], out: Path, result: dict[str, Any]
+    ) -> None:
         self.settings, self.items, self.out, self.result = settings, items, out, result
         self.rows: dict[Item, dict[str, Any]] = {}
         self.end = time.monotonic() + float(settings["seconds"])
@@ -115,7 +127,12 @@ class Run:
             deadline = min(self.end, time.monotonic() + SECTION_SECONDS[section])
             jobs = max(int(self.settings["jobs"]), 1) if section in ("sample", "conformance") else 1
             with ThreadPoolExecutor(jobs) as threads:
-                list(threads.map(lambda items, deadline=deadline: self._children(items, deadline), [chosen[n::jobs] for n in range(jobs)]))
+                list(
+                    threads.map(
+                        lambda items, deadline=deadline: self._children(items, deadline),
+                        [chosen[n::jobs] for n in range(jobs)],
+                    )
+                )
             self.save()
 
     def _children(self, items: list[Item], deadline: float) -> None:
@@ -133,7 +150,11 @@ class Run:
             task = json.dumps({"settings": self.settings, "items": items, "lines": str(lines)})
             with open(errors, "w") as stream:
                 child = subprocess.Popen(
-                    [sys.executable, str(HERE / "gpu_device_sections.py")], stdin=subprocess.PIPE, stderr=stream, text=True, start_new_session=True
+                    [sys.executable, str(HERE / "gpu_device_sections.py")],
+                    stdin=subprocess.PIPE,
+                    stderr=stream,
+                    text=True,
+                    start_new_session=True,
                 )
                 assert child.stdin is not None
                 child.stdin.write(task)
@@ -141,14 +162,21 @@ class Run:
                 begun, why = self._watch(child, lines, deadline)
             said = errors.read_text()[-1500:]
         if begun is not None and begun not in self.rows and why != "time":
-            self.rows[begun] = {"error": why or f"the process ended with status {child.returncode}", "said": said[-600:]}
+            self.rows[begun] = {
+                "error": why or f"the process ended with status {child.returncode}",
+                "said": said[-600:],
+            }
         elif begun is None and why != "time":
-            self.result.setdefault("problems", []).append({"status": child.returncode, "why": why, "said": said})
+            self.result.setdefault("problems", []).append(
+                {"status": child.returncode, "why": why, "said": said}
+            )
             return False
         self.save()
         return why != "time"
 
-    def _watch(self, child: subprocess.Popen[str], lines: Path, deadline: float) -> tuple[Item | None, str]:
+    def _watch(
+        self, child: subprocess.Popen[str], lines: Path, deadline: float
+    ) -> tuple[Item | None, str]:
         """(the item begun last, why the child was ended): reads lines until it is done, hangs, or the time is up."""
         begun: Item | None = None
         position, since, saved = 0, time.monotonic(), time.monotonic()
@@ -197,7 +225,10 @@ def write_json(path: Path, result: dict[str, Any]) -> None:
 
 def merged(results: list[dict[str, Any]]) -> dict[str, Any]:
     """Several calls as one result: each section from the last call that has it, what was not begun anywhere, and what was called when."""
-    calls = [{key: r.get(key) for key in ("date", "command", "commit", "problems") if r.get(key)} for r in results]
+    calls = [
+        {key: r.get(key) for key in ("date", "command", "commit", "problems") if r.get(key)}
+        for r in results
+    ]
     whole: dict[str, Any] = {}
     left: dict[str, int] = {}
     for r in results:
@@ -206,7 +237,13 @@ def merged(results: list[dict[str, Any]]) -> dict[str, Any]:
                 left.pop(section, None)
             if r.get("left_out", {}).get(section) and (section in r or section not in whole):
                 left[section] = r["left_out"][section]
-        whole.update({key: value for key, value in r.items() if key not in ("command", "problems", "left_out")})
+        whole.update(
+            {
+                key: value
+                for key, value in r.items()
+                if key not in ("command", "problems", "left_out")
+            }
+        )
     return {**whole, "calls": calls, **({"left_out": left} if left else {})}
 
 
@@ -234,41 +271,99 @@ def items_of(sections: list[str], given: argparse.Namespace) -> list[Item]:
         elif section in ("sample", "conformance"):
             from gpu_device_sections import load_module
 
-            harness = load_module(given.conformance / "conformance.py", "conformance_harness_device")
+            harness = load_module(
+                given.conformance / "conformance.py", "conformance_harness_device"
+            )
             cases = harness.load_cases(str(given.conformance / "dev"))
             named = [case.name for case in cases if re.search(given.filter, case.name)]
-            items += [(section, name) for name in named[:: max(len(named) // _SAMPLE, 1) if section == "sample" else given.every]]
+            items += [
+                (section, name)
+                for name in named[
+                    :: max(len(named) // _SAMPLE, 1) if section == "sample" else given.every
+                ]
+            ]
         else:
             from gpu_device_sections import workloads_of
 
             for w in workloads_of(given.perf):
-                if re.search(given.filter, w["name"]) and w["input_bytes"] + w["output_bytes"] <= given.max_bytes:
+                if (
+                    re.search(given.filter, w["name"])
+                    and w["input_bytes"] + w["output_bytes"] <= given.max_bytes
+                ):
                     items.append((section, w["name"]))
     return items
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print a short table. 0 when every item that was begun has a row without an error."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--emulate", action="store_true", help="on the emulator, at small sizes: proves the script, measures nothing")
-    parser.add_argument("--call", type=int, choices=CALLS, help="the sections of one of the three calls")
-    parser.add_argument("--sections", "--section", help="these sections, separated by commas (default: those of --call, or all)")
-    parser.add_argument("--pack", type=Path, metavar="ARCHIVE", help="collect what --conformance and --perf name into an archive, and end")
-    parser.add_argument("--corpora", type=Path, metavar="ARCHIVE", help="read the corpora from such an archive")
-    parser.add_argument("--merge", type=Path, nargs="+", metavar="JSON", help="write several calls' results as one, and end")
-    parser.add_argument("--report", type=Path, metavar="JSON", help="write a result's tables in Markdown, and end")
-    parser.add_argument("--jobs", type=int, default=4, help="processes that run conformance cases side by side")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--emulate",
+        action="store_true",
+        help="on the emulator, at small sizes: proves the script, measures nothing",
+    )
+    parser.add_argument(
+        "--call", type=int, choices=CALLS, help="the sections of one of the three calls"
+    )
+    parser.add_argument(
+        "--sections",
+        "--section",
+        help="these sections, separated by commas (default: those of --call, or all)",
+    )
+    parser.add_argument(
+        "--pack",
+        type=Path,
+        metavar="ARCHIVE",
+        help="collect what --conformance and --perf name into an archive, and end",
+    )
+    parser.add_argument(
+        "--corpora", type=Path, metavar="ARCHIVE", help="read the corpora from such an archive"
+    )
+    parser.add_argument(
+        "--merge",
+        type=Path,
+        nargs="+",
+        metavar="JSON",
+        help="write several calls' results as one, and end",
+    )
+    parser.add_argument(
+        "--report", type=Path, metavar="JSON", help="write a result's tables in Markdown, and end"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=4, help="processes that run conformance cases side by side"
+    )
     parser.add_argument("--conformance", type=Path, help="folder with conformance.py and dev/")
     parser.add_argument("--every", type=int, default=1, help="one conformance case in so many")
     parser.add_argument("--perf", type=Path, help="folder with perf.py and dev/")
-    parser.add_argument("--filter", default="", help="only cases and workloads in whose name this regular expression is found")
-    parser.add_argument("--max-bytes", type=int, default=1 << 32, help="skip workloads with larger inputs and outputs")
+    parser.add_argument(
+        "--filter",
+        default="",
+        help="only cases and workloads in whose name this regular expression is found",
+    )
+    parser.add_argument(
+        "--max-bytes",
+        type=int,
+        default=1 << 32,
+        help="skip workloads with larger inputs and outputs",
+    )
     parser.add_argument("--repeats", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--gigabytes", type=float, default=1.0, help="size of the memory-bound programs' main argument")
+    parser.add_argument(
+        "--gigabytes",
+        type=float,
+        default=1.0,
+        help="size of the memory-bound programs' main argument",
+    )
     parser.add_argument("--matrix", type=int, default=8192)
     parser.add_argument("--seconds", type=float, default=540, help="no new item after this time")
-    parser.add_argument("--item-seconds", type=float, default=120, help="a child that is silent for so long is replaced")
+    parser.add_argument(
+        "--item-seconds",
+        type=float,
+        default=120,
+        help="a child that is silent for so long is replaced",
+    )
     parser.add_argument("--in-process", action="store_true", help="no child processes (for tests)")
     parser.add_argument("--out", type=Path, help="the JSON to write")
     given = parser.parse_args(arguments)
@@ -294,9 +389,13 @@ def main(arguments: list[str] | None = None) -> int:
         return measure(parser, given, arguments)
 
 
-def measure(parser: argparse.ArgumentParser, given: argparse.Namespace, arguments: list[str] | None) -> int:
+def measure(
+    parser: argparse.ArgumentParser, given: argparse.Namespace, arguments: list[str] | None
+) -> int:
     """`main`, with the corpora where `given` says."""
-    sections = given.sections.split(",") if given.sections else list(CALLS.get(given.call, SECTIONS))
+    sections = (
+        given.sections.split(",") if given.sections else list(CALLS.get(given.call, SECTIONS))
+    )
     if wrong := set(sections) - set(SECTIONS):
         parser.error(f"no section {', '.join(sorted(wrong))}; there are {', '.join(SECTIONS)}")
     settings = {
@@ -309,13 +408,23 @@ def measure(parser: argparse.ArgumentParser, given: argparse.Namespace, argument
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "command": " ".join(sys.argv if arguments is None else ["gpu_device.py", *arguments]),
         "python": platform.python_version(),
-        "commit": subprocess.run(["git", "rev-parse", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False).stdout.strip(),
+        "commit": subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False
+        ).stdout.strip(),
     }
     run = Run(settings, items_of(sections, given), given.out, result)
     if given.in_process:
         from gpu_device_sections import run_items
 
-        run_items(settings, run.items, lambda line: run.rows.__setitem__((line["section"], line["name"]), line["row"]) if "row" in line else None)
+        run_items(
+            settings,
+            run.items,
+            lambda line: (
+                run.rows.__setitem__((line["section"], line["name"]), line["row"])
+                if "row" in line
+                else None
+            ),
+        )
         run.save()
     else:
         run.measure()

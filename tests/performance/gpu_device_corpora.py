@@ -35,5 +35,11 @@ def pack(archive: Path, conformance: Path | None, perf: Path | None) -> int:
 def unpack(archive: Path, folder: Path) -> dict[str, Path]:
     """Put it into a folder; where each corpus is now."""
     with tarfile.open(archive) as packed:
-        packed.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # Python 3.11.4 and later
-    return {name: folder / name for name, harness in _HARNESSES.items() if (folder / name / harness).exists()}
+        packed.extractall(
+            folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {})
+        )  # Python 3.11.4 and later
+    return {
+        name: folder / name
+        for name, harness in _HARNESSES.items()
+        if (folder / name / harness).exists()
+    }

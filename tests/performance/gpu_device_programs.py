@@ -24,7 +24,9 @@ def memory_bound(elements: int, row: int = 4096) -> list[Program]:
     n, m = max(elements // row, 1), row
     matrix, vector = f"f32[{n},{m}]", f"f32[{n}]"
 
-    def program(name: str, helpers: str, body: str, result: int, more: tuple[tuple[int, ...], ...] = ()) -> Program:
+    def program(
+        name: str, helpers: str, body: str, result: int, more: tuple[tuple[int, ...], ...] = ()
+    ) -> Program:
         text = f"HloModule {name}\n{helpers}ENTRY e {{\n  x = {matrix} parameter(0)\n{body}}}\n"
         read = 4 * (n * m + sum([s[0] for s in more]))
         return Program(name, text, ((n, m), *more), "f32", read + 4 * result, 0)
@@ -123,4 +125,6 @@ ENTRY e {{
   ROOT c = {kind} dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
 }}
 """
-    return Program("matmul_bf16", text, ((size, size), (size, size)), "bf16", 6 * size * size, 2 * size**3)
+    return Program(
+        "matmul_bf16", text, ((size, size), (size, size)), "bf16", 6 * size * size, 2 * size**3
+    )

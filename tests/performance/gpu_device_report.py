@@ -10,7 +10,11 @@ from typing import Any
 
 Item = tuple[str, str]
 SECTIONS = ("environment", "sample", "copy", "memory", "matmul", "counters", "perf", "conformance")
-_TIMES = {"n": "timed runs", "median_us": "median of them, microseconds", "iqr_us": "interquartile range, microseconds"}
+_TIMES = {
+    "n": "timed runs",
+    "median_us": "median of them, microseconds",
+    "iqr_us": "interquartile range, microseconds",
+}
 _PROGRAM = {
     **_TIMES, "name": "of the program", "bytes": "of arguments and results, each once", "kernels": "steps of the program", "steps": "their functions",
     "emitters": "who wrote each kernel, and its launch", "ptxas": "registers, shared memory, spills and occupancy by kernel",
@@ -71,7 +75,9 @@ def tables(items: list[Item], rows: dict[Item, dict[str, Any]]) -> dict[str, Any
         row = rows.get((section, name))
         if row is not None:
             by[section].append({"name": name, **row})
-    result: dict[str, Any] = {section: by[section][0] for section in ("environment", "copy") if by[section]}
+    result: dict[str, Any] = {
+        section: by[section][0] for section in ("environment", "copy") if by[section]
+    }
     if "device" in result.get("environment", {}):
         result["device"] = result["environment"]["device"]
     bandwidth = result.get("copy", {}).get("GB/s")
@@ -93,20 +99,38 @@ def tables(items: list[Item], rows: dict[Item, dict[str, Any]]) -> dict[str, Any
         result["perf_summary"] = {
             "workloads": len(by["perf"]),
             "errors": [r["name"] for r in by["perf"] if "error" in r or r.get("wrong")],
-            "geometric_mean_device": geometric_mean([r["ratio_device"] for r in by["perf"] if r.get("ratio_device")]),
-            "geometric_mean_busy": geometric_mean([r["ratio_busy"] for r in by["perf"] if r.get("ratio_busy")]),
-            "geometric_mean_wall": geometric_mean([r["ratio_wall"] for r in by["perf"] if r.get("ratio_wall")]),
+            "geometric_mean_device": geometric_mean(
+                [r["ratio_device"] for r in by["perf"] if r.get("ratio_device")]
+            ),
+            "geometric_mean_busy": geometric_mean(
+                [r["ratio_busy"] for r in by["perf"] if r.get("ratio_busy")]
+            ),
+            "geometric_mean_wall": geometric_mean(
+                [r["ratio_wall"] for r in by["perf"] if r.get("ratio_wall")]
+            ),
         }
-    left = {section: chosen[section] - len(by[section]) for section in SECTIONS if chosen[section] > len(by[section])}
+    left = {
+        section: chosen[section] - len(by[section])
+        for section in SECTIONS
+        if chosen[section] > len(by[section])
+    }
     return {**result, "left_out": left} if left else result
 
 
 def _with_share(row: dict[str, Any], bandwidth: float | None) -> dict[str, Any]:
-    return {**row, "share_of_copy": round(row["GB/s"] / bandwidth, 4)} if bandwidth and row.get("GB/s") else row
+    return (
+        {**row, "share_of_copy": round(row["GB/s"] / bandwidth, 4)}
+        if bandwidth and row.get("GB/s")
+        else row
+    )
 
 
 def _conformance(rows: list[dict[str, Any]], cases: int) -> dict[str, Any]:
-    failures = {row["name"]: row.get("problem") or row.get("error") for row in rows if row.get("problem") or row.get("error")}
+    failures = {
+        row["name"]: row.get("problem") or row.get("error")
+        for row in rows
+        if row.get("problem") or row.get("error")
+    }
     passed = len(rows) - len(failures)
     return {
         "cases": cases, "run": len(rows), "passed": passed, "share": passed / len(rows), "failed": len(failures),
@@ -124,7 +148,13 @@ def unknown_fields(result: dict[str, Any]) -> list[str]:
     found = [name for name in result if name not in SCHEMA and name not in SCHEMA[""]]
     for section, known in SCHEMA.items():
         value = result.get(section)
-        rows = value if isinstance(value, list) else list(value.values()) if section == "matmul" and value else [value or {}]
+        rows = (
+            value
+            if isinstance(value, list)
+            else list(value.values())
+            if section == "matmul" and value
+            else [value or {}]
+        )
         found += [f"{section}/{field}" for row in rows for field in row if field not in known]
     return list(dict.fromkeys(found))
 
@@ -134,16 +164,26 @@ def markdown(result: dict[str, Any]) -> str:
     device, copy = result.get("device", {}), result.get("copy", {})
     lines = [f"## {device.get('name', 'no device')}, {str(result.get('date', ''))[:10]}", ""]
     if device.get("driver") == 0:
-        lines += ["**Emulated: these figures prove the script and say nothing about a device.**", ""]
-    for section, words in (("sample", "a sample of the conformance cases"), ("conformance", "all conformance cases")):
+        lines += [
+            "**Emulated: these figures prove the script and say nothing about a device.**",
+            "",
+        ]
+    for section, words in (
+        ("sample", "a sample of the conformance cases"),
+        ("conformance", "all conformance cases"),
+    ):
         if section in result:
             found = result[section]
-            lines.append(f"- {words}: {found['passed']} of {found['run']} pass ({_percent(found['share'])})")
+            lines.append(
+                f"- {words}: {found['passed']} of {found['run']} pass ({_percent(found['share'])})"
+            )
     if copy.get("GB/s"):
         lines.append(f"- copy on the device: {copy['GB/s']:,} GB/s, read and written")
     summary = result.get("perf_summary", {})
     if summary.get("geometric_mean_device"):
-        lines.append(f"- beside XLA, geometric mean of device times: {summary['geometric_mean_device']:.3f} (below 1: ours is faster)")
+        lines.append(
+            f"- beside XLA, geometric mean of device times: {summary['geometric_mean_device']:.3f} (below 1: ours is faster)"
+        )
     if summary.get("geometric_mean_busy"):
         lines.append(f"- the same of times without launching: {summary['geometric_mean_busy']:.3f}")
     for section, count in result.get("left_out", {}).items():
@@ -168,8 +208,17 @@ def markdown(result: dict[str, Any]) -> str:
 def _table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     if not rows:
         return []
-    cells = [[str(cell).replace("|", "\\|").replace("\n", " ")[:120] for cell in row] for row in rows]
-    return ["", f"### {title}", "", f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}", *[f"| {' | '.join(row)} |" for row in cells]]
+    cells = [
+        [str(cell).replace("|", "\\|").replace("\n", " ")[:120] for cell in row] for row in rows
+    ]
+    return [
+        "",
+        f"### {title}",
+        "",
+        f"| {' | '.join(columns)} |",
+        f"|{'---|' * len(columns)}",
+        *[f"| {' | '.join(row)} |" for row in cells],
+    ]
 
 
 def _number(value: Any) -> str:
@@ -181,23 +230,37 @@ def _percent(value: Any) -> str:
 
 
 def _error(row: dict[str, Any]) -> str:
-    return row["error"] if "error" in row else "" if row.get("relative_error") is None else f"{row['relative_error']:.1e}"
+    return (
+        row["error"]
+        if "error" in row
+        else ""
+        if row.get("relative_error") is None
+        else f"{row['relative_error']:.1e}"
+    )
 
 
-def print_report(result: dict[str, Any], items: list[Item], rows: dict[Item, dict[str, Any]]) -> None:
+def print_report(
+    result: dict[str, Any], items: list[Item], rows: dict[Item, dict[str, Any]]
+) -> None:
     """The short table, the end of which a caller sees."""
     for problem in result.get("problems", ()):
         print(f"a child ended before its first item: {problem}")
     for (section, name), row in rows.items():
         if "error" in row and section not in ("sample", "conformance", "perf"):
             print(f"{section} {name}: {row['error']}")
-    print(f"{result.get('device', {}).get('name', 'no device')}, driver {result.get('device', {}).get('driver')}, {result.get('date')}")
+    print(
+        f"{result.get('device', {}).get('name', 'no device')}, driver {result.get('device', {}).get('driver')}, {result.get('date')}"
+    )
     if "copy" in result:
         print(f"copy {result['copy'].get('GB/s')} GB/s")
     for row in result.get("memory", []):
-        print(f"{row['name']:20} {row.get('GB/s', '')} GB/s, {row.get('share_of_copy', row.get('error'))} of copy, error {row.get('relative_error')}")
+        print(
+            f"{row['name']:20} {row.get('GB/s', '')} GB/s, {row.get('share_of_copy', row.get('error'))} of copy, error {row.get('relative_error')}"
+        )
     for name, row in result.get("matmul", {}).items():
-        print(f"matmul {name:10} {row.get('TFLOP/s')} TFLOP/s, {row.get('share_of_cublas', row.get('error'))} of cuBLAS, error {row.get('relative_error')}")
+        print(
+            f"matmul {name:10} {row.get('TFLOP/s')} TFLOP/s, {row.get('share_of_cublas', row.get('error'))} of cuBLAS, error {row.get('relative_error')}"
+        )
     for section in ("sample", "conformance"):
         if section in result:
             found = result[section]
@@ -205,8 +268,22 @@ def print_report(result: dict[str, Any], items: list[Item], rows: dict[Item, dic
             for name, problem in list(found["failures"].items())[:5]:
                 print(f"  {name}: {str(problem)[:160]}")
     for row in result.get("perf", []):
-        shown = ("busy_us", "ratio_busy", "ratio_device", "ratio_wall", "wrong", "error", "jax", "jax_profiler")
-        print(f"{row['name']:34} {row.get('device', {}).get('median_us')} us", {key: row[key] for key in shown if row.get(key)})
+        shown = (
+            "busy_us",
+            "ratio_busy",
+            "ratio_device",
+            "ratio_wall",
+            "wrong",
+            "error",
+            "jax",
+            "jax_profiler",
+        )
+        print(
+            f"{row['name']:34} {row.get('device', {}).get('median_us')} us",
+            {key: row[key] for key in shown if row.get(key)},
+        )
     print(result.get("perf_summary", ""))
     if len(rows) < len(items):
-        print(f"{len(items) - len(rows)} of {len(items)} items were not begun in time: run those sections again with --sections")
+        print(
+            f"{len(items) - len(rows)} of {len(items)} items were not begun in time: run those sections again with --sections"
+        )

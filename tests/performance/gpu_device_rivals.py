@@ -24,7 +24,9 @@ def _from_jaxlib(name: str) -> Any:
         try:
             found: Any = importlib.import_module(head)
             for part in inner:
-                found = getattr(found, part, None) or importlib.import_module(f"{found.__name__}.{part}")
+                found = getattr(found, part, None) or importlib.import_module(
+                    f"{found.__name__}.{part}"
+                )
         except (ImportError, AttributeError):
             continue
         if hasattr(found, name):
@@ -32,7 +34,9 @@ def _from_jaxlib(name: str) -> Any:
     raise RuntimeError(f"this jaxlib has no {name}")
 
 
-_IN_FULL = re.compile(r"^(?!.*operand_precision)(.* (?:dot|convolution)\(.*?)(, metadata=.*)?$", re.MULTILINE)
+_IN_FULL = re.compile(
+    r"^(?!.*operand_precision)(.* (?:dot|convolution)\(.*?)(, metadata=.*)?$", re.MULTILINE
+)
 
 
 def in_full_precision(text: str) -> str:
@@ -70,7 +74,9 @@ class Jax:
         options, client = xla_client.CompileOptions(), self.device.client
         problems = []
         for make in (
-            lambda: client.compile_and_load(module, _from_jaxlib("DeviceList")((self.device,)), options),
+            lambda: client.compile_and_load(
+                module, _from_jaxlib("DeviceList")((self.device,)), options
+            ),
             lambda: client.compile_and_load(module, [self.device], options),
             lambda: client.compile(module, options),
         ):
@@ -87,7 +93,11 @@ class Jax:
     def wall(self, prepared: tuple[Any, list[Any]], repeats: int) -> float:
         """Microseconds a run, runs queued one after the other."""
         last: list[Any] = []
-        return pipelined(lambda: last.__setitem__(slice(None), prepared[0].execute(prepared[1])), lambda: self.jax.block_until_ready(last), repeats)
+        return pipelined(
+            lambda: last.__setitem__(slice(None), prepared[0].execute(prepared[1])),
+            lambda: self.jax.block_until_ready(last),
+            repeats,
+        )
 
     def busy(self, prepared: tuple[Any, list[Any]], repeats: int) -> float | None:
         """Microseconds a run that the device was busy, by the profiler; None when its trace has no device."""

@@ -46,7 +46,9 @@ class Bench:
     """settings: of the whole run, see `gpu_device.main`. say: gets what is known of a row before it is done: it stays the row when the
     rival does not answer."""
 
-    def __init__(self, settings: dict[str, Any], say: Callable[[dict[str, Any]], None] = lambda row: None) -> None:
+    def __init__(
+        self, settings: dict[str, Any], say: Callable[[dict[str, Any]], None] = lambda row: None
+    ) -> None:
         self.settings, self.say = settings, say
         self.emulate, self.repeats = bool(settings["emulate"]), int(settings["repeats"])
         self.device = "emulator" if self.emulate else "cuda"
@@ -56,7 +58,9 @@ class Bench:
 
     def compile(self, text: str, **options: Any) -> Any:
         """A session for the device."""
-        return xe.compile(text, backend="gpu", device=self.device, journal="off", verify=False, **options)
+        return xe.compile(
+            text, backend="gpu", device=self.device, journal="off", verify=False, **options
+        )
 
     def microseconds(self, launch: Callable[[], Any], repeats: int | None = None) -> list[float]:
         """Device times of a launch by events."""
@@ -86,9 +90,13 @@ class Bench:
                 row[name] = getattr(importlib.import_module(name), "__version__", "found")
             except Exception as problem:
                 row[name] = f"{type(problem).__name__}: {problem}"[:200]
-        session = self.compile("HloModule h\nENTRY e { x = f32[1000] parameter(0) ROOT r = f32[1000] tanh(x) }")
+        session = self.compile(
+            "HloModule h\nENTRY e { x = f32[1000] parameter(0) ROOT r = f32[1000] tanh(x) }"
+        )
         x = np.linspace(-2, 2, 1000, dtype=np.float32)
-        row["first_kernel_error"] = float(np.abs(session.executable.execute([x])[0] - np.tanh(x)).max())
+        row["first_kernel_error"] = float(
+            np.abs(session.executable.execute([x])[0] - np.tanh(x)).max()
+        )
         if not self.emulate:
             row["code"] = self.executor.load_ptx(session.executable.ptx).made_by
         return row
@@ -102,14 +110,25 @@ class Bench:
         size = int(self.settings["bytes"])
         source, target = self.executor.allocate(size), self.executor.allocate(size)
         self.executor.write(source.address, np.zeros(size, np.uint8))
-        times = self.microseconds(lambda: self.executor.copy_on_device(source.address, target.address, size))
-        return {"bytes": 2 * size, **spread(times), "GB/s": round(2 * size / median(times) / 1e3, 1)}
+        times = self.microseconds(
+            lambda: self.executor.copy_on_device(source.address, target.address, size)
+        )
+        return {
+            "bytes": 2 * size,
+            **spread(times),
+            "GB/s": round(2 * size / median(times) / 1e3, 1),
+        }
 
     def memory(self, item: str) -> dict[str, Any]:
         """A memory-bound program: values at a small size, times at the full one."""
         row_length = 128 if self.emulate else 4096
-        found = {p.name: p for p in memory_bound(int(self.settings["bytes"]) // 4, row_length)}[item]
-        small = {p.name: p for p in memory_bound(min(_SMALL, int(self.settings["bytes"]) // 4), row_length)}[item]
+        found = {p.name: p for p in memory_bound(int(self.settings["bytes"]) // 4, row_length)}[
+            item
+        ]
+        small = {
+            p.name: p
+            for p in memory_bound(min(_SMALL, int(self.settings["bytes"]) // 4), row_length)
+        }[item]
         row = self.program(found)
         row["relative_error"] = self.error_of(small)
         return row
@@ -118,23 +137,36 @@ class Bench:
         """A bf16 product: `own` kernel, `library`, or `torch` (cuBLAS)."""
         size = int(self.settings["matrix"])
         if item == "torch":
-            return {"TFLOP/s": torch_matmul(size, self.repeats)} if not self.emulate else {"TFLOP/s": None}
+            return (
+                {"TFLOP/s": torch_matmul(size, self.repeats)}
+                if not self.emulate
+                else {"TFLOP/s": None}
+            )
         program = matrix_product(size)
         row = self.program(program, libraries="never" if item == "own" else "auto")
         row["nvidia_smi"] = nvidia_smi()  # the clocks under load, while they last
-        row["relative_error"] = self.error_of(program, rows=8, libraries="never" if item == "own" else "auto")
+        row["relative_error"] = self.error_of(
+            program, rows=8, libraries="never" if item == "own" else "auto"
+        )
         return row
 
     def counters(self, item: str) -> dict[str, Any]:
         """Hardware counters of a program's kernels."""
-        return {"absent": "there is no device"} if self.emulate else counters_of(self.settings, item, 45)
+        return (
+            {"absent": "there is no device"}
+            if self.emulate
+            else counters_of(self.settings, item, 45)
+        )
 
     def once(self, item: str) -> dict[str, Any]:
         """A program of `memory`, or our product, run once: what is looked at from outside."""
         if item == "matmul":
             program, options = matrix_product(int(self.settings["matrix"])), {"libraries": "never"}
         else:
-            program, options = {p.name: p for p in memory_bound(int(self.settings["bytes"]) // 4, 4096)}[item], {}
+            program, options = (
+                {p.name: p for p in memory_bound(int(self.settings["bytes"]) // 4, 4096)}[item],
+                {},
+            )
         with self.compile(program.text, **options).executable.start(self.arguments(program)) as run:
             run.run()
             self.executor.synchronize()
@@ -151,12 +183,18 @@ class Bench:
         """Times of one generated program."""
         session = self.compile(p.text, **options)
         executable = session.executable
-        row: dict[str, Any] = {"bytes": p.bytes, "kernels": len(executable.steps), "steps": [s.function for s in executable.steps]}
+        row: dict[str, Any] = {
+            "bytes": p.bytes,
+            "kernels": len(executable.steps),
+            "steps": [s.function for s in executable.steps],
+        }
         row["emitters"] = [f"{k.emitter} {k.launch}" for k in executable.program.kernels]
         if find_ptxas() is not None and executable.program.kernels:
             ptx = executable.ptx
             report = assemble_ptx(ptx.text, ptx.architecture)
-            row["ptxas"] = resource_rows(executable.program.kernels, report, gpu_architecture(ptx.architecture))
+            row["ptxas"] = resource_rows(
+                executable.program.kernels, report, gpu_architecture(ptx.architecture)
+            )
         with executable.start(self.arguments(p)) as run:
             times = self.microseconds(run.launcher())
         row.update(spread(times))
@@ -183,9 +221,13 @@ class Bench:
         folder = Path(self.settings["conformance"])
         if not self._cases:
             self._harness = load_module(folder / "conformance.py", "conformance_harness_device")
-            self._cases = {case.name: case for case in self._harness.load_cases(str(folder / "dev"))}
+            self._cases = {
+                case.name: case for case in self._harness.load_cases(str(folder / "dev"))
+            }
         case = self._cases[item]
-        good, problem, _ = self._harness.compare_case(self.compile(case.hlo).run_flat(case.inputs), case)
+        good, problem, _ = self._harness.compare_case(
+            self.compile(case.hlo).run_flat(case.inputs), case
+        )
         return {} if good else {"problem": str(problem)[:300]}
 
     def perf(self, item: str) -> dict[str, Any]:
@@ -195,7 +237,10 @@ class Bench:
         base = folder / "dev"
         w = {w["name"]: w for w in workloads_of(folder)}[item]
         text, inputs = harness.load_text(str(base), w), harness.make_inputs(w["inputs"])
-        row: dict[str, Any] = {"bytes": w["input_bytes"] + w["output_bytes"], "flops": w.get("flops")}
+        row: dict[str, Any] = {
+            "bytes": w["input_bytes"] + w["output_bytes"],
+            "flops": w.get("flops"),
+        }
         rival = self._rival(row)
         started = time.perf_counter()
         session = self.compile(text)
@@ -204,11 +249,20 @@ class Bench:
             launch()
             row["compile_and_first_run_s"] = round(time.perf_counter() - started, 3)
             steps = program_steps(session)
-            row["steps"] = {kind: sum(s.runs_on == kind for s in steps) for kind in sorted({s.runs_on for s in steps})}
+            row["steps"] = {
+                kind: sum(s.runs_on == kind for s in steps)
+                for kind in sorted({s.runs_on for s in steps})
+            }
             ours = run.results()
             (first,) = self.microseconds(launch, 1)
             repeats = min(max(int(_ROUNDS_US / first), 1), self.repeats)
-            self.say({**row, "device": spread(self.microseconds(launch, repeats)), "jax": "the comparison with it did not end"})
+            self.say(
+                {
+                    **row,
+                    "device": spread(self.microseconds(launch, repeats)),
+                    "jax": "the comparison with it did not end",
+                }
+            )
             theirs = self._prepared(rival, text, inputs, row)
             want = self._reference(rival if theirs else None, text, inputs, theirs)
             row["wrong"] = harness.compare(want, self._exact(session, text, inputs, ours), w)
@@ -228,17 +282,33 @@ class Bench:
         row["GB/s"] = round(row["bytes"] / median(device) / 1e3, 1)
         if row["flops"]:
             row["TFLOP/s"] = round(row["flops"] / median(device) / 1e6, 3)
-        asked = any(thunk.kind == "while" and thunk.trips is None for thunk in session.executable.program.walk())
-        row["work"] = [] if asked else longest_steps(session.executable, inputs, 1 if self.emulate or median(device) > _LONG_US else 5)
+        asked = any(
+            thunk.kind == "while" and thunk.trips is None
+            for thunk in session.executable.program.walk()
+        )
+        row["work"] = (
+            []
+            if asked
+            else longest_steps(
+                session.executable, inputs, 1 if self.emulate or median(device) > _LONG_US else 5
+            )
+        )
         if rival and theirs:
-            row["jax_wall_us"], row["ratio_wall"] = median(their_wall), median(wall) / median(their_wall)
+            row["jax_wall_us"], row["ratio_wall"] = (
+                median(their_wall),
+                median(wall) / median(their_wall),
+            )
             try:
                 busy = rival.busy(theirs, their_repeats)
             except Exception as problem:
                 row["jax_profiler"] = f"{type(problem).__name__}: {str(problem)[:300]}"
             else:
                 if busy:
-                    row["jax_device_us"], row["ratio_device"], row["ratio_busy"] = busy, median(device) / busy, row["busy_us"] / busy
+                    row["jax_device_us"], row["ratio_device"], row["ratio_busy"] = (
+                        busy,
+                        median(device) / busy,
+                        row["busy_us"] / busy,
+                    )
                 else:
                     row["jax_profiler"] = "its trace has no device"
         return row
@@ -286,7 +356,10 @@ class Bench:
 
 def relative_error(ours: list[Any], want: list[Any]) -> float:
     """‖ours − reference‖ / ‖reference‖ of all leaves together; of finite elements."""
-    a, b = [np.concatenate([np.asarray(x).astype(np.complex128).reshape(-1) for x in part]) for part in (ours, want)]
+    a, b = [
+        np.concatenate([np.asarray(x).astype(np.complex128).reshape(-1) for x in part])
+        for part in (ours, want)
+    ]
     finite = np.isfinite(a) & np.isfinite(b)
     return float(np.linalg.norm((a - b)[finite]) / max(float(np.linalg.norm(b[finite])), 1e-30))
 
@@ -297,7 +370,12 @@ def longest_steps(executable: Any, inputs: list[Any], repeats: int) -> list[dict
     rows = []
     for timing in executable.profile(inputs, repeats=repeats).kernels:
         name = timing.step.function
-        row = {"name": name, "runs_on": timing.step.runs_on, "us": round(median(list(timing.samples_us)) * timing.calls, 3), "calls": timing.calls}
+        row = {
+            "name": name,
+            "runs_on": timing.step.runs_on,
+            "us": round(median(list(timing.samples_us)) * timing.calls, 3),
+            "calls": timing.calls,
+        }
         rows.append({**row, "emitter": emitters[name]} if name in emitters else row)
     return sorted(rows, key=lambda row: -row["us"])[:8]
 
@@ -311,7 +389,11 @@ def workloads_of(folder: Path) -> list[dict[str, Any]]:
 
 def leaves(value: Any) -> list[Any]:
     """A nested tuple as a flat list."""
-    return [x for part in value for x in leaves(part)] if isinstance(value, tuple) else [np.asarray(value)]
+    return (
+        [x for part in value for x in leaves(part)]
+        if isinstance(value, tuple)
+        else [np.asarray(value)]
+    )
 
 
 def load_module(path: Path, name: str) -> Any:
@@ -327,10 +409,16 @@ def load_module(path: Path, name: str) -> Any:
 def spread(values: list[float]) -> dict[str, Any]:
     """n, median and interquartile range in microseconds."""
     low, high = np.percentile(values, [25, 75])
-    return {"n": len(values), "median_us": round(median(values), 3), "iqr_us": round(float(high - low), 3)}
+    return {
+        "n": len(values),
+        "median_us": round(median(values), 3),
+        "iqr_us": round(float(high - low), 3),
+    }
 
 
-def run_items(settings: dict[str, Any], items: list[tuple[str, str]], write: Callable[[dict[str, Any]], None]) -> int:
+def run_items(
+    settings: dict[str, Any], items: list[tuple[str, str]], write: Callable[[dict[str, Any]], None]
+) -> int:
     """Every (section, item): a line when it begins and one with its row or error. 0, or CONTEXT_LOST."""
     at = ["", ""]
     bench = Bench(settings, lambda row: write({"section": at[0], "name": at[1], "row": row}))

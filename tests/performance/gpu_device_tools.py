@@ -25,7 +25,9 @@ _METRICS = (
 
 def _tool(name: str) -> str | None:
     """On the path, or where images with CUDA have it."""
-    return shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin:/usr/local/nvidia/bin:/usr/bin")
+    return shutil.which(name) or shutil.which(
+        name, path="/usr/local/cuda/bin:/usr/local/nvidia/bin:/usr/bin"
+    )
 
 
 def nvidia_smi() -> dict[str, str]:
@@ -35,12 +37,20 @@ def nvidia_smi() -> dict[str, str]:
         return {"absent": "nvidia-smi is not on the path"}
     try:
         run = subprocess.run(
-            [tool, f"--query-gpu={','.join(_FACTS)}", "--format=csv,noheader", "--id=0"], capture_output=True, text=True, timeout=20, check=False
+            [tool, f"--query-gpu={','.join(_FACTS)}", "--format=csv,noheader", "--id=0"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
         return {"absent": str(problem)[:200]}
     values = run.stdout.strip().split(", ")
-    return dict(zip(_FACTS, values, strict=True)) if len(values) == len(_FACTS) else {"absent": (run.stdout + run.stderr).strip()[:200]}
+    return (
+        dict(zip(_FACTS, values, strict=True))
+        if len(values) == len(_FACTS)
+        else {"absent": (run.stdout + run.stderr).strip()[:200]}
+    )
 
 
 def ncu_version() -> str:
@@ -49,7 +59,9 @@ def ncu_version() -> str:
     if tool is None:
         return "not on the path"
     try:
-        run = subprocess.run([tool, "--version"], capture_output=True, text=True, timeout=20, check=False)
+        run = subprocess.run(
+            [tool, "--version"], capture_output=True, text=True, timeout=20, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as problem:
         return str(problem)[:200]
     return (run.stdout.strip().splitlines() or ["no answer"])[-1]
@@ -61,11 +73,24 @@ def counters_of(settings: dict[str, Any], item: str, seconds: float) -> dict[str
     if tool is None:
         return {"absent": "ncu is not on the path"}
     script = Path(__file__).resolve().parent / "gpu_device_sections.py"
-    command = [tool, "--csv", "--clock-control", "none", "--metrics", ",".join(_METRICS), sys.executable, str(script)]
+    command = [
+        tool,
+        "--csv",
+        "--clock-control",
+        "none",
+        "--metrics",
+        ",".join(_METRICS),
+        sys.executable,
+        str(script),
+    ]
     with tempfile.TemporaryDirectory() as folder:
-        task = json.dumps({"settings": settings, "items": [("once", item)], "lines": f"{folder}/lines.jsonl"})
+        task = json.dumps(
+            {"settings": settings, "items": [("once", item)], "lines": f"{folder}/lines.jsonl"}
+        )
         try:
-            run = subprocess.run(command, input=task, capture_output=True, text=True, timeout=seconds, check=False)
+            run = subprocess.run(
+                command, input=task, capture_output=True, text=True, timeout=seconds, check=False
+            )
         except (OSError, subprocess.TimeoutExpired) as problem:
             return {"absent": str(problem)[-200:]}
     rows = counter_rows(run.stdout)
@@ -79,7 +104,9 @@ def counter_rows(text: str) -> list[dict[str, str]]:
     if start is None:
         return []
     rows: dict[str, dict[str, str]] = {}
-    for row in csv.DictReader(io.StringIO("\n".join(line for line in lines[start:] if line.startswith('"')))):
+    for row in csv.DictReader(
+        io.StringIO("\n".join(line for line in lines[start:] if line.startswith('"')))
+    ):
         if row.get("Metric Name"):
             found = rows.setdefault(str(row["ID"]), {"kernel": str(row["Kernel Name"])})
             found[str(row["Metric Name"])] = f"{row['Metric Value']} {row['Metric Unit']}".strip()

@@ -23,7 +23,12 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import numpy as np
 
-WANTED = {"stream": 0.85, "reduction": 0.85, "transpose": 0.85, "gemm": 0.9}  # shares; "small gemm": faster than XLA
+WANTED = {
+    "stream": 0.85,
+    "reduction": 0.85,
+    "transpose": 0.85,
+    "gemm": 0.9,
+}  # shares; "small gemm": faster than XLA
 XLA_CHILD = """
 import json, os, sys, time
 threads = int(sys.argv[1])
@@ -67,7 +72,10 @@ class Case(NamedTuple):
     @property
     def hlo(self) -> str:
         """The module. `body` is the lines of ENTRY after its parameters."""
-        parameters = "".join(f"  p{k} = {_array(self.dtype, shape)} parameter({k})\n" for k, shape in enumerate(self.shapes))
+        parameters = "".join(
+            f"  p{k} = {_array(self.dtype, shape)} parameter({k})\n"
+            for k, shape in enumerate(self.shapes)
+        )
         add = f"add {{\n  a = {self.dtype}[] parameter(0)\n  b = {self.dtype}[] parameter(1)\n  ROOT s = {self.dtype}[] add(a, b)\n}}\n\n"
         return f"HloModule {self.name}\n\n{add}ENTRY main {{\n{parameters}{self.body}}}\n"
 
@@ -78,50 +86,120 @@ def _array(dtype: str, shape: tuple[int, ...]) -> str:
 
 def _stream(name: str, count: int, reads: int, dtype: str = "f32") -> Case:
     array, size = _array(dtype, (count,)), {"f32": 4, "f64": 8, "bf16": 2, "f16": 2}[dtype]
-    body = {"copy": f"  ROOT r = {array} negate(p0)\n", "add": f"  ROOT r = {array} add(p0, p1)\n",
-            "triad": f"  c = {dtype}[] constant(3)\n  s = {array} broadcast(c), dimensions={{}}\n  m = {array} multiply(p1, s)\n"
-                     f"  ROOT r = {array} add(p0, m)\n"}[name]
-    return Case("stream", f"{name}_{dtype}_{count}", dtype, ((count,),) * reads, array, body, 0.0, float(size * count * (reads + 1)))
+    body = {
+        "copy": f"  ROOT r = {array} negate(p0)\n",
+        "add": f"  ROOT r = {array} add(p0, p1)\n",
+        "triad": f"  c = {dtype}[] constant(3)\n  s = {array} broadcast(c), dimensions={{}}\n  m = {array} multiply(p1, s)\n"
+        f"  ROOT r = {array} add(p0, m)\n",
+    }[name]
+    return Case(
+        "stream",
+        f"{name}_{dtype}_{count}",
+        dtype,
+        ((count,),) * reads,
+        array,
+        body,
+        0.0,
+        float(size * count * (reads + 1)),
+    )
 
 
 def _reduction(which: str, rows: int, columns: int) -> Case:
-    dimensions, left = {"row": ("1", (rows,)), "column": ("0", (columns,)), "full": ("0,1", ())}[which]
+    dimensions, left = {"row": ("1", (rows,)), "column": ("0", (columns,)), "full": ("0,1", ())}[
+        which
+    ]
     result = _array("f32", left)
     body = f"  z = f32[] constant(0)\n  ROOT r = {result} reduce(p0, z), dimensions={{{dimensions}}}, to_apply=add\n"
-    return Case("reduction", f"{which}_{rows}x{columns}", "f32", ((rows, columns),), result, body, 0.0, 4.0 * rows * columns)
+    return Case(
+        "reduction",
+        f"{which}_{rows}x{columns}",
+        "f32",
+        ((rows, columns),),
+        result,
+        body,
+        0.0,
+        4.0 * rows * columns,
+    )
 
 
 def _transpose(shape: tuple[int, ...], order: tuple[int, ...]) -> Case:
     result = _array("f32", tuple([shape[d] for d in order]))
     body = f"  ROOT r = {result} transpose(p0), dimensions={{{','.join(map(str, order))}}}\n"
-    return Case("transpose", f"t_{'x'.join(map(str, shape))}", "f32", (shape,), result, body, 0.0, 8.0 * float(np.prod(shape)))
+    return Case(
+        "transpose",
+        f"t_{'x'.join(map(str, shape))}",
+        "f32",
+        (shape,),
+        result,
+        body,
+        0.0,
+        8.0 * float(np.prod(shape)),
+    )
 
 
-def _gemm(rows: int, depth: int, columns: int, dtype: str = "f32", batch: int = 0, transposed: bool = False) -> Case:
+def _gemm(
+    rows: int,
+    depth: int,
+    columns: int,
+    dtype: str = "f32",
+    batch: int = 0,
+    transposed: bool = False,
+) -> Case:
     lead = (batch,) if batch else ()
-    left, right = (*lead, rows, depth), (*lead, columns, depth) if transposed else (*lead, depth, columns)
+    left, right = (
+        (*lead, rows, depth),
+        (*lead, columns, depth) if transposed else (*lead, depth, columns),
+    )
     at, result = len(lead), _array(dtype, (*lead, rows, columns))
     batches = "lhs_batch_dims={0}, rhs_batch_dims={0}, " if batch else ""
-    body = (f"  ROOT r = {result} dot(p0, p1), {batches}lhs_contracting_dims={{{at + 1}}}, "
-            f"rhs_contracting_dims={{{at + 1 if transposed else at}}}\n")
+    body = (
+        f"  ROOT r = {result} dot(p0, p1), {batches}lhs_contracting_dims={{{at + 1}}}, "
+        f"rhs_contracting_dims={{{at + 1 if transposed else at}}}\n"
+    )
     size = {"f32": 4, "f64": 8, "bf16": 2, "f16": 2}[dtype]
     many = batch or 1
     sizes = f"{rows}" if rows == depth == columns else f"{rows}x{depth}x{columns}"
     name = f"dot_{dtype}_{f'{batch}x' if batch else ''}{sizes}{'_nt' if transposed else ''}"
     kind = "gemm" if rows * depth * columns >= 512**3 // 4 else "small gemm"
-    return Case(kind, name, dtype, (left, right), result, body, 2.0 * many * rows * depth * columns,
-                float(size * many * (rows * depth + depth * columns + rows * columns)))
+    return Case(
+        kind,
+        name,
+        dtype,
+        (left, right),
+        result,
+        body,
+        2.0 * many * rows * depth * columns,
+        float(size * many * (rows * depth + depth * columns + rows * columns)),
+    )
 
 
 def cases() -> list[Case]:
     """Every kernel of the table."""
-    found = [_stream(name, count, reads) for count in (100_000, 10_000_000) for name, reads in (("copy", 1), ("add", 2), ("triad", 2))]
+    found = [
+        _stream(name, count, reads)
+        for count in (100_000, 10_000_000)
+        for name, reads in (("copy", 1), ("add", 2), ("triad", 2))
+    ]
     found += [_stream("triad", 1_000_000, 2, dtype) for dtype in ("f64", "bf16", "f16")]
-    found += [_reduction(which, *size) for size in ((512, 512), (4096, 2048)) for which in ("row", "column", "full")]
-    found += [_transpose((512, 512), (1, 0)), _transpose((2048, 2048), (1, 0)), _transpose((64, 128, 512), (2, 0, 1))]
-    found += [_gemm(n, n, n) for n in (512, 1024, 2048)] + [_gemm(1000, 700, 900), _gemm(768, 768, 768, transposed=True)]
+    found += [
+        _reduction(which, *size)
+        for size in ((512, 512), (4096, 2048))
+        for which in ("row", "column", "full")
+    ]
+    found += [
+        _transpose((512, 512), (1, 0)),
+        _transpose((2048, 2048), (1, 0)),
+        _transpose((64, 128, 512), (2, 0, 1)),
+    ]
+    found += [_gemm(n, n, n) for n in (512, 1024, 2048)] + [
+        _gemm(1000, 700, 900),
+        _gemm(768, 768, 768, transposed=True),
+    ]
     found += [_gemm(n, n, n, "f64") for n in (384, 512, 1024)] + [_gemm(512, 512, 512, "bf16")]
-    found += [_gemm(n, n, n) for n in (32, 48, 64, 96, 100, 128, 256)] + [_gemm(64, 64, 64, "f64"), _gemm(128, 128, 128, transposed=True)]
+    found += [_gemm(n, n, n) for n in (32, 48, 64, 96, 100, 128, 256)] + [
+        _gemm(64, 64, 64, "f64"),
+        _gemm(128, 128, 128, transposed=True),
+    ]
     return [*found, _gemm(128, 64, 128, batch=32), _gemm(64, 64, 64, batch=16)]
 
 
@@ -133,10 +211,19 @@ class Ours:
 
         import xla_explorer as xe
 
-        types: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16, "f16": np.float16}
+        types: dict[str, Any] = {
+            "f32": np.float32,
+            "f64": np.float64,
+            "bf16": ml_dtypes.bfloat16,
+            "f16": np.float16,
+        }
         self.session = xe.compile(case.hlo, threads=threads, journal="off")
-        random = np.random.default_rng(1)  # equal numbers would cost less power, and a higher clock is no better kernel
-        self.arguments = [random.standard_normal(shape).astype(types[case.dtype]) for shape in case.shapes]
+        random = np.random.default_rng(
+            1
+        )  # equal numbers would cost less power, and a higher clock is no better kernel
+        self.arguments = [
+            random.standard_normal(shape).astype(types[case.dtype]) for shape in case.shapes
+        ]
 
     def seconds(self, repeats: int) -> float:
         """The best of some runs."""
@@ -144,7 +231,9 @@ class Ours:
         result = self.session.run_flat(self.arguments)
         for _ in range(repeats):
             started = time.perf_counter()
-            result = self.session.run_flat(self.arguments)  # the one before is dropped, so that its memory serves again
+            result = self.session.run_flat(
+                self.arguments
+            )  # the one before is dropped, so that its memory serves again
             best = min(best, time.perf_counter() - started)
         del result
         return best
@@ -154,8 +243,13 @@ class Xla:
     """Real XLA in a child process."""
 
     def __init__(self, python: str, threads: int) -> None:
-        self.child = subprocess.Popen([python, "-c", XLA_CHILD, str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                      text=True, env={**os.environ, "JAX_PLATFORMS": "cpu"})
+        self.child = subprocess.Popen(
+            [python, "-c", XLA_CHILD, str(threads)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "JAX_PLATFORMS": "cpu"},
+        )
 
     def ask(self, order: dict[str, Any]) -> float:
         """The best time of one order."""
@@ -168,10 +262,18 @@ class Xla:
 @functools.lru_cache
 def call_seconds(parameters: int, threads: int) -> float:
     """What a call takes that computes one element of so many arrays."""
-    return Ours(_stream({1: "copy", 2: "add"}[min(parameters, 2)], 1, min(parameters, 2)), threads).seconds(3000)
+    return Ours(
+        _stream({1: "copy", 2: "add"}[min(parameters, 2)], 1, min(parameters, 2)), threads
+    ).seconds(3000)
 
 
-def measure(case: Case, threads: int, rounds: int, xla: Xla | None, limit: Callable[[float, float, str, bool], float]) -> dict[str, Any]:
+def measure(
+    case: Case,
+    threads: int,
+    rounds: int,
+    xla: Xla | None,
+    limit: Callable[[float, float, str, bool], float],
+) -> dict[str, Any]:
     """The row of one case. limit: the least seconds for (flops, bytes, type, whether results are written past the cache)."""
     from xla_explorer.explorer.measures.profiling import streaming_kernels
 
@@ -180,27 +282,42 @@ def measure(case: Case, threads: int, rounds: int, xla: Xla | None, limit: Calla
     repeats = int(min(max(0.02 / max(least, 5e-6), 5), 400))
     best, theirs = ours.seconds(repeats), None
     if xla is not None:
-        theirs = xla.ask({"hlo": case.hlo, "shapes": case.shapes, "dtype": case.dtype, "repeats": repeats})
+        theirs = xla.ask(
+            {"hlo": case.hlo, "shapes": case.shapes, "dtype": case.dtype, "repeats": repeats}
+        )
     for _ in range(rounds - 1):
         best = min(best, ours.seconds(repeats))
         if xla is not None and theirs is not None:
             theirs = min(theirs, xla.ask({"repeats": repeats}))
-    return {"kind": case.kind, "name": case.name, "threads": threads, "us": best * 1e6, "limit_us": least * 1e6, "share": least / best,
-            "alone": least / max(best - call_seconds(len(case.shapes), threads), 1e-9),
-            "gflops": case.flops / best / 1e9, "gbytes": case.moved / best / 1e9,
-            "xla_us": None if theirs is None else theirs * 1e6, "ratio": None if theirs is None else best / theirs}
+    return {
+        "kind": case.kind,
+        "name": case.name,
+        "threads": threads,
+        "us": best * 1e6,
+        "limit_us": least * 1e6,
+        "share": least / best,
+        "alone": least / max(best - call_seconds(len(case.shapes), threads), 1e-9),
+        "gflops": case.flops / best / 1e9,
+        "gbytes": case.moved / best / 1e9,
+        "xla_us": None if theirs is None else theirs * 1e6,
+        "ratio": None if theirs is None else best / theirs,
+    }
 
 
 def table(rows: list[dict[str, Any]]) -> str:
     """The rows in Markdown; a share below what is wanted of its class has a star."""
-    lines = ["| class | kernel | threads | us | limit us | share | alone | GF/s | GB/s | XLA us | ratio |",
-             "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = [
+        "| class | kernel | threads | us | limit us | share | alone | GF/s | GB/s | XLA us | ratio |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
     for r in rows:
         missed = "*" if r["share"] < WANTED.get(r["kind"], 0.0) else ""
         xla = ("", "") if r["xla_us"] is None else (f"{r['xla_us']:.1f}", f"{r['ratio']:.2f}")
         shares = f"{r['share']:.2f}{missed} | {r['alone']:.2f}"
-        lines.append(f"| {r['kind']} | {r['name']} | {r['threads']} | {r['us']:.1f} | {r['limit_us']:.1f} | {shares} | "
-                     f"{r['gflops']:.0f} | {r['gbytes']:.0f} | {xla[0]} | {xla[1]} |")
+        lines.append(
+            f"| {r['kind']} | {r['name']} | {r['threads']} | {r['us']:.1f} | {r['limit_us']:.1f} | {shares} | "
+            f"{r['gflops']:.0f} | {r['gbytes']:.0f} | {xla[0]} | {xla[1]} |"
+        )
     return "\n".join(lines)
 
 
@@ -222,11 +339,16 @@ def main() -> None:
     def least(flops: float, moved: float, dtype: str, streaming: bool) -> float:
         return limits.roofline_seconds(flops, moved, dtype, options.threads, streaming=streaming)
 
-    rows = [measure(case, options.threads, options.rounds, xla, least)
-            for case in cases() if re.search(options.filter, f"{case.kind} {case.name}")]
+    rows = [
+        measure(case, options.threads, options.rounds, xla, least)
+        for case in cases()
+        if re.search(options.filter, f"{case.kind} {case.name}")
+    ]
     print(table(rows))
     if options.json:
-        Path(options.json).write_text(json.dumps({"limits": asdict(limits), "rows": rows}, indent=1))
+        Path(options.json).write_text(
+            json.dumps({"limits": asdict(limits), "rows": rows}, indent=1)
+        )
 
 
 if __name__ == "__main__":

@@ -17,7 +17,13 @@ import sys
 import time
 
 WORKLOADS = pathlib.Path(__file__).resolve().parents[3] / "shared" / "perf" / "dev" / "workloads"
-COMPILES = ("c_dag_1000", "c_tf12_unrolled_d64", "c_tf48_unrolled_d64", "c_chain_10000", "c_dag_10000")
+COMPILES = (
+    "c_dag_1000",
+    "c_tf12_unrolled_d64",
+    "c_tf48_unrolled_d64",
+    "c_chain_10000",
+    "c_dag_10000",
+)
 GROWTH = (
     ("c_chain_1000", "c_chain_10000", "c_chain_100000"),
     ("c_dag_1000", "c_dag_10000", "c_dag_100000"),
@@ -48,7 +54,12 @@ def xla_compile_seconds(python: str, name: str) -> float | None:
     """Processor seconds of XLA's compile in a fresh process, None when it does not end within `XLA_LIMIT`."""
     try:
         done = subprocess.run(
-            [python, "-c", _XLA], input=workload_text(name), capture_output=True, text=True, timeout=XLA_LIMIT, check=True
+            [python, "-c", _XLA],
+            input=workload_text(name),
+            capture_output=True,
+            text=True,
+            timeout=XLA_LIMIT,
+            check=True,
         )
     except subprocess.TimeoutExpired:
         return None
@@ -81,7 +92,18 @@ def _row(cells: list[str]) -> None:
 
 def compile_table(names: list[str], rounds: int, xla: str | None) -> None:
     """Prints the table of compiles with the geometric mean of the ratios."""
-    _row(["workload", "instructions", "journal off ms", "decisions ms", "journal costs", "us/instruction", "XLA compile ms", "ratio"])
+    _row(
+        [
+            "workload",
+            "instructions",
+            "journal off ms",
+            "decisions ms",
+            "journal costs",
+            "us/instruction",
+            "XLA compile ms",
+            "ratio",
+        ]
+    )
     _row(["---"] + ["---:"] * 7)
     ratios = []
     for name in names:
@@ -98,15 +120,34 @@ def compile_table(names: list[str], rounds: int, xla: str | None) -> None:
         if reference is not None:
             ratios.append(on / reference)
         _row(
-            [name, str(count), f"{off * 1e3:.1f}", f"{on * 1e3:.1f}", f"{(on / off - 1) * 100:+.0f} %", f"{on / count * 1e6:.1f}", shown, ratio]
+            [
+                name,
+                str(count),
+                f"{off * 1e3:.1f}",
+                f"{on * 1e3:.1f}",
+                f"{(on / off - 1) * 100:+.0f} %",
+                f"{on / count * 1e6:.1f}",
+                shown,
+                ratio,
+            ]
         )
     if ratios:
-        print(f"geometric mean of the ratios {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}, the largest {max(ratios):.3f}")
+        print(
+            f"geometric mean of the ratios {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}, the largest {max(ratios):.3f}"
+        )
 
 
 def growth_table(rounds: int) -> None:
     """Prints microseconds per instruction by size."""
-    _row(["workload", "instructions", "off us/instruction", "decisions us/instruction", "journal costs"])
+    _row(
+        [
+            "workload",
+            "instructions",
+            "off us/instruction",
+            "decisions us/instruction",
+            "journal costs",
+        ]
+    )
     _row(["---"] + ["---:"] * 4)
     for family in GROWTH:
         for name in family:
@@ -120,7 +161,9 @@ def main() -> int:
     parser.add_argument("workloads", nargs="*", default=list(COMPILES))
     parser.add_argument("--xla", help="a Python interpreter that has jax, for the ratio")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--linear", action="store_true", help="also the growth from 1,000 to 100,000 instructions")
+    parser.add_argument(
+        "--linear", action="store_true", help="also the growth from 1,000 to 100,000 instructions"
+    )
     chosen = parser.parse_args()
     if not WORKLOADS.exists():
         print(f"no workloads in {WORKLOADS}", file=sys.stderr)

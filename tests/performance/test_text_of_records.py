@@ -51,7 +51,9 @@ def placed():
 
 
 @pytest.mark.performance
-@pytest.mark.parametrize(("work", "most"), [(spelled_out, 4.0), (typed_in_order, 8.0), (placed, 16.0)])
+@pytest.mark.parametrize(
+    ("work", "most"), [(spelled_out, 4.0), (typed_in_order, 8.0), (placed, 16.0)]
+)
 def test_text_time(work, most):
     assert len(work()) == COUNT
     taken, limit = _milliseconds(work), 1e3 * processor_seconds(most / 1e3)

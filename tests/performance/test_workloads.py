@@ -17,7 +17,12 @@ import xla_explorer as xe
 from tests.support.corpora import SHARED
 
 PERF = SHARED / "perf"
-pytestmark = [pytest.mark.shared, pytest.mark.skipif(not PERF.is_dir(), reason="the performance workloads are not beside the checkout")]
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(
+        not PERF.is_dir(), reason="the performance workloads are not beside the checkout"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +61,18 @@ def test_values(workload: dict[str, Any], harness: ModuleType) -> None:
     got = session.run_flat(inputs)
     want = _leaves(xe.evaluate(session.source, *inputs))
     if any(array.dtype.name == "bfloat16" for array in want):
-        want, got = [a.astype(np.float32) for a in want], [np.asarray(a).astype(np.float32) for a in got]
+        want, got = (
+            [a.astype(np.float32) for a in want],
+            [np.asarray(a).astype(np.float32) for a in got],
+        )
         workload = {**workload, "rtol": 2e-2, "atol": 1e-2}
     assert not (message := harness.compare(want, got, workload)), message
     again = session.run_flat(inputs)
-    assert all(np.array_equal(np.asarray(a), np.asarray(b), equal_nan=np.asarray(a).dtype.kind in "fc") for a, b in zip(session.run_flat(inputs), again, strict=True))
-    assert all(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc") for a, b in zip(before, inputs, strict=True)), "an input was written to"
+    assert all(
+        np.array_equal(np.asarray(a), np.asarray(b), equal_nan=np.asarray(a).dtype.kind in "fc")
+        for a, b in zip(session.run_flat(inputs), again, strict=True)
+    )
+    assert all(
+        np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+        for a, b in zip(before, inputs, strict=True)
+    ), "an input was written to"

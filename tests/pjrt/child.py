@@ -29,24 +29,38 @@ def _discovery() -> tempfile.TemporaryDirectory[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     info = Path(folder.name) / "xla_explorer_pjrt_test-0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: xla-explorer-pjrt-test\nVersion: 0\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: xla-explorer-pjrt-test\nVersion: 0\n"
+    )
     rows = [f"{name} = {module}" for name, module in project["entry-points"]["jax_plugins"].items()]
     (info / "entry_points.txt").write_text("\n".join(["[jax_plugins]", *rows, ""]))
     return folder
 
 
-def run(script: str, *arguments: str, platforms: str = "xla_explorer,cpu", seconds: float = 240, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    script: str,
+    *arguments: str,
+    platforms: str = "xla_explorer,cpu",
+    seconds: float = 240,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
     """A Python program (text, or the path of a file) with JAX on the plugin."""
     given = [script] if script.endswith(".py") else ["-c", script]
-    path = os.pathsep.join([str(ROOT), _discovery().name, *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    path = os.pathsep.join(
+        [str(ROOT), _discovery().name, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    )
     settings = {**os.environ, "PYTHONPATH": path, "JAX_PLATFORMS": platforms, **environment}
     command = [sys.executable, "-X", "faulthandler", *given, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=settings, cwd=ROOT)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=seconds, env=settings, cwd=ROOT
+    )
 
 
 def output(script: str, *arguments: str, **settings: str) -> str:
     """What a program prints; its end must be clean and quiet."""
     done = run(script, *arguments, **settings)
-    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode == 0, (
+        f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    )
     assert not done.stderr, done.stderr[-4000:]
     return done.stdout

@@ -1,6 +1,6 @@
 """What users of JAX do, one function each, in a process whose platform is the plugin. Prints a line of JSON for each: name and what went wrong.
 
-    JAX_PLATFORMS=xla_explorer,cpu python tests/pjrt/features.py [names]
+JAX_PLATFORMS=xla_explorer,cpu python tests/pjrt/features.py [names]
 """
 
 from __future__ import annotations
@@ -75,11 +75,30 @@ def arrays_from_and_to_the_host() -> None:
 
 @feature
 def element_types() -> None:
-    names = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "bfloat16", "float32", "complex64", "float8_e5m2",
-             "float8_e4m3fn", "int4", "uint4")
+    names = (
+        "bool",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "float16",
+        "bfloat16",
+        "float32",
+        "complex64",
+        "float8_e5m2",
+        "float8_e4m3fn",
+        "int4",
+        "uint4",
+    )
     x = jnp.array([0, 1, 1, 0])
     given = jax.jit(lambda x: [x.astype(name) for name in names])(x)
-    for name, y in zip(names, jax.jit(lambda rows: [jnp.concatenate([row, row]) for row in rows])(given), strict=True):
+    for name, y in zip(
+        names,
+        jax.jit(lambda rows: [jnp.concatenate([row, row]) for row in rows])(given),
+        strict=True,
+    ):
         assert y.dtype == name, name
         assert [complex(v).real for v in np.asarray(y)] == [0, 1, 1, 0] * 2, name
 
@@ -96,13 +115,21 @@ def wide_types() -> None:
 
 @feature
 def gradients() -> None:
-    close(jax.grad(lambda x: jnp.sum(jnp.tanh(x) ** 2))(jnp.ones(3)), 2 * np.tanh(1) * (1 - np.tanh(1) ** 2) * np.ones(3))
-    close(jax.jit(jax.hessian(lambda x: jnp.sum(x**3)))(np.array([1.0, 2.0], "f4")), np.diag([6.0, 12.0]))
+    close(
+        jax.grad(lambda x: jnp.sum(jnp.tanh(x) ** 2))(jnp.ones(3)),
+        2 * np.tanh(1) * (1 - np.tanh(1) ** 2) * np.ones(3),
+    )
+    close(
+        jax.jit(jax.hessian(lambda x: jnp.sum(x**3)))(np.array([1.0, 2.0], "f4")),
+        np.diag([6.0, 12.0]),
+    )
 
 
 @feature
 def vmap_and_scan() -> None:
-    total, rows = jax.vmap(lambda x: jax.lax.scan(lambda c, a: (c + a, c * a), 0.0, x))(jnp.arange(12.0).reshape(3, 4))
+    total, rows = jax.vmap(lambda x: jax.lax.scan(lambda c, a: (c + a, c * a), 0.0, x))(
+        jnp.arange(12.0).reshape(3, 4)
+    )
     close(total, [6, 22, 38])
     assert rows.shape == (3, 4)
 
@@ -143,7 +170,9 @@ def donation() -> None:
     f(jax.device_put(aliased))
     assert (aliased == kept).all(), "the caller's memory is not written"
     w = jnp.arange(5.0)
-    raises(Exception, "donate")(lambda: jax.jit(lambda a, b: (a + 1, b + 1), donate_argnums=(0, 1))(w, w))
+    raises(Exception, "donate")(
+        lambda: jax.jit(lambda a, b: (a + 1, b + 1), donate_argnums=(0, 1))(w, w)
+    )
 
 
 @feature
@@ -157,14 +186,19 @@ def deleted_arrays_keep_their_views() -> None:
 
 @feature
 def random_keys() -> None:
-    draw, drawn = jax.jit(lambda key: (jax.random.bits(key, (9,)), jax.random.uniform(key, (5,)))), {}
+    draw, drawn = (
+        jax.jit(lambda key: (jax.random.bits(key, (9,)), jax.random.uniform(key, (5,)))),
+        {},
+    )
     for platform in ("xla_explorer", "cpu"):
         with jax.default_device(jax.devices(platform)[0]):
             drawn[platform] = draw(jax.random.key(42))
     (bits, floats), cpu = drawn["xla_explorer"], drawn["cpu"]
     np.testing.assert_array_equal(np.asarray(bits), np.asarray(cpu[0]))
     close(floats, cpu[1], 1e-6)
-    assert sorted(np.asarray(jax.jit(lambda key: jax.random.permutation(key, 10))(jax.random.key(1)))) == list(range(10))
+    assert sorted(
+        np.asarray(jax.jit(lambda key: jax.random.permutation(key, 10))(jax.random.key(1)))
+    ) == list(range(10))
 
 
 @feature
@@ -182,7 +216,14 @@ def between_platforms() -> None:
 def linear_algebra() -> None:
     def all_of(m: Any, a: Any, s: Any, b: Any) -> Any:
         triangle, q_and_r = m.linalg.cholesky(s), m.linalg.qr(b)
-        return triangle, m.linalg.solve(s, b[:5]), m.linalg.inv(s), m.linalg.svd(a, compute_uv=False), m.linalg.eigvalsh(a + a.T), *q_and_r
+        return (
+            triangle,
+            m.linalg.solve(s, b[:5]),
+            m.linalg.inv(s),
+            m.linalg.svd(a, compute_uv=False),
+            m.linalg.eigvalsh(a + a.T),
+            *q_and_r,
+        )
 
     a, b = normal(5, 5), normal(6, 4)
     s = a @ a.T + 5 * np.eye(5, dtype=np.float32)
@@ -199,7 +240,12 @@ def transforms_sorts_and_convolutions() -> None:
     assert (np.asarray(jnp.argsort(x)) == np.argsort(x)).all()
     close(jax.lax.top_k(jnp.array(x), 3)[0], -np.sort(-x)[:, :3])
     close(jax.lax.approx_max_k(jnp.array(x), 3)[0], -np.sort(-x)[:, :3])
-    assert float(jax.lax.conv(jnp.ones((1, 3, 8, 8)), jnp.ones((4, 3, 3, 3)), (1, 1), "SAME")[0, 0, 4, 4]) == 27
+    assert (
+        float(
+            jax.lax.conv(jnp.ones((1, 3, 8, 8)), jnp.ones((4, 3, 3, 3)), (1, 1), "SAME")[0, 0, 4, 4]
+        )
+        == 27
+    )
 
 
 @feature
@@ -223,35 +269,64 @@ def options_of_a_compile() -> None:
     from xla_explorer import pjrt
 
     lowered = jax.jit(lambda x: x - 3).lower(1.0)
-    close(lowered.compile(compiler_options={"backend": "interpreter", "xla_cpu_enable_fast_math": True})(5.0), 2.0)
+    close(
+        lowered.compile(
+            compiler_options={"backend": "interpreter", "xla_cpu_enable_fast_math": True}
+        )(5.0),
+        2.0,
+    )
     assert pjrt.sessions[-1].backend == "interpreter"
-    raises(Exception, "INVALID_ARGUMENT", "No such compile option: 'thread'", "threads")(lambda: lowered.compile(compiler_options={"thread": "2"}))
-    raises(Exception, "threads must be an integer")(lambda: lowered.compile(compiler_options={"threads": "many"}))
-    for flag, value, kind in (("embed_ir_in_executable", "on", "bool"), ("backend_optimization_level", "1e3", "int32"), ("dump_to", 3, "string")):
+    raises(Exception, "INVALID_ARGUMENT", "No such compile option: 'thread'", "threads")(
+        lambda: lowered.compile(compiler_options={"thread": "2"})
+    )
+    raises(Exception, "threads must be an integer")(
+        lambda: lowered.compile(compiler_options={"threads": "many"})
+    )
+    for flag, value, kind in (
+        ("embed_ir_in_executable", "on", "bool"),
+        ("backend_optimization_level", "1e3", "int32"),
+        ("dump_to", 3, "string"),
+    ):
         said = f"INVALID_ARGUMENT: While setting option xla_{flag}, '{value}' is not a valid {kind} value."
-        raises(Exception, said)(lambda f=flag, v=value: lowered.compile(compiler_options={f"xla_{f}": v}))
-    lowered.compile(compiler_options={"xla_backend_optimization_level": "2", "xla_cpu_enable_fast_math": "False", "xla_flag_of_another_xla": "?"})
+        raises(Exception, said)(
+            lambda f=flag, v=value: lowered.compile(compiler_options={f"xla_{f}": v})
+        )
+    lowered.compile(
+        compiler_options={
+            "xla_backend_optimization_level": "2",
+            "xla_cpu_enable_fast_math": "False",
+            "xla_flag_of_another_xla": "?",
+        }
+    )
 
 
 @feature
 def export() -> None:
     from jax import export
 
-    exported = export.export(jax.jit(lambda x: x * 2), platforms=("cpu", "xla_explorer"))(jax.ShapeDtypeStruct((3,), jnp.float32))
+    exported = export.export(jax.jit(lambda x: x * 2), platforms=("cpu", "xla_explorer"))(
+        jax.ShapeDtypeStruct((3,), jnp.float32)
+    )
     close(jax.jit(exported.call)(jnp.arange(3.0)), [0, 2, 4])
     if importlib.util.find_spec("flatbuffers"):  # which JAX does not install
         close(jax.jit(export.deserialize(exported.serialize()).call)(jnp.arange(3.0)), [0, 2, 4])
     (n,) = export.symbolic_shape("n")
-    exported = export.export(jax.jit(lambda x: x / x.shape[0] + x.sum()), platforms=("xla_explorer",))(jax.ShapeDtypeStruct((n,), jnp.float32))
+    exported = export.export(
+        jax.jit(lambda x: x / x.shape[0] + x.sum()), platforms=("xla_explorer",)
+    )(jax.ShapeDtypeStruct((n,), jnp.float32))
     close(jax.jit(exported.call)(jnp.arange(4.0)), np.arange(4) / 4 + 6)
 
 
 @feature
 def error_messages() -> None:
     call = jax.ffi.ffi_call("no_such_target", jax.ShapeDtypeStruct((3,), jnp.float32))
-    raises(Exception, "UNIMPLEMENTED: ", "no_such_target", "hint: give it a meaning")(lambda: jax.jit(lambda x: call(x))(np.ones(3, "f4")))
+    raises(Exception, "UNIMPLEMENTED: ", "no_such_target", "hint: give it a meaning")(
+        lambda: jax.jit(lambda x: call(x))(np.ones(3, "f4"))
+    )
     misspelled = jax.jit(lambda x: x + 1, compiler_options={"bakend": "cpu"})
-    raises(Exception, "INVALID_ARGUMENT: No such compile option: 'bakend'", "did you mean backend?")(lambda: misspelled(1.0))
+    raises(
+        Exception, "INVALID_ARGUMENT: No such compile option: 'bakend'", "did you mean backend?"
+    )(lambda: misspelled(1.0))
 
 
 @feature
@@ -283,13 +358,26 @@ def callbacks() -> None:
     close(jax.jit(lambda: jax.lax.fori_loop(0, 4, body, 0.0))(), 6.0)
     jax.effects_barrier()
     assert seen == [0, 1, 2, 3]
-    close(jax.jit(lambda x: jax.pure_callback(lambda a: np.asarray(jnp.sin(a) * 2), shape, x))(jnp.ones(3)), 2 * np.sin(np.ones(3)))
+    close(
+        jax.jit(lambda x: jax.pure_callback(lambda a: np.asarray(jnp.sin(a) * 2), shape, x))(
+            jnp.ones(3)
+        ),
+        2 * np.sin(np.ones(3)),
+    )
     for value, kind in ((3, jnp.int32), (2.5, jnp.float32), (True, jnp.bool_), (1j, jnp.complex64)):
-        number = jax.jit(lambda x, value=value, kind=kind: jax.pure_callback(lambda _: value, jax.ShapeDtypeStruct((), kind), x))
+        number = jax.jit(
+            lambda x, value=value, kind=kind: jax.pure_callback(
+                lambda _: value, jax.ShapeDtypeStruct((), kind), x
+            )
+        )
         close(number(1.0), value)
     wrong = jax.jit(lambda x: jax.pure_callback(lambda a: np.ones(7, np.float32), shape, x))
     raises(Exception, "callback")(lambda: wrong(jnp.ones(3)).block_until_ready())
-    raises(Exception, "own words")(lambda: jax.jit(lambda x: jax.pure_callback(_fails, shape, x))(jnp.ones(3)).block_until_ready())
+    raises(Exception, "own words")(
+        lambda: jax.jit(lambda x: jax.pure_callback(_fails, shape, x))(
+            jnp.ones(3)
+        ).block_until_ready()
+    )
 
 
 def _fails(_: Any) -> Any:
@@ -307,7 +395,9 @@ def callbacks_that_fill_buffers() -> None:
         raises(Exception, "GPU")(lambda: ctx.stream)
         np.asarray(out)[...] += np.asarray(x) + np.asarray(by)
 
-    call = buffer_callback(add, jax.ShapeDtypeStruct((3,), jnp.float32), input_output_aliases={0: 0})
+    call = buffer_callback(
+        add, jax.ShapeDtypeStruct((3,), jnp.float32), input_output_aliases={0: 0}
+    )
     close(jax.jit(lambda x: call(x, by=x * 2) + 1)(jnp.arange(3.0)), np.arange(3) * 4 + 1)
 
 
@@ -376,38 +466,79 @@ def layouts_of_a_user() -> None:
     except ImportError:  # an older JAX
         return
     here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
-    for kind, order in ((np.float32, (1, 0, 2)), (np.int8, (2, 1, 0)), (np.complex64, (0, 1, 2)), (np.bool_, (0, 2, 1))):
+    for kind, order in (
+        (np.float32, (1, 0, 2)),
+        (np.int8, (2, 1, 0)),
+        (np.complex64, (0, 1, 2)),
+        (np.bool_, (0, 2, 1)),
+    ):
         x = (RANDOM.random((3, 4, 5)) * 8).astype(kind)
         form = Format(Layout(order), here)
         placed = jax.device_put(x, form)
         assert placed.format.layout.major_to_minor == order
-        for same in (placed, jax.device_put(placed, jax.devices("cpu")[0]), np.from_dlpack(placed), placed.copy(), placed[:]):
+        for same in (
+            placed,
+            jax.device_put(placed, jax.devices("cpu")[0]),
+            np.from_dlpack(placed),
+            placed.copy(),
+            placed[:],
+        ):
             np.testing.assert_array_equal(np.asarray(same), x)
-        f = jax.jit(lambda x, y: (x ^ y if x.dtype == bool else x + y, y.T), in_shardings=(form, None), out_shardings=(form, None))
+        f = jax.jit(
+            lambda x, y: (x ^ y if x.dtype == bool else x + y, y.T),
+            in_shardings=(form, None),
+            out_shardings=(form, None),
+        )
         for a, b in (f(placed, x), f(x, x)):
             np.testing.assert_array_equal(a, x ^ x if kind is np.bool_ else x + x)
             np.testing.assert_array_equal(b, x.T)
-            assert a.format.layout.major_to_minor == order and b.format.layout.major_to_minor == (0, 1, 2)
-        donated = jax.jit(lambda x: x, in_shardings=form, out_shardings=form, donate_argnums=0)(placed)
+            assert a.format.layout.major_to_minor == order and b.format.layout.major_to_minor == (
+                0,
+                1,
+                2,
+            )
+        donated = jax.jit(lambda x: x, in_shardings=form, out_shardings=form, donate_argnums=0)(
+            placed
+        )
         np.testing.assert_array_equal(donated, x)
-        automatic = jax.jit(lambda x: (x.transpose(2, 0, 1), x), in_shardings=form, out_shardings=Format(Layout.AUTO))
+        automatic = jax.jit(
+            lambda x: (x.transpose(2, 0, 1), x),
+            in_shardings=form,
+            out_shardings=Format(Layout.AUTO),
+        )
         turned, same = automatic(donated)
         np.testing.assert_array_equal(turned, x.transpose(2, 0, 1))
         np.testing.assert_array_equal(same, x)
-        assert turned.format.layout.major_to_minor == tuple((2, 0, 1).index(d) for d in order) and same.format.layout.major_to_minor == order
-        assert placed.is_deleted() and f.lower(x, x).compile().input_formats[0][0].layout.major_to_minor == order
+        assert (
+            turned.format.layout.major_to_minor == tuple((2, 0, 1).index(d) for d in order)
+            and same.format.layout.major_to_minor == order
+        )
+        assert (
+            placed.is_deleted()
+            and f.lower(x, x).compile().input_formats[0][0].layout.major_to_minor == order
+        )
 
 
 @feature
 def memories_of_the_host() -> None:
     device = jax.devices()[0]
-    assert [memory.kind for memory in device.addressable_memories()] == ["device", "pinned_host", "unpinned_host"]
-    places = {kind: jax.sharding.SingleDeviceSharding(device, memory_kind=kind) for kind in ("device", "pinned_host", "unpinned_host")}
+    assert [memory.kind for memory in device.addressable_memories()] == [
+        "device",
+        "pinned_host",
+        "unpinned_host",
+    ]
+    places = {
+        kind: jax.sharding.SingleDeviceSharding(device, memory_kind=kind)
+        for kind in ("device", "pinned_host", "unpinned_host")
+    }
     for kind, place in places.items():
         for x in (np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((3, 4), np.int8).T):
             placed = jax.device_put(x, place)
             doubled = jax.jit(lambda x: x * 2, out_shardings=place)(placed)
-            assert placed.sharding.memory_kind == doubled.sharding.memory_kind == kind, (placed.sharding, doubled.sharding)
+            assert placed.sharding.memory_kind == doubled.sharding.memory_kind == kind, (
+                placed.sharding,
+                doubled.sharding,
+            )
             np.testing.assert_array_equal(doubled, 2 * x)
             back = jax.device_put(doubled, places["device"])
             assert back.sharding.memory_kind == "device"
@@ -416,13 +547,19 @@ def memories_of_the_host() -> None:
     from jax.ad_checkpoint import checkpoint_name
 
     offload = jax.checkpoint_policies.save_and_offload_only_these_names(
-        names_which_can_be_saved=[], names_which_can_be_offloaded=["kept"], offload_src="device", offload_dst="pinned_host")
+        names_which_can_be_saved=[],
+        names_which_can_be_offloaded=["kept"],
+        offload_src="device",
+        offload_dst="pinned_host",
+    )
 
     def layer(x: Any, _: Any) -> Any:
         return jnp.cos(checkpoint_name(jnp.sin(x), "kept")) * 2, None
 
     def gradient(layer: Any) -> Any:
-        return jax.jit(jax.grad(lambda x: jax.lax.scan(layer, x, None, length=3)[0].sum()))(jnp.ones(4))
+        return jax.jit(jax.grad(lambda x: jax.lax.scan(layer, x, None, length=3)[0].sum()))(
+            jnp.ones(4)
+        )
 
     close(gradient(jax.checkpoint(layer, policy=offload)), gradient(layer))
 
@@ -431,12 +568,19 @@ def memories_of_the_host() -> None:
 def dlpack() -> None:
     x = jnp.arange(6.0)
     close(np.from_dlpack(x), np.arange(6))
-    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":  # an older one cannot be told that it must not write, and gets a copy
-        assert np.from_dlpack(x).__array_interface__["data"][0] == x.unsafe_buffer_pointer(), "no copy"
+    if (
+        np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+    ):  # an older one cannot be told that it must not write, and gets a copy
+        assert np.from_dlpack(x).__array_interface__["data"][0] == x.unsafe_buffer_pointer(), (
+            "no copy"
+        )
     assert jnp.from_dlpack(x).devices() == {jax.devices("cpu")[0]}
     close(np.from_dlpack(jax.device_put(x, jax.devices("cpu")[0])), np.arange(6))
     close(jnp.from_dlpack(np.arange(6, dtype=np.float32)), np.arange(6))
-    close(jax.device_put(jnp.from_dlpack(np.arange(6, dtype=np.float32)), jax.devices()[0]), np.arange(6))
+    close(
+        jax.device_put(jnp.from_dlpack(np.arange(6, dtype=np.float32)), jax.devices()[0]),
+        np.arange(6),
+    )
 
 
 @feature
@@ -447,7 +591,9 @@ def nan_checks() -> None:
 
 @feature
 def exceptions_of_numpy() -> None:
-    raises(TypeError, "isnat")(lambda: np.isnat(jnp.array(42) + 1))  # the buffer is let go while the exception is set
+    raises(TypeError, "isnat")(
+        lambda: np.isnat(jnp.array(42) + 1)
+    )  # the buffer is let go while the exception is set
 
 
 @feature
@@ -485,7 +631,9 @@ def branches_for_platforms() -> None:
         return jax.jit(lambda x: jax.lax.platform_dependent(x, **branches))(x)
 
     x = jnp.arange(3.0)
-    close(chosen(x, cpu=jnp.sin, cuda=jnp.cos), np.sin(x))  # without a default JAX's CPU is the nearest
+    close(
+        chosen(x, cpu=jnp.sin, cuda=jnp.cos), np.sin(x)
+    )  # without a default JAX's CPU is the nearest
     close(chosen(x, cpu=jnp.sin, default=jnp.cos), np.cos(x))
     close(chosen(x, cpu=jnp.sin, xla_explorer=jnp.tan), np.tan(x))
     close(jax.grad(lambda x: chosen(x, cpu=jnp.sin, cuda=jnp.cos).sum())(x), np.cos(x))
@@ -498,7 +646,8 @@ def foreign_functions_by_address() -> None:
     def double(address: int) -> None:
         frame = interface.Frame.from_address(address)
         operand, result = [
-            interface.Buffer.from_address(ctypes.c_size_t.from_address(side.values).value) for side in (frame.arguments, frame.results)
+            interface.Buffer.from_address(ctypes.c_size_t.from_address(side.values).value)
+            for side in (frame.arguments, frame.results)
         ]
         into, taken = [(ctypes.c_float * 4).from_address(b.data) for b in (result, operand)]
         into[:] = [2 * x for x in taken]
@@ -506,7 +655,9 @@ def foreign_functions_by_address() -> None:
     kept = interface.HANDLER(double)
     call = jax.ffi.ffi_call("features.doubled", jax.ShapeDtypeStruct((4,), np.float32))
     raises(RuntimeError, "features.doubled")(lambda: jax.jit(call)(jnp.ones(4)))
-    jax.ffi.register_ffi_target("features.doubled", jax.ffi.pycapsule(kept), platform="xla_explorer")
+    jax.ffi.register_ffi_target(
+        "features.doubled", jax.ffi.pycapsule(kept), platform="xla_explorer"
+    )
     close(jax.jit(lambda x: call(x) + call(x + 1))(jnp.arange(4.0)), 4 * np.arange(4.0) + 2)
 
 
@@ -519,7 +670,11 @@ def profiler_trace() -> None:
             traced(jnp.ones((5, 5)))
         (file,) = Path(folder).rglob("*.xplane.pb")
         if getattr(jax.profiler, "ProfileData", None):
-            (plane,) = [p for p in jax.profiler.ProfileData.from_file(str(file)).planes if p.name == "/device:CPU:0"]
+            (plane,) = [
+                p
+                for p in jax.profiler.ProfileData.from_file(str(file)).planes
+                if p.name == "/device:CPU:0"
+            ]
             rows = {line.name: [event.name for event in line.events] for line in plane.lines}
             assert rows["XLA Modules"].count("jit__lambda") == 2, rows
             assert len([name for name in rows["Kernels"] if name.startswith("sort")]) == 2, rows
@@ -528,7 +683,9 @@ def profiler_trace() -> None:
 
 @feature
 def dispatch_returns_before_the_end() -> None:
-    slow = jax.jit(lambda x: jax.lax.fori_loop(0, 2_000_000, lambda k, c: c * 0.5 + jnp.float32(k), x))
+    slow = jax.jit(
+        lambda x: jax.lax.fori_loop(0, 2_000_000, lambda k, c: c * 0.5 + jnp.float32(k), x)
+    )
     slow(1.0).block_until_ready()  # adaptive: the first run shows that it takes long
     started = [slow(float(k)) for k in range(8)]
     assert not all(x.is_ready() for x in started)
@@ -540,7 +697,10 @@ def dispatch_returns_before_the_end() -> None:
 @feature
 def donation_and_deletion_while_computing() -> None:
     later = {"dispatch": "asynchronous"}
-    twice, give = jax.jit(lambda x: x * 2, compiler_options=later), jax.jit(lambda x: x + 1, donate_argnums=0, compiler_options=later)
+    twice, give = (
+        jax.jit(lambda x: x * 2, compiler_options=later),
+        jax.jit(lambda x: x + 1, donate_argnums=0, compiler_options=later),
+    )
     x = jnp.arange(50_000.0)
     kept = x
     for _ in range(40):  # more than the queue takes
@@ -555,15 +715,21 @@ def donation_and_deletion_while_computing() -> None:
 
 @feature
 def errors_arrive_at_the_result() -> None:
-    too_much = jax.jit(lambda x: jnp.broadcast_to(x, (2**44,)) + 1, compiler_options={"dispatch": "asynchronous"})
+    too_much = jax.jit(
+        lambda x: jnp.broadcast_to(x, (2**44,)) + 1, compiler_options={"dispatch": "asynchronous"}
+    )
     made = too_much(1.0)
     first = made[:3]
     for result in (made, first):
         raises(RuntimeError, "RESOURCE_EXHAUSTED")(result.block_until_ready)
         raises(RuntimeError, "RESOURCE_EXHAUSTED")(lambda result=result: np.asarray(result))
-    at_once = jax.jit(lambda x: jnp.broadcast_to(x, (2**44,)) + 1, compiler_options={"dispatch": "synchronous"})
+    at_once = jax.jit(
+        lambda x: jnp.broadcast_to(x, (2**44,)) + 1, compiler_options={"dispatch": "synchronous"}
+    )
     raises(RuntimeError, "RESOURCE_EXHAUSTED")(lambda: at_once(1.0))
-    raises(Exception, "dispatch", "adaptive")(lambda: jax.jit(lambda x: x, compiler_options={"dispatch": "never"})(1.0))
+    raises(Exception, "dispatch", "adaptive")(
+        lambda: jax.jit(lambda x: x, compiler_options={"dispatch": "never"})(1.0)
+    )
 
 
 @feature
@@ -571,7 +737,10 @@ def a_training_loop() -> None:
     def loss(w: Any, x: Any, y: Any) -> Any:
         return jnp.mean((jnp.tanh(x @ w["a"]) @ w["b"] - y) ** 2)
 
-    step = jax.jit(lambda w, x, y: jax.tree.map(lambda p, g: p - 0.1 * g, w, jax.grad(loss)(w, x, y)), donate_argnums=0)
+    step = jax.jit(
+        lambda w, x, y: jax.tree.map(lambda p, g: p - 0.1 * g, w, jax.grad(loss)(w, x, y)),
+        donate_argnums=0,
+    )
     x, y = normal(16, 8), normal(16, 2)
     start = {"a": normal(8, 8), "b": normal(8, 2)}
     losses, value = {}, jax.jit(loss)
@@ -600,7 +769,9 @@ def sessions() -> None:
         assert page.name.endswith("_jit_very_own_name.html") and b"<html" in page.read_bytes()[:200]
     (session,) = pjrt.sessions.named("very_own_name")
     assert len(session.decisions("fusion"))
-    assert "features.py" in str([i.metadata for i in session.source.instructions()]), "source places"
+    assert "features.py" in str([i.metadata for i in session.source.instructions()]), (
+        "source places"
+    )
     assert pjrt.sessions.compiled >= len(pjrt.sessions)
     assert isinstance(pjrt.sessions[-3:], list) and "sessions of" in repr(pjrt.sessions)
 
@@ -619,9 +790,17 @@ def no_structure_is_longer_than_what_jaxlib_passes() -> None:
 
     seen = state.native().struct_sizes()
     # An older jaxlib ends before the last fields of the first two, which their readers know, and counts the third's one too short.
-    for name in ("Executable_DeserializeAndLoad", "Executable_GetCompiledMemoryStats", "Plugin_Attributes"):
+    for name in (
+        "Executable_DeserializeAndLoad",
+        "Executable_GetCompiledMemoryStats",
+        "Plugin_Attributes",
+    ):
         seen.pop(name, None)
-    sizes = {name: (layouts.struct_size(layouts.ARGUMENTS[name]), size) for name, size in seen.items() if name in layouts.ARGUMENTS}
+    sizes = {
+        name: (layouts.struct_size(layouts.ARGUMENTS[name]), size)
+        for name, size in seen.items()
+        if name in layouts.ARGUMENTS
+    }
     assert len(seen) > 30, seen
     wrong = {name: pair for name, pair in sizes.items() if pair[0] > pair[1]}
     assert not wrong, wrong

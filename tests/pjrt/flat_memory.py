@@ -1,6 +1,6 @@
 """Executions and compiles leave nothing behind: handles, bytes of the device, memory of the process. A few of each run among the features.
 
-    JAX_PLATFORMS=xla_explorer,cpu python tests/pjrt/flat_memory.py EXECUTIONS COMPILES
+JAX_PLATFORMS=xla_explorer,cpu python tests/pjrt/flat_memory.py EXECUTIONS COMPILES
 """
 
 from __future__ import annotations
@@ -56,11 +56,18 @@ def measured() -> dict[str, Any]:
     gc.collect()
     with open("/proc/self/statm") as file:
         pages = int(file.read().split()[1])
-    return {"kilobytes": pages * 4, "handles": records.handles(), "bytes": jax.devices()[0].memory_stats()["bytes_in_use"]}
+    return {
+        "kilobytes": pages * 4,
+        "handles": records.handles(),
+        "bytes": jax.devices()[0].memory_stats()["bytes_in_use"],
+    }
 
 
 def no_more(before: dict[str, Any], after: dict[str, Any], kilobytes: int) -> None:
-    assert after["handles"] <= before["handles"] + 4 and after["bytes"] <= before["bytes"], (before, after)
+    assert after["handles"] <= before["handles"] + 4 and after["bytes"] <= before["bytes"], (
+        before,
+        after,
+    )
     assert after["kilobytes"] <= before["kilobytes"] + kilobytes, (before, after)
 
 

@@ -18,8 +18,16 @@ PROGRAM = Path(__file__).with_name("features.py")
 
 def _names() -> list[str]:
     """Read from the text: this process does not import JAX."""
-    functions = [node for node in ast.parse(PROGRAM.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
-    return [f.name for f in functions if any(isinstance(d, ast.Name) and d.id == "feature" for d in f.decorator_list)]
+    functions = [
+        node
+        for node in ast.parse(PROGRAM.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    ]
+    return [
+        f.name
+        for f in functions
+        if any(isinstance(d, ast.Name) and d.id == "feature" for d in f.decorator_list)
+    ]
 
 
 @cache

@@ -66,15 +66,24 @@ def test_a_host_without_jax_loads_the_file_and_hands_over_an_hlo_proto(tmp_path:
     *said, computed = output(HOST, str(file)).splitlines()
     assert computed == "[[2.0, 4.0, 6.0], [8.0, 10.0, 12.0]] []" and str(file) in said[0]
     image = file.read_bytes()
-    assert image[:4] == b"\x7fELF" and struct.unpack_from("<H", image, 16) == (3,), "a shared object"
+    assert image[:4] == b"\x7fELF" and struct.unpack_from("<H", image, 16) == (3,), (
+        "a shared object"
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(importlib.util.find_spec("torch_xla") is None, reason="torch_xla is not installed")
+@pytest.mark.skipif(
+    importlib.util.find_spec("torch_xla") is None, reason="torch_xla is not installed"
+)
 def test_torch_xla_trains_a_small_cnn(tmp_path: Path) -> None:
     file = tmp_path / "libxla_explorer_pjrt.so"
     assert main(["pjrt-plugin", "-o", str(file)]) == 0
-    done = run(str(Path(__file__).with_name("torch_xla_cnn.py")), "8", PJRT_DEVICE="XLA_EXPLORER", XLA_EXPLORER_PLUGIN=str(file))
+    done = run(
+        str(Path(__file__).with_name("torch_xla_cnn.py")),
+        "8",
+        PJRT_DEVICE="XLA_EXPLORER",
+        XLA_EXPLORER_PLUGIN=str(file),
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     losses, said = done.stdout.splitlines()
     ours, cpu = json.loads(losses)

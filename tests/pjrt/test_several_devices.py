@@ -159,9 +159,9 @@ for row in program.execute_sharded([x]).disassemble_into_single_device_arrays():
 """
 
 # Of an older JAX one program on each device, as above.
-PMAP = '''
+PMAP = """
 print(jax.pmap(lambda x: lax.psum(x, "i"), axis_name="i", devices=devices)(np.arange(4.0)))
-'''
+"""
 
 # The process ends while the plugin computes.
 UNFINISHED = """
@@ -170,7 +170,12 @@ kept = [slow(float(k)) for k in range(9)]
 last = slow(kept[-1])
 """
 
-LAID_OUT = ("P(None, 'b') P('b', None) P('a',)", "576 576", "asked: P('a', 'b')", "[P('b',), P('b', 'a'), P('a',)]")
+LAID_OUT = (
+    "P(None, 'b') P('b', None) P('a',)",
+    "576 576",
+    "asked: P('a', 'b')",
+    "[P('b',), P('b', 'a'), P('a',)]",
+)
 AXES = "P('a', 'b') P(('a', 'b'),) P('a', 'b')"
 
 
@@ -187,6 +192,13 @@ def test_arrays_over_four_devices_and_manual_regions() -> None:
         assert lines[2:6] == [*LAID_OUT]
         del lines[2:6]
         assert lines[2:4] == [AXES, "P('a',)"]
-        assert lines.pop(4) == "[(4, 2, 4), (2, 4), (4, 4), (2, 8)]", "only what may differ has a place for each device"
-        assert sorted(lines[4:8]) == ["120.0", "120.0", "376.0", "376.0"], "devices print in any order"
-        assert lines[8:-1] == [f"{[[0.0, 10.0, 20.0]] * 4} [3, 1, 2, 0]", "[0, 1, 2, 3] [3, 1, 2, 0]"]
+        assert lines.pop(4) == "[(4, 2, 4), (2, 4), (4, 4), (2, 8)]", (
+            "only what may differ has a place for each device"
+        )
+        assert sorted(lines[4:8]) == ["120.0", "120.0", "376.0", "376.0"], (
+            "devices print in any order"
+        )
+        assert lines[8:-1] == [
+            f"{[[0.0, 10.0, 20.0]] * 4} [3, 1, 2, 0]",
+            "[0, 1, 2, 3] [3, 1, 2, 0]",
+        ]

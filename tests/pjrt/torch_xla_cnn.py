@@ -58,7 +58,11 @@ def main(steps: int) -> None:
     print(json.dumps([losses(torch_xla.device(), steps), losses(torch.device("cpu"), steps)]))
     from xla_explorer.pjrt import sessions  # torch_xla has loaded the plugin by now
 
-    print(sessions.compiled, [session.source.name for session in sessions][-1], sum(bool(s.executable.program.evaluator_steps) for s in sessions))
+    print(
+        sessions.compiled,
+        [session.source.name for session in sessions][-1],
+        sum(bool(s.executable.program.evaluator_steps) for s in sessions),
+    )
 
 
 if __name__ == "__main__":

@@ -17,19 +17,30 @@ MOST_BYTES = 4 << 20
 
 def argument_bytes(module: HloModule) -> int:
     """What the arguments take."""
-    return sum(leaf.byte_size for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array)
+    return sum(
+        leaf.byte_size
+        for p in module.entry.parameters()
+        for _, leaf in p.shape.leaves()
+        if leaf.is_array
+    )
 
 
 def _ordinary(t: PrimitiveType, sizes: tuple[int, ...], generator: np.random.Generator) -> Array:
     if t.is_pred:
         return np.asarray(generator.integers(0, 2, sizes), dtype=bool)
     if t.is_integer:
-        low, high = (max(-4, -(1 << (t.bits - 1))), min(8, 1 << (t.bits - 1))) if t.is_signed else (0, min(8, 1 << t.bits))
+        low, high = (
+            (max(-4, -(1 << (t.bits - 1))), min(8, 1 << (t.bits - 1)))
+            if t.is_signed
+            else (0, min(8, 1 << t.bits))
+        )
         return np.asarray(generator.integers(low, high, sizes)).astype(t.dtype)
     values = np.asarray(generator.standard_normal(sizes))
     if t.is_complex:
         values = values + 1j * np.asarray(generator.standard_normal(sizes))
-    return (np.abs(values) if t.name == "f8e8m0fnu" else values).astype(t.dtype)  # which has powers of two, and no sign
+    return (np.abs(values) if t.name == "f8e8m0fnu" else values).astype(
+        t.dtype
+    )  # which has powers of two, and no sign
 
 
 def _hostile(t: PrimitiveType, sizes: tuple[int, ...], generator: np.random.Generator) -> Array:
@@ -37,12 +48,31 @@ def _hostile(t: PrimitiveType, sizes: tuple[int, ...], generator: np.random.Gene
         return np.asarray(generator.integers(0, 2, sizes), dtype=bool)
     if t.is_complex:
         made = np.empty(sizes, t.dtype)
-        made.real, made.imag = _hostile(t.component, sizes, generator), _hostile(t.component, sizes, generator)
+        made.real, made.imag = (
+            _hostile(t.component, sizes, generator),
+            _hostile(t.component, sizes, generator),
+        )
         return made
     if t.is_integer:
         # Every value of a narrow type; of a wide one the ends, zero and their neighbours.
-        low, high = (-(1 << (t.bits - 1)), (1 << (t.bits - 1)) - 1) if t.is_signed else (0, (1 << t.bits) - 1)
-        picks = np.array([low, low + (t.bits > 1), high, high - (t.bits > 1), 0, min(1, high), low // 2, high // 2], dtype=object)
+        low, high = (
+            (-(1 << (t.bits - 1)), (1 << (t.bits - 1)) - 1)
+            if t.is_signed
+            else (0, (1 << t.bits) - 1)
+        )
+        picks = np.array(
+            [
+                low,
+                low + (t.bits > 1),
+                high,
+                high - (t.bits > 1),
+                0,
+                min(1, high),
+                low // 2,
+                high // 2,
+            ],
+            dtype=object,
+        )
         drawn = picks[generator.integers(0, len(picks), sizes)]
         return np.asarray(drawn).astype(np.int64 if t.is_signed else np.uint64).astype(t.dtype)
     # Of floats, any bits at all and the special ones.
@@ -52,7 +82,25 @@ def _hostile(t: PrimitiveType, sizes: tuple[int, ...], generator: np.random.Gene
         raw = raw ^ (np.asarray(generator.integers(0, 2, sizes, dtype=np.uint64)) << np.uint64(63))
     bits = np.asarray(raw.astype(f"uint{width}")).view(t.dtype)
     with np.errstate(all="ignore"):
-        special = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, -5e-324, 3e38, -1e300, 0.5, 2.5, 2147483648.0, -129.0]).astype(t.dtype)
+        special = np.array(
+            [
+                0.0,
+                -0.0,
+                1.0,
+                -1.0,
+                np.inf,
+                -np.inf,
+                np.nan,
+                1e-40,
+                -5e-324,
+                3e38,
+                -1e300,
+                0.5,
+                2.5,
+                2147483648.0,
+                -129.0,
+            ]
+        ).astype(t.dtype)
         chosen = special[generator.integers(0, len(special), sizes)]
         ordinary = np.asarray(generator.standard_normal(sizes)).astype(t.dtype)
     draw = generator.random(sizes)

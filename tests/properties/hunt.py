@@ -31,8 +31,14 @@ def child(first: int, last: int, gpu: bool, size: int) -> None:
             root: BaseException = problem
             while root.__cause__ is not None:
                 root = root.__cause__
-            where = [f"{f.filename.rsplit('/', 1)[-1]}:{f.lineno}" for f in traceback.extract_tb(root.__traceback__)[-2:]]
-            print(f"FAIL {seed} {type(root).__name__}: {str(root)[:400]!r} {' '.join(where)}", flush=True)
+            where = [
+                f"{f.filename.rsplit('/', 1)[-1]}:{f.lineno}"
+                for f in traceback.extract_tb(root.__traceback__)[-2:]
+            ]
+            print(
+                f"FAIL {seed} {type(root).__name__}: {str(root)[:400]!r} {' '.join(where)}",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -43,7 +49,15 @@ def main() -> None:
     seed, end, kinds, started = first, first + count, {}, time.time()
     while seed < end:
         last = min(end, seed + 100)
-        command = [sys.executable, __file__, "--child", str(seed), str(last), str(int(gpu)), str(size)]
+        command = [
+            sys.executable,
+            __file__,
+            "--child",
+            str(seed),
+            str(last),
+            str(int(gpu)),
+            str(size),
+        ]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=120)
             output, status, errors = done.stdout, done.returncode, done.stderr

@@ -73,7 +73,12 @@ class Body:
         text = ("true" if number else "false") if element_type == "pred" else str(number)
         return self.let(element_type, (), f"constant({text})")
 
-    def combiner(self, element_type: str, names: tuple[str, ...] = ("add", "maximum", "minimum"), result: str = "") -> tuple[str, str]:
+    def combiner(
+        self,
+        element_type: str,
+        names: tuple[str, ...] = ("add", "maximum", "minimum"),
+        result: str = "",
+    ) -> tuple[str, str]:
         """A reducer and its operation; of predicates a logical one."""
         operation = self.choice.choice(("and", "or", "xor") if element_type == "pred" else names)
         t, name = result or element_type, f"{self.prefix}c{len(self.functions)}"
@@ -97,13 +102,17 @@ class Body:
 
     def sizes(self, low: int = 0, high: int = 4, most: int = MOST_ELEMENTS) -> tuple[int, ...]:
         while True:
-            found = tuple([self.choice.choice(self.pool) for _ in range(self.choice.randint(low, high))])
+            found = tuple(
+                [self.choice.choice(self.pool) for _ in range(self.choice.randint(low, high))]
+            )
             if math.prod(found) <= most:
                 return found
 
     def some(self, count: int, least: int = 0) -> list[int]:
         """Some of the first numbers, in order."""
-        return sorted(self.choice.sample(range(count), self.choice.randint(min(least, count), count)))
+        return sorted(
+            self.choice.sample(range(count), self.choice.randint(min(least, count), count))
+        )
 
 
 def _range(element_type: str) -> tuple[str, str]:
@@ -111,7 +120,11 @@ def _range(element_type: str) -> tuple[str, str]:
         return "false", "true"
     if element_type[0] in "su":
         bits = int(element_type[1:])
-        return (str(-(1 << bits - 1)), str((1 << bits - 1) - 1)) if element_type[0] == "s" else ("0", str((1 << bits) - 1))
+        return (
+            (str(-(1 << bits - 1)), str((1 << bits - 1) - 1))
+            if element_type[0] == "s"
+            else ("0", str((1 << bits) - 1))
+        )
     return ("-inf", "inf") if element_type != "f8e4m3fn" else ("-448", "448")
 
 
@@ -122,7 +135,11 @@ _LOGICAL = ("and", "or", "xor")
 
 def _binary(body: Body, a: Value, b: Value) -> Value:
     logical = a.type == "pred" or (a.type[0] in "su" and body.choice.random() < 0.3)
-    return body.let(a.type, a.sizes, f"{body.choice.choice(_LOGICAL if logical else _BINARY)}({a.name}, {b.name})")
+    return body.let(
+        a.type,
+        a.sizes,
+        f"{body.choice.choice(_LOGICAL if logical else _BINARY)}({a.name}, {b.name})",
+    )
 
 
 def _moved(body: Body, x: Value) -> Value:
@@ -130,27 +147,50 @@ def _moved(body: Body, x: Value) -> Value:
     c, rank = body.choice, len(x.sizes)
     kind = c.randrange(9)
     if kind == 0:
-        return body.let(x.type, x.sizes, f"reverse({x.name}), dimensions={_braces(body.some(rank))}")
+        return body.let(
+            x.type, x.sizes, f"reverse({x.name}), dimensions={_braces(body.some(rank))}"
+        )
     if kind == 1:
         order = c.sample(range(rank), rank)
-        return body.let(x.type, tuple([x.sizes[d] for d in order]), f"transpose({x.name}), dimensions={_braces(order)}")
+        return body.let(
+            x.type,
+            tuple([x.sizes[d] for d in order]),
+            f"transpose({x.name}), dimensions={_braces(order)}",
+        )
     if kind == 2:
         rows = []
         for n in x.sizes:
             start, stride = c.randint(0, n), c.choice((1, 1, 2, 3))
             rows.append((start, c.randint(start, n), stride))
         sizes = tuple([-(-(limit - start) // stride) for start, limit, stride in rows])
-        return body.let(x.type, sizes, f"slice({x.name}), slice={{{', '.join(f'[{a}:{b}:{s}]' for a, b, s in rows)}}}")
+        return body.let(
+            x.type,
+            sizes,
+            f"slice({x.name}), slice={{{', '.join(f'[{a}:{b}:{s}]' for a, b, s in rows)}}}",
+        )
     if kind == 3:
         rows = [(c.randint(-1, 2), c.randint(-1, 2), c.choice((0, 0, 1, 2))) for _ in x.sizes]
-        sizes = tuple([low + high + n + max(n - 1, 0) * inside for (low, high, inside), n in zip(rows, x.sizes, strict=True)])
+        sizes = tuple(
+            [
+                low + high + n + max(n - 1, 0) * inside
+                for (low, high, inside), n in zip(rows, x.sizes, strict=True)
+            ]
+        )
         if rank and min(sizes) >= 0 and math.prod(sizes) <= MOST_ELEMENTS:
             z = body.constant(x.type, c.randint(0, 1))
-            return body.let(x.type, sizes, f"pad({x.name}, {z.name}), padding={'x'.join('_'.join(map(str, row)) for row in rows)}")
+            return body.let(
+                x.type,
+                sizes,
+                f"pad({x.name}, {z.name}), padding={'x'.join('_'.join(map(str, row)) for row in rows)}",
+            )
     if kind == 4 and x.count <= MOST_ELEMENTS // 4 and rank < 5:
         at, extent = c.randint(0, rank), c.choice((0, 1, 2, 3))
         sizes = (*x.sizes[:at], extent, *x.sizes[at:])
-        return body.let(x.type, sizes, f"broadcast({x.name}), dimensions={_braces([d for d in range(rank + 1) if d != at])}")
+        return body.let(
+            x.type,
+            sizes,
+            f"broadcast({x.name}), dimensions={_braces([d for d in range(rank + 1) if d != at])}",
+        )
     if kind == 5:
         return body.let(x.type, (x.count,), f"reshape({x.name})")
     if kind == 6 and rank and x.count <= MOST_ELEMENTS // 2:
@@ -161,10 +201,14 @@ def _moved(body: Body, x: Value) -> Value:
         starts = [body.let("s32", (), f"constant({c.choice((-7, 0, 1, 99))})") for _ in x.sizes]
         sizes = tuple([c.randint(0, n) for n in x.sizes])
         names = ", ".join([s.name for s in starts])
-        return body.let(x.type, sizes, f"dynamic-slice({x.name}, {names}), dynamic_slice_sizes={_braces(sizes)}")
+        return body.let(
+            x.type, sizes, f"dynamic-slice({x.name}, {names}), dynamic_slice_sizes={_braces(sizes)}"
+        )
     if kind == 8 and x.type != "pred":
         other = c.choice([t for t in (*INTEGERS[:8], "f32") if t != x.type])
-        return body.let(x.type, x.sizes, f"convert({body.let(other, x.sizes, f'convert({x.name})').name})")
+        return body.let(
+            x.type, x.sizes, f"convert({body.let(other, x.sizes, f'convert({x.name})').name})"
+        )
     return body.let(x.type, x.sizes, f"copy({x.name})")
 
 
@@ -173,7 +217,11 @@ def _reduced(body: Body, x: Value) -> Value:
     dimensions = body.some(len(x.sizes))
     z = body.identity(x.type, operation)
     sizes = tuple([n for d, n in enumerate(x.sizes) if d not in dimensions])
-    return body.let(x.type, sizes, f"reduce({x.name}, {z.name}), dimensions={_braces(dimensions)}, to_apply={name}")
+    return body.let(
+        x.type,
+        sizes,
+        f"reduce({x.name}, {z.name}), dimensions={_braces(dimensions)}, to_apply={name}",
+    )
 
 
 def _windowed(body: Body, x: Value) -> Value:
@@ -184,7 +232,11 @@ def _windowed(body: Body, x: Value) -> Value:
         return x
     name, operation = body.combiner(x.type)
     z = body.identity(x.type, operation)
-    return body.let(x.type, out, f"reduce-window({x.name}, {z.name}), window={{{window.text()}}}, to_apply={name}")
+    return body.let(
+        x.type,
+        out,
+        f"reduce-window({x.name}, {z.name}), window={{{window.text()}}}, to_apply={name}",
+    )
 
 
 def _array_constant(body: Body, element_type: str, sizes: tuple[int, ...]) -> Value:
@@ -192,7 +244,11 @@ def _array_constant(body: Body, element_type: str, sizes: tuple[int, ...]) -> Va
 
     def numbers(rest: tuple[int, ...]) -> str:
         if not rest:
-            return body.choice.choice(("true", "false")) if element_type == "pred" else str(body.choice.randint(0, 3))
+            return (
+                body.choice.choice(("true", "false"))
+                if element_type == "pred"
+                else str(body.choice.randint(0, 3))
+            )
         return "{" + ", ".join([numbers(rest[1:]) for _ in range(rest[0])]) + "}"
 
     return body.let(element_type, sizes, f"constant({numbers(sizes)})")
@@ -200,12 +256,20 @@ def _array_constant(body: Body, element_type: str, sizes: tuple[int, ...]) -> Va
 
 def _product(body: Body, x: Value) -> Value:
     """A dot of a value with a broadcast, or with itself along its outermost dimension."""
-    if len(x.sizes) > 1 and body.choice.random() < 0.3 and x.sizes[0] * x.sizes[1] ** 2 * math.prod(x.sizes[2:]) < 20_000:
+    if (
+        len(x.sizes) > 1
+        and body.choice.random() < 0.3
+        and x.sizes[0] * x.sizes[1] ** 2 * math.prod(x.sizes[2:]) < 20_000
+    ):
         last = len(x.sizes) - 1
         kept = x.sizes[1:last]
         if x.sizes[0] * math.prod(kept) ** 2 <= MOST_ELEMENTS and last > 0:
             dims = f"lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, lhs_contracting_dims={{{last}}}, rhs_contracting_dims={{{last}}}"
-            return body.let(x.type, (x.sizes[0], *kept, *kept), f"dot({x.name}, {x.name}), {dims}") if last > 0 else x
+            return (
+                body.let(x.type, (x.sizes[0], *kept, *kept), f"dot({x.name}, {x.name}), {dims}")
+                if last > 0
+                else x
+            )
     rank = len(x.sizes)
     contracted = body.some(rank, 1)
     order = body.choice.sample(range(len(contracted)), len(contracted))
@@ -214,11 +278,21 @@ def _product(body: Body, x: Value) -> Value:
     if math.prod(kept) * lines > MOST_ELEMENTS:
         return x
     ones = body.constant(x.type, 1)
-    y = body.let(x.type, (*[x.sizes[contracted[k]] for k in order], lines), f"broadcast({ones.name}), dimensions={{}}")
-    y = body.let(x.type, y.sizes, f"{'xor' if x.type == 'pred' else 'add'}({y.name}, {y.name})") if body.choice.random() < 0.3 else y
+    y = body.let(
+        x.type,
+        (*[x.sizes[contracted[k]] for k in order], lines),
+        f"broadcast({ones.name}), dimensions={{}}",
+    )
+    y = (
+        body.let(x.type, y.sizes, f"{'xor' if x.type == 'pred' else 'add'}({y.name}, {y.name})")
+        if body.choice.random() < 0.3
+        else y
+    )
     left, right = [contracted[k] for k in order], list(range(len(contracted)))
     return body.let(
-        x.type, (*kept, lines), f"dot({x.name}, {y.name}), lhs_contracting_dims={_braces(left)}, rhs_contracting_dims={_braces(right)}"
+        x.type,
+        (*kept, lines),
+        f"dot({x.name}, {y.name}), lhs_contracting_dims={_braces(left)}, rhs_contracting_dims={_braces(right)}",
     )
 
 
@@ -240,7 +314,9 @@ def fusion(p: Body) -> None:
     roots = [known[-1]]
     if c.random() < 0.5 and roots[0].sizes and t not in ("s4", "u4", "f16"):
         end = c.choices((_product, _windowed, _reduced), (3, 2, 5))[0]
-        roots = [_reduced(inner, roots[0]) if end is _product and t == "pred" else end(inner, roots[0])]
+        roots = [
+            _reduced(inner, roots[0]) if end is _product and t == "pred" else end(inner, roots[0])
+        ]
     elif c.random() < 0.3:
         roots += [k for k in known if k.sizes == roots[0].sizes][:2]
     arguments = [p.parameter(v.type, v.sizes) for v in inner.parameters]
@@ -250,7 +326,9 @@ def fusion(p: Body) -> None:
     shape = roots[0].text
     if len(roots) > 1:
         shape = f"({', '.join([r.text for r in roots])})"
-        lines.append(f"  ROOT {inner.prefix}root = {shape} tuple({', '.join([r.name for r in roots])})")
+        lines.append(
+            f"  ROOT {inner.prefix}root = {shape} tuple({', '.join([r.name for r in roots])})"
+        )
     else:
         at = next(k for k, line in enumerate(lines) if line.startswith(f"  {roots[0].name} = "))
         lines[at] = "  ROOT" + lines[at][1:]
@@ -259,11 +337,16 @@ def fusion(p: Body) -> None:
     if len(roots) > 1:
         whole = p.name()
         p.lines.append(f"  {whole} = {shape} {call}")
-        p.results += [p.let(r.type, r.sizes, f"get-tuple-element({whole}), index={k}") for k, r in enumerate(roots)]
+        p.results += [
+            p.let(r.type, r.sizes, f"get-tuple-element({whole}), index={k}")
+            for k, r in enumerate(roots)
+        ]
     else:
         p.results.append(p.let(roots[0].type, roots[0].sizes, call))
     if c.random() < 0.3 and arguments[0].type != "pred":
-        p.results.append(p.let(arguments[0].type, arguments[0].sizes, f"negate({arguments[0].name})"))
+        p.results.append(
+            p.let(arguments[0].type, arguments[0].sizes, f"negate({arguments[0].name})")
+        )
 
 
 # -- indices ---------------------------------------------------------------------------------------------------------------
@@ -284,7 +367,9 @@ def gather(p: Body) -> None:
     batch = tuple(p.sizes(0, 2, 60)) if not batched else tuple([x.sizes[d] for d in batched])
     mapped = [d for d in c.sample(range(rank), rank) if d not in batched and c.random() < 0.7]
     indices, vector = _indices(p, batch, len(mapped))
-    collapsed = [d for d in range(rank) if d not in batched and x.sizes[d] >= 0 and c.random() < 0.4]
+    collapsed = [
+        d for d in range(rank) if d not in batched and x.sizes[d] >= 0 and c.random() < 0.4
+    ]
     sizes = []
     for d, n in enumerate(x.sizes):
         most = min(n, 1) if d in collapsed or d in batched else n
@@ -341,7 +426,9 @@ def dynamic_slices(p: Body) -> None:
     kind = c.choice(INDEX_TYPES)
     starts = [p.parameter(kind, ()) for _ in x.sizes]
     names, sizes = ", ".join([s.name for s in starts]), tuple([c.randint(0, n) for n in x.sizes])
-    part = p.let(t, sizes, f"dynamic-slice({x.name}, {names}), dynamic_slice_sizes={_braces(sizes)}")
+    part = p.let(
+        t, sizes, f"dynamic-slice({x.name}, {names}), dynamic_slice_sizes={_braces(sizes)}"
+    )
     u = p.parameter(t, sizes)
     p.results += [part, p.let(t, x.sizes, f"dynamic-update-slice({x.name}, {u.name}, {names})")]
 
@@ -357,7 +444,11 @@ class _Window(NamedTuple):
 
     def text(self) -> str:
         parts = [f"size={'x'.join(map(str, self.sizes))}"]
-        for name, numbers in (("stride", self.strides), ("lhs_dilate", self.spreads), ("rhs_dilate", self.dilations)):
+        for name, numbers in (
+            ("stride", self.strides),
+            ("lhs_dilate", self.spreads),
+            ("rhs_dilate", self.dilations),
+        ):
             if any(n != 1 for n in numbers):
                 parts.append(f"{name}={'x'.join(map(str, numbers))}")
         if any(pad != (0, 0) for pad in self.pads):
@@ -395,10 +486,27 @@ def convolution(p: Body) -> None:
     each_in, each_out, batch = c.choice((0, 1, 2, 3)), c.choice((1, 2, 4)), c.choice((1, 2))
     if c.random() < 0.5 or features > 1:
         batches = 1
-    kinds = c.choice((("s8", "s32"), ("u8", "u32"), ("s32", "s32"), ("f32", "f32"), ("f32", "f64"), ("bf16", "f32"), ("u4", "u4"), ("s16", "s64")))
-    if (math.prod(out) * batch * each_out * features * batches) > MOST_ELEMENTS or any(n > 40 for n in out):
+    kinds = c.choice(
+        (
+            ("s8", "s32"),
+            ("u8", "u32"),
+            ("s32", "s32"),
+            ("f32", "f32"),
+            ("f32", "f64"),
+            ("bf16", "f32"),
+            ("u4", "u4"),
+            ("s16", "s64"),
+        )
+    )
+    if (math.prod(out) * batch * each_out * features * batches) > MOST_ELEMENTS or any(
+        n > 40 for n in out
+    ):
         return
-    parts = [{"b": batch * batches, "f": each_in * features}, {"i": each_in, "o": each_out * features * batches}, {"b": batch, "f": each_out * features * batches}]
+    parts = [
+        {"b": batch * batches, "f": each_in * features},
+        {"i": each_in, "o": each_out * features * batches},
+        {"b": batch, "f": each_out * features * batches},
+    ]
     labels, shapes = [], []
     for part, sizes in zip(parts, (given, tuple(window.sizes), out), strict=True):
         names = {**part, **{str(k): n for k, n in enumerate(sizes)}}
@@ -406,7 +514,11 @@ def convolution(p: Body) -> None:
         labels.append("".join(order))
         shapes.append(tuple([names[d] for d in order]))
     x, w = p.parameter(kinds[0], shapes[0]), p.parameter(kinds[0], shapes[1])
-    text = f"convolution({x.name}, {w.name}), " + (f"window={{{window.text()}}}, " if spatial else "") + f"dim_labels={labels[0]}_{labels[1]}->{labels[2]}"
+    text = (
+        f"convolution({x.name}, {w.name}), "
+        + (f"window={{{window.text()}}}, " if spatial else "")
+        + f"dim_labels={labels[0]}_{labels[1]}->{labels[2]}"
+    )
     text += f", feature_group_count={features}" if features > 1 else ""
     text += f", batch_group_count={batches}" if batches > 1 else ""
     p.results.append(p.let(kinds[1], shapes[2], text))
@@ -422,7 +534,13 @@ def reduce_window(p: Body) -> None:
         return
     name, operation = p.combiner(t)
     z = p.identity(t, operation)
-    p.results.append(p.let(t, out, f"reduce-window({x.name}, {z.name}), window={{{window.text()}}}, to_apply={name}"))
+    p.results.append(
+        p.let(
+            t,
+            out,
+            f"reduce-window({x.name}, {z.name}), window={{{window.text()}}}, to_apply={name}",
+        )
+    )
 
 
 def select_and_scatter(p: Body) -> None:
@@ -438,29 +556,68 @@ def select_and_scatter(p: Body) -> None:
     name, _ = p.combiner(t, ("add",))
     select = f"{p.prefix}s{len(p.functions)}"
     direction = c.choice(("GE", "LE"))
-    p.functions.append(f"{select} {{\n  a = {t}[] parameter(0)\n  b = {t}[] parameter(1)\n  ROOT r = pred[] compare(a, b), direction={direction}\n}}\n")
-    p.results.append(p.let(t, x.sizes, f"select-and-scatter({x.name}, {s.name}, {z.name}), window={{{window.text()}}}, select={select}, scatter={name}"))
+    p.functions.append(
+        f"{select} {{\n  a = {t}[] parameter(0)\n  b = {t}[] parameter(1)\n  ROOT r = pred[] compare(a, b), direction={direction}\n}}\n"
+    )
+    p.results.append(
+        p.let(
+            t,
+            x.sizes,
+            f"select-and-scatter({x.name}, {s.name}, {z.name}), window={{{window.text()}}}, select={select}, scatter={name}",
+        )
+    )
 
 
 # -- types and time ------------------------------------------------------------------------------------------------------------
 def mixed_precision(p: Body) -> None:
     """Operands, sums and results of different types."""
     c = p.choice
-    small, wide = c.choice((("bf16", "f32"), ("f16", "f32"), ("f32", "f64"), ("s8", "s32"), ("u8", "s32"), ("u8", "u32"), ("f8e4m3fn", "f32")))
+    small, wide = c.choice(
+        (
+            ("bf16", "f32"),
+            ("f16", "f32"),
+            ("f32", "f64"),
+            ("s8", "s32"),
+            ("u8", "s32"),
+            ("u8", "u32"),
+            ("f8e4m3fn", "f32"),
+        )
+    )
     n, k, m = [c.choice(p.pool) for _ in range(3)]
-    x, y = p.parameter(small, (n, k)), p.parameter(c.choice((small, small, "s8" if small == "u8" else small)), (k, m))
-    p.results.append(p.let(wide, (n, m), f"dot({x.name}, {y.name}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"))
+    x, y = (
+        p.parameter(small, (n, k)),
+        p.parameter(c.choice((small, small, "s8" if small == "u8" else small)), (k, m)),
+    )
+    p.results.append(
+        p.let(
+            wide,
+            (n, m),
+            f"dot({x.name}, {y.name}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
+        )
+    )
     up = p.let(wide, x.sizes, f"convert({x.name})")
     name, operation = p.combiner(wide)
-    p.results.append(p.let(wide, (n,), f"reduce({up.name}, {p.identity(wide, operation).name}), dimensions={{1}}, to_apply={name}"))
-    down = p.let(small, x.sizes, f"convert({p.let(wide, x.sizes, f'add({up.name}, {up.name})').name})")
+    p.results.append(
+        p.let(
+            wide,
+            (n,),
+            f"reduce({up.name}, {p.identity(wide, operation).name}), dimensions={{1}}, to_apply={name}",
+        )
+    )
+    down = p.let(
+        small, x.sizes, f"convert({p.let(wide, x.sizes, f'add({up.name}, {up.name})').name})"
+    )
     p.results.append(_binary(p, down, x))
     if small in ("bf16", "f16"):
         mapped = f"{p.prefix}m"
         p.functions.append(
             f"{mapped} {{\n  a = {small}[] parameter(0)\n  b = {wide}[] parameter(1)\n  c = {small}[] convert(b)\n  ROOT r = {small}[] multiply(a, c)\n}}\n"
         )
-        p.results.append(p.let(small, x.sizes, f"map({x.name}, {up.name}), dimensions={{0,1}}, to_apply={mapped}"))
+        p.results.append(
+            p.let(
+                small, x.sizes, f"map({x.name}, {up.name}), dimensions={{0,1}}, to_apply={mapped}"
+            )
+        )
 
 
 def asynchronous(p: Body) -> None:
@@ -494,7 +651,17 @@ KINDS: dict[str, Callable[[Body], None]] = {
     "fusion": fusion, "gather": gather, "scatter": scatter, "dynamic-slices": dynamic_slices, "convolution": convolution,
     "reduce-window": reduce_window, "select-and-scatter": select_and_scatter, "mixed-precision": mixed_precision, "asynchronous": asynchronous,
 }  # fmt: skip
-_WEIGHTS = {"fusion": 5, "gather": 3, "scatter": 2, "dynamic-slices": 1, "convolution": 4, "reduce-window": 3, "select-and-scatter": 1, "mixed-precision": 1, "asynchronous": 1}
+_WEIGHTS = {
+    "fusion": 5,
+    "gather": 3,
+    "scatter": 2,
+    "dynamic-slices": 1,
+    "convolution": 4,
+    "reduce-window": 3,
+    "select-and-scatter": 1,
+    "mixed-precision": 1,
+    "asynchronous": 1,
+}
 
 
 class Program(NamedTuple):
@@ -539,4 +706,6 @@ def module_text(programs: list[Program], seed: int, aliases: bool = True) -> str
     header = f", input_output_alias={{ {', '.join(pairs)} }}" if pairs else ""
     shape = ", ".join([r.text for r in results])
     root = f"  ROOT root = ({shape}) tuple({', '.join([r.name for r in results])})"
-    return "\n".join([f"HloModule kinds_{seed}{header}", "", *functions, "ENTRY entry {", *lines, root, "}", ""])
+    return "\n".join(
+        [f"HloModule kinds_{seed}{header}", "", *functions, "ENTRY entry {", *lines, root, "}", ""]
+    )

@@ -47,7 +47,11 @@ def settings_of(seed: int, backends: tuple[str, ...]) -> list[Any]:
     found = []
     for backend in backends:
         setting = Setting.of(seed, guards=backend == "cpu")
-        found.append(setting if backend == "cpu" else setting._replace(backend=backend, threads=1, guard="", large=False))
+        found.append(
+            setting
+            if backend == "cpu"
+            else setting._replace(backend=backend, threads=1, guard="", large=False)
+        )
     return found
 
 
@@ -59,21 +63,32 @@ def contraction_of(backend: str) -> Iterator[None]:
 
     before = {name: NOISE[name] for name in ("add", "subtract", "multiply")}
     if backend == "gpu":
-        NOISE.update({name: noise._replace(narrow=1, operands=name != "multiply") for name, noise in before.items()})
+        NOISE.update(
+            {
+                name: noise._replace(narrow=1, operands=name != "multiply")
+                for name, noise in before.items()
+            }
+        )
     try:
         yield
     finally:
         NOISE.update(before)
 
 
-def check_programs(programs: list[Program], backends: tuple[str, ...] = BACKENDS, step: Callable[[str], None] = lambda _: None) -> list[Any]:
+def check_programs(
+    programs: list[Program],
+    backends: tuple[str, ...] = BACKENDS,
+    step: Callable[[str], None] = lambda _: None,
+) -> list[Any]:
     """(backend, outcome) of the module of some programs; the text is checked before."""
     from tests.properties.text_checks import check_run, check_text
 
     seed = programs[0].seed
     outcome, module = check_text(module_text(programs, seed), step)
     if outcome.kind != "printed" or module is None:
-        return [("text", outcome._replace(detail=outcome.detail or "the generator's text is refused"))]
+        return [
+            ("text", outcome._replace(detail=outcome.detail or "the generator's text is refused"))
+        ]
     found = []
     for setting in settings_of(seed, backends):
         step(f"on {setting.backend}")
@@ -93,21 +108,38 @@ def evaluated(module: Any, seed: int, outcome: Any) -> Any:
         try:
             reference(module, arguments(module, kind, seed))
         except Exception as problem:
-            return outcome._replace(kind="evaluator-error", detail=f"{type(problem).__name__}: {problem}"[:200])
+            return outcome._replace(
+                kind="evaluator-error", detail=f"{type(problem).__name__}: {problem}"[:200]
+            )
     return outcome._replace(kind="too-long-to-explain", detail="")
 
 
-def check_module(seeds: list[int], backends: tuple[str, ...], step: Callable[[str], None] = lambda _: None) -> Iterator[tuple[int, str, str, Any]]:
+def check_module(
+    seeds: list[int], backends: tuple[str, ...], step: Callable[[str], None] = lambda _: None
+) -> Iterator[tuple[int, str, str, Any]]:
     """(seed, kind, backend, outcome) for each program; of a module with a finding after each program has run alone."""
     programs = [program(seed, number) for number, seed in enumerate(seeds)]
     found = check_programs(programs, backends, step)
-    if not any(outcome.is_finding or outcome.kind == "no-reference" for _, outcome in found) or len(programs) == 1:
-        yield from [(p.seed, p.kind, backend, outcome) for p in programs for backend, outcome in found]
+    if (
+        not any(outcome.is_finding or outcome.kind == "no-reference" for _, outcome in found)
+        or len(programs) == 1
+    ):
+        yield from [
+            (p.seed, p.kind, backend, outcome) for p in programs for backend, outcome in found
+        ]
         return
-    alone = [(p, backend, outcome) for p in programs for backend, outcome in check_programs([program(p.seed)], backends, step)]
+    alone = [
+        (p, backend, outcome)
+        for p in programs
+        for backend, outcome in check_programs([program(p.seed)], backends, step)
+    ]
     yield from [(p.seed, p.kind, backend, outcome) for p, backend, outcome in alone]
     if not any(outcome.is_finding for _, _, outcome in alone):
-        yield from [(seeds[0], "together", backend, outcome) for backend, outcome in found if outcome.is_finding]
+        yield from [
+            (seeds[0], "together", backend, outcome)
+            for backend, outcome in found
+            if outcome.is_finding
+        ]
 
 
 # -- a child -------------------------------------------------------------------------------------------------------------------
@@ -126,8 +158,18 @@ def serve(first: int, last: int, together: int, backends: tuple[str, ...]) -> No
     for start in range(first, last, together):
         seeds = list(range(start, min(start + together, last)))
         os.write(out, f"S {start} {seeds[-1] + 1}\n".encode())
-        for seed, kind, backend, outcome in check_module(seeds, backends, lambda name: os.write(out, f"P {name}\n".encode()) and None):
-            row = [seed, kind, backend, outcome.kind, outcome.classes, outcome.detail, kind_of(outcome) if outcome.is_finding else ""]
+        for seed, kind, backend, outcome in check_module(
+            seeds, backends, lambda name: os.write(out, f"P {name}\n".encode()) and None
+        ):
+            row = [
+                seed,
+                kind,
+                backend,
+                outcome.kind,
+                outcome.classes,
+                outcome.detail,
+                kind_of(outcome) if outcome.is_finding else "",
+            ]
             os.write(out, ("R " + json.dumps(row) + "\n").encode())
         os.write(out, b"D\n")
 
@@ -143,7 +185,16 @@ class Tally:
         self.lock = threading.Lock()
         self.started, self.programs = time.monotonic(), 0
 
-    def row(self, seed: int, kind: str, backend: str, outcome: str, classes: list[str], detail: str, cause: str) -> None:
+    def row(
+        self,
+        seed: int,
+        kind: str,
+        backend: str,
+        outcome: str,
+        classes: list[str],
+        detail: str,
+        cause: str,
+    ) -> None:
         with self.lock:
             self.counts[f"{backend} {outcome}"] += 1
             self.classes.update(classes)
@@ -156,22 +207,53 @@ class Tally:
 
     def report(self) -> str:
         seconds = time.monotonic() - self.started
-        lines = [f"{self.programs} programs in {seconds:.0f} s, {self.programs / max(seconds, 1e-9):.1f} a second"]
+        lines = [
+            f"{self.programs} programs in {seconds:.0f} s, {self.programs / max(seconds, 1e-9):.1f} a second"
+        ]
         lines += [f"  {count:7d} {name}" for name, count in sorted(self.counts.items())]
-        lines += [f"  kinds: {', '.join(f'{name} {count}' for name, count in self.kinds.most_common())}"]
-        lines += [f"  classes: {', '.join(f'{name} {count}' for name, count in self.classes.most_common()) or 'none'}"]
-        lines += [f"  {sum(map(len, self.findings.values()))} findings of {len(self.findings)} causes"]
-        lines += [f"    {len(seen):5d} {cause} seeds {[s for s, _ in seen[:6]]}" for cause, seen in self.findings.items()]
+        lines += [
+            f"  kinds: {', '.join(f'{name} {count}' for name, count in self.kinds.most_common())}"
+        ]
+        lines += [
+            f"  classes: {', '.join(f'{name} {count}' for name, count in self.classes.most_common()) or 'none'}"
+        ]
+        lines += [
+            f"  {sum(map(len, self.findings.values()))} findings of {len(self.findings)} causes"
+        ]
+        lines += [
+            f"    {len(seen):5d} {cause} seeds {[s for s, _ in seen[:6]]}"
+            for cause, seen in self.findings.items()
+        ]
         return "\n".join(lines)
 
 
-def check_range(first: int, last: int, tally: Tally, together: int, backends: tuple[str, ...]) -> None:
+def check_range(
+    first: int, last: int, tally: Tally, together: int, backends: tuple[str, ...]
+) -> None:
     """Check a range in child processes. A child that dies or hangs is followed by one behind its module, whose programs run alone."""
     done = first
     while done < last:
-        command = [sys.executable, "-m", "tests.properties.kinds", "--serve", str(done), str(last), "--together", str(together), "--backends", ",".join(backends)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.properties.kinds",
+            "--serve",
+            str(done),
+            str(last),
+            "--together",
+            str(together),
+            "--backends",
+            ",".join(backends),
+        ]
         with tempfile.TemporaryFile() as errors:
-            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True)
+            child = subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=ROOT,
+                env=os.environ | {"PYTHONPATH": str(ROOT)},
+                text=True,
+            )
             at, step, rows = (done, min(done + together, last)), "", list[Any]()
             alarm = threading.Timer(STUCK_SECONDS, child.kill)
             alarm.start()
@@ -202,7 +284,11 @@ def check_range(first: int, last: int, tally: Tally, together: int, backends: tu
         if at[1] - at[0] > 1:
             check_range(*at, tally, 1, backends)
         else:
-            died = f"process ended by {-status} in {step}" if status < 0 else f"exit status {status} in {step}"
+            died = (
+                f"process ended by {-status} in {step}"
+                if status < 0
+                else f"exit status {status} in {step}"
+            )
             tally.row(at[0], program(at[0]).kind, "process", "died", [], f"{died}: {said!r}", died)
             tally.programs += 1
         done = at[1]
@@ -221,11 +307,18 @@ def text_for_xla(p: Program) -> str:
 XLA_CLASSES: tuple[tuple[str, Callable[[Any], bool]], ...] = (
     (
         "xla-gather-of-one-element",  # is a broadcast to XLA, also where slices are empty; of more elements it gives zeros
-        lambda i: i.opcode.name == "gather" and i.operands[0].shape.element_count == 1 and 0 in i.attributes.value("slice_sizes"),
+        lambda i: (
+            i.opcode.name == "gather"
+            and i.operands[0].shape.element_count == 1
+            and 0 in i.attributes.value("slice_sizes")
+        ),
     ),
     (
         "xla-scatter-without-components",  # index vectors without components name place 0, where XLA drops all updates but one
-        lambda i: i.opcode.name == "scatter" and i.operands[1].shape.element_count == 0 < i.operands[2].shape.element_count,
+        lambda i: (
+            i.opcode.name == "scatter"
+            and i.operands[1].shape.element_count == 0 < i.operands[2].shape.element_count
+        ),
     ),
     (
         "xla-select-and-scatter",  # of equal elements, and beside padding, XLA chooses another one than the specification's order does
@@ -272,34 +365,55 @@ def beside_xla(first: int, count: int, tally: Tally) -> None:
                 tally.row(p.seed, p.kind, "xla", "equal", [], "", "")
                 continue
             known = [name for name, has in XLA_CLASSES if any(map(has, module.instructions()))]
-            if all((~differing(a, b) | flushed(a, b)).all() for a, b in zip(expected, actual, strict=True)):
+            if all(
+                (~differing(a, b) | flushed(a, b)).all()
+                for a, b in zip(expected, actual, strict=True)
+            ):
                 known = ["xla-flushes-subnormals"]
             if known:
                 tally.row(p.seed, p.kind, "xla", "explained", known[:1], "", "")
                 continue
             try:
-                classes = explain(module, given, expected, actual, hostile=hostile, loose=True, seconds=5)
+                classes = explain(
+                    module, given, expected, actual, hostile=hostile, loose=True, seconds=5
+                )
             except ReferenceTooLongError:
                 classes = ["reference-too-long"]
             if classes is not None:
                 tally.row(p.seed, p.kind, "xla", "explained", classes, "", "")
                 continue
-            leaf = next(k for k, (a, b) in enumerate(zip(expected, actual, strict=True)) if differing(a, b).any())
+            leaf = next(
+                k
+                for k, (a, b) in enumerate(zip(expected, actual, strict=True))
+                if differing(a, b).any()
+            )
             detail = f"leaf {leaf}: {actual[leaf].ravel()[:6]} is XLA's, {expected[leaf].ravel()[:6]} the evaluator's"
-            tally.row(p.seed, p.kind, "xla", "differs", [], detail, f"{p.kind} {expected[leaf].dtype.name}{' hostile' if hostile else ''}")
+            tally.row(
+                p.seed,
+                p.kind,
+                "xla",
+                "differs",
+                [],
+                detail,
+                f"{p.kind} {expected[leaf].dtype.name}{' hostile' if hostile else ''}",
+            )
 
 
 def show(seed: int, backends: tuple[str, ...]) -> None:
     """Print the program of a seed and what is found of it."""
     warnings.simplefilter("ignore")
     print(module_text([program(seed)], seed))
-    for backend, outcome in check_programs([program(seed)], backends, lambda name: print(f"-- {name}", flush=True)):
+    for backend, outcome in check_programs(
+        [program(seed)], backends, lambda name: print(f"-- {name}", flush=True)
+    ):
         print(backend, outcome)
 
 
 def main() -> None:
     """See the module."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
@@ -318,7 +432,10 @@ def main() -> None:
         show(given.show, backends)
         return
     tally = Tally()
-    ranges = [(at, min(at + RANGE, given.seed + given.programs)) for at in range(given.seed, given.seed + given.programs, RANGE)]
+    ranges = [
+        (at, min(at + RANGE, given.seed + given.programs))
+        for at in range(given.seed, given.seed + given.programs, RANGE)
+    ]
 
     def one(part: tuple[int, int]) -> None:
         if given.beside_xla:

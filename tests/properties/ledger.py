@@ -52,9 +52,23 @@ class Child:
     """A child process at a range of seeds: its lines, or None where it hangs."""
 
     def __init__(self, mode: str, first: int, last: int, shared: bool) -> None:
-        command = [sys.executable, str(HERE / "text_checks.py"), "serve", mode, str(first), str(last), "shared" if shared else "own"]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])}
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        command = [
+            sys.executable,
+            str(HERE / "text_checks.py"),
+            "serve",
+            mode,
+            str(first),
+            str(last),
+            "shared" if shared else "own",
+        ]
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(
+                [str(HERE.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+            )
+        }
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        )
         self.errors = b""
         self._reader = threading.Thread(target=self._read_errors, daemon=True)
         self._reader.start()
@@ -72,7 +86,10 @@ class Child:
         while True:
             ready, _, _ = select.select([handle], [], [], 1.0)
             if not ready:
-                late = _processor_seconds(self.process.pid) - spent > HANG_SECONDS or time.monotonic() - clock > STUCK_SECONDS
+                late = (
+                    _processor_seconds(self.process.pid) - spent > HANG_SECONDS
+                    or time.monotonic() - clock > STUCK_SECONDS
+                )
                 if started and late:
                     yield None
                     return
@@ -98,7 +115,9 @@ class Child:
         return status
 
 
-def check_range(mode: str, first: int, last: int, *, shared: bool, until: float = float("inf")) -> dict[str, Any]:
+def check_range(
+    mode: str, first: int, last: int, *, shared: bool, until: float = float("inf")
+) -> dict[str, Any]:
     """The row of a range. until: of the monotonic clock, after which the rest is left out (the row says where it ended)."""
     counts: Counter[str] = Counter()
     classes: Counter[str] = Counter()
@@ -135,12 +154,22 @@ def check_range(mode: str, first: int, last: int, *, shared: bool, until: float 
         stopped = time.monotonic() >= until and not hangs
         status = child.end()
         if hangs:
-            find(at, f"hang-{step}", f"over {HANG_SECONDS:g} s of processor time, or {STUCK_SECONDS:g} s of waiting")
+            find(
+                at,
+                f"hang-{step}",
+                f"over {HANG_SECONDS:g} s of processor time, or {STUCK_SECONDS:g} s of waiting",
+            )
             done = at + 1
         elif status and not stopped:
             if at < 0:
-                raise RuntimeError(f"the child does not start: {child.errors.decode(errors='replace')}")
-            find(at, f"crash-{step}", f"exit status {status}: {child.errors.decode(errors='replace')[:600]}")
+                raise RuntimeError(
+                    f"the child does not start: {child.errors.decode(errors='replace')}"
+                )
+            find(
+                at,
+                f"crash-{step}",
+                f"exit status {status}: {child.errors.decode(errors='replace')[:600]}",
+            )
             done = at + 1
     texts = done - first
     unfit = counts["refused"] + counts["unverified"]
@@ -153,7 +182,11 @@ def check_range(mode: str, first: int, last: int, *, shared: bool, until: float 
 
 
 def _commit() -> str:
-    done = subprocess.run(["git", "-C", str(HERE), "describe", "--always", "--dirty", "--exclude", "*"], capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", "-C", str(HERE), "describe", "--always", "--dirty", "--exclude", "*"],
+        capture_output=True,
+        text=True,
+    )
     return done.stdout.strip() or "unknown"
 
 
@@ -180,7 +213,10 @@ def append(path: Path, row: dict[str, Any]) -> None:
 
 def next_seed(rows: list[dict[str, Any]], mode: str, fingerprint: str) -> int:
     """The seed behind all that were done with this corpus."""
-    return max((row["last"] for row in rows if row["mode"] == mode and row["corpus"] == fingerprint), default=0)
+    return max(
+        (row["last"] for row in rows if row["mode"] == mode and row["corpus"] == fingerprint),
+        default=0,
+    )
 
 
 def _add(into: dict[str, int], more: dict[str, int]) -> dict[str, int]:
@@ -190,10 +226,23 @@ def _add(into: dict[str, int], more: dict[str, int]) -> dict[str, int]:
 def merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows that follow each other, of one corpus and one commit, as one; of what was found, the beginning."""
     result: list[dict[str, Any]] = []
-    rows = [{**row, "findings": [[seed, kind, detail.split("\n")[0][:120]] for seed, kind, detail in row["findings"]]} for row in rows]
+    rows = [
+        {
+            **row,
+            "findings": [
+                [seed, kind, detail.split("\n")[0][:120]] for seed, kind, detail in row["findings"]
+            ],
+        }
+        for row in rows
+    ]
     for row in sorted(rows, key=lambda row: (row["mode"], row["corpus"], row["first"])):
         before = result[-1] if result else None
-        if before and [before[k] for k in ("mode", "corpus", "commit", "last")] == [row["mode"], row["corpus"], row["commit"], row["first"]]:
+        if before and [before[k] for k in ("mode", "corpus", "commit", "last")] == [
+            row["mode"],
+            row["corpus"],
+            row["commit"],
+            row["first"],
+        ]:
             for name in ("outcomes", "classes"):
                 before[name] = _add(before[name], row[name])
             for name in ("texts", "verified", "compared"):
@@ -216,25 +265,42 @@ def report(rows: list[dict[str, Any]]) -> str:
         for row in chosen:
             outcomes.update(row["outcomes"])
             classes.update(row["classes"])
-        total = {name: sum(row[name] for row in chosen) for name in ("texts", "verified", "compared")}
-        lines.append(f"{mode}: {total['texts']} texts, {total['verified']} verified and printed, {total['compared']} compared, {sum(row['hours'] for row in chosen):.1f} h")
+        total = {
+            name: sum(row[name] for row in chosen) for name in ("texts", "verified", "compared")
+        }
+        lines.append(
+            f"{mode}: {total['texts']} texts, {total['verified']} verified and printed, {total['compared']} compared, {sum(row['hours'] for row in chosen):.1f} h"
+        )
         lines += [f"  {count:8d} {kind}" for kind, count in outcomes.most_common()]
-        lines += [f"  {count:8d} texts with differences of class {name}" for name, count in classes.most_common()]
+        lines += [
+            f"  {count:8d} texts with differences of class {name}"
+            for name, count in classes.most_common()
+        ]
     return "\n".join(lines)
 
 
 def main(given: list[str] | None = None) -> int:
     """The command; exit code 1 when something was found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--hours", type=float, default=1.0)
     parser.add_argument("--jobs", type=int, default=1, help="child processes at a time")
     parser.add_argument("--mode", choices=("run", "text"), default="run")
     parser.add_argument("--ledger", type=Path, default=LEDGER)
-    parser.add_argument("--resume", action="store_true", help="go on behind what the ledger has; without it the ledger must be a new one")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on behind what the ledger has; without it the ledger must be a new one",
+    )
     parser.add_argument("--first", type=int, default=0, help="the first seed of a new ledger")
-    parser.add_argument("--own", action="store_true", help="leave the corpora beside the checkout out")
+    parser.add_argument(
+        "--own", action="store_true", help="leave the corpora beside the checkout out"
+    )
     parser.add_argument("--report", action="store_true", help="print what the ledger has, and end")
-    parser.add_argument("--merge", action="store_true", help="write rows that follow each other as one, and end")
+    parser.add_argument(
+        "--merge", action="store_true", help="write rows that follow each other as one, and end"
+    )
     options = parser.parse_args(given)
     rows = read(options.ledger)
     if options.report or options.merge:
@@ -245,7 +311,9 @@ def main(given: list[str] | None = None) -> int:
         print(report(rows))
         return 0
     if rows and not options.resume:
-        parser.error(f"{options.ledger} has rows: --resume goes on behind them, --ledger names another")
+        parser.error(
+            f"{options.ledger} has rows: --resume goes on behind them, --ledger names another"
+        )
     shared = not options.own
     until = time.monotonic() + options.hours * 3600
     lock = threading.Lock()
@@ -258,7 +326,9 @@ def main(given: list[str] | None = None) -> int:
             with lock:
                 first = position
                 position += SIZES[options.mode]
-            row = check_range(options.mode, first, first + SIZES[options.mode], shared=shared, until=until)
+            row = check_range(
+                options.mode, first, first + SIZES[options.mode], shared=shared, until=until
+            )
             with lock:
                 found += len(row["findings"])
                 waiting[first] = row
@@ -270,7 +340,9 @@ def main(given: list[str] | None = None) -> int:
                         append(options.ledger, ready)
                 for seed, kind, detail in row["findings"]:
                     print(seed, kind, detail, flush=True)
-                print(f"{row['first']}-{row['last']} {row['outcomes']} {row['classes']}", flush=True)
+                print(
+                    f"{row['first']}-{row['last']} {row['outcomes']} {row['classes']}", flush=True
+                )
 
     workers = [threading.Thread(target=work) for _ in range(options.jobs)]
     for worker in workers:

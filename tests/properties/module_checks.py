@@ -17,7 +17,14 @@ from xla_explorer.hlo.verifier import verify
 
 Array = np.ndarray[Any, Any]
 # Absolute error beside the bound of the magnitude; values were kept small and smooth by the generator.
-_TOLERANCE = {"float64": 1e-9, "float32": 2e-4, "complex64": 2e-4, "complex128": 1e-9, "float16": 0.06, "bfloat16": 0.4}
+_TOLERANCE = {
+    "float64": 1e-9,
+    "float32": 2e-4,
+    "complex64": 2e-4,
+    "complex128": 1e-9,
+    "float16": 0.06,
+    "bfloat16": 0.4,
+}
 
 
 def evaluate_leaves(module: Any, arguments: tuple[Any, ...]) -> list[Array]:
@@ -30,8 +37,12 @@ def evaluate_leaves(module: Any, arguments: tuple[Any, ...]) -> list[Array]:
 def assert_same(case: RandomModule, expected: list[Array], actual: list[Array], what: str) -> None:
     """Integers, predicates and exact floats are the same; other floats near, where no argument is extreme."""
     assert len(expected) == len(actual), f"{what}: {len(actual)} leaves, expected {len(expected)}"
-    for number, (want, got, bound, exact) in enumerate(zip(expected, actual, case.bounds, case.exact, strict=True)):
-        assert want.shape == got.shape and want.dtype == got.dtype, f"{what}: leaf {number}: {got.dtype}{got.shape}, not {want.dtype}{want.shape}"
+    for number, (want, got, bound, exact) in enumerate(
+        zip(expected, actual, case.bounds, case.exact, strict=True)
+    ):
+        assert want.shape == got.shape and want.dtype == got.dtype, (
+            f"{what}: leaf {number}: {got.dtype}{got.shape}, not {want.dtype}{want.shape}"
+        )
         floating = want.dtype.name in _TOLERANCE
         if not floating:
             wrong = want != got
@@ -42,11 +53,17 @@ def assert_same(case: RandomModule, expected: list[Array], actual: list[Array], 
             a, b = want.astype(wide), got.astype(wide)
             with np.errstate(all="ignore"):
                 same = (a == b) | (np.isnan(a) & np.isnan(b))
-                wrong = ~same if exact else ~(same | (np.abs(a - b) <= _TOLERANCE[want.dtype.name] * (1 + bound)))
+                wrong = (
+                    ~same
+                    if exact
+                    else ~(same | (np.abs(a - b) <= _TOLERANCE[want.dtype.name] * (1 + bound)))
+                )
         if wrong.any():
             at = tuple(map(int, np.argwhere(wrong)[0]))
-            raise AssertionError(f"{what}: leaf {number}{list(at)} of {want.dtype}{list(want.shape)} is {got[at]!r}, expected {want[at]!r}; "
-                                 f"{int(wrong.sum())} of {wrong.size} differ")
+            raise AssertionError(
+                f"{what}: leaf {number}{list(at)} of {want.dtype}{list(want.shape)} is {got[at]!r}, expected {want[at]!r}; "
+                f"{int(wrong.sum())} of {wrong.size} differ"
+            )
 
 
 def check_text(case: RandomModule) -> None:
@@ -71,7 +88,12 @@ def check_passes(case: RandomModule, expected: list[Array], *, steps: int = 2) -
     for step in changed[:: max(1, len(changed) // steps)][:steps]:
         module = step.module
         verify(module)
-        assert_same(case, expected, evaluate_leaves(module, case.arguments), f"pass {step.number}, {step.name}")
+        assert_same(
+            case,
+            expected,
+            evaluate_leaves(module, case.arguments),
+            f"pass {step.number}, {step.name}",
+        )
 
 
 def check_cpu(case: RandomModule, expected: list[Array], *, passes: str = "default") -> None:
@@ -85,19 +107,35 @@ def check_cpu(case: RandomModule, expected: list[Array], *, passes: str = "defau
     second = session.run_flat(leaves)
     assert [leaf.tobytes() for leaf in leaves] == before, "cpu: an argument was written to"
     for number, (one, two) in enumerate(zip(first, second, strict=True)):
-        assert one.tobytes() == np.asarray(two).tobytes(), f"cpu: leaf {number} differs in a second run"
-    assert_same(case, evaluate_leaves(session.module, case.arguments), first, f"cpu (passes {passes}) beside its own optimised module")
+        assert one.tobytes() == np.asarray(two).tobytes(), (
+            f"cpu: leaf {number} differs in a second run"
+        )
+    assert_same(
+        case,
+        evaluate_leaves(session.module, case.arguments),
+        first,
+        f"cpu (passes {passes}) beside its own optimised module",
+    )
     assert_same(case, expected, first, f"cpu (passes {passes})")
 
 
 def check_gpu(case: RandomModule, expected: list[Array]) -> None:
     """The passes keep the value, and so does the PTX on the emulator, which finds no fault in it."""
-    session = xe.compile(case.module, backend="gpu", device="emulator", cache=False, check_passes=True)
+    session = xe.compile(
+        case.module, backend="gpu", device="emulator", cache=False, check_passes=True
+    )
     assert_same(case, expected, evaluate_leaves(session.module, case.arguments), "gpu passes")
     assert "ptx" in session.stages(), f"no PTX among {list(session.stages())}"
-    emulated = session.executable.emulate([np.array(leaf) for leaf in flatten_value(case.arguments)], LaunchOptions(global_races=True))
+    emulated = session.executable.emulate(
+        [np.array(leaf) for leaf in flatten_value(case.arguments)], LaunchOptions(global_races=True)
+    )
     assert not emulated.findings, f"gpu: {emulated.findings[0]}"
-    assert_same(case, evaluate_leaves(session.module, case.arguments), emulated.values, "gpu beside its own optimised module")
+    assert_same(
+        case,
+        evaluate_leaves(session.module, case.arguments),
+        emulated.values,
+        "gpu beside its own optimised module",
+    )
 
 
 def check_all(case: RandomModule, *, gpu: bool = True) -> None:

@@ -26,12 +26,16 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
-def failure(case: RandomModule, check: Callable[[RandomModule], None], seconds: int = 20) -> str | None:
+def failure(
+    case: RandomModule, check: Callable[[RandomModule], None], seconds: int = 20
+) -> str | None:
     """How the check fails, as a short text without numbers; None when it holds."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # a handler in Python would wait for the call that does not return
+        signal.signal(
+            signal.SIGALRM, signal.SIG_DFL
+        )  # a handler in Python would wait for the call that does not return
         signal.alarm(seconds)
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 2)
@@ -56,8 +60,15 @@ def failure(case: RandomModule, check: Callable[[RandomModule], None], seconds: 
 def as_case(module: HloModule, arguments: tuple[Any, ...], extremes: bool) -> RandomModule:
     """A case whose floats are compared by their own magnitude."""
     leaves = evaluate_leaves(module, arguments)
-    bounds = [float(np.abs(leaf[np.isfinite(leaf)].astype(np.complex128)).max(initial=1.0)) if leaf.size else 1.0 for leaf in leaves]
-    return RandomModule(module, arguments, bounds, [leaf.dtype.kind in "biu" for leaf in leaves], extremes)
+    bounds = [
+        float(np.abs(leaf[np.isfinite(leaf)].astype(np.complex128)).max(initial=1.0))
+        if leaf.size
+        else 1.0
+        for leaf in leaves
+    ]
+    return RandomModule(
+        module, arguments, bounds, [leaf.dtype.kind in "biu" for leaf in leaves], extremes
+    )
 
 
 def candidates(case: RandomModule) -> Iterator[RandomModule]:
@@ -74,12 +85,16 @@ def argument(case: RandomModule, parameter: HloInstruction) -> Any:
         return case.arguments[replaced.payload]
     user = parameter.users[0]
     single = case.module.clone()
-    single.entry.set_root(single.find(case.module.find(user.id).operands[user.operands.index(parameter)].id))
+    single.entry.set_root(
+        single.find(case.module.find(user.id).operands[user.operands.index(parameter)].id)
+    )
     single.attributes.pop("entry_computation_layout", None)
     return evaluate_leaves(single, case.arguments)[0]
 
 
-def reduced(case: RandomModule, check: Callable[[RandomModule], None], seconds: float = 120.0) -> tuple[RandomModule, str | None]:
+def reduced(
+    case: RandomModule, check: Callable[[RandomModule], None], seconds: float = 120.0
+) -> tuple[RandomModule, str | None]:
     """The smallest case found, and how it fails."""
     kind, end = failure(case, check), time.time() + seconds
     if kind is None:
@@ -102,4 +117,8 @@ if __name__ == "__main__":
     print(how)
     print(small.module.to_text(xe.hlo.PrintOptions.short_parsable))
     for argument in small.arguments:
-        print(np.array2string(np.asarray(argument, dtype=object), threshold=40) if not isinstance(argument, tuple) else argument)
+        print(
+            np.array2string(np.asarray(argument, dtype=object), threshold=40)
+            if not isinstance(argument, tuple)
+            else argument
+        )

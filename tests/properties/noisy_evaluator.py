@@ -31,9 +31,13 @@ class Noise(NamedTuple):
     signs: bool
 
 
-_ONE_ROUNDING = Noise(1, 0, False, False)  # products and sums may be contracted; 16 bits and less are rounded from f32, which is exact
+_ONE_ROUNDING = Noise(
+    1, 0, False, False
+)  # products and sums may be contracted; 16 bits and less are rounded from f32, which is exact
 _FUNCTION = Noise(4, 1, False, False)
-_COMPLEX_POWER = Noise(512, 1, False, False)  # e^(c log z): an ulp of the exponent is as many of the result as the exponent is large
+_COMPLEX_POWER = Noise(
+    512, 1, False, False
+)  # e^(c log z): an ulp of the exponent is as many of the result as the exponent is large
 _SUM = Noise(2, 1, True, True)
 _EITHER_ZERO = Noise(0, 0, False, True)  # of +0 and -0 either is the maximum
 NOISE: dict[str, Noise] = {
@@ -51,7 +55,9 @@ NOISE: dict[str, Noise] = {
     **dict.fromkeys(("maximum", "minimum", "clamp"), _EITHER_ZERO),
 }  # fmt: skip
 _ONLY_COMPLEX = frozenset(("abs", "sign"))  # exact for real numbers
-_PASSES_ON = frozenset(("fusion", "call", "complex"))  # what they compute has been disturbed inside, or is exact
+_PASSES_ON = frozenset(
+    ("fusion", "call", "complex")
+)  # what they compute has been disturbed inside, or is exact
 
 
 class NoisyEvaluator(Evaluator):
@@ -77,16 +83,33 @@ class NoisyEvaluator(Evaluator):
                 ulps = noise.ulps * (1 + math.sqrt(_terms(instruction)))
                 # One after the other, equal terms are rounded the same way each time.
                 together = noise.ulps * _terms(instruction) / 8
-                values = [self._disturbed(v, ulps, 1 if self.loose else 0.25, signs=False, together=together) for v in values]
+                values = [
+                    self._disturbed(
+                        v, ulps, 1 if self.loose else 0.25, signs=False, together=together
+                    )
+                    for v in values
+                ]
             if instruction.opcode.name == "map" and is_vectorisable(instruction.called[0]):
                 value = self._mapped(instruction.called[0], values)
             else:
                 value = function(instruction, values, self)
-            if dtype is not None and (value.__class__ is not np.ndarray or value.dtype != dtype or value.shape != dimensions):
+            if dtype is not None and (
+                value.__class__ is not np.ndarray
+                or value.dtype != dtype
+                or value.shape != dimensions
+            ):
                 value = self._reconcile(instruction, np.asarray(value))
             if noise is not None and instruction.opcode.name not in _PASSES_ON:
-                if instruction.opcode.name not in _ONLY_COMPLEX or instruction.operands[0].shape.element_type.is_complex:
-                    value = self._disturbed(value, noise.ulps, max(noise.narrow, 1) if self.loose else noise.narrow, signs=noise.signs or self.loose)
+                if (
+                    instruction.opcode.name not in _ONLY_COMPLEX
+                    or instruction.operands[0].shape.element_type.is_complex
+                ):
+                    value = self._disturbed(
+                        value,
+                        noise.ulps,
+                        max(noise.narrow, 1) if self.loose else noise.narrow,
+                        signs=noise.signs or self.loose,
+                    )
             frame[result] = value
         return frame[plan.root]
 
@@ -99,15 +122,41 @@ class NoisyEvaluator(Evaluator):
                 continue
             value = evaluate_scalar_step(i, [values[o] for o in i.operands], self)
             noise = NOISE.get(i.opcode.name)
-            if noise is not None and i.opcode.name not in _PASSES_ON and (i.opcode.name not in _ONLY_COMPLEX or i.operands[0].shape.element_type.is_complex):
-                value = self._disturbed(np.asarray(value), noise.ulps, max(noise.narrow, 1) if self.loose else noise.narrow, signs=noise.signs or self.loose)
+            if (
+                noise is not None
+                and i.opcode.name not in _PASSES_ON
+                and (
+                    i.opcode.name not in _ONLY_COMPLEX
+                    or i.operands[0].shape.element_type.is_complex
+                )
+            ):
+                value = self._disturbed(
+                    np.asarray(value),
+                    noise.ulps,
+                    max(noise.narrow, 1) if self.loose else noise.narrow,
+                    signs=noise.signs or self.loose,
+                )
             values[i] = value
-        return np.broadcast_to(values[computation.root], np.broadcast_shapes(*[a.shape for a in arguments]))
+        return np.broadcast_to(
+            values[computation.root], np.broadcast_shapes(*[a.shape for a in arguments])
+        )
 
-    def _disturbed(self, value: Any, ulps: float, narrow: float, *, signs: bool, together: float = 0) -> Any:
+    def _disturbed(
+        self, value: Any, ulps: float, narrow: float, *, signs: bool, together: float = 0
+    ) -> Any:
         if isinstance(value, tuple):
-            return tuple([self._disturbed(part, ulps, narrow, signs=signs, together=together) for part in value])
-        if not isinstance(value, np.ndarray) or value.dtype.kind in "biuO" or not value.size or value.dtype.name.startswith(("int", "uint")):
+            return tuple(
+                [
+                    self._disturbed(part, ulps, narrow, signs=signs, together=together)
+                    for part in value
+                ]
+            )
+        if (
+            not isinstance(value, np.ndarray)
+            or value.dtype.kind in "biuO"
+            or not value.size
+            or value.dtype.name.startswith(("int", "uint"))
+        ):
             return value
         if value.dtype.kind == "c":
             made = np.empty_like(value)
@@ -123,27 +172,49 @@ class NoisyEvaluator(Evaluator):
 
     def _near(self, value: Array, ulps: float, signs: bool, size: Array, together: float) -> Array:
         # Some of it is the same for all, as roundings of equal terms are.
-        shift = (self.generator.uniform(-ulps, ulps, value.shape) + self.generator.uniform(-together, together)).astype(value.dtype)
+        shift = (
+            self.generator.uniform(-ulps, ulps, value.shape)
+            + self.generator.uniform(-together, together)
+        ).astype(value.dtype)
         with np.errstate(all="ignore"):
-            made = np.where(np.isfinite(value), value + shift * np.spacing(np.where(np.isfinite(size), size, 1)), value)
-        return self._signs(np.where(value == 0, value + 0 * shift, made) if not ulps else np.where((value == 0) & (size == 0), value, made), signs)
+            made = np.where(
+                np.isfinite(value),
+                value + shift * np.spacing(np.where(np.isfinite(size), size, 1)),
+                value,
+            )
+        return self._signs(
+            np.where(value == 0, value + 0 * shift, made)
+            if not ulps
+            else np.where((value == 0) & (size == 0), value, made),
+            signs,
+        )
 
     def _signs(self, value: Array, signs: bool) -> Array:
         flips = self.generator.random(value.shape) < 0.5
-        either = np.isnan(value) | ((value == 0) if signs else False)  # a NaN has no sign that HLO would know
+        either = np.isnan(value) | (
+            (value == 0) if signs else False
+        )  # a NaN has no sign that HLO would know
         return np.where(flips & either, -value, value).astype(value.dtype)
 
     def _narrow(self, value: Array, steps: float, signs: bool) -> Array:
         if steps:
             wide = value.astype(np.float32)
-            epsilon = 2.0 ** -(np.finfo(value.dtype).nmant if value.dtype == np.float16 else _fraction_bits(value.dtype))
+            epsilon = 2.0 ** -(
+                np.finfo(value.dtype).nmant
+                if value.dtype == np.float16
+                else _fraction_bits(value.dtype)
+            )
             draw = self.generator.random(value.shape)
             move = np.where(draw < min(steps, 1) / 2, -1, np.where(draw < min(steps, 1), 1, 0))
             with np.errstate(all="ignore"):
                 # Of a subnormal number one ulp is more than the rounding of its type.
                 least = float(ml_dtypes.finfo(value.dtype).smallest_subnormal)
-                step = np.where(wide == 0, 0, np.maximum(np.abs(wide) * epsilon, least)).astype(np.float32)
-                value = np.where(np.isfinite(wide), wide + move.astype(np.float32) * step, wide).astype(value.dtype)
+                step = np.where(wide == 0, 0, np.maximum(np.abs(wide) * epsilon, least)).astype(
+                    np.float32
+                )
+                value = np.where(
+                    np.isfinite(wide), wide + move.astype(np.float32) * step, wide
+                ).astype(value.dtype)
         if np.signbit(np.asarray(-1, value.dtype)) and value.dtype.name != "float8_e8m0fnu":
             return self._signs(value, signs)
         return value
@@ -152,7 +223,12 @@ class NoisyEvaluator(Evaluator):
 def _terms(instruction: HloInstruction) -> float:
     """About how many terms make one element of the result."""
     results = [leaf.element_count for _, leaf in instruction.shape.leaves() if leaf.is_array]
-    sizes = [leaf.element_count for operand in instruction.operands for _, leaf in operand.shape.leaves() if leaf.is_array]
+    sizes = [
+        leaf.element_count
+        for operand in instruction.operands
+        for _, leaf in operand.shape.leaves()
+        if leaf.is_array
+    ]
     whole = max(results, default=1) or 1
     if instruction.opcode.name in ("dot", "convolution", "ragged-dot", "scaled-dot"):
         return math.sqrt(sizes[0] * sizes[1] / whole)
@@ -172,9 +248,18 @@ class ReferenceTooLongError(Exception):
     """The evaluator takes too long: not a fault of it, but nothing to compare with."""
 
 
-def reference(module: HloModule, arguments: Sequence[Any], evaluator: Evaluator | None = None) -> list[Array]:
+def reference(
+    module: HloModule, arguments: Sequence[Any], evaluator: Evaluator | None = None
+) -> list[Array]:
     """The leaves of the evaluator's value."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        runner = evaluator if evaluator is not None else Evaluator(max_elements=1 << 22, max_iterations=MAX_ITERATIONS)
-        return [np.asarray(leaf) for leaf in flatten_value(evaluate(module, *arguments, evaluator=runner))]
+        runner = (
+            evaluator
+            if evaluator is not None
+            else Evaluator(max_elements=1 << 22, max_iterations=MAX_ITERATIONS)
+        )
+        return [
+            np.asarray(leaf)
+            for leaf in flatten_value(evaluate(module, *arguments, evaluator=runner))
+        ]

@@ -12,7 +12,11 @@ def _inner(s: Families, values: list[HloValue], sources: list[Known], in_loop: b
     for value, source in zip(values, sources, strict=True):
         t = value.dtype
         floating = t.is_float or t.is_complex
-        scope.known.append(Known(value, max(source.bound, 8.0), source.denominator, source.exact and not in_loop) if floating else Known(value))
+        scope.known.append(
+            Known(value, max(source.bound, 8.0), source.denominator, source.exact and not in_loop)
+            if floating
+            else Known(value)
+        )
     return scope
 
 
@@ -57,21 +61,42 @@ def while_loop(s: Families, depth: int) -> list[Known] | None:
         following: list[HloValue] = []
         for number, (value, source) in enumerate(zip(values, sources, strict=True)):
             way = s.choice.random()
-            fitting = [k for k in scope.known if k.kind == source.kind and k.dimensions == source.dimensions]
+            fitting = [
+                k
+                for k in scope.known
+                if k.kind == source.kind and k.dimensions == source.dimensions
+            ]
             new: HloValue | None = value
             if way < 0.2:
                 pass  # invariant
             elif way < 0.35:
-                new = s.choice.choice([v for v, o in zip(values, sources, strict=True)
-                                       if o.kind == source.kind and o.dimensions == source.dimensions])
+                new = s.choice.choice(
+                    [
+                        v
+                        for v, o in zip(values, sources, strict=True)
+                        if o.kind == source.kind and o.dimensions == source.dimensions
+                    ]
+                )
             elif way < 0.55 and source.rank and source.value.size and source.dimensions[0] > 0:
-                row = [k for k in scope.known if k.kind == source.kind and k.dimensions == source.dimensions[1:]]
-                one = s.choice.choice(row) if row else scope.constant_of(source.kind, source.dimensions[1:])
+                row = [
+                    k
+                    for k in scope.known
+                    if k.kind == source.kind and k.dimensions == source.dimensions[1:]
+                ]
+                one = (
+                    s.choice.choice(row)
+                    if row
+                    else scope.constant_of(source.kind, source.dimensions[1:])
+                )
                 zero = i.builder.constant(0, counter)
                 update = _bounded(scope, one, max(source.bound, 8.0))
                 if update is not None:
-                    new = i.builder.dynamic_update_slice(value, i.builder.reshape(update, (1, *source.dimensions[1:])), i,
-                                                         *[zero] * (source.rank - 1))
+                    new = i.builder.dynamic_update_slice(
+                        value,
+                        i.builder.reshape(update, (1, *source.dimensions[1:])),
+                        i,
+                        *[zero] * (source.rank - 1),
+                    )
             else:
                 new = _bounded(scope, s.choice.choice(fitting), max(source.bound, 8.0))
             following.append(values[number] if new is None else new)
@@ -106,17 +131,30 @@ def conditional(s: Families, depth: int) -> list[Known] | None:
         scope.grow(s.choice.randint(0, 4), depth - 1)
         outputs = []
         for k in wanted:
-            made = s.choice.choice([o for o in scope.known if o.kind == k.kind and o.dimensions == k.dimensions])
+            made = s.choice.choice(
+                [o for o in scope.known if o.kind == k.kind and o.dimensions == k.dimensions]
+            )
             bounded = _bounded(scope, made, max(k.bound, 8.0))
-            outputs.append(bounded if bounded is not None else values[next(n for n, o in enumerate(sources) if o is k)])
+            outputs.append(
+                bounded
+                if bounded is not None
+                else values[next(n for n, o in enumerate(sources) if o is k)]
+            )
         return tuple(outputs)
 
     if s.choice.random() < 0.5:
         made = b.cond(s.scalar("pred").value, branch, branch, packed)
     else:
         made = b.switch(s.scalar("s32").value, [branch] * s.choice.randint(1, 4), packed)
-    return [Known(made[n], max(k.bound, 8.0), k.denominator, not (k.value.dtype.is_float or k.value.dtype.is_complex))
-            for n, k in enumerate(wanted)]
+    return [
+        Known(
+            made[n],
+            max(k.bound, 8.0),
+            k.denominator,
+            not (k.value.dtype.is_float or k.value.dtype.is_complex),
+        )
+        for n, k in enumerate(wanted)
+    ]
 
 
 def call(s: Families, depth: int) -> Known | None:

@@ -21,8 +21,42 @@ from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 
 FLOATS = ("f32", "f32", "f32", "f64", "bf16", "f16")
 INTEGERS = ("s32", "s32", "u8", "s8", "s64", "u32", "u64", "s16", "u16")
-INTEGER_EXTREMES = (0, 1, -1, 2, 7, -8, 31, 32, 63, 127, -128, 255, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63))
-FLOAT_EXTREMES = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, -2.5, 3e4, -1e30, 1e-30, 5e-324, 2.0**31, -(2.0**63), 255.5)
+INTEGER_EXTREMES = (
+    0,
+    1,
+    -1,
+    2,
+    7,
+    -8,
+    31,
+    32,
+    63,
+    127,
+    -128,
+    255,
+    2**31 - 1,
+    -(2**31),
+    2**63 - 1,
+    -(2**63),
+)
+FLOAT_EXTREMES = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    0.5,
+    -2.5,
+    3e4,
+    -1e30,
+    1e-30,
+    5e-324,
+    2.0**31,
+    -(2.0**63),
+    255.5,
+)
 
 
 class RandomModule(NamedTuple):
@@ -40,7 +74,12 @@ class ModuleWriter:
     """Writes one module. choice: a `random.Random` (or what behaves like one). rare: families of `random_rare` to take beside."""
 
     def __init__(
-        self, choice: random.Random, size: int = 14, *, extremes: bool = False, rare: tuple[Callable[[Families], Any], ...] = ()
+        self,
+        choice: random.Random,
+        size: int = 14,
+        *,
+        extremes: bool = False,
+        rare: tuple[Callable[[Families], Any], ...] = (),
     ) -> None:
         self.choice, self.extremes, self.rare = choice, extremes, rare
         self.size = choice.randint(1, size)
@@ -54,7 +93,11 @@ class ModuleWriter:
             self.most, self.size = 300000, min(self.size, 8)
         if choice.random() < 0.15:
             self.sizes.append(0)
-        kinds = [choice.choice(FLOATS), choice.choice(INTEGERS), choice.choice(("pred", "s32", "f32", "s64", "bf16", "c64", "c128", "u8"))]
+        kinds = [
+            choice.choice(FLOATS),
+            choice.choice(INTEGERS),
+            choice.choice(("pred", "s32", "f32", "s64", "bf16", "c64", "c128", "u8")),
+        ]
         self.kinds = kinds
 
     def shape(self) -> tuple[int, ...]:
@@ -64,20 +107,28 @@ class ModuleWriter:
             sizes.append(size if np.prod([*sizes, size]) <= self.most else 1)
         return tuple(sizes)
 
-    def numbers(self, kind: str, dimensions: tuple[int, ...], generator: np.random.Generator) -> np.ndarray[Any, Any]:
+    def numbers(
+        self, kind: str, dimensions: tuple[int, ...], generator: np.random.Generator
+    ) -> np.ndarray[Any, Any]:
         t = PRIMITIVE_TYPES[kind]
         if t.is_pred:
             return np.asarray(generator.integers(0, 2, dimensions), dtype=bool)
         with np.errstate(all="ignore"):
             if t.is_integer:
                 if not self.extremes:
-                    return np.asarray(generator.integers(-4 if t.is_signed else 0, 9, dimensions)).astype(t.dtype)
-                wild = np.asarray(generator.choice(np.array(INTEGER_EXTREMES, np.int64), dimensions))
+                    return np.asarray(
+                        generator.integers(-4 if t.is_signed else 0, 9, dimensions)
+                    ).astype(t.dtype)
+                wild = np.asarray(
+                    generator.choice(np.array(INTEGER_EXTREMES, np.int64), dimensions)
+                )
                 tame = np.asarray(generator.integers(-9, 40, dimensions))
                 return np.where(generator.random(dimensions) < 0.5, wild, tame).astype(t.dtype)
             values = np.asarray(generator.integers(-16, 17, dimensions)) / 4.0
             if t.is_complex:
-                return (values + 1j * np.asarray(generator.integers(-8, 9, dimensions)) / 2.0).astype(t.dtype)
+                return (
+                    values + 1j * np.asarray(generator.integers(-8, 9, dimensions)) / 2.0
+                ).astype(t.dtype)
             if self.extremes:
                 wild = np.asarray(generator.choice(np.array(FLOAT_EXTREMES), dimensions))
                 values = np.where(generator.random(dimensions) < 0.4, wild, values)
@@ -86,7 +137,14 @@ class ModuleWriter:
     def write(self) -> RandomModule:
         generator = np.random.default_rng(self.choice.getrandbits(32))
         choice, b = self.choice, self.builder
-        scope = Families(b, choice, self.kinds, self.shape, extremes=self.extremes, numbers=lambda k, d: self.numbers(k, d, generator))
+        scope = Families(
+            b,
+            choice,
+            self.kinds,
+            self.shape,
+            extremes=self.extremes,
+            numbers=lambda k, d: self.numbers(k, d, generator),
+        )
         scope.largest = max(scope.largest, 2 * self.most)
         scope.rare = self.rare
         arguments: list[Any] = []
@@ -135,7 +193,9 @@ class ModuleWriter:
             if choice.random() < 0.1:
                 module_root = [module_root]
         else:
-            pool: list[Known] = recent + scope.known[:2] + (scope.known if choice.random() < 0.5 else [])
+            pool: list[Known] = (
+                recent + scope.known[:2] + (scope.known if choice.random() < 0.5 else [])
+            )
             outputs = [choice.choice(pool) for _ in range(choice.choice((1, 2, 3, 4, 6, 9)))]
             if choice.random() < 0.15:
                 outputs.append(scope.constant_of(choice.choice(self.kinds), self.shape()))
@@ -143,10 +203,16 @@ class ModuleWriter:
             if choice.random() < 0.1:
                 outputs.append(outputs[0])
                 module_root = [scope.b.tuple(*module_root), outputs[0].value]
-        module = self.builder.build(module_root) if not isinstance(module_root, list) else self.builder.build(*_as_tuple(self.builder, module_root))
+        module = (
+            self.builder.build(module_root)
+            if not isinstance(module_root, list)
+            else self.builder.build(*_as_tuple(self.builder, module_root))
+        )
         if choice.random() < 0.25:
             module.attributes["entry_computation_layout"] = self.other_layout(module)
-        return RandomModule(module, arguments, [o.bound for o in outputs], [o.exact for o in outputs], self.extremes)
+        return RandomModule(
+            module, arguments, [o.bound for o in outputs], [o.exact for o in outputs], self.extremes
+        )
 
     def other_layout(self, module: HloModule) -> str:
         """Layouts of the result, and of half the modules' parameters too, that are not the default ones."""
@@ -159,7 +225,9 @@ class ModuleWriter:
             return shape.with_layout(tuple(order)).text
 
         with_parameters = self.choice.random() < 0.5
-        parameters = ", ".join([text(shape) if with_parameters else shape.text for shape in module.parameter_shapes()])
+        parameters = ", ".join(
+            [text(shape) if with_parameters else shape.text for shape in module.parameter_shapes()]
+        )
         return f"{{({parameters})->{text(module.entry.root.shape)}}}"
 
 
@@ -170,7 +238,9 @@ def _as_tuple(builder: HloBuilder, values: list[HloValue]) -> list[Any]:
 def random_module(seed: int, size: int = 14, *, extremes: bool | None = None) -> RandomModule:
     """The module of a seed. extremes: None takes them in one of four."""
     choice = random.Random(seed)
-    return ModuleWriter(choice, size, extremes=choice.random() < 0.25 if extremes is None else extremes).write()
+    return ModuleWriter(
+        choice, size, extremes=choice.random() < 0.25 if extremes is None else extremes
+    ).write()
 
 
 Check = Callable[[RandomModule], None]

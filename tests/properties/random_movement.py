@@ -97,8 +97,17 @@ def concatenate(s: Families) -> Known | None:
     d = s.choice.randrange(k.rank)
     parts = [k]
     for _ in range(s.choice.randint(0, 3)):
-        fitting = [o for o in s.known if o.kind == k.kind and o.rank == k.rank
-                   and all(a == c for j, (a, c) in enumerate(zip(o.dimensions, k.dimensions, strict=True)) if j != d)]
+        fitting = [
+            o
+            for o in s.known
+            if o.kind == k.kind
+            and o.rank == k.rank
+            and all(
+                a == c
+                for j, (a, c) in enumerate(zip(o.dimensions, k.dimensions, strict=True))
+                if j != d
+            )
+        ]
         parts.append(s.choice.choice(fitting))
     s.choice.shuffle(parts)
     return s.same(s.b.concatenate(*[p.value for p in parts], dimensions=(d,)), *parts)
@@ -108,7 +117,13 @@ def reverse(s: Families) -> Known | None:
     k = s.array()
     if k is None:
         return None
-    return s.same(s.b.reverse(k.value, dimensions=tuple(sorted(s.choice.sample(range(k.rank), s.choice.randint(1, k.rank))))), k)
+    return s.same(
+        s.b.reverse(
+            k.value,
+            dimensions=tuple(sorted(s.choice.sample(range(k.rank), s.choice.randint(1, k.rank)))),
+        ),
+        k,
+    )
 
 
 def iota(s: Families) -> Known | None:
@@ -141,11 +156,18 @@ def dynamic_update_slice(s: Families) -> Known | None:
     k = s.array()
     if k is None:
         return None
-    fitting = [o for o in s.known if o.kind == k.kind and o.rank == k.rank
-               and all(a <= c for a, c in zip(o.dimensions, k.dimensions, strict=True))]
+    fitting = [
+        o
+        for o in s.known
+        if o.kind == k.kind
+        and o.rank == k.rank
+        and all(a <= c for a, c in zip(o.dimensions, k.dimensions, strict=True))
+    ]
     o = s.choice.choice(fitting)
     if s.choice.random() < 0.5:
-        o = s.constant_of(k.kind, tuple([s.choice.randint(min(1, size), size) for size in k.dimensions]))
+        o = s.constant_of(
+            k.kind, tuple([s.choice.randint(min(1, size), size) for size in k.dimensions])
+        )
     return s.same(s.b.dynamic_update_slice(k.value, o.value, *_starts(s, k.rank)), k, o)
 
 
@@ -166,11 +188,20 @@ def gather(s: Families) -> Known | None:
     shape = [*batch[:vector_at], len(indexed), *batch[vector_at:]]
     if len(indexed) == 1 and s.choice.random() < 0.5:
         shape, vector_at = batch, len(batch)
-    indices = s.constant_of("s32", tuple(shape)) if s.choice.random() < 0.6 else _indices(s, tuple(shape))
+    indices = (
+        s.constant_of("s32", tuple(shape)) if s.choice.random() < 0.6 else _indices(s, tuple(shape))
+    )
     windows = k.rank - len(collapsed)
     places = sorted(s.choice.sample(range(windows + len(batch)), windows))
-    made = s.b.gather(k.value, indices.value, offset_dims=tuple(places), collapsed_slice_dims=tuple(collapsed),
-                      start_index_map=tuple(indexed), index_vector_dim=vector_at, slice_sizes=tuple(sizes))
+    made = s.b.gather(
+        k.value,
+        indices.value,
+        offset_dims=tuple(places),
+        collapsed_slice_dims=tuple(collapsed),
+        start_index_map=tuple(indexed),
+        index_vector_dim=vector_at,
+        slice_sizes=tuple(sizes),
+    )
     return s.same(made, k)
 
 
@@ -189,7 +220,11 @@ def scatter(s: Families) -> Known | None:
         return None
     indexed = s.choice.sample(range(k.rank), s.choice.randint(1, k.rank))
     inserted = sorted(d for d in range(k.rank) if s.choice.random() < 0.6)
-    windows = [s.choice.randint(min(1, k.dimensions[d]), k.dimensions[d]) for d in range(k.rank) if d not in inserted]
+    windows = [
+        s.choice.randint(min(1, k.dimensions[d]), k.dimensions[d])
+        for d in range(k.rank)
+        if d not in inserted
+    ]
     if any(k.dimensions[d] == 0 for d in range(k.rank)):
         return None
     batch = [s.choice.choice((1, 2, 3, 5)) for _ in range(s.choice.randint(0, 2))]
@@ -208,13 +243,25 @@ def scatter(s: Families) -> Known | None:
     t = k.value.dtype
     names = ["maximum", "minimum"] + (["and_", "or_"] if t.is_pred else ["add", "second"])
     name = s.choice.choice(names)
-    made = s.b.scatter(k.value, indices.value, updates.value, update_window_dims=tuple(places), inserted_window_dims=tuple(inserted),
-                       scatter_dims_to_operand_dims=tuple(indexed), index_vector_dim=vector_at,
-                       to_apply=lambda x, y: y if name == "second" else getattr(x.builder, name)(x, y))
+    made = s.b.scatter(
+        k.value,
+        indices.value,
+        updates.value,
+        update_window_dims=tuple(places),
+        inserted_window_dims=tuple(inserted),
+        scatter_dims_to_operand_dims=tuple(indexed),
+        index_vector_dim=vector_at,
+        to_apply=lambda x, y: y if name == "second" else getattr(x.builder, name)(x, y),
+    )
     if name != "add":
         return s.same(made, k, updates)
     count = max(1, int(np.prod(batch)))
-    return s.made(made, k.bound + count * updates.bound, max(k.denominator, updates.denominator), k.exact and updates.exact and not s.extremes)
+    return s.made(
+        made,
+        k.bound + count * updates.bound,
+        max(k.denominator, updates.denominator),
+        k.exact and updates.exact and not s.extremes,
+    )
 
 
 def copy(s: Families) -> Known | None:
@@ -222,5 +269,26 @@ def copy(s: Families) -> Known | None:
     return None if k is None else s.same(s.b.copy(k.value), k)
 
 
-MOVEMENT = (reshape, reshape, transpose, transpose, broadcast, broadcast, slice_, slice_, pad, pad, concatenate, concatenate, reverse, iota,
-            dynamic_slice, dynamic_slice, dynamic_update_slice, dynamic_update_slice, gather, scatter, copy)
+MOVEMENT = (
+    reshape,
+    reshape,
+    transpose,
+    transpose,
+    broadcast,
+    broadcast,
+    slice_,
+    slice_,
+    pad,
+    pad,
+    concatenate,
+    concatenate,
+    reverse,
+    iota,
+    dynamic_slice,
+    dynamic_slice,
+    dynamic_update_slice,
+    dynamic_update_slice,
+    gather,
+    scatter,
+    copy,
+)

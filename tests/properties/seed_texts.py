@@ -54,7 +54,11 @@ def _programs() -> list[str]:
 
 def _workloads() -> list[str]:
     """The benchmarks with small arrays, where they are."""
-    return [path.read_text() for path in sorted((SHARED / "perf" / "dev" / "workloads").glob("m_*.hlo")) if not _LARGE.search(path.read_text())]
+    return [
+        path.read_text()
+        for path in sorted((SHARED / "perf" / "dev" / "workloads").glob("m_*.hlo"))
+        if not _LARGE.search(path.read_text())
+    ]
 
 
 def _random() -> list[str]:
@@ -79,6 +83,15 @@ def corpus(*, shared: bool = True) -> Corpus:
     """All texts, each once. shared: take those beside the checkout too, where they are."""
     with gzip.open(OWN, "rt") as file:
         own: list[str] = json.load(file)
-    sources: list[Callable[[], list[str]]] = [lambda: own, _programs, _random, *([_workloads, _shared] if shared else [])]
-    texts = list(dict.fromkeys(plain(text) for source in sources for text in source() if len(text) <= _MOST_CHARACTERS))
+    sources: list[Callable[[], list[str]]] = [
+        lambda: own,
+        _programs,
+        _random,
+        *([_workloads, _shared] if shared else []),
+    ]
+    texts = list(
+        dict.fromkeys(
+            plain(text) for source in sources for text in source() if len(text) <= _MOST_CHARACTERS
+        )
+    )
     return Corpus(tuple(texts), hashlib.sha256("\0".join(texts).encode()).hexdigest()[:10])

@@ -55,7 +55,11 @@ def run_from_two_threads(session: xe.Session, case: Any, expected: list[Any], wh
 
 
 def _flat(value: Any) -> list[Any]:
-    return [leaf for part in value for leaf in _flat(part)] if isinstance(value, (tuple, list)) else [value]
+    return (
+        [leaf for part in value for leaf in _flat(part)]
+        if isinstance(value, (tuple, list))
+        else [value]
+    )
 
 
 def soak(seconds: float, first: int) -> dict[str, Any]:
@@ -74,19 +78,30 @@ def soak(seconds: float, first: int) -> dict[str, Any]:
         threads = choice.choice((1, 2, 3))
         # Small modules have little work: half of them are cut all the same.
         parallel_plan.SHARE_NS = choice.choice((usual, 1e-3))
-        print(f"seed {seed} threads {threads} share {parallel_plan.SHARE_NS}", file=sys.stderr, flush=True)
+        print(
+            f"seed {seed} threads {threads} share {parallel_plan.SHARE_NS}",
+            file=sys.stderr,
+            flush=True,
+        )
         case = random_module(seed, choice.choice((6, 14, 25)))
         seed += 1
         try:
             expected = evaluate_leaves(case.module, case.arguments)
-            session = xe.compile(case.module, threads=threads, cache=choice.random() < 0.5, journal="off")
+            session = xe.compile(
+                case.module, threads=threads, cache=choice.random() < 0.5, journal="off"
+            )
             run_from_two_threads(session, case, expected, f"seed {seed - 1}, {threads} threads")
         except (AssertionError, CompileFailedError) as problem:
             failures.append(f"seed {seed - 1}: {problem}"[:400])
             print(failures[-1], file=sys.stderr, flush=True)
     gc.collect()
     memory = {"middle_mib": round(middle, 1), "end_mib": round(resident_mib(), 1)}
-    return {"modules": seed - first, "after_middle": seed - first - before, **memory, "failures": failures}
+    return {
+        "modules": seed - first,
+        "after_middle": seed - first - before,
+        **memory,
+        "failures": failures,
+    }
 
 
 if __name__ == "__main__":

@@ -49,7 +49,9 @@ def test_many_programs_of_all_kinds(first: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.jax
-@pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)")
+@pytest.mark.skipif(
+    importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"
+)
 def test_programs_have_the_values_of_xla() -> None:
     tally = Tally()
     beside_xla(FIRST, 200, tally)

@@ -30,7 +30,9 @@ def check_hlo(case: RandomModule) -> None:
     verify(clone)
     first = evaluate_leaves(case.module, case.arguments)
     again = evaluate_leaves(xe.parse_hlo(case.module.to_text()), case.arguments)
-    for shape, one, two in zip([leaf for _, leaf in case.module.result_shape().leaves()], first, again, strict=True):
+    for shape, one, two in zip(
+        [leaf for _, leaf in case.module.result_shape().leaves()], first, again, strict=True
+    ):
         assert one.dtype == shape.element_type.dtype and one.shape == shape.dimensions
         assert one.tobytes() == two.tobytes()
 
@@ -43,7 +45,9 @@ def rare_module(seed: int, size: int = 20) -> RandomModule:
 @pytest.mark.long
 @settings(DRAWN, max_examples=80)
 @given(st.randoms(use_true_random=False), st.booleans())
-def test_text_verifier_and_evaluator_agree_on_any_module(choice: random.Random, extremes: bool) -> None:
+def test_text_verifier_and_evaluator_agree_on_any_module(
+    choice: random.Random, extremes: bool
+) -> None:
     check_hlo(ModuleWriter(choice, 10, extremes=extremes, rare=RARE).write())
 
 

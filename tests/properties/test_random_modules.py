@@ -26,11 +26,28 @@ HERE = Path(__file__).parent
 
 def check_in_a_child(first: int, last: int, *, gpu: bool, seconds: float) -> None:
     """Every check on the modules of these seeds."""
-    command = [sys.executable, str(HERE / "hunt.py"), "--child", str(first), str(last), str(int(gpu)), "14"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    command = [
+        sys.executable,
+        str(HERE / "hunt.py"),
+        "--child",
+        str(first),
+        str(last),
+        str(int(gpu)),
+        "14",
+    ]
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(
+            [str(HERE.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        )
+    }
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=wall_seconds(seconds), env=environment)
-        output, died = done.stdout, done.returncode and f"exit status {done.returncode}: {done.stderr[-2000:]}"
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=wall_seconds(seconds), env=environment
+        )
+        output, died = (
+            done.stdout,
+            done.returncode and f"exit status {done.returncode}: {done.stderr[-2000:]}",
+        )
     except subprocess.TimeoutExpired as late:
         output, died = (late.stdout or b"").decode(), f"no end within {seconds} s"
     seeds = [line for line in output.splitlines() if line.startswith("seed")]

@@ -17,10 +17,17 @@ HERE = Path(__file__).parent
 
 
 def soak(seconds: int, first: int) -> None:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(
+            [str(HERE.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        )
+    }
     done = subprocess.run(
         [sys.executable, str(HERE / "soak.py"), str(seconds), str(first)],
-        capture_output=True, text=True, timeout=2 * seconds + 120, env=environment,
+        capture_output=True,
+        text=True,
+        timeout=2 * seconds + 120,
+        env=environment,
     )
     last = [line for line in done.stderr.splitlines() if line.startswith("seed")][-1:]
     assert done.returncode == 0, f"{last}: exit status {done.returncode}: {done.stderr[-2000:]}"

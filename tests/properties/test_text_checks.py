@@ -29,14 +29,25 @@ def restored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel_plan, "SHARE_NS", parallel_plan.SHARE_NS)
 
 
-@pytest.mark.parametrize(("passes", "size", "ran"), [("none", 16000, False), ("none", 16, True), ("default", 16000, True)])
-def test_a_fusion_that_sums_again_for_each_element_is_too_long(passes: str, size: int, ran: bool) -> None:
-    outcome = check_run(parse_hlo(REDUCED.replace(",N]", f",{size}]")), PLAIN._replace(passes=passes), 0)
+@pytest.mark.parametrize(
+    ("passes", "size", "ran"),
+    [("none", 16000, False), ("none", 16, True), ("default", 16000, True)],
+)
+def test_a_fusion_that_sums_again_for_each_element_is_too_long(
+    passes: str, size: int, ran: bool
+) -> None:
+    outcome = check_run(
+        parse_hlo(REDUCED.replace(",N]", f",{size}]")), PLAIN._replace(passes=passes), 0
+    )
     assert (outcome.kind in ("equal", "explained")) is ran and not outcome.is_finding
 
 
-@pytest.mark.parametrize(("element", "classes"), [("f8e4m3fnuz", ("sign-of-nan",)), ("f8e4m3fn", ())])
-def test_the_sign_of_a_nan_is_open_where_its_type_has_one_nan(element: str, classes: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("element", "classes"), [("f8e4m3fnuz", ("sign-of-nan",)), ("f8e4m3fn", ())]
+)
+def test_the_sign_of_a_nan_is_open_where_its_type_has_one_nan(
+    element: str, classes: tuple[str, ...]
+) -> None:
     text = f"HloModule m\nENTRY e {{ p = {element}[512] parameter(0) c = f32[512] convert(p) ROOT b = s32[512] bitcast(c) }}"
     assert check_run(parse_hlo(text), PLAIN, 0).classes == classes
 
@@ -55,8 +66,12 @@ ENTRY e {{
     assert (outcome.kind != "compiled") is ran and not outcome.is_finding
 
 
-@pytest.mark.parametrize(("element", "classes"), [("f8e8m0fnu", ("combines-in-another-type",)), ("f16", ())])
-def test_a_reducer_of_another_float_type_computes_in_either(element: str, classes: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("element", "classes"), [("f8e8m0fnu", ("combines-in-another-type",)), ("f16", ())]
+)
+def test_a_reducer_of_another_float_type_computes_in_either(
+    element: str, classes: tuple[str, ...]
+) -> None:
     text = f"""HloModule m
 add {{ a = {element}[] parameter(0) b = {element}[] parameter(1) ROOT s = {element}[] add(a, b) }}
 ENTRY e {{
@@ -79,8 +94,16 @@ ENTRY e {
 }"""
 
 
-@pytest.mark.parametrize("setting", [PLAIN, PLAIN._replace(passes="default"), FAST], ids=["none", "default", "fast math"])
-@pytest.mark.parametrize("text", [SCALED, SCALED.replace("multiply(m, m)", "log(m)").replace("multiply(x, s)", "exponential(x)")])
+@pytest.mark.parametrize(
+    "setting", [PLAIN, PLAIN._replace(passes="default"), FAST], ids=["none", "default", "fast math"]
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        SCALED,
+        SCALED.replace("multiply(m, m)", "log(m)").replace("multiply(x, s)", "exponential(x)"),
+    ],
+)
 def test_a_rule_that_leaves_the_range_is_a_finding(text: str, setting: Setting) -> None:
     """By fast math such rules act; no class of differences explains what becomes infinite, or finite."""
     outcome = check_run(parse_hlo(text), setting, 0)

@@ -33,7 +33,9 @@ ENTRY e {
 
 
 def assert_nothing_found(row: dict) -> None:
-    assert not row["findings"], "\n".join(f"seed {seed}: {kind}: {detail}" for seed, kind, detail in row["findings"])
+    assert not row["findings"], "\n".join(
+        f"seed {seed}: {kind}: {detail}" for seed, kind, detail in row["findings"]
+    )
 
 
 def test_fixed_texts_print_to_a_fixed_point() -> None:
@@ -54,7 +56,9 @@ def test_fixed_texts_compute_what_the_evaluator_computes() -> None:
 def test_a_minute_of_other_texts() -> None:
     # Other texts every day, the same all day; what is found says its seed.
     first = 10_000_000 + int(time.time() // 86400) % 10_000 * 100_000
-    row = ledger.check_range("run", first, first + 100_000, shared=False, until=time.monotonic() + 60)
+    row = ledger.check_range(
+        "run", first, first + 100_000, shared=False, until=time.monotonic() + 60
+    )
     assert_nothing_found(row)
     assert row["texts"] > 50, row
 
@@ -62,8 +66,12 @@ def test_a_minute_of_other_texts() -> None:
 # -- the instruments ----------------------------------------------------------------------------------------------------------
 def test_the_same_seed_is_the_same_text_and_most_are_modules() -> None:
     texts = corpus(shared=False).texts
-    assert [mutated(seed, texts) for seed in range(50)] == [mutated(seed, texts) for seed in range(50)]
-    assert "f32[2]{0}" in plain("HloModule m, entry_computation_layout={(f32[2]{0})->f32[2]{0}}\n\nENTRY %e (p: f32[2]) -> f32[2] {\n  ROOT %p = f32[2]{0} parameter(0)\n}")
+    assert [mutated(seed, texts) for seed in range(50)] == [
+        mutated(seed, texts) for seed in range(50)
+    ]
+    assert "f32[2]{0}" in plain(
+        "HloModule m, entry_computation_layout={(f32[2]{0})->f32[2]{0}}\n\nENTRY %e (p: f32[2]) -> f32[2] {\n  ROOT %p = f32[2]{0} parameter(0)\n}"
+    )
 
 
 def test_a_swapped_type_is_swapped_everywhere() -> None:
@@ -74,7 +82,9 @@ def test_a_swapped_type_is_swapped_everywhere() -> None:
         text = swap_type(MATRIX, random.Random(seed), [MATRIX])
         module = xe.parse_hlo(text)
         verify(module)
-        kinds = {leaf.element_type.name for i in module.instructions() for _, leaf in i.shape.leaves()}
+        kinds = {
+            leaf.element_type.name for i in module.instructions() for _, leaf in i.shape.leaves()
+        }
         assert len(kinds) == 1, text
         found[kinds.pop()] = module
     assert {"s2", "u4", "f4e2m1fn", "pred", "bf16", "c64", "f64", "s8"} <= set(found)
@@ -91,34 +101,70 @@ def test_a_rounding_explains_a_rounding_and_nothing_else() -> None:
     ):
         if answer is None and np.isnan(got).any():
             answer = ["range-inside-an-accumulation"]
-        assert value_classes.explain(module, given, [want], [got], hostile=False, loose=False, seconds=9) == answer
+        assert (
+            value_classes.explain(
+                module, given, [want], [got], hostile=False, loose=False, seconds=9
+            )
+            == answer
+        )
     # A product inside a map may be contracted, and a function's last digit may be another one where it is subnormal.
-    fused = xe.parse_hlo("f {\n a = f64[] parameter(0)\n b = f64[] parameter(1)\n m = f64[] multiply(a, b)\n ROOT r = f64[] add(m, a)\n}\n"
-                         "ENTRY e {\n x = f64[4] parameter(0)\n y = f64[4] parameter(1)\n ROOT r = f64[4] map(x, y), dimensions={0}, to_apply=f\n}")
-    tiny = xe.parse_hlo("ENTRY e {\n x = f16[64] parameter(0)\n y = f16[64] parameter(1)\n ROOT r = f16[64] atan2(x, y)\n}")
+    fused = xe.parse_hlo(
+        "f {\n a = f64[] parameter(0)\n b = f64[] parameter(1)\n m = f64[] multiply(a, b)\n ROOT r = f64[] add(m, a)\n}\n"
+        "ENTRY e {\n x = f64[4] parameter(0)\n y = f64[4] parameter(1)\n ROOT r = f64[4] map(x, y), dimensions={0}, to_apply=f\n}"
+    )
+    tiny = xe.parse_hlo(
+        "ENTRY e {\n x = f16[64] parameter(0)\n y = f16[64] parameter(1)\n ROOT r = f16[64] atan2(x, y)\n}"
+    )
     small = [np.arange(1, 65).astype(np.float16) * np.float16(6e-8), np.full(64, 2, np.float16)]
-    for module, given, far in ((fused, arguments(fused, "ordinary", 1), np.float64(9)), (tiny, small, np.float16(9))):
+    for module, given, far in (
+        (fused, arguments(fused, "ordinary", 1), np.float64(9)),
+        (tiny, small, np.float16(9)),
+    ):
         (want,) = value_classes.reference(module, given)
         off = np.where(want == 0, want, np.nextafter(want, far))
-        assert value_classes.explain(module, given, [want], [off], hostile=False, loose=False, seconds=9) == ["rounding"]
-        assert value_classes.explain(module, given, [want], [want * far], hostile=False, loose=False, seconds=9) is None
+        assert value_classes.explain(
+            module, given, [want], [off], hostile=False, loose=False, seconds=9
+        ) == ["rounding"]
+        assert (
+            value_classes.explain(
+                module, given, [want], [want * far], hostile=False, loose=False, seconds=9
+            )
+            is None
+        )
     # What moves data rounds nothing.
-    module = xe.parse_hlo("ENTRY e {\n x = f32[4] parameter(0)\n ROOT r = f32[4] reverse(x), dimensions={0}\n}")
+    module = xe.parse_hlo(
+        "ENTRY e {\n x = f32[4] parameter(0)\n ROOT r = f32[4] reverse(x), dimensions={0}\n}"
+    )
     given = arguments(module, "ordinary", 1)
     (want,) = value_classes.reference(module, given)
-    assert value_classes.explain(module, given, [want], [np.nextafter(want, np.float32(9))], hostile=False, loose=False, seconds=9) is None
+    assert (
+        value_classes.explain(
+            module,
+            given,
+            [want],
+            [np.nextafter(want, np.float32(9))],
+            hostile=False,
+            loose=False,
+            seconds=9,
+        )
+        is None
+    )
 
 
 def test_a_contracted_product_keeps_its_sign() -> None:
     """-5e-324 * 0.06 + -5e-324 * -0.47 is -0 by one rounding, +0 by three (seed 823808 of the ledger)."""
-    module = xe.parse_hlo("ENTRY e {\n a = f64[1] parameter(0)\n b = f64[1] parameter(1)\n c = f64[1] parameter(2)\n"
-                          " x = f64[1] multiply(a, c)\n y = f64[1] multiply(b, c)\n ROOT r = f64[1] add(x, y)\n}")
+    module = xe.parse_hlo(
+        "ENTRY e {\n a = f64[1] parameter(0)\n b = f64[1] parameter(1)\n c = f64[1] parameter(2)\n"
+        " x = f64[1] multiply(a, c)\n y = f64[1] multiply(b, c)\n ROOT r = f64[1] add(x, y)\n}"
+    )
     given = [np.array([0.0605]), np.array([-0.47]), np.array([-5e-324])]
     (want,) = value_classes.reference(module, given)
     assert want[0] == 0 and not np.signbit(want[0])
 
     def explained(got: float, hostile: bool = True) -> list[str] | None:
-        return value_classes.explain(module, given, [want], [np.array([got])], hostile=hostile, loose=False, seconds=9)
+        return value_classes.explain(
+            module, given, [want], [np.array([got])], hostile=hostile, loose=False, seconds=9
+        )
 
     assert explained(-0.0) == ["contracted-product"]
     assert explained(1e-300) is None and explained(-0.0, hostile=False) is None
@@ -141,11 +187,21 @@ def test_a_line_that_was_cut_off_is_done_again(tmp_path) -> None:
     assert ledger.next_seed(ledger.read(path), "run", "c") == 500
     ledger.append(path, {**ROW, "first": 500, "last": 1000})
     assert ledger.next_seed(ledger.read(path), "run", "c") == 1000
-    assert ledger.next_seed(ledger.read(path), "text", "c") == ledger.next_seed(ledger.read(path), "run", "another") == 0
+    assert (
+        ledger.next_seed(ledger.read(path), "text", "c")
+        == ledger.next_seed(ledger.read(path), "run", "another")
+        == 0
+    )
 
 
 def test_rows_that_follow_each_other_become_one() -> None:
     (one,) = ledger.merged([{**ROW, "first": 500, "last": 1000}, dict(ROW)])
-    assert (one["first"], one["last"], one["texts"], one["outcomes"], one["hours"]) == (0, 1000, 1000, {"equal": 400}, 1.0)
+    assert (one["first"], one["last"], one["texts"], one["outcomes"], one["hours"]) == (
+        0,
+        1000,
+        1000,
+        {"equal": 400},
+        1.0,
+    )
     assert len(ledger.merged([{**ROW, "first": 500, "last": 1000, "commit": "b"}, dict(ROW)])) == 2
     assert "400 compared" in ledger.report([one])

@@ -53,14 +53,30 @@ REFERENCE_SECONDS = 1.0
 MOST_WORK = 1e8  # operations and bytes: some seconds of code that nobody optimised
 MOST_EVALUATED_WORK = 1e5  # the same where each step of a loop is the evaluator's
 _NO_NATIVE_CODE = ("s1", "u1")
-_OVER_THE_REALS = [rule.name for rule in (*ALGEBRAIC_RULES, *EXPANDING_RULES) if rule.exactness.kind not in ("bitwise", "numeric")]
+_OVER_THE_REALS = [
+    rule.name
+    for rule in (*ALGEBRAIC_RULES, *EXPANDING_RULES)
+    if rule.exactness.kind not in ("bitwise", "numeric")
+]
 _USUAL_SHARE = parallel_plan.SHARE_NS
 # What a verified module may be refused for, and why that is right.
 REFUSALS = {
     "several-devices": ("devices", "a collective over several devices runs on as many, not on one CPU"),
     "unknown-custom-call": ("custom call", "nobody has registered the target of a custom call"),
 }  # fmt: skip
-_NOTHING_TO_COMPARE = frozenset(("rng", "rng-get-and-update-state", "infeed", "outfeed", "send", "recv", "recv-done", "custom-call", "rng-bit-generator"))
+_NOTHING_TO_COMPARE = frozenset(
+    (
+        "rng",
+        "rng-get-and-update-state",
+        "infeed",
+        "outfeed",
+        "send",
+        "recv",
+        "recv-done",
+        "custom-call",
+        "rng-bit-generator",
+    )
+)
 
 
 class Outcome(NamedTuple):
@@ -103,7 +119,10 @@ def _found(kind: str, problem: BaseException) -> Outcome:
     root = problem
     while root.__cause__ is not None:
         root = root.__cause__
-    places = [f"{Path(f.filename).name}:{f.name}:{f.lineno}" for f in traceback.extract_tb(root.__traceback__)[-3:]]
+    places = [
+        f"{Path(f.filename).name}:{f.name}:{f.lineno}"
+        for f in traceback.extract_tb(root.__traceback__)[-3:]
+    ]
     return Outcome(kind, detail=f"{type(root).__name__}: {str(root)[:300]} {' '.join(places)}")
 
 
@@ -136,7 +155,9 @@ def check_text(text: str, step: Step = lambda _: None) -> tuple[Outcome, HloModu
         again = xe.parse_hlo(printed)
         verify(again)
         if again.to_text() != printed:
-            return Outcome("print-differs", detail=_first_difference(printed, again.to_text())), None
+            return Outcome(
+                "print-differs", detail=_first_difference(printed, again.to_text())
+            ), None
     except Exception as problem:
         return _found("exception-print", problem), None
     return Outcome("printed"), module
@@ -168,28 +189,52 @@ class Setting(NamedTuple):
         choice = random.Random(~seed)
         effort = choice.choice(("none", "none", "none", "fast", "full"))
         threads = choice.choice((1, 1, 2))
-        return cls(effort, threads, choice.choice((_USUAL_SHARE, 1e-3)), choice.choice(("behind", "front")) if guards else "", choice.choice(("default",) * 9 + ("none",)), choice.random() < 0.25)
+        return cls(
+            effort,
+            threads,
+            choice.choice((_USUAL_SHARE, 1e-3)),
+            choice.choice(("behind", "front")) if guards else "",
+            choice.choice(("default",) * 9 + ("none",)),
+            choice.random() < 0.25,
+        )
 
 
 _PLAIN_OPTIMIZE = early_objects.optimize_and_emit
 
 
-def check_run(module: HloModule, setting: Setting, seed: int, step: Step = lambda _: None) -> Outcome:
+def check_run(
+    module: HloModule, setting: Setting, seed: int, step: Step = lambda _: None
+) -> Outcome:
     """Compile a verified module, run it on each kind of arguments, compare."""
     early_objects.optimize_and_emit = functools.partial(_PLAIN_OPTIMIZE, effort=setting.effort)
     parallel_plan.SHARE_NS = setting.share
     names = {i.opcode.name for i in module.instructions()}
-    if sum(i.shape.byte_size for i in module.instructions() if i.opcode.name == "constant" and i.shape.is_array) > MOST_BYTES:
+    if (
+        sum(
+            i.shape.byte_size
+            for i in module.instructions()
+            if i.opcode.name == "constant" and i.shape.is_array
+        )
+        > MOST_BYTES
+    ):
         return Outcome("large-constants")
     step("compile")
     with as_if_large(setting.large):
         try:
             session = xe.compile(
-                module, backend=setting.backend, cache=False, journal="off", verify=False, threads=setting.threads, passes=setting.passes
+                module,
+                backend=setting.backend,
+                cache=False,
+                journal="off",
+                verify=False,
+                threads=setting.threads,
+                passes=setting.passes,
             )
         except CompileFailedError as problem:
             cause = problem.__cause__
-            clear = isinstance(cause, UnsupportedOpcodeError) or type(cause).__name__.startswith("Unsupported")
+            clear = isinstance(cause, UnsupportedOpcodeError) or type(cause).__name__.startswith(
+                "Unsupported"
+            )
             return Outcome("unsupported") if clear else _found("compile-failed", problem)
         except Exception as problem:
             return _found("exception-compile", problem)
@@ -212,8 +257,16 @@ def _is_small(module: HloModule) -> bool:
         return False  # `?`: bounded by nothing
     results = sum(leaf.byte_size for _, leaf in module.result_shape().leaves() if leaf.is_array)
     cost = module_cost(module)
-    most = MOST_WORK if not any(leaf.element_type.name in _NO_NATIVE_CODE for leaf in leaves) else MOST_EVALUATED_WORK
-    return argument_bytes(module) <= MOST_BYTES and results <= MOST_BYTES and cost.flops + cost.transcendentals + cost.bytes_accessed <= most
+    most = (
+        MOST_WORK
+        if not any(leaf.element_type.name in _NO_NATIVE_CODE for leaf in leaves)
+        else MOST_EVALUATED_WORK
+    )
+    return (
+        argument_bytes(module) <= MOST_BYTES
+        and results <= MOST_BYTES
+        and cost.flops + cost.transcendentals + cost.bytes_accessed <= most
+    )
 
 
 def _work_done_again(module: HloModule) -> float:
@@ -223,18 +276,35 @@ def _work_done_again(module: HloModule) -> float:
         if fusion.opcode.name != "fusion" or not fusion.shape.is_array:
             continue
         for i in fusion.called[0].instructions.values():
-            if i.opcode.name in ("reduce", "reduce-window", "dot", "convolution") and i.shape.is_array:
-                work += instruction_cost(i).flops * fusion.shape.element_count / max(i.shape.element_count, 1)
+            if (
+                i.opcode.name in ("reduce", "reduce-window", "dot", "convolution")
+                and i.shape.is_array
+            ):
+                work += (
+                    instruction_cost(i).flops
+                    * fusion.shape.element_count
+                    / max(i.shape.element_count, 1)
+                )
     return work
 
 
 def _without_rules_over_the_reals(module: HloModule, given: Any) -> list[Any]:
     """The leaves of what the passes make of the module when only rules act that keep the values of floats."""
     control = PassControl(skipped_rules=_OVER_THE_REALS)
-    return reference(xe.compile(module, cache=False, journal="off", verify=False, control=control).module, given)
+    return reference(
+        xe.compile(module, cache=False, journal="off", verify=False, control=control).module, given
+    )
 
 
-def _check_values(module: HloModule, session: Any, kind: str, seed: int, setting: Setting, names: set[str], step: Step) -> Outcome:
+def _check_values(
+    module: HloModule,
+    session: Any,
+    kind: str,
+    seed: int,
+    setting: Setting,
+    names: set[str],
+    step: Step,
+) -> Outcome:
     given = arguments(module, kind, seed)
     hostile = kind == "hostile"
     step("evaluate")
@@ -255,7 +325,11 @@ def _check_values(module: HloModule, session: Any, kind: str, seed: int, setting
         else:
             results = session.run_flat(leaves)
         kept = [leaf.is_array for _, leaf in module.result_shape().leaves()]
-        actual = [np.asarray(leaf) for leaf, wanted in zip(results, kept, strict=True) if wanted] if len(results) == len(kept) else list(results)
+        actual = (
+            [np.asarray(leaf) for leaf, wanted in zip(results, kept, strict=True) if wanted]
+            if len(results) == len(kept)
+            else list(results)
+        )
     except AssertionError as problem:
         return _found("argument-written", problem)
     except (EvaluationError, UnsupportedOpcodeError):
@@ -282,9 +356,19 @@ def _as_without_rules(expected: list[Any], optimised: list[Any], without: list[A
     return leaves
 
 
-def _compare(module: HloModule, session: Any, given: Any, expected: list[Any], actual: list[Any], hostile: bool) -> Outcome:
+def _compare(
+    module: HloModule,
+    session: Any,
+    given: Any,
+    expected: list[Any],
+    actual: list[Any],
+    hostile: bool,
+) -> Outcome:
     if [(a.shape, a.dtype) for a in expected] != [(a.shape, a.dtype) for a in actual]:
-        return Outcome("shape-differs", detail=f"{[(a.dtype.name, a.shape) for a in expected]} became {[(a.dtype.name, a.shape) for a in actual]}")
+        return Outcome(
+            "shape-differs",
+            detail=f"{[(a.dtype.name, a.shape) for a in expected]} became {[(a.dtype.name, a.shape) for a in actual]}",
+        )
     if not any(differing(a, b).any() for a, b in zip(expected, actual, strict=True)):
         return Outcome("equal")
     # First the code beside its own module, to the bit but for what operations leave open; then the module beside what was asked.
@@ -292,14 +376,22 @@ def _compare(module: HloModule, session: Any, given: Any, expected: list[Any], a
     try:
         with _within(10 * REFERENCE_SECONDS):
             optimised = reference(session.module, given)
-            found = explain(session.module, given, optimised, actual, hostile=hostile, loose=False, seconds=3)
+            found = explain(
+                session.module, given, optimised, actual, hostile=hostile, loose=False, seconds=3
+            )
             if found is not None:
                 classes.update(found)
                 where, actual = "passes", optimised
-                found = explain(module, given, expected, optimised, hostile=hostile, loose=True, seconds=3)
+                found = explain(
+                    module, given, expected, optimised, hostile=hostile, loose=True, seconds=3
+                )
                 if found is None:
-                    without = _as_without_rules(expected, optimised, _without_rules_over_the_reals(module, given))
-                    found = explain(module, given, expected, without, hostile=hostile, loose=True, seconds=3)
+                    without = _as_without_rules(
+                        expected, optimised, _without_rules_over_the_reals(module, given)
+                    )
+                    found = explain(
+                        module, given, expected, without, hostile=hostile, loose=True, seconds=3
+                    )
                     found = ["rewrites-over-the-reals", *found] if found is not None else None
             else:
                 expected = optimised
@@ -313,7 +405,10 @@ def _compare(module: HloModule, session: Any, given: Any, expected: list[Any], a
         wrong = differing(a, b)
         if wrong.any():
             at = tuple(map(int, np.argwhere(wrong)[0])) if wrong.ndim else ()
-            opcodes = sorted({i.opcode.name for i in module.instructions()} - {"parameter", "constant", "tuple", "get-tuple-element", "broadcast"})
+            opcodes = sorted(
+                {i.opcode.name for i in module.instructions()}
+                - {"parameter", "constant", "tuple", "get-tuple-element", "broadcast"}
+            )
             detail = f"{a.dtype.name} {','.join(opcodes)[:80]} | {'hostile' if hostile else 'ordinary'}: leaf {number}{list(at)} of {list(a.shape)} is {b[at]!r}, expected {a[at]!r}; {int(wrong.sum())} of {wrong.size}"
             return Outcome(f"value-{where}", detail=detail)
     return Outcome("value", detail="explained in part only")
@@ -325,7 +420,7 @@ def check(seed: int, texts: tuple[str, ...], mode: str, step: Step) -> tuple[Out
         from tests.hlo.text.fuzz import mutate
 
         choice = random.Random(seed)
-        text = mutate(choice.choice(texts), choice, list(texts[: 50]))
+        text = mutate(choice.choice(texts), choice, list(texts[:50]))
     else:
         text = mutated(seed, texts)
     outcome, module = check_text(text, step)
@@ -347,8 +442,17 @@ def serve(mode: str, first: int, last: int, shared: bool) -> None:
     out = os.dup(1)
     for seed in range(first, last):
         os.write(out, f"S {seed}\n".encode())
-        outcome, _ = check(seed, texts, mode, lambda name: os.write(out, f"P {name}\n".encode()) and None)
-        os.write(out, ("R " + json.dumps([seed, *outcome, kind_of(outcome) if outcome.is_finding else ""]) + "\n").encode())
+        outcome, _ = check(
+            seed, texts, mode, lambda name: os.write(out, f"P {name}\n".encode()) and None
+        )
+        os.write(
+            out,
+            (
+                "R "
+                + json.dumps([seed, *outcome, kind_of(outcome) if outcome.is_finding else ""])
+                + "\n"
+            ).encode(),
+        )
         if seed % 64 == 0 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10 > RESIDENT:
             return
 
@@ -360,7 +464,11 @@ def _show(text: str, seed: int) -> None:
     say = lambda name: print(f"-- {name} {time.process_time() - started:.2f} s", flush=True)  # noqa: E731
     outcome, module = check_text(text, say)
     if outcome.kind == "printed" and module is not None:
-        for setting in (Setting.of(seed, guards=True), Setting("full", 1, _USUAL_SHARE, "", "default"), Setting("none", 1, _USUAL_SHARE, "", "none")):
+        for setting in (
+            Setting.of(seed, guards=True),
+            Setting("full", 1, _USUAL_SHARE, "", "default"),
+            Setting("none", 1, _USUAL_SHARE, "", "none"),
+        ):
             outcome = check_run(module, setting, seed, say)
             print(setting, outcome)
     else:

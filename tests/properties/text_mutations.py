@@ -15,7 +15,9 @@ from typing import NamedTuple
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 
-_TYPES = "|".join(sorted((name for name, t in PRIMITIVE_TYPES.items() if t.is_array_type), key=len, reverse=True))
+_TYPES = "|".join(
+    sorted((name for name, t in PRIMITIVE_TYPES.items() if t.is_array_type), key=len, reverse=True)
+)
 _SHAPE = re.compile(rf"\b({_TYPES})\[([\d,<= ]*)\](\{{[\d,]*\}})?")
 _INSTRUCTION = re.compile(
     r"^(?P<indent>\s*)(?P<root>ROOT )?(?P<name>%?[\w.\-]+) = (?P<shape>\([^=]*?\)|[a-z0-9]+\[[^\]]*\](?:\{[^}]*\})?) (?P<opcode>[a-z][\w\-]*)\((?P<rest>.*)$"
@@ -34,7 +36,14 @@ _UNARY_FLOAT = ("exponential", "tanh", "sqrt", "rsqrt", "cbrt", "log", "log-plus
                 "floor", "ceil", "round-nearest-afz", "round-nearest-even", "erf", "negate", "abs", "sign", "copy")  # fmt: skip
 _UNARY_INTEGER = ("not", "popcnt", "count-leading-zeros", "negate", "abs", "sign", "copy")
 _BINARY = ("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "power")
-_BINARY_INTEGER = ("and", "or", "xor", "shift-left", "shift-right-arithmetic", "shift-right-logical")
+_BINARY_INTEGER = (
+    "and",
+    "or",
+    "xor",
+    "shift-left",
+    "shift-right-arithmetic",
+    "shift-right-logical",
+)
 _UNARY = frozenset((*_UNARY_FLOAT, *_UNARY_INTEGER))
 _BINARIES = frozenset((*_BINARY, *_BINARY_INTEGER, "atan2"))
 _FLAGS = re.compile(r"\b(\w+)=(true|false)\b")
@@ -60,18 +69,35 @@ class _Line(NamedTuple):
 
     @property
     def text(self) -> str:
-        return f"{self.indent}{self.root}{self.name} = {self.shape} {self.opcode}({self.rest}" if self.shape else f"{self.indent}{self.root}{self.name} = {self.opcode}({self.rest}"
+        return (
+            f"{self.indent}{self.root}{self.name} = {self.shape} {self.opcode}({self.rest}"
+            if self.shape
+            else f"{self.indent}{self.root}{self.name} = {self.opcode}({self.rest}"
+        )
 
 
 def _instruction(line: str) -> _Line | None:
     m = _INSTRUCTION.match(line)
-    return _Line(m["indent"], m["root"] or "", m["name"], m["shape"], m["opcode"], m["rest"]) if m else None
+    return (
+        _Line(m["indent"], m["root"] or "", m["name"], m["shape"], m["opcode"], m["rest"])
+        if m
+        else None
+    )
 
 
-def _changed(text: str, choice: random.Random, change: Callable[[_Line], str | None], which: Callable[[_Line], bool] = lambda _: True) -> str:
+def _changed(
+    text: str,
+    choice: random.Random,
+    change: Callable[[_Line], str | None],
+    which: Callable[[_Line], bool] = lambda _: True,
+) -> str:
     """One of the instructions for which `which` holds, changed."""
     lines = text.split("\n")
-    places = [(k, found) for k, line in enumerate(lines) if (found := _instruction(line)) is not None and which(found)]
+    places = [
+        (k, found)
+        for k, line in enumerate(lines)
+        if (found := _instruction(line)) is not None and which(found)
+    ]
     if not places:
         return text
     at, line = choice.choice(places)
@@ -91,21 +117,46 @@ def _number(text: str, t: PrimitiveType) -> str:
         if value != value or value in (float("inf"), float("-inf")):
             # Not every type has an infinity; its largest number does as well where a maximum starts from it.
             plain = t.bits >= 16 or t.is_complex
-            return text if plain else "nan" if t.name != "f4e2m1fn" and value != value else "1" if t.name == "f8e8m0fnu" or value > 0 else "-1"
-        return "1" if t.name == "f8e8m0fnu" and value <= 0 else text if text not in ("true", "false") else str(int(value))
-    low, high = (-(1 << (t.bits - 1)), (1 << (t.bits - 1)) - 1) if t.is_signed else (0, (1 << t.bits) - 1)
+            return (
+                text
+                if plain
+                else "nan"
+                if t.name != "f4e2m1fn" and value != value
+                else "1"
+                if t.name == "f8e8m0fnu" or value > 0
+                else "-1"
+            )
+        return (
+            "1"
+            if t.name == "f8e8m0fnu" and value <= 0
+            else text
+            if text not in ("true", "false")
+            else str(int(value))
+        )
+    low, high = (
+        (-(1 << (t.bits - 1)), (1 << (t.bits - 1)) - 1) if t.is_signed else (0, (1 << t.bits) - 1)
+    )
     if value != value:
         return "0"
-    return str(int(max(low, min(high, value))) if abs(value) < 2**53 else high if value > 0 else low)
+    return str(
+        int(max(low, min(high, value))) if abs(value) < 2**53 else high if value > 0 else low
+    )
 
 
 def _literal(line: _Line, t: PrimitiveType) -> str:
     """The rest of a constant's line, its numbers as numbers of the type."""
-    literal, closing, attributes = line.rest.partition("), ") if "), " in line.rest else (line.rest[: line.rest.rfind(")")], ")", "")
+    literal, closing, attributes = (
+        line.rest.partition("), ")
+        if "), " in line.rest
+        else (line.rest[: line.rest.rfind(")")], ")", "")
+    )
     was_complex = "(" in literal
     if was_complex:
         literal = re.sub(r"\(([^,()]*),[^()]*\)", r"\1", literal)
-    made = _LITERAL.sub(lambda m: f"({m.group()}, 0)" if t.is_complex else _number(m.group(), t), literal.replace("true", "1").replace("false", "0"))
+    made = _LITERAL.sub(
+        lambda m: f"({m.group()}, 0)" if t.is_complex else _number(m.group(), t),
+        literal.replace("true", "1").replace("false", "0"),
+    )
     return made + closing + attributes
 
 
@@ -148,7 +199,11 @@ def _opcode_for(opcode: str, t: PrimitiveType, choice: random.Random) -> str:
     else:
         allowed = (*_BINARY, *_BINARY_INTEGER) if whole else (*_BINARY, "atan2")
     if t.is_pred:
-        allowed = ("not", "copy") if opcode in _UNARY else ("and", "or", "xor", "add", "multiply", "maximum", "minimum")
+        allowed = (
+            ("not", "copy")
+            if opcode in _UNARY
+            else ("and", "or", "xor", "add", "multiply", "maximum", "minimum")
+        )
     return opcode if opcode in allowed else choice.choice(allowed)
 
 
@@ -173,7 +228,10 @@ def change_size(text: str, choice: random.Random, pool: Sequence[str]) -> str:
             lines[k] = changed.text
             continue
         operands, closing, attributes = found.rest.partition(")")
-        lines[k] = found._replace(shape=_resized(found.shape, word, new), rest=operands + closing + _resized_attributes(attributes, word, new)).text
+        lines[k] = found._replace(
+            shape=_resized(found.shape, word, new),
+            rest=operands + closing + _resized_attributes(attributes, word, new),
+        ).text
     return "\n".join(lines)
 
 
@@ -185,7 +243,11 @@ def _resized_attributes(text: str, word: re.Pattern[str], new: int) -> str:
     """Attributes that hold sizes."""
     change = lambda m: m.group(1) + word.sub(str(new), m.group(2))  # noqa: E731
     text = re.sub(r"(slice_sizes=|slice=)(\{[^}]*\})", change, text)
-    return re.sub(r"(size=|pad=)([\dx_\-]+)", lambda m: m.group(1) + re.sub(r"\d+", lambda d: word.sub(str(new), d.group()), m.group(2)), text)
+    return re.sub(
+        r"(size=|pad=)([\dx_\-]+)",
+        lambda m: m.group(1) + re.sub(r"\d+", lambda d: word.sub(str(new), d.group()), m.group(2)),
+        text,
+    )
 
 
 def _fresh_literal(shape: str, choice: random.Random) -> str:
@@ -222,20 +284,34 @@ def edit_attribute(text: str, choice: random.Random, pool: Sequence[str]) -> str
             return line._replace(rest=line.rest + ", " + choice.choice(_EXTRA)).text
         if draw < 0.24 and flags:
             m = choice.choice(flags)
-            attributes = attributes[: m.start(2)] + ("false" if m.group(2) == "true" else "true") + attributes[m.end(2) :]
+            attributes = (
+                attributes[: m.start(2)]
+                + ("false" if m.group(2) == "true" else "true")
+                + attributes[m.end(2) :]
+            )
         elif draw < 0.4 and any(name + "=" in attributes for name, _ in _WORDS):
             for name, words in _WORDS:
-                attributes = re.sub(rf"\b{name}=[\w]+", lambda m, name=name, words=words: f"{name}={choice.choice(words)}", attributes)
+                attributes = re.sub(
+                    rf"\b{name}=[\w]+",
+                    lambda m, name=name, words=words: f"{name}={choice.choice(words)}",
+                    attributes,
+                )
         elif numbers:
             m = choice.choice(numbers)
-            attributes = attributes[: m.start()] + str(max(-1, int(m.group()[:9]) + choice.choice((-1, 1, 1, 2, 3)))) + attributes[m.end() :]
+            attributes = (
+                attributes[: m.start()]
+                + str(max(-1, int(m.group()[:9]) + choice.choice((-1, 1, 1, 2, 3))))
+                + attributes[m.end() :]
+            )
         else:
             parts = attributes.split(", ")
             parts.pop(choice.randrange(len(parts)))
             attributes = ", ".join(parts)
         return line._replace(rest=operands + closing + attributes).text
 
-    return _changed(text, choice, change, lambda line: line.opcode != "parameter" and line.opcode != "constant")
+    return _changed(
+        text, choice, change, lambda line: line.opcode != "parameter" and line.opcode != "constant"
+    )
 
 
 def swap_operands(text: str, choice: random.Random, pool: Sequence[str]) -> str:
@@ -254,13 +330,17 @@ def swap_operands(text: str, choice: random.Random, pool: Sequence[str]) -> str:
             parts[choice.randrange(len(parts))] = choice.choice(names)
         return line._replace(rest=", ".join(parts) + closing + attributes).text
 
-    return _changed(text, choice, change, lambda line: line.opcode not in ("parameter", "constant", "iota"))
+    return _changed(
+        text, choice, change, lambda line: line.opcode not in ("parameter", "constant", "iota")
+    )
 
 
 def swap_opcode(text: str, choice: random.Random, pool: Sequence[str]) -> str:
     """An elementwise operation becomes another of as many operands; now and then any opcode any other."""
     if choice.random() < 0.15:
-        return _changed(text, choice, lambda line: line._replace(opcode=choice.choice(list(OPCODES))).text)
+        return _changed(
+            text, choice, lambda line: line._replace(opcode=choice.choice(list(OPCODES))).text
+        )
 
     def change(line: _Line) -> str:
         m = _SHAPE.match(line.shape)
@@ -268,7 +348,9 @@ def swap_opcode(text: str, choice: random.Random, pool: Sequence[str]) -> str:
         opcode = choice.choice(sorted(_UNARY if line.opcode in _UNARY else _BINARIES))
         return line._replace(opcode=_opcode_for(opcode, t, choice)).text
 
-    return _changed(text, choice, change, lambda line: line.opcode in _UNARY or line.opcode in _BINARIES)
+    return _changed(
+        text, choice, change, lambda line: line.opcode in _UNARY or line.opcode in _BINARIES
+    )
 
 
 def delete_instruction(text: str, choice: random.Random, pool: Sequence[str]) -> str:
@@ -299,7 +381,12 @@ def repeat_instruction(text: str, choice: random.Random, pool: Sequence[str]) ->
         parts[choice.randrange(len(parts))] = f"%again.{n}"
         return first + "\n" + line._replace(rest=", ".join(parts) + closing + attributes).text
 
-    return _changed(text, choice, change, lambda line: line.opcode not in ("parameter", "constant", "iota", "tuple"))
+    return _changed(
+        text,
+        choice,
+        change,
+        lambda line: line.opcode not in ("parameter", "constant", "iota", "tuple"),
+    )
 
 
 def splice(text: str, choice: random.Random, pool: Sequence[str]) -> str:
@@ -309,7 +396,13 @@ def splice(text: str, choice: random.Random, pool: Sequence[str]) -> str:
         other = choice.choice(pool)
     tail = f".s{choice.randrange(1000)}"
     entry = other[other.find("ENTRY") :].split("\n")[1:]
-    brought = [found for line in entry if (found := _instruction(line)) is not None and "to_apply" not in line and "calls" not in line]
+    brought = [
+        found
+        for line in entry
+        if (found := _instruction(line)) is not None
+        and "to_apply" not in line
+        and "calls" not in line
+    ]
     if not brought or "ENTRY" not in text:
         return text
     parameters = len(re.findall(r" parameter\(", text[text.find("ENTRY") :]))
@@ -330,12 +423,17 @@ def splice(text: str, choice: random.Random, pool: Sequence[str]) -> str:
     last = added[-1]
     if choice.random() < 0.5:
         both = f"  ROOT %both{tail} = ({root.shape}, {last.shape}) tuple({root.name}, {last.name})"
-        lines[roots[-1] : roots[-1] + 1] = [line.text for line in added] + [root._replace(root="").text, both]
+        lines[roots[-1] : roots[-1] + 1] = [line.text for line in added] + [
+            root._replace(root="").text,
+            both,
+        ]
     else:
         operands, closing, attributes = root.rest.partition(")")
         parts = operands.split(", ")
         parts[choice.randrange(len(parts))] = last.name
-        lines[roots[-1] : roots[-1] + 1] = [line.text for line in added] + [root._replace(rest=", ".join(parts) + closing + attributes).text]
+        lines[roots[-1] : roots[-1] + 1] = [line.text for line in added] + [
+            root._replace(rest=", ".join(parts) + closing + attributes).text
+        ]
     return "\n".join(lines)
 
 

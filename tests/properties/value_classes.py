@@ -27,7 +27,9 @@ def _epsilon(dtype: np.dtype[Any]) -> float:
     return float(ml_dtypes.finfo(dtype).eps)
 
 
-_FLOAT_OF_BITS = {f"{sign}int{bits}": f"f{bits // 8}" for sign in ("", "u") for bits in (16, 32, 64)}
+_FLOAT_OF_BITS = {
+    f"{sign}int{bits}": f"f{bits // 8}" for sign in ("", "u") for bits in (16, 32, 64)
+}
 _WITHOUT_NAN = frozenset(("f4e2m1fn", "f6e2m3fn", "f6e3m2fn"))
 
 
@@ -60,27 +62,61 @@ def _not_finite(array: Array) -> Array:
 
 
 def _floating(array: Array) -> bool:
-    return array.dtype.kind == "c" or array.dtype.kind == "f" or (array.dtype.kind == "V" and "float" in array.dtype.name)
+    return (
+        array.dtype.kind == "c"
+        or array.dtype.kind == "f"
+        or (array.dtype.kind == "V" and "float" in array.dtype.name)
+    )
 
 
 def _accumulations(module: HloModule) -> list[HloInstruction]:
     """What sums or multiplies, not what takes the largest."""
-    found = [i for i in module.instructions() if (noise := NOISE.get(i.opcode.name)) and noise.operands and not i.opcode.elementwise]
-    return [i for i in found if not i.called or any(x.opcode.name in ("add", "multiply", "subtract") for c in i.called for x in c.instructions.values())]
+    found = [
+        i
+        for i in module.instructions()
+        if (noise := NOISE.get(i.opcode.name)) and noise.operands and not i.opcode.elementwise
+    ]
+    return [
+        i
+        for i in found
+        if not i.called
+        or any(
+            x.opcode.name in ("add", "multiply", "subtract")
+            for c in i.called
+            for x in c.instructions.values()
+        )
+    ]
 
 
 def _indexed_twice(q: Question) -> Array:
-    found = [i.attributes for i in q.module.instructions() if i.opcode.name in ("gather", "scatter")]
-    pairs = [(a.get("start_index_map", ()) or a.get("scatter_dims_to_operand_dims", ()), a.get("operand_batching_dims", ()) or a.get("input_batching_dims", ())) for a in found]
+    found = [
+        i.attributes for i in q.module.instructions() if i.opcode.name in ("gather", "scatter")
+    ]
+    pairs = [
+        (
+            a.get("start_index_map", ()) or a.get("scatter_dims_to_operand_dims", ()),
+            a.get("operand_batching_dims", ()) or a.get("input_batching_dims", ()),
+        )
+        for a in found
+    ]
     return np.full(q.want.shape, any(set(one or ()) & set(other or ()) for one, other in pairs))
 
 
 def _range_inside_an_accumulation(q: Question) -> Array:
-    wide = [i for i in _accumulations(q.module) if any(leaf.is_array and (leaf.element_type.is_float or leaf.element_type.is_complex) for _, leaf in i.shape.leaves())]
+    wide = [
+        i
+        for i in _accumulations(q.module)
+        if any(
+            leaf.is_array and (leaf.element_type.is_float or leaf.element_type.is_complex)
+            for _, leaf in i.shape.leaves()
+        )
+    ]
     if not wide:
         return np.zeros(q.want.shape, bool)
     if q.hostile or not _floating(q.want):
-        return np.full(q.want.shape, q.hostile)  # what leaves the range may come back, as one over it or as an integer
+        return np.full(
+            q.want.shape, q.hostile
+        )  # what leaves the range may come back, as one over it or as an integer
     return _not_finite(q.want) | _not_finite(q.got)
 
 
@@ -89,10 +125,14 @@ def _is_strict(comparator: HloComputation, floats_too: bool) -> bool:
     root = comparator.root
     if root.opcode.name != "compare" or root.attributes["direction"] not in ("LT", "GT"):
         return False
-    if any(o.opcode.name != "parameter" for o in root.operands) or {int(o.payload) // 2 for o in root.operands} not in [{k} for k in range(16)]:
+    if any(o.opcode.name != "parameter" for o in root.operands) or {
+        int(o.payload) // 2 for o in root.operands
+    } not in [{k} for k in range(16)]:
         return False
     kind = root.operands[0].shape.element_type
-    return root.operands[0] is not root.operands[1] and (floats_too or not kind.is_float or root.attributes.value("type") == "TOTALORDER")
+    return root.operands[0] is not root.operands[1] and (
+        floats_too or not kind.is_float or root.attributes.value("type") == "TOTALORDER"
+    )
 
 
 def _no_order(q: Question) -> Array:
@@ -102,34 +142,70 @@ def _no_order(q: Question) -> Array:
 
 
 def _complex_extremes(q: Question) -> Array:
-    if not q.hostile or not any(leaf.is_array and leaf.element_type.is_complex for i in q.module.instructions() for _, leaf in i.shape.leaves()):
+    if not q.hostile or not any(
+        leaf.is_array and leaf.element_type.is_complex
+        for i in q.module.instructions()
+        for _, leaf in i.shape.leaves()
+    ):
         return np.zeros(q.want.shape, bool)
     return np.ones(q.want.shape, bool)
 
 
 def _contracted_product(q: Question) -> Array:
     names = _opcodes(q.module)
-    if not q.hostile or not _floating(q.want) or "multiply" not in names or not names & {"add", "subtract"}:
+    if (
+        not q.hostile
+        or not _floating(q.want)
+        or "multiply" not in names
+        or not names & {"add", "subtract"}
+    ):
         return np.zeros(q.want.shape, bool)
     return _not_finite(q.want) | _not_finite(q.got) | np.asarray((q.want == 0) & (q.got == 0))
 
 
 def _nan_without_a_nan(q: Question) -> Array:
-    kinds = {leaf.element_type.name for i in q.module.instructions() for _, leaf in i.shape.leaves() if leaf.is_array}
+    kinds = {
+        leaf.element_type.name
+        for i in q.module.instructions()
+        for _, leaf in i.shape.leaves()
+        if leaf.is_array
+    }
     if not kinds & _WITHOUT_NAN or not _floating(q.want):
         return np.zeros(q.want.shape, bool)
     return np.asarray((q.want == 0) & (q.got == 0))
 
 
 _REDUCING = frozenset(("reduce", "reduce-window", "all-reduce", "reduce-scatter", "scan"))
-_CHOOSING = frozenset(("parameter", "constant", "compare", "select", "tuple", "and", "or", "xor", "maximum", "minimum", "not", "convert", "copy"))
+_CHOOSING = frozenset(
+    (
+        "parameter",
+        "constant",
+        "compare",
+        "select",
+        "tuple",
+        "and",
+        "or",
+        "xor",
+        "maximum",
+        "minimum",
+        "not",
+        "convert",
+        "copy",
+    )
+)
 
 
 def _orders_nan(reducer: HloComputation) -> bool:
     """Whether its comparisons of floats have a place for NaN: a total order, or a question whether a number is itself."""
-    compares = [i for i in reducer.instructions.values() if i.opcode.name == "compare" and i.operands[0].shape.element_type.is_float]
+    compares = [
+        i
+        for i in reducer.instructions.values()
+        if i.opcode.name == "compare" and i.operands[0].shape.element_type.is_float
+    ]
     total = all(i.attributes.value("type") == "TOTALORDER" for i in compares)
-    return total or any(i.attributes["direction"] == "NE" and i.operands[0] is i.operands[1] for i in compares)
+    return total or any(
+        i.attributes["direction"] == "NE" and i.operands[0] is i.operands[1] for i in compares
+    )
 
 
 def _is_associative(reducer: HloComputation, hostile: bool) -> bool:
@@ -137,11 +213,19 @@ def _is_associative(reducer: HloComputation, hostile: bool) -> bool:
     if combiner_of(reducer) is not None:
         return True
     names = {i.opcode.name for i in reducer.instructions.values()}
-    return len(reducer.parameters()) > 2 and names <= _CHOOSING and (not hostile or _orders_nan(reducer))
+    return (
+        len(reducer.parameters()) > 2
+        and names <= _CHOOSING
+        and (not hostile or _orders_nan(reducer))
+    )
 
 
 def _odd_reducer(q: Question) -> Array:
-    odd = any(not _is_associative(i.called[0], q.hostile) for i in q.module.instructions() if i.opcode.name in _REDUCING and i.called)
+    odd = any(
+        not _is_associative(i.called[0], q.hostile)
+        for i in q.module.instructions()
+        if i.opcode.name in _REDUCING and i.called
+    )
     return np.full(q.want.shape, odd)
 
 
@@ -152,33 +236,65 @@ def _unstable(q: Question) -> Array:
 
 def _sign_of_nan(q: Question) -> Array:
     names = _opcodes(q.module)
-    kinds = {leaf.element_type.name for i in q.module.instructions() for _, leaf in i.shape.leaves() if leaf.is_array}
+    kinds = {
+        leaf.element_type.name
+        for i in q.module.instructions()
+        for _, leaf in i.shape.leaves()
+        if leaf.is_array
+    }
     if not q.hostile:
         return np.zeros(q.want.shape, bool)
     if names & {"topk", "sort"} and any(kind.endswith("fnuz") for kind in kinds):
         return np.ones(q.want.shape, bool)
     if not names & {"bitcast", "bitcast-convert"} or q.want.dtype.name not in _FLOAT_OF_BITS:
         return np.zeros(q.want.shape, bool)
-    want, got = q.want.view(_FLOAT_OF_BITS[q.want.dtype.name]), q.got.view(_FLOAT_OF_BITS[q.want.dtype.name])
+    want, got = (
+        q.want.view(_FLOAT_OF_BITS[q.want.dtype.name]),
+        q.got.view(_FLOAT_OF_BITS[q.want.dtype.name]),
+    )
     return np.isnan(want) & (np.abs(want).view(q.want.dtype) == np.abs(got).view(q.want.dtype))
 
 
 def _behind_a_dynamic_size(q: Question) -> Array:
     def leaves_it(i: HloInstruction) -> bool:
-        dynamic = [any(leaf.dynamic) for o in i.operands for _, leaf in o.shape.leaves() if leaf.is_array]
-        return any(dynamic) and not any(any(leaf.dynamic) for _, leaf in i.shape.leaves() if leaf.is_array)
+        dynamic = [
+            any(leaf.dynamic) for o in i.operands for _, leaf in o.shape.leaves() if leaf.is_array
+        ]
+        return any(dynamic) and not any(
+            any(leaf.dynamic) for _, leaf in i.shape.leaves() if leaf.is_array
+        )
 
-    reads = any(i.opcode.name in ("slice", "dynamic-slice", "gather") and leaves_it(i) for i in q.module.instructions())
+    reads = any(
+        i.opcode.name in ("slice", "dynamic-slice", "gather") and leaves_it(i)
+        for i in q.module.instructions()
+    )
     return np.full(q.want.shape, reads)
 
 
 def _combines_in_another_type(q: Question) -> Array:
     def other(i: HloInstruction) -> bool:
-        given = {leaf.element_type for o in i.operands for _, leaf in o.shape.leaves() if leaf.is_array and leaf.element_type.is_float}
-        return bool(given) and any(p.shape.is_array and p.shape.element_type.is_float and p.shape.element_type not in given for p in i.called[0].parameters())
+        given = {
+            leaf.element_type
+            for o in i.operands
+            for _, leaf in o.shape.leaves()
+            if leaf.is_array and leaf.element_type.is_float
+        }
+        return bool(given) and any(
+            p.shape.is_array and p.shape.element_type.is_float and p.shape.element_type not in given
+            for p in i.called[0].parameters()
+        )
 
-    combining = ("reduce", "scatter", "reduce-window", "select-and-scatter", "all-reduce", "reduce-scatter")
-    return np.full(q.want.shape, any(i.opcode.name in combining and other(i) for i in q.module.instructions()))
+    combining = (
+        "reduce",
+        "scatter",
+        "reduce-window",
+        "select-and-scatter",
+        "all-reduce",
+        "reduce-scatter",
+    )
+    return np.full(
+        q.want.shape, any(i.opcode.name in combining and other(i) for i in q.module.instructions())
+    )
 
 
 def _group_sizes(q: Question) -> Array:
@@ -201,8 +317,16 @@ STATED = (
         "a reduction may combine in any order and begin anywhere: by what is not associative (`x + 2 y`, `a <= b ? a : b` with NaN) it has no meaning",
         _odd_reducer,
     ),
-    ValueClass("indexed-twice", "a dimension of a gather or scatter that is both in the index map and a batching one has two indices", _indexed_twice),
-    ValueClass("unstable-sort", "records whose keys are equal come in any order out of a sort that is not stable", _unstable),
+    ValueClass(
+        "indexed-twice",
+        "a dimension of a gather or scatter that is both in the index map and a batching one has two indices",
+        _indexed_twice,
+    ),
+    ValueClass(
+        "unstable-sort",
+        "records whose keys are equal come in any order out of a sort that is not stable",
+        _unstable,
+    ),
     ValueClass(
         "sign-of-nan",
         "the sign of a NaN that an operation makes is open (IEEE 754, 6.3), and bits are looked at; the one NaN of a type without a negative "
@@ -251,7 +375,9 @@ REASONS = {
 def differing(want: Array, got: Array) -> Array:
     """Where two leaves are not the same value: a NaN is a NaN, a zero has its sign."""
     if want.dtype.kind == "c":
-        return differing(np.asarray(want.real), np.asarray(got.real)) | differing(np.asarray(want.imag), np.asarray(got.imag))
+        return differing(np.asarray(want.real), np.asarray(got.real)) | differing(
+            np.asarray(want.imag), np.asarray(got.imag)
+        )
     with np.errstate(all="ignore"):
         if not _floating(want):
             return np.asarray(want != got)
@@ -262,7 +388,9 @@ def differing(want: Array, got: Array) -> Array:
 def rounds_only(want: Array, got: Array) -> Array:
     """Where both values are finite numbers, or the first is NaN: a number is never rounded to NaN, nor an infinity to another value."""
     if want.dtype.kind == "c":
-        return rounds_only(np.asarray(want.real), np.asarray(got.real)) & rounds_only(np.asarray(want.imag), np.asarray(got.imag))
+        return rounds_only(np.asarray(want.real), np.asarray(got.real)) & rounds_only(
+            np.asarray(want.imag), np.asarray(got.imag)
+        )
     if not _floating(want):
         return np.ones(want.shape, bool)
     a, b = _as_numbers(want), _as_numbers(got)
@@ -275,14 +403,25 @@ def _as_numbers(array: Array) -> Array:
     return array.astype(np.float64) if _floating(array) else array
 
 
-def explain(module: HloModule, arguments: Sequence[Any], expected: Sequence[Array], actual: Sequence[Array], *, hostile: bool, loose: bool, seconds: float) -> list[str] | None:
+def explain(
+    module: HloModule,
+    arguments: Sequence[Any],
+    expected: Sequence[Array],
+    actual: Sequence[Array],
+    *,
+    hostile: bool,
+    loose: bool,
+    seconds: float,
+) -> list[str] | None:
     """The names of the classes that explain all differences; None when something is left. ReferenceTooLongError after `seconds`."""
     wrong = [differing(a, b) for a, b in zip(expected, actual, strict=True)]
     used: set[str] = set()
     for found in STATED:
         for number, mask in enumerate(wrong):
             if mask.any():
-                explained = mask & found.explains(Question(module, expected[number], actual[number], mask, hostile))
+                explained = mask & found.explains(
+                    Question(module, expected[number], actual[number], mask, hostile)
+                )
                 if explained.any():
                     used.add(found.name)
                     wrong[number] = mask & ~explained
@@ -302,14 +441,27 @@ def explain(module: HloModule, arguments: Sequence[Any], expected: Sequence[Arra
             with np.errstate(all="ignore"):
                 if floating:
                     finite = np.isfinite(a) & np.isfinite(c)
-                    moved[number] = np.maximum(moved[number], np.where(finite, np.abs(np.where(finite, c - a, 0)), 0))
-                    changes[number] |= (np.isfinite(a) != np.isfinite(c)) | (np.isnan(a) != np.isnan(c)) | (~np.isfinite(a) & (differing(a, c)))
+                    moved[number] = np.maximum(
+                        moved[number], np.where(finite, np.abs(np.where(finite, c - a, 0)), 0)
+                    )
+                    changes[number] |= (
+                        (np.isfinite(a) != np.isfinite(c))
+                        | (np.isnan(a) != np.isnan(c))
+                        | (~np.isfinite(a) & (differing(a, c)))
+                    )
                     changes[number] |= (a == 0) & (c == 0) & differing(a, c)
                     # Where no digit is left (near a pole, after a cancellation) what moves it is not what it moves by.
                     reach = np.where(moved[number] > 0.1 * np.abs(a), 100, 3) * moved[number]
                     # Sixteen draws may leave one of many thousand elements nearly where it was.
-                    last_digit = np.abs(a) * _epsilon(want.dtype) if (moved[number] > 0).sum() > 0.1 * finite.sum() else 0
-                    explained = wrong[number] & (changes[number] | ((np.abs(b - a) <= np.maximum(reach, last_digit)) & (moved[number] > 0)))
+                    last_digit = (
+                        np.abs(a) * _epsilon(want.dtype)
+                        if (moved[number] > 0).sum() > 0.1 * finite.sum()
+                        else 0
+                    )
+                    explained = wrong[number] & (
+                        changes[number]
+                        | ((np.abs(b - a) <= np.maximum(reach, last_digit)) & (moved[number] > 0))
+                    )
                 else:
                     changes[number] |= differing(want, other)
                     explained = wrong[number] & changes[number]

@@ -30,7 +30,9 @@ def assert_tests_exist(row: str, tests: list[tuple[str, str]]) -> None:
     for path, name in tests:
         file = TESTS.parent / path
         assert file.is_file(), f"{row}: {path} is not there"
-        assert not name or re.search(rf"^\s*(async )?def {name}\b", file.read_text(), re.MULTILINE), f"{row}: {path} has no {name}"
+        assert not name or re.search(
+            rf"^\s*(async )?def {name}\b", file.read_text(), re.MULTILINE
+        ), f"{row}: {path} has no {name}"
 
 
 def test_there_are_rows_and_none_stands_twice():
@@ -39,7 +41,9 @@ def test_there_are_rows_and_none_stands_twice():
     assert len(set(lines)) == len(lines)
 
 
-@pytest.mark.parametrize(("finding", "tests", "line"), rows(), ids=[finding for finding, _, _ in rows()])
+@pytest.mark.parametrize(
+    ("finding", "tests", "line"), rows(), ids=[finding for finding, _, _ in rows()]
+)
 def test_each_row_names_tests_that_exist(finding: str, tests: list[tuple[str, str]], line: str):
     assert tests or "left to" in line, f"{finding}: no test is named, and nothing says who has it"
     assert_tests_exist(finding, tests)
@@ -47,10 +51,15 @@ def test_each_row_names_tests_that_exist(finding: str, tests: list[tuple[str, st
 
 def test_each_row_of_the_features_is_held_or_says_what_is_missing():
     features = cells_of("features.md", 6)
-    assert [cells[0] for cells, _ in features] == [*map(str, range(1, 73)), *[f"4.{k}" for k in range(1, 16)]]
+    assert [cells[0] for cells, _ in features] == [
+        *map(str, range(1, 73)),
+        *[f"4.{k}" for k in range(1, 16)],
+    ]
     for (row, _, call, verdict, missing, test), _ in features:
         assert verdict in ("yes", "partial", "no", "left out"), row
-        assert (verdict == "yes") == (not missing), f"{row} is {verdict}, and what is missing is {missing!r}"
+        assert (verdict == "yes") == (not missing), (
+            f"{row} is {verdict}, and what is missing is {missing!r}"
+        )
         assert verdict == "no" or (call and _TEST.findall(test)), f"{row}: no test is named"
         assert_tests_exist(row, _TEST.findall(test))
 

@@ -21,7 +21,12 @@ from xla_explorer.explorer.page.reports import (
 )
 from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
 from xla_explorer.explorer.pictures.folding import fold_picture
-from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.picture import (
+    PictureEdge,
+    PictureGraph,
+    PictureGroup,
+    PictureNode,
+)
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Check
@@ -40,7 +45,14 @@ INSTRUCTIONS = {
     9: ("exp.9", "exponential", "elementwise", ROWS, (8,), ""),
     10: ("exp_again.10", "exponential", "elementwise", ROWS, (8,), ""),
     11: ("zero", "constant 0", "constant", "f32[]", (), ""),
-    12: ("sum.12", "sum over 1", "reduction", "f32[128]", (9, 11), ", dimensions={1}, to_apply=%add"),
+    12: (
+        "sum.12",
+        "sum over 1",
+        "reduction",
+        "f32[128]",
+        (9, 11),
+        ", dimensions={1}, to_apply=%add",
+    ),
     13: ("sum_b.13", "broadcast {0}", "data-movement", ROWS, (12,), ", dimensions={0}"),
     14: ("quotient.14", "divide", "elementwise", ROWS, (10, 13), ""),
     15: ("w", "parameter 1", "parameter", "f32[256,64]", (), ""),
@@ -54,7 +66,12 @@ INSTRUCTIONS = {
     ),
     17: ("result", "tuple", "data-movement", "(f32[128,256], f32[128,64])", (14, 16), ""),
 }
-OPCODES = {"max over 1": "reduce", "sum over 1": "reduce", "broadcast {}": "broadcast", "broadcast {0}": "broadcast"}
+OPCODES = {
+    "max over 1": "reduce",
+    "sum over 1": "reduce",
+    "broadcast {}": "broadcast",
+    "broadcast {0}": "broadcast",
+}
 
 
 def _opcode_of(label: str, kind: str) -> tuple[str, str]:
@@ -89,12 +106,23 @@ DECISIONS = (
         ("exp.9", "quotient.14"),
         "would-duplicate-expensive",
         "exp.9 has 2 users; computing it twice costs 0.9 us and saves 0.4 us",
-        {"users": 2, "estimated_us_fused": 61.7, "estimated_us_unfused": 61.2, "bytes_saved": 131072},
+        {
+            "users": 2,
+            "estimated_us_fused": 61.7,
+            "estimated_us_unfused": 61.2,
+            "bytes_saved": 131072,
+        },
         7,
         (
             Check("producer has no side effect", True),
             Check("layouts agree", True),
-            Check("duplicates-nothing-expensive", False, "2 users", "exponential is expensive and has 2 users", "would-duplicate-expensive"),
+            Check(
+                "duplicates-nothing-expensive",
+                False,
+                "2 users",
+                "exponential is expensive and has 2 users",
+                "would-duplicate-expensive",
+            ),
             Check("fits max_operands=64", None),
         ),
         True,
@@ -137,7 +165,15 @@ DECISIONS = (
 )
 REWRITES = {
     3: (
-        RewriteRow("multiply-one", "accepted", 4, (1,), "x * 1 becomes x.", "simplifiers/algebraic.py:41", "scaled"),
+        RewriteRow(
+            "multiply-one",
+            "accepted",
+            4,
+            (1,),
+            "x * 1 becomes x.",
+            "simplifiers/algebraic.py:41",
+            "scaled",
+        ),
         RewriteRow(
             "remove-unused",
             "accepted",
@@ -218,10 +254,21 @@ class SoftmaxSource:
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         rows = self._alive(step)
         group_of = (
-            {member: f"f{key}" for key, (_, _, inside) in FUSIONS.items() for member in inside} if step >= 7 else {}
+            {member: f"f{key}" for key, (_, _, inside) in FUSIONS.items() for member in inside}
+            if step >= 7
+            else {}
         )
         nodes = [
-            PictureNode(key, label, shape, kind, group_of.get(key), name, (f"operands {operands}",), *_opcode_of(label, kind))
+            PictureNode(
+                key,
+                label,
+                shape,
+                kind,
+                group_of.get(key),
+                name,
+                (f"operands {operands}",),
+                *_opcode_of(label, kind),
+            )
             for key, (name, label, kind, shape, operands, _) in rows.items()
         ]
         size = {ROWS: 131072, "f32[128]": 512, "f32[256,64]": 65536, "f32[]": 4}
@@ -233,16 +280,31 @@ class SoftmaxSource:
         groups = []
         if step >= 7:
             groups = [
-                PictureGroup(f"f{key}", label, f"fusion of {len(inside)}", "fusion", None, key, name, "fusion")
+                PictureGroup(
+                    f"f{key}",
+                    label,
+                    f"fusion of {len(inside)}",
+                    "fusion",
+                    None,
+                    key,
+                    name,
+                    "fusion",
+                )
                 for key, (name, label, inside) in FUSIONS.items()
             ]
             edges.append(PictureEdge(14, 16, "fusion-refused", 131072, "consumer-is-library-call"))
             edges.append(PictureEdge(9, 14, "fusion-refused", 131072, "would-duplicate-expensive"))
-        return fold_picture(PictureGraph(nodes, edges, groups, title=f"{self.title} after {STEPS[step].name}"))
+        return fold_picture(
+            PictureGraph(nodes, edges, groups, title=f"{self.title} after {STEPS[step].name}")
+        )
 
     def text(self, step: int) -> list[PrintedLine]:
         rows = self._alive(step)
-        lines: list[PrintedLine] = [(f"HloModule {self.title}", None), ("", None), ("ENTRY %main {", None)]
+        lines: list[PrintedLine] = [
+            (f"HloModule {self.title}", None),
+            ("", None),
+            ("ENTRY %main {", None),
+        ]
         for key, (name, label, _, shape, operands, attributes) in rows.items():
             opcode, argument = _opcode_of(label, rows[key][2])
             inside = argument or ", ".join(f"%{rows[o][0]}" for o in operands)
@@ -251,7 +313,10 @@ class SoftmaxSource:
         if step >= 7:
             for key, (name, _, inside) in FUSIONS.items():
                 lines.append(
-                    (f"  // %{name} = fusion of {', '.join(rows[i][0] for i in inside if i in rows)}", key)
+                    (
+                        f"  // %{name} = fusion of {', '.join(rows[i][0] for i in inside if i in rows)}",
+                        key,
+                    )
                 )
         return [*lines, ("}", None)]
 
@@ -270,7 +335,10 @@ class SoftmaxSource:
             TextLine("  %v = load <8 x float>, ptr %p, align 32", 8),
             TextLine("  %s = fsub <8 x float> %v, %m", 8),
         ]
-        llvm += [TextLine(f"  %e{k} = fmul fast <8 x float> %s, %c{k} ; polynomial of exp", 9) for k in range(30)]
+        llvm += [
+            TextLine(f"  %e{k} = fmul fast <8 x float> %s, %c{k} ; polynomial of exp", 9)
+            for k in range(30)
+        ]
         llvm += [
             TextLine("  %t = fadd <8 x float> %acc, %e29", 12),
             TextLine("  br i1 %done, label %exit, label %loop"),
@@ -286,7 +354,9 @@ class SoftmaxSource:
             TextLine("\tvmovups\t(%rdi,%rax), %ymm0", 8),
             TextLine("\tvsubps\t%ymm1, %ymm0, %ymm0", 8),
         ]
-        assembly += [TextLine(f"\tvfmadd213ps\t.LC{k}(%rip), %ymm0, %ymm{k % 16}", 9) for k in range(40)]
+        assembly += [
+            TextLine(f"\tvfmadd213ps\t.LC{k}(%rip), %ymm0, %ymm{k % 16}", 9) for k in range(40)
+        ]
         assembly += [
             TextLine("\tvaddps\t%ymm2, %ymm3, %ymm3", 12),
             TextLine("\tvdivps\t%ymm4, %ymm0, %ymm0", 14),
@@ -296,12 +366,19 @@ class SoftmaxSource:
             TextLine("def attention_weights(x, w):"),
             TextLine("    e = jnp.exp(x - x.max(-1, keepdims=True))", 9),
         ]
-        source += [TextLine("    y = e / e.sum(-1, keepdims=True)", 14), TextLine("    return y, y @ w", 16)]
+        source += [
+            TextLine("    y = e / e.sum(-1, keepdims=True)", 14),
+            TextLine("    return y, y @ w", 16),
+        ]
         return [
             CodePane("source", source, "model.py"),
             CodePane("hlo", self.text(9), "xla_explorer cpu"),
             CodePane("llvm-ir", llvm, "xla_explorer cpu"),
-            CodePane("llvm-ir-optimized", [line for line in llvm if "br label" not in line.text], "LLVM 20, O3"),
+            CodePane(
+                "llvm-ir-optimized",
+                [line for line in llvm if "br label" not in line.text],
+                "LLVM 20, O3",
+            ),
             CodePane("assembly", assembly, "LLVM 20, x86-64 AVX2"),
         ]
 
@@ -357,12 +434,29 @@ class SoftmaxSource:
                 0.92,
                 ("flops",),
             ),
-            TimingRow("max_fusion", "fusion", 20, 5.4, 2.1, 131584, 32768, 24.4, 0.09, "model.py:2", "evaluator", 18),
+            TimingRow(
+                "max_fusion",
+                "fusion",
+                20,
+                5.4,
+                2.1,
+                131584,
+                32768,
+                24.4,
+                0.09,
+                "model.py:2",
+                "evaluator",
+                18,
+            ),
         ]
 
     def history(self, instruction: int) -> list[str]:
         name = INSTRUCTIONS.get(instruction, FUSIONS.get(instruction, ("?",)))[0]
-        made = f"step 0: %{name} written" if instruction in INSTRUCTIONS else f"step 7: %{name} created by fusion"
+        made = (
+            f"step 0: %{name} written"
+            if instruction in INSTRUCTIONS
+            else f"step 7: %{name} created by fusion"
+        )
         extra = [
             f"step {s}: {r.rule}, {r.sentence}"
             for s, rows in REWRITES.items()
@@ -385,7 +479,9 @@ class GeneratedSource(SoftmaxSource):
         rows = [StepRow(0, "input", "as written", False, 0.0, self._count, self._count)]
         for k in range(1, 7):
             before, after = len(self._ids(k - 1)), len(self._ids(k))
-            rows.append(StepRow(k, "simplification", f"pass-{k}", True, 0.001 * k, before, after, 0))
+            rows.append(
+                StepRow(k, "simplification", f"pass-{k}", True, 0.001 * k, before, after, 0)
+            )
         return rows
 
     def _ids(self, step: int) -> list[int]:
@@ -396,14 +492,21 @@ class GeneratedSource(SoftmaxSource):
 
     def _operands(self, key: int, alive: set[int]) -> list[int]:
         wanted = [] if key < 20 else [key - 20, key - 20 + (key * 31) % 19]
-        return sorted({o for o in wanted if o in alive and o < key} or ({key % 20} if key >= 20 else set()))
+        return sorted(
+            {o for o in wanted if o in alive and o < key} or ({key % 20} if key >= 20 else set())
+        )
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         ids = self._ids(step)
         alive = set(ids)
         nodes = [
             PictureNode(
-                k, "parameter" if k < 20 else "add", "f32[64]", "parameter" if k < 20 else "elementwise", None, f"v.{k}"
+                k,
+                "parameter" if k < 20 else "add",
+                "f32[64]",
+                "parameter" if k < 20 else "elementwise",
+                None,
+                f"v.{k}",
             )
             for k in ids
         ]
@@ -424,7 +527,9 @@ class GeneratedSource(SoftmaxSource):
     def panes(self) -> list[CodePane]:
         return [
             CodePane("hlo", self.text(6)),
-            CodePane("llvm-ir", [TextLine(f"  %x{k} = fadd float %a, %b", k) for k in self._ids(6)]),
+            CodePane(
+                "llvm-ir", [TextLine(f"  %x{k} = fadd float %a, %b", k) for k in self._ids(6)]
+            ),
         ]
 
     def timings(self) -> list[TimingRow]:
@@ -453,7 +558,13 @@ def nested_scopes(layers: int = 6, size: int = 30) -> PictureGraph:
         )
         for k in range(size):
             key = layer * size + k
-            group = f"f{layer}" if k % 3 == 0 else f"scope:{layer}/mlp" if k % 3 == 1 else f"scope:{layer}"
+            group = (
+                f"f{layer}"
+                if k % 3 == 0
+                else f"scope:{layer}/mlp"
+                if k % 3 == 1
+                else f"scope:{layer}"
+            )
             nodes.append(PictureNode(key, "add", "f32[8]", "elementwise", group, f"add.{key}"))
             edges += [PictureEdge(o, key, "data", 32) for o in {key - 1, key - 7} if o >= 0]
     return PictureGraph(nodes, edges, groups, title="scoped")
@@ -477,12 +588,19 @@ class HostileReports(Reports):
     """Every text of every report tries to be markup."""
 
     def buffers(self, *, with_reasons: bool = False) -> BufferView:
-        rows = tuple([BufferRow(t, k, t, t, "arena", t, 64 * k, 64, k, k + 2, k, k + 2, (t,)) for k, t in enumerate(HOSTILE)])
+        rows = tuple(
+            [
+                BufferRow(t, k, t, t, "arena", t, 64 * k, 64, k, k + 2, k, k + 2, (t,))
+                for k, t in enumerate(HOSTILE)
+            ]
+        )
         schedule = tuple([ScheduleMoment(k, t, float(k), 64, t) for k, t in enumerate(HOSTILE)])
         return BufferView(rows, 640, 64, schedule, 1, 0, (ApartReason(*HOSTILE[:4]),))
 
     def kernels(self) -> list[KernelRow]:
-        return [KernelRow(t, t, t, t, 1.0, 1, 1, 1, 1.0, 2.0, t, k, t) for k, t in enumerate(HOSTILE)]
+        return [
+            KernelRow(t, t, t, t, 1.0, 1, 1, 1, 1.0, 2.0, t, k, t) for k, t in enumerate(HOSTILE)
+        ]
 
     def columns(self) -> list[Column]:
         return [Column(t, t, {1: 1.0, 2: 3.0}) for t in HOSTILE[:3]]
@@ -507,7 +625,10 @@ class HostileReports(Reports):
         return [HOSTILE[0]]
 
     def llvm_passes(self, kernel: str) -> list[LlvmPassRow]:
-        return [LlvmPassRow(t, "ir", 1, 1, 1, 1, f"--- a\n+++ b\n@@ -1 +1 @@\n-{t}\n+{t}{t}") for t in HOSTILE]
+        return [
+            LlvmPassRow(t, "ir", 1, 1, 1, 1, f"--- a\n+++ b\n@@ -1 +1 @@\n-{t}\n+{t}{t}")
+            for t in HOSTILE
+        ]
 
 
 class HostileSource(SoftmaxSource):
@@ -526,14 +647,20 @@ class HostileSource(SoftmaxSource):
         ]
 
     def rewrites(self, step: int) -> tuple[RewriteRow, ...]:
-        return (RewriteRow(HOSTILE[0], "accepted", 1, (2,), HOSTILE[5], HOSTILE[2], HOSTILE[1]),) if step else ()
+        return (
+            (RewriteRow(HOSTILE[0], "accepted", 1, (2,), HOSTILE[5], HOSTILE[2], HOSTILE[1]),)
+            if step
+            else ()
+        )
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         nodes = [
             PictureNode(k, text, text, "elementwise", "g<>" if k > 4 else None, text, (text,))
             for k, text in enumerate(HOSTILE)
         ]
-        edges = [PictureEdge(k, k + 1, "fusion-refused", 8, HOSTILE[k]) for k in range(len(HOSTILE) - 1)]
+        edges = [
+            PictureEdge(k, k + 1, "fusion-refused", 8, HOSTILE[k]) for k in range(len(HOSTILE) - 1)
+        ]
         return PictureGraph(
             nodes,
             edges,
@@ -557,7 +684,22 @@ class HostileSource(SoftmaxSource):
         ]
 
     def timings(self) -> list[TimingRow]:
-        return [TimingRow(HOSTILE[0], HOSTILE[1], 3, float("nan"), 1.0, 1, 1, 1.0, 0.5, HOSTILE[5], "evaluator", 1)]
+        return [
+            TimingRow(
+                HOSTILE[0],
+                HOSTILE[1],
+                3,
+                float("nan"),
+                1.0,
+                1,
+                1,
+                1.0,
+                0.5,
+                HOSTILE[5],
+                "evaluator",
+                1,
+            )
+        ]
 
     def history(self, instruction: int) -> list[str]:
         return list(HOSTILE)

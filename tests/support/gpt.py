@@ -56,7 +56,10 @@ def attention(x: Any, p: dict[str, Any]) -> Any:
     import jax.numpy as jnp
 
     batch, length, width = x.shape
-    q, k, v = (part.reshape(batch, length, HEADS, width // HEADS).swapaxes(1, 2) for part in jnp.split(x @ p["qkv"], 3, -1))
+    q, k, v = (
+        part.reshape(batch, length, HEADS, width // HEADS).swapaxes(1, 2)
+        for part in jnp.split(x @ p["qkv"], 3, -1)
+    )
     scores = q @ k.swapaxes(2, 3) / (width // HEADS) ** 0.5
     mask = jnp.tril(jnp.ones((length, length), bool))
     weights = jax.nn.softmax(jnp.where(mask, scores, -1e9))
@@ -75,7 +78,9 @@ def loss(params: dict[str, Any], tokens: Any, targets: Any) -> Any:
             with jax.named_scope("attention"):
                 x = x + attention(normalised(x, p["scale_1"], p["shift_1"]), p)
             with jax.named_scope("mlp"):
-                hidden = jax.nn.gelu(normalised(x, p["scale_2"], p["shift_2"]) @ p["up"] + p["up_bias"])
+                hidden = jax.nn.gelu(
+                    normalised(x, p["scale_2"], p["shift_2"]) @ p["up"] + p["up_bias"]
+                )
                 x = x + hidden @ p["down"] + p["down_bias"]
     with jax.named_scope("head"):
         logits = jax.nn.log_softmax(x @ params["head"])
@@ -93,7 +98,9 @@ def train_step(params: Any, first: Any, second: Any, tokens: Any, targets: Any) 
         gradients = jax.tree.map(lambda g: g * jnp.minimum(1.0, 1.0 / norm), gradients)
         first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, first, gradients)
         second = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g**2, second, gradients)
-        params = jax.tree.map(lambda p, m, v: p - 1e-3 * (m / (jnp.sqrt(v) + 1e-8) + 0.01 * p), params, first, second)
+        params = jax.tree.map(
+            lambda p, m, v: p - 1e-3 * (m / (jnp.sqrt(v) + 1e-8) + 0.01 * p), params, first, second
+        )
     return params, first, second, value
 
 

@@ -12,11 +12,18 @@ from xla_explorer.foundation.suggestions import nearest
 GROUP = "xla_explorer.backends"
 # The same names as in pyproject.toml: for a source tree that is not installed, and because reading the metadata of all
 # installed packages takes longer than a small compilation. Nobody else may take these names.
-_BUILT_IN = {"cpu": "xla_explorer.backends.cpu:platform", "gpu": "xla_explorer.backends.gpu:platform",
-             "interpreter": "xla_explorer.backends.interpreter:platform", "xla": "xla_explorer.backends.xla:platform",
-             "aarch64": "xla_explorer.backends.cross:aarch64", "riscv64": "xla_explorer.backends.cross:riscv64",
-             "x86-64": "xla_explorer.backends.cross:x86_64", "wasm32": "xla_explorer.backends.cross:wasm32",
-             "amdgpu": "xla_explorer.backends.amdgpu:platform", "hexagon": "xla_explorer.backends.cross:hexagon"}
+_BUILT_IN = {
+    "cpu": "xla_explorer.backends.cpu:platform",
+    "gpu": "xla_explorer.backends.gpu:platform",
+    "interpreter": "xla_explorer.backends.interpreter:platform",
+    "xla": "xla_explorer.backends.xla:platform",
+    "aarch64": "xla_explorer.backends.cross:aarch64",
+    "riscv64": "xla_explorer.backends.cross:riscv64",
+    "x86-64": "xla_explorer.backends.cross:x86_64",
+    "wasm32": "xla_explorer.backends.cross:wasm32",
+    "amdgpu": "xla_explorer.backends.amdgpu:platform",
+    "hexagon": "xla_explorer.backends.cross:hexagon",
+}
 _OTHER_XLA = "xla:"  # and the folder of another Python environment, whose jaxlib is meant
 _REGISTERED: dict[str, Platform] = {}
 
@@ -86,7 +93,11 @@ def platform(name: str) -> Platform:
                 break
         else:
             near = nearest(str(name), backend_names(), 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(backend_names())}"
+            hint = (
+                f"did you mean {near[0]!r}?"
+                if near
+                else f"choose from {', '.join(backend_names())}"
+            )
             raise UnknownBackendError(f"no backend is named {name!r}", hint)
     made: Platform = found() if callable(found) else found
     return made

@@ -31,7 +31,11 @@ from xla_explorer.explorer.questions.reduction import reduce as run_reduce
 from xla_explorer.explorer.real_xla import read_profile
 from xla_explorer.explorer.real_xla import why_slow as explain_slowness
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compilation import CannotRunError, CompileFailedError, program_steps
+from xla_explorer.explorer.sessions.compilation import (
+    CannotRunError,
+    CompileFailedError,
+    program_steps,
+)
 from xla_explorer.explorer.sessions.loading import load_module, module_of_bytes
 from xla_explorer.explorer.trace import optimize
 from xla_explorer.explorer.tuning import tune as run_tune
@@ -66,7 +70,9 @@ def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]
             with open(path, "rb") as file:
                 arrays.append(np.lib.format.read_array(file, allow_pickle=False))
         except OSError as problem:
-            raise InputError(f"cannot read the argument {path}: {problem.strerror or problem}", hint) from None
+            raise InputError(
+                f"cannot read the argument {path}: {problem.strerror or problem}", hint
+            ) from None
         except (ValueError, EOFError, MemoryError) as problem:
             raise InputError(f"cannot read numbers from {path}: {problem}", hint) from None
     return arrays, "arguments from " + ", ".join(given.args)
@@ -79,7 +85,9 @@ def tour(given: Namespace) -> int:
 
 def lab(given: Namespace) -> int:
     """JupyterLab on the tour."""
-    return run_lab(Path(given.folder), browser=not given.no_browser, port=given.port, options=given.jupyter)
+    return run_lab(
+        Path(given.folder), browser=not given.no_browser, port=given.port, options=given.jupyter
+    )
 
 
 def run(given: Namespace) -> int:
@@ -90,25 +98,37 @@ def run(given: Namespace) -> int:
     leaves = session.signature.leaves(arguments)
     values = session.executable.execute(leaves)
     if given.output:
-        with replaced_file(given.output if given.output.endswith(".npz") else f"{given.output}.npz") as file:
+        with replaced_file(
+            given.output if given.output.endswith(".npz") else f"{given.output}.npz"
+        ) as file:
             np.savez(file, *values)
     status = 0
     if given.check:
         error, fine = largest_error(flatten_value(evaluate(module, *leaves)), values)
-        print(f"{'agrees with' if fine else 'DIFFERS from'} the evaluator (largest error {error:.2g})", file=sys.stderr)
+        print(
+            f"{'agrees with' if fine else 'DIFFERS from'} the evaluator (largest error {error:.2g})",
+            file=sys.stderr,
+        )
         status = 0 if fine else 1
     if given.time:
         print_frame(session.profile(*arguments, repeats=given.repeats), as_json=given.json)
     elif given.json:
         print_json(
             [
-                {"dtype": str(v.dtype), "shape": list(v.shape), "values": v.astype(object).tolist() if v.size <= MOST_VALUES else None}
+                {
+                    "dtype": str(v.dtype),
+                    "shape": list(v.shape),
+                    "values": v.astype(object).tolist() if v.size <= MOST_VALUES else None,
+                }
                 for v in values
             ],
             indent=None,
         )
         if not given.output and any(v.size > MOST_VALUES for v in values):
-            print(f"results of more than {MOST_VALUES} elements have no values here: write them with -o FILE.npz", file=sys.stderr)
+            print(
+                f"results of more than {MOST_VALUES} elements have no values here: write them with -o FILE.npz",
+                file=sys.stderr,
+            )
     else:
         print(f"# {module.name} on {session.backend}, {which}")
         with np.printoptions(threshold=40, edgeitems=3):
@@ -135,11 +155,18 @@ def explain(given: Namespace) -> int:
     """Explain an instruction, a decision, or all decisions."""
     session = compile(read_module(given.file), given.backend, given.passes)
     if given.consumer:
-        print_report(session.why_not("fusion", given.instruction, given.consumer), as_json=given.json)
+        print_report(
+            session.why_not("fusion", given.instruction, given.consumer), as_json=given.json
+        )
     elif given.instruction:
         print_report(session.explain(given.instruction), as_json=given.json)
     else:
-        print_frame(session.decisions(given.kind), ["verdict", "kind", "code", "subjects", "message"], as_json=given.json, limit=10_000)
+        print_frame(
+            session.decisions(given.kind),
+            ["verdict", "kind", "code", "subjects", "message"],
+            as_json=given.json,
+            limit=10_000,
+        )
     return 0
 
 
@@ -150,7 +177,9 @@ def compare(given: Namespace) -> int:
     for name in backends:
         platform(name)
     arguments, _ = read_arguments(given, module)
-    frame = run_compare(module, *arguments, backends=backends, repeats=given.repeats, passes=given.passes)
+    frame = run_compare(
+        module, *arguments, backends=backends, repeats=given.repeats, passes=given.passes
+    )
     print_frame(frame, as_json=given.json)
     return 0 if not (frame["status"] == "values differ").any() else 1
 
@@ -172,7 +201,15 @@ def reduce(given: Namespace) -> int:
 
         def still_fails(module: HloModule) -> bool:
             path.write_text(module.to_text())
-            return subprocess.run([*words, str(path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
+            return (
+                subprocess.run(
+                    [*words, str(path)],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    check=False,
+                ).returncode
+                == 0
+            )
 
         smallest = run_reduce(read_module(given.file), still_fails, seconds=given.seconds).to_text()
     if given.output is None:
@@ -236,7 +273,9 @@ def check(given: Namespace) -> int:
 
 def open_recorded(given: Namespace) -> int:
     """A folder of dumps or profiles in the browser."""
-    return open_folder(given.folder, given.save, given.port, browser=not given.no_browser, against=given.against)
+    return open_folder(
+        given.folder, given.save, given.port, browser=not given.no_browser, against=given.against
+    )
 
 
 def bench(given: Namespace) -> int:
@@ -258,14 +297,24 @@ def bench(given: Namespace) -> int:
                 timing.load,
             )
         )
-    print_table(["module", "backend", "kernels", "compile_ms", "n", "median_us", "iqr_us", "load"], rows, as_json=given.json)
+    print_table(
+        ["module", "backend", "kernels", "compile_ms", "n", "median_us", "iqr_us", "load"],
+        rows,
+        as_json=given.json,
+    )
     return 0
 
 
 def aot(given: Namespace) -> int:
     """Write object file, header and examples; print what they take and how they are built."""
     package = compile_ahead(
-        read_module(given.file), given.triple, given.cpu, given.features, given.prefix, given.weights, passes=given.passes,
+        read_module(given.file),
+        given.triple,
+        given.cpu,
+        given.features,
+        given.prefix,
+        given.weights,
+        passes=given.passes,
         libraries=given.libraries,
     )
     folder = package.save(given.output or package.prefix)
@@ -284,8 +333,12 @@ def new_backend(given: Namespace) -> int:
 def pjrt_plugin(given: Namespace) -> int:
     """Write a shared object that hands the plugin's table to its host."""
     content = importlib.import_module("xla_explorer.pjrt.shared_object").shared_object()
-    print(f"written: {write_file(given.output, content)} ({len(content):,} bytes), for a Python that can import xla_explorer:")
-    print(f"PJRT_NAMES_AND_LIBRARY_PATHS=xla_explorer:{Path(given.output).resolve()} python train.py")
+    print(
+        f"written: {write_file(given.output, content)} ({len(content):,} bytes), for a Python that can import xla_explorer:"
+    )
+    print(
+        f"PJRT_NAMES_AND_LIBRARY_PATHS=xla_explorer:{Path(given.output).resolve()} python train.py"
+    )
     return 0
 
 
@@ -311,9 +364,17 @@ def grade(given: Namespace) -> int:
     for path in given.files:
         try:
             grades.append(
-                grade_notebook(path, hidden=given.hidden, variant=given.variant, seconds=given.seconds, memory=given.memory << 20)
+                grade_notebook(
+                    path,
+                    hidden=given.hidden,
+                    variant=given.variant,
+                    seconds=given.seconds,
+                    memory=given.memory << 20,
+                )
             )
-        except XlaExplorerError as problem:  # the other notebooks of the class are graded all the same
+        except (
+            XlaExplorerError
+        ) as problem:  # the other notebooks of the class are graded all the same
             say(str(problem))
             status = 1
         else:
@@ -333,7 +394,9 @@ def doctor(given: Namespace) -> int:
         return 0
     for row in found:
         mark = {"ok": "ok", "missing": "--", "limited": "~~"}[row.state]
-        print(f"[{mark}] {row.name}: {row.detail}" + (f"\n     add it: {row.fix}" if row.fix else ""))
+        print(
+            f"[{mark}] {row.name}: {row.detail}" + (f"\n     add it: {row.fix}" if row.fix else "")
+        )
     return 0
 
 

@@ -34,10 +34,15 @@ def lab(folder: Path, *, browser: bool, port: int | None, options: Sequence[str]
     if port is not None:
         command.append(f"--port={port}")
     if is_root():
-        command.append("--allow-root")  # a container: Jupyter would end with a hint at this very option
+        command.append(
+            "--allow-root"
+        )  # a container: Jupyter would end with a hint at this very option
     print(f"opening {notebook} (copies, the course beside it; Ctrl-C stops JupyterLab)")
     if not browser:
-        print(f"in the browser: the address that JupyterLab prints, with /lab/tree/{notebook.name} in the place of /lab", flush=True)
+        print(
+            f"in the browser: the address that JupyterLab prints, with /lab/tree/{notebook.name} in the place of /lab",
+            flush=True,
+        )
     before = signal.signal(signal.SIGTERM, _interrupt)
     server = subprocess.Popen(command)
     try:

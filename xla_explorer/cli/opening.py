@@ -35,7 +35,9 @@ from xla_explorer.foundation.file_writing import write_file
 
 _HOST: Final = "127.0.0.1"
 _MOST_ROWS: Final = 5000
-_AGAINST: Final = "against"  # the key of the page that holds two folders against each other; no module has it
+_AGAINST: Final = (
+    "against"  # the key of the page that holds two folders against each other; no module has it
+)
 _LINK: Final = '<p><a href="{}{}">what XLA decided otherwise in {}</a></p>'
 _STYLE: Final = (
     "body{font:14px/1.5 system-ui,sans-serif;margin:24px;color:#1c1c1c;background:#fff}"
@@ -60,12 +62,16 @@ def list_page(found: RecordedModules, prefix: str = "", against: str = "") -> st
         f'<td class="n">{row.runs or ""}</td><td class="n">{row.passes or ""}</td></tr>'
         for row in found.rows[:_MOST_ROWS]
     ])  # fmt: skip
-    more = f"<p>{len(found.rows) - _MOST_ROWS} more are not listed.</p>" if len(found.rows) > _MOST_ROWS else ""
+    more = (
+        f"<p>{len(found.rows) - _MOST_ROWS} more are not listed.</p>"
+        if len(found.rows) > _MOST_ROWS
+        else ""
+    )
     title = escape(without_paths(found.headline()))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f'<title>{title} · xla_explorer</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1><p>Compiled by XLA. '
+        f"<title>{title} · xla_explorer</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1><p>Compiled by XLA. "
         "Device time is as the profile recorded it; a module without a time was not recorded.</p>"
         f"{_LINK.format(prefix, _AGAINST, escape(without_paths(against))) if against else ''}"
         f"<table><thead><tr><th>module</th><th>device time</th><th>runs</th><th>HLO texts</th></tr></thead><tbody>{rows}</tbody></table>"
@@ -91,7 +97,9 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, found: RecordedModules, port: int = 0, against: RecordedModules | None = None) -> None:
+    def __init__(
+        self, found: RecordedModules, port: int = 0, against: RecordedModules | None = None
+    ) -> None:
         super().__init__((_HOST, port), _Handler)
         self.against = against
         self.found, self.token = found, secrets.token_urlsafe(16)
@@ -105,7 +113,9 @@ class PageServer(ThreadingHTTPServer):
 
     def _made(self, key: str) -> str:
         if not key:
-            return list_page(self.found, against=self.against.name if self.against is not None else "")
+            return list_page(
+                self.found, against=self.against.name if self.against is not None else ""
+            )
         if key == _AGAINST and self.against is not None:
             return difference_page(self.found, self.against)
         return export_page(SessionSource(self.found.session(key)))
@@ -121,16 +131,25 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """The list, or a module's page; 404 for all else, without a word of what there is."""
-        parts = self.path.partition("?")[0].split("/")  # `GET foo`, which HTTP does not allow, has one
+        parts = self.path.partition("?")[0].split(
+            "/"
+        )  # `GET foo`, which HTTP does not allow, has one
         token, rest = (parts[1], parts[2:]) if len(parts) > 1 else ("", [])
         own = f"{_HOST}:{self.server.server_port}"
-        if self.headers.get("Host") != own or not hmac.compare_digest(token.encode(), self.server.token.encode()) or len(rest) != 1:
+        if (
+            self.headers.get("Host") != own
+            or not hmac.compare_digest(token.encode(), self.server.token.encode())
+            or len(rest) != 1
+        ):
             self._answer(404, "not found")
             return
         try:
             self._answer(200, self.server.page(unquote(rest[0])))
         except XlaExplorerError as problem:
-            self._answer(404, f"<!doctype html><title>xla_explorer</title><p>{escape(without_paths(str(problem)))}</p>")
+            self._answer(
+                404,
+                f"<!doctype html><title>xla_explorer</title><p>{escape(without_paths(str(problem)))}</p>",
+            )
 
     def _answer(self, status: int, text: str) -> None:
         body = text.encode()
@@ -151,17 +170,25 @@ class _Handler(BaseHTTPRequestHandler):
         return "xla_explorer"
 
 
-def open_folder(path: str, save: str | None, port: int, *, browser: bool, against: str | None = None) -> int:
+def open_folder(
+    path: str, save: str | None, port: int, *, browser: bool, against: str | None = None
+) -> int:
     """Serve the folder until Ctrl-C, or write the page of its longest module, or of that beside another folder's. Returns the exit code."""
     found = RecordedModules(path)
     other = RecordedModules(against) if against is not None else None
     if save is not None:
-        text = export_page(SessionSource(found.session(found.rows[0].key))) if other is None else difference_page(found, other)
+        text = (
+            export_page(SessionSource(found.session(found.rows[0].key)))
+            if other is None
+            else difference_page(found, other)
+        )
         write_file(save, text)
         say(f"written: {Path(save)}: {found.rows[0].name}")
         return 0
     with PageServer(found, port, other) as server:
-        print(f"{found.headline()}\n{server.address}\n(this machine only; Ctrl-C ends it)", flush=True)
+        print(
+            f"{found.headline()}\n{server.address}\n(this machine only; Ctrl-C ends it)", flush=True
+        )
         with ExitStack() as stack:
             if browser:
                 webbrowser.open(stack.enter_context(_redirecting_file(server.address)))
@@ -181,5 +208,7 @@ def _redirecting_file(address: str) -> Iterator[str]:
     with TemporaryDirectory(prefix="xla-explorer-") as folder:  # mode 0700
         file = Path(folder) / "open.html"
         target = escape(address)
-        file.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={target}"><a href="{target}">xla_explorer</a>')
+        file.write_text(
+            f'<!doctype html><meta http-equiv="refresh" content="0; url={target}"><a href="{target}">xla_explorer</a>'
+        )
         yield file.as_uri()

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     import pandas
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, as_json: bool = False, limit: int = 200) -> None:
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    as_json: bool = False,
+    limit: int = 200,
+) -> None:
     """A table as aligned text, or as a JSON list of objects."""
     if as_json:
         print_json([dict(zip(columns, plain(list(row)), strict=True)) for row in rows])
@@ -21,10 +27,19 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, as_jso
         print(table_text(columns, rows, limit=limit))
 
 
-def print_frame(frame: pandas.DataFrame, columns: Sequence[str] | None = None, *, as_json: bool = False, limit: int = 200) -> None:
+def print_frame(
+    frame: pandas.DataFrame,
+    columns: Sequence[str] | None = None,
+    *,
+    as_json: bool = False,
+    limit: int = 200,
+) -> None:
     """A DataFrame in the same way."""
     shown = frame if columns is None else frame[list(columns)]
-    rows = [[None if value != value else value for value in row] for row in shown.astype(object).values.tolist()]
+    rows = [
+        [None if value != value else value for value in row]
+        for row in shown.astype(object).values.tolist()
+    ]
     print_table(list(shown.columns), rows, as_json=as_json, limit=limit)
 
 

@@ -12,7 +12,19 @@ from xla_explorer.explorer.sessions.arguments import largest_error, random_argum
 from xla_explorer.explorer.sessions.examples import EXAMPLES, example
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 
-_TIMES = ("kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "bytes", "flops", "GB/s", "roofline_share", "line")
+_TIMES = (
+    "kernel",
+    "opcode",
+    "runs_on",
+    "n",
+    "median_us",
+    "iqr_us",
+    "bytes",
+    "flops",
+    "GB/s",
+    "roofline_share",
+    "line",
+)
 
 
 def tour(output: Path, repeats: int, *, every_row: bool = False) -> int:
@@ -25,8 +37,12 @@ def tour(output: Path, repeats: int, *, every_row: bool = False) -> int:
         first = first or session
     assert first is not None
     first.save(output)
-    print(f"\nWritten: {output.resolve()} ({byte_count(output.stat().st_size)}, one file, no network): open it in a browser,")
-    print("step through the passes with [ and ], press ? for the other keys. Next: xla-explorer lab opens the notebook of this tour.")
+    print(
+        f"\nWritten: {output.resolve()} ({byte_count(output.stat().st_size)}, one file, no network): open it in a browser,"
+    )
+    print(
+        "step through the passes with [ and ], press ? for the other keys. Next: xla-explorer lab opens the notebook of this tour."
+    )
     return 0 if good else 1
 
 
@@ -37,12 +53,22 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
         f"{source.instruction_count()} instructions in {len(source.computations)} computations; parameters {session.signature.text}; "
         f"result {source.result_shape().text_without_layout}"
     )
-    seconds = ", ".join([f"{phase} {microseconds(value * 1e6)}" for phase, value in session.seconds.items()])
+    seconds = ", ".join(
+        [f"{phase} {microseconds(value * 1e6)}" for phase, value in session.seconds.items()]
+    )
     print(f"compiled for {session.backend}: {seconds}")
 
     heading("Passes that changed the module")
     rows = [
-        (p.number, p.pipeline.split("/")[-1], p.name, p.instructions_before, p.instructions, p.rewrites, p.seconds * 1e3)
+        (
+            p.number,
+            p.pipeline.split("/")[-1],
+            p.name,
+            p.instructions_before,
+            p.instructions,
+            p.rewrites,
+            p.seconds * 1e3,
+        )
         for p in session.passes
         if p.changed
     ]
@@ -59,7 +85,10 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     refused = frame[frame["verdict"] == "refused"]
     print_table(
         ["producer", "consumer", "code", "why"],
-        [(row["subjects"][0], row["subjects"][-1], row["code"], row["message"]) for row in refused.to_dict("records")],
+        [
+            (row["subjects"][0], row["subjects"][-1], row["code"], row["message"])
+            for row in refused.to_dict("records")
+        ],
         limit=limit,
     )
 
@@ -68,13 +97,17 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     print_frame(kernels, ["kernel", "opcode", "runs_on", "code", "line"], limit=limit)
     slow = kernels[kernels["runs_on"] == "evaluator"]
     if len(slow):
-        print(f"without native code yet, on the evaluator: {number_of(len(slow), 'kernel')}; the column code says why")
+        print(
+            f"without native code yet, on the evaluator: {number_of(len(slow), 'kernel')}; the column code says why"
+        )
     print(f"memory: {session.buffers()!r}")
 
     heading("Run, checked against the evaluator, timed")
     arguments = random_arguments(source)
     leaves = session.signature.leaves(arguments)
-    error, fine = largest_error(flatten_value(evaluate(source, *leaves)), session.executable.execute(leaves))
+    error, fine = largest_error(
+        flatten_value(evaluate(source, *leaves)), session.executable.execute(leaves)
+    )
     print(
         f"random arguments (seed 0): the result {'agrees with' if fine else 'DIFFERS FROM'} the numpy evaluator's "
         f"(largest error {error:.2g} of the largest value)"

@@ -28,7 +28,14 @@ from xla_explorer.course.capstone import accelerator_checks, attention_checks
 from xla_explorer.course.checking.passes import check_pass
 from xla_explorer.course.checking.programs import random_program
 from xla_explorer.course.checking.reduction import cases_of
-from xla_explorer.course.checking.registry import Exercise, UnknownExerciseError, check, exercise, exercises, hidden
+from xla_explorer.course.checking.registry import (
+    Exercise,
+    UnknownExerciseError,
+    check,
+    exercise,
+    exercises,
+    hidden,
+)
 from xla_explorer.course.checking.result import CheckResult, ExerciseNotPassedError, Failure
 from xla_explorer.course.grades.grade import Grade, NotebookUnreadableError, grade
 from xla_explorer.course.grades.progress import Progress, hint, progress

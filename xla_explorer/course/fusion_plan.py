@@ -36,7 +36,11 @@ def is_given(i: HloInstruction) -> bool:
 
 def required(computation: HloComputation) -> set[HloInstruction]:
     """What every plan stores: results of the program, reductions, matrix products and their operands."""
-    results = computation.root.operands if computation.root.opcode.name == "tuple" else (computation.root,)
+    results = (
+        computation.root.operands
+        if computation.root.opcode.name == "tuple"
+        else (computation.root,)
+    )
     stored = {i for i in results if not is_given(i)}
     for i in computation.instructions.values():
         if i.opcode.name in MUST_STORE:
@@ -48,7 +52,9 @@ def required(computation: HloComputation) -> set[HloInstruction]:
 
 def default_plan(computation: HloComputation) -> set[HloInstruction]:
     """The rule to beat: store what has several readers; compute in place what has one."""
-    return required(computation) | {i for i in computation.instructions.values() if len(i.users) > 1 and not is_given(i)}
+    return required(computation) | {
+        i for i in computation.instructions.values() if len(i.users) > 1 and not is_given(i)
+    }
 
 
 def plan_cost(computation: HloComputation, stored: Iterable[HloInstruction]) -> PlanCost:
@@ -59,7 +65,11 @@ def plan_cost(computation: HloComputation, stored: Iterable[HloInstruction]) -> 
         if i not in stores or is_given(i):
             continue
         reads, work = _kernel(i, stores)
-        kernels, moved, operations = kernels + 1, moved + i.shape.byte_size + sum([r.shape.byte_size for r in reads]), operations + work
+        kernels, moved, operations = (
+            kernels + 1,
+            moved + i.shape.byte_size + sum([r.shape.byte_size for r in reads]),
+            operations + work,
+        )
     return PlanCost(kernels, moved, operations)
 
 
@@ -86,7 +96,9 @@ def _kernel(root: HloInstruction, stores: set[HloInstruction]) -> tuple[set[HloI
 
 def unfused_operations(computation: HloComputation) -> int:
     """Operations when nothing is computed twice: every instruction stores its result."""
-    return plan_cost(computation, [i for i in computation.instructions.values() if not is_given(i)]).operations
+    return plan_cost(
+        computation, [i for i in computation.instructions.values() if not is_given(i)]
+    ).operations
 
 
 def plan_refusal(computation: HloComputation, stored: Iterable[HloInstruction]) -> Reason | None:
@@ -94,11 +106,24 @@ def plan_refusal(computation: HloComputation, stored: Iterable[HloInstruction]) 
     stores = set(stored)
     foreign = [i for i in stores if i.parent is not computation]
     if foreign:
-        return refuse("not-of-this-computation", f"%{foreign[0].name} stands in another computation")
+        return refuse(
+            "not-of-this-computation", f"%{foreign[0].name} stands in another computation"
+        )
     missing = sorted([i.name for i in required(computation) - stores])
     if missing:
-        return refuse("must-be-stored", f"%{missing[0]} must be stored: it is a result, a reduction, a product, or an operand of one")
-    work, limit = plan_cost(computation, stores).operations, WORK_LIMIT * unfused_operations(computation)
+        return refuse(
+            "must-be-stored",
+            f"%{missing[0]} must be stored: it is a result, a reduction, a product, or an operand of one",
+        )
+    work, limit = (
+        plan_cost(computation, stores).operations,
+        WORK_LIMIT * unfused_operations(computation),
+    )
     if work > limit:
-        return refuse("too-much-work", f"the kernels execute {work} operations, {limit:.0f} are allowed", operations=work, limit=limit)
+        return refuse(
+            "too-much-work",
+            f"the kernels execute {work} operations, {limit:.0f} are allowed",
+            operations=work,
+            limit=limit,
+        )
     return None

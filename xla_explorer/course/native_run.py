@@ -30,7 +30,9 @@ Array = np.ndarray[Any, Any]
 _LLVM = 120.0  # seconds for what is LLVM's, on a busy machine: loading it, compiling a text
 _COMPILED = "compiled"
 GUARD = 64  # elements before and behind each array
-_UNTOUCHED = 0x7FC0BEEF  # a NaN that no kernel computes: what the output and its guards hold before the run
+_UNTOUCHED = (
+    0x7FC0BEEF  # a NaN that no kernel computes: what the output and its guards hold before the run
+)
 _BESIDE = 0x7FC0DEAD  # another one for the guards of inputs: what is computed from them is not what the output held
 
 
@@ -55,17 +57,22 @@ class NativeChild:
         self.seconds: list[float] = []
         """What each call of the kernel took, at the last run."""
 
-    def run(self, ir: str, inputs: Sequence[Array], outputs: int, count: int, repeats: int = 1) -> Array:
+    def run(
+        self, ir: str, inputs: Sequence[Array], outputs: int, count: int, repeats: int = 1
+    ) -> Array:
         """What the kernel of an IR text writes. KernelCrashedError when it does not come back, OutsideError when it writes beyond its
         output, NotWrittenError when it leaves elements of it alone, XlaExplorerError with LLVM's sentence for IR that is none."""
         sent = [_sent(np.asarray(x, np.float32)) for x in inputs]
-        reply = self._ask({"ir": ir, "inputs": sent, "outputs": outputs, "count": count, "repeats": repeats})
+        reply = self._ask(
+            {"ir": ir, "inputs": sent, "outputs": outputs, "count": count, "repeats": repeats}
+        )
         if "error" in reply:
             raise XlaExplorerError(reply["error"])
         if reply["outside"]:
             places = ", ".join(map(str, reply["outside"][:3]))
             raise OutsideError(
-                f"the kernel wrote element {places} of an output that has {outputs}", "which round of the loop is one too many?"
+                f"the kernel wrote element {places} of an output that has {outputs}",
+                "which round of the loop is one too many?",
             )
         if reply["beside"]:
             raise OutsideError(
@@ -75,7 +82,8 @@ class NativeChild:
         if reply["untouched"]:
             places = ", ".join(map(str, reply["untouched"][:3]))
             raise NotWrittenError(
-                f"the kernel never wrote element {places} of its output", "is there a store, to %out at the loop's index, in every round?"
+                f"the kernel never wrote element {places} of its output",
+                "is there a store, to %out at the loop's index, in every round?",
             )
         self.seconds = reply["seconds"]
         return _received(reply["output"])
@@ -99,7 +107,11 @@ class NativeChild:
             pass
         line = self._line(_LLVM, "LLVM", "is the text longer than it needs to be?")
         if line == _COMPILED:  # from here on the time is the kernel's
-            line = self._line(options.timeout or SECONDS, "the kernel", "does the counter of the loop grow, and is it compared with %n?")
+            line = self._line(
+                options.timeout or SECONDS,
+                "the kernel",
+                "does the counter of the loop grow, and is it compared with %n?",
+            )
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -194,8 +206,13 @@ def main() -> None:
                         "a pointer for each input, one for the output, and i64 %n",
                     )
                 library = NativeLibrary(optimize_and_emit(ir).objects, exports=[name])
-                loaded[ir] = library.bind(name, None, [*[ctypes.c_void_p] * (wanted - 1), ctypes.c_int64])
-            guarded = [*[_guarded(len(x), _BESIDE) for x in inputs], _guarded(request["outputs"], _UNTOUCHED)]
+                loaded[ir] = library.bind(
+                    name, None, [*[ctypes.c_void_p] * (wanted - 1), ctypes.c_int64]
+                )
+            guarded = [
+                *[_guarded(len(x), _BESIDE) for x in inputs],
+                _guarded(request["outputs"], _UNTOUCHED),
+            ]
             for place, x in zip(guarded, inputs, strict=False):
                 place[GUARD : GUARD + len(x)] = x
             sys.stdout.write(_COMPILED + "\n")
@@ -213,10 +230,11 @@ def main() -> None:
                 "seconds": seconds,
                 "output": _sent(whole[GUARD:end]),
                 "untouched": np.flatnonzero(untouched[GUARD:end]).tolist(),
-                "outside": [k - GUARD for k in np.flatnonzero(~untouched).tolist() if not GUARD <= k < end],
+                "outside": [
+                    k - GUARD for k in np.flatnonzero(~untouched).tolist() if not GUARD <= k < end
+                ],
             }
         except Exception as error:
             reply = {"error": f"{error}"}
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
-

@@ -22,7 +22,10 @@ EPSILON = 1e-5
 def built(function: Callable[..., Any], dimensions: tuple[int, ...], parameters: int) -> HloModule:
     """The program of a function of arrays: parameter 0 of the given dimensions, the others vectors along the last one."""
     b = HloBuilder(getattr(function, "__name__", "answer"), locations=False)
-    values = [b.parameter(array_shape("f32", dimensions if not k else dimensions[-1:]), "xgb"[k]) for k in range(parameters)]
+    values = [
+        b.parameter(array_shape("f32", dimensions if not k else dimensions[-1:]), "xgb"[k])
+        for k in range(parameters)
+    ]
     with answering():
         root = function(*values)
     if not isinstance(root, HloValue):
@@ -39,38 +42,62 @@ def built(function: Callable[..., Any], dimensions: tuple[int, ...], parameters:
 
 
 def _compare(
-    function: Callable[..., Any], inputs: list[tuple[Array, ...]], reference: Callable[..., Array], budget: int, hints: dict[str, str]
+    function: Callable[..., Any],
+    inputs: list[tuple[Array, ...]],
+    reference: Callable[..., Array],
+    budget: int,
+    hints: dict[str, str],
 ) -> Cases:
     for arrays in inputs:
         module = built(function, arrays[0].shape, len(arrays))
         verify(module)
         want = reference(*[a.astype(np.float64) for a in arrays]).astype(np.float32)
         if module.result_shape().dimensions != want.shape:
-            raise WrongAnswer(Failure(
-                "wrong-shape",
-                "The result has another shape.",
-                f"f32{list(want.shape)}",
-                str(module.result_shape()),
-                module,
-                hint="keepdims=True keeps the reduced dimension with size 1, so that it broadcasts back.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "wrong-shape",
+                    "The result has another shape.",
+                    f"f32{list(want.shape)}",
+                    str(module.result_shape()),
+                    module,
+                    hint="keepdims=True keeps the reduced dimension with size 1, so that it broadcasts back.",
+                )
+            )
         with np.errstate(all="ignore"):
             got = np.asarray(evaluate(module, *arrays))
         if not np.allclose(got, want, rtol=2e-5, atol=1e-6):
             code = "not-finite" if not np.isfinite(got).all() else "wrong-value"
-            raise WrongAnswer(Failure(code, "The values differ.", value_text(want), value_text(got), module, arrays, hints[code]))
+            raise WrongAnswer(
+                Failure(
+                    code,
+                    "The values differ.",
+                    value_text(want),
+                    value_text(got),
+                    module,
+                    arrays,
+                    hints[code],
+                )
+            )
         yield None
-    entry = [i for i in module.entry.instructions.values() if i.opcode.name not in ("parameter", "constant")]
+    entry = [
+        i
+        for i in module.entry.instructions.values()
+        if i.opcode.name not in ("parameter", "constant")
+    ]
     powers = sum([i.opcode.name == "exponential" for i in entry])
     if len(entry) > budget or powers > 1:
-        raise WrongAnswer(Failure(
-            "over-budget",
-            f"{powers} exponentials; one is enough." if powers > 1 else f"{len(entry)} instructions; {budget} are enough.",
-            "one exponential" if powers > 1 else f"at most {budget}",
-            str(powers if powers > 1 else len(entry)),
-            module,
-            hint="Compute a value once, keep it in a variable, and use it twice.",
-        ))
+        raise WrongAnswer(
+            Failure(
+                "over-budget",
+                f"{powers} exponentials; one is enough."
+                if powers > 1
+                else f"{len(entry)} instructions; {budget} are enough.",
+                "one exponential" if powers > 1 else f"at most {budget}",
+                str(powers if powers > 1 else len(entry)),
+                module,
+                hint="Compute a value once, keep it in a variable, and use it twice.",
+            )
+        )
 
 
 def _reference_softmax(x: Array) -> Array:
@@ -102,7 +129,10 @@ def softmax(function: Callable[[HloValue], HloValue]) -> Cases:
         [[90.0, 89.0, -1e4]],
     ]
     inputs: list[tuple[Array, ...]] = [(np.array(row, np.float32),) for row in rows]
-    inputs += [(generator.standard_normal((3, 5)).astype(np.float32),), (generator.standard_normal((2, 3, 4)).astype(np.float32),)]
+    inputs += [
+        (generator.standard_normal((3, 5)).astype(np.float32),),
+        (generator.standard_normal((2, 3, 4)).astype(np.float32),),
+    ]
     yield from _compare(
         function,
         inputs,
@@ -118,7 +148,9 @@ def softmax(function: Callable[[HloValue], HloValue]) -> Cases:
 
 
 def _reference_layernorm(x: Array, g: Array, b: Array) -> Array:
-    return np.asarray((x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + EPSILON) * g + b)
+    return np.asarray(
+        (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + EPSILON) * g + b
+    )
 
 
 @exercise(
@@ -135,12 +167,23 @@ def layernorm(function: Callable[[HloValue, HloValue, HloValue], HloValue]) -> C
     squared mean fails."""
     generator = np.random.default_rng(1)
     inputs: list[tuple[Array, ...]] = []
-    rows: list[Any] = [[[1, 3]], [1, 2, 6], [[2, 2]], [[1, 2, 6], [0, 0, 3]], [[4096, 4097, 4098, 4099]], [[0, 0.001, 0.002, 0.003]]]
+    rows: list[Any] = [
+        [[1, 3]],
+        [1, 2, 6],
+        [[2, 2]],
+        [[1, 2, 6], [0, 0, 3]],
+        [[4096, 4097, 4098, 4099]],
+        [[0, 0.001, 0.002, 0.003]],
+    ]
     for row in rows:
         x = np.array(row, np.float32)
         inputs.append((x, np.ones(x.shape[-1], np.float32), np.zeros(x.shape[-1], np.float32)))
     for dimensions in ((3, 8), (8,), (2, 3, 8)):
-        inputs.append(tuple([generator.standard_normal(s).astype(np.float32) for s in (dimensions, (8,), (8,))]))
+        inputs.append(
+            tuple(
+                [generator.standard_normal(s).astype(np.float32) for s in (dimensions, (8,), (8,))]
+            )
+        )
     yield from _compare(
         function,
         inputs,

@@ -47,7 +47,12 @@ ENTRY main { p = f32[2] parameter(0)  zero = f32[] constant(0)  d = f32[] reduce
 # What visits an operand once for each of its readers takes 2^60 visits here.
 SHARED = (
     "HloModule shared_sixty_times\nENTRY main { x0 = f32[2] parameter(0)  "
-    + "".join([f"{'ROOT ' if k == 60 else ''}x{k} = f32[2] add(x{k - 1}, x{k - 1})  " for k in range(1, 61)])
+    + "".join(
+        [
+            f"{'ROOT ' if k == 60 else ''}x{k} = f32[2] add(x{k - 1}, x{k - 1})  "
+            for k in range(1, 61)
+        ]
+    )
     + "}"
 )
 
@@ -64,7 +69,9 @@ def live_instructions(module: HloModule) -> set[HloInstruction]:
     live: set[HloInstruction] = set()
     for computation in module.post_order_computations():
         stack = [
-            i for i in computation.instructions.values() if i is computation.root or i.opcode.name == "parameter" or has_side_effect(i)
+            i
+            for i in computation.instructions.values()
+            if i is computation.root or i.opcode.name == "parameter" or has_side_effect(i)
         ]
         while stack:
             i = stack.pop()
@@ -85,6 +92,7 @@ def live_instructions(module: HloModule) -> set[HloInstruction]:
 )
 def live(function: object) -> Cases:
     """Sets of instructions of one computation, without effects."""
+
     def test(module: HloModule) -> Failure | None:
         with looking_at(module):
             got = function(module.entry)  # type: ignore[operator]
@@ -107,19 +115,32 @@ def live(function: object) -> Cases:
             if set(names) - set(want)
             else "Return a set: each instruction once."
         )
-        return Failure("other-set", "The root needs another set.", str(want), str(names), module, hint=hint)
+        return Failure(
+            "other-set", "The root needs another set.", str(want), str(names), module, hint=hint
+        )
 
-    yield from cases_of([parse_hlo(text) for text in (*FIXED[:5], FIXED[7], SHARED)] + [random_program(seed) for seed in range(30)], test)
+    yield from cases_of(
+        [parse_hlo(text) for text in (*FIXED[:5], FIXED[7], SHARED)]
+        + [random_program(seed) for seed in range(30)],
+        test,
+    )
 
 
 def _nothing_dead_left(before: HloModule, after: HloModule) -> Failure | None:
     live = live_instructions(after)
-    dead = [i for computation in after.post_order_computations() for i in computation.instructions.values() if i not in live]
+    dead = [
+        i
+        for computation in after.post_order_computations()
+        for i in computation.instructions.values()
+        if i not in live
+    ]
     if not dead:
         return None
     inside = dead[0].parent is not after.entry
     needed = live_instructions(before)
-    chain = any(o not in needed and i not in needed for i in before.instructions() for o in i.operands)
+    chain = any(
+        o not in needed and i not in needed for i in before.instructions() for o in i.operands
+    )
     hint = (
         "Every computation has dead code of its own: walk module.computations.values()."
         if inside
@@ -127,7 +148,14 @@ def _nothing_dead_left(before: HloModule, after: HloModule) -> Failure | None:
         if chain
         else "It has no users and is not the root: nothing holds it."
     )
-    return Failure("dead-left", f"%{dead[0].name} is dead and still there.", f"no %{dead[0].name}", program_text(after), before, hint=hint)
+    return Failure(
+        "dead-left",
+        f"%{dead[0].name} is dead and still there.",
+        f"no %{dead[0].name}",
+        program_text(after),
+        before,
+        hint=hint,
+    )
 
 
 @exercise(
@@ -143,5 +171,8 @@ def _nothing_dead_left(before: HloModule, after: HloModule) -> Failure | None:
 def dce(run: Pass) -> Cases:
     """Values, effects and the signature stay; nothing dead is left, in no computation."""
     yield from check_pass(
-        run, modules(), _nothing_dead_left, value_hint="Something that was needed is gone: what is it that holds an instruction?"
+        run,
+        modules(),
+        _nothing_dead_left,
+        value_hint="Something that was needed is gone: what is it that holds an instruction?",
     )

@@ -87,7 +87,9 @@ def modules(count: int = 60) -> Iterator[HloModule]:
         yield random_program(seed, duplicates=0.4, constants=0.3)
 
 
-def equal_pair(module: HloModule, commutative: bool) -> tuple[HloInstruction, HloInstruction] | None:
+def equal_pair(
+    module: HloModule, commutative: bool
+) -> tuple[HloInstruction, HloInstruction] | None:
     """Two instructions of the entry that compute the same by their form, or None."""
     seen: dict[object, HloInstruction] = {}
     for i in module.entry.post_order():
@@ -98,7 +100,9 @@ def equal_pair(module: HloModule, commutative: bool) -> tuple[HloInstruction, Hl
             operands.sort()
         payload = i.payload.key if isinstance(i.payload, Literal) else i.payload
         called = tuple([str(c).split("{", 1)[-1] for c in i.called])
-        first = seen.setdefault((i.opcode.name, i.shape, tuple(operands), i.attributes, called, payload), i)
+        first = seen.setdefault(
+            (i.opcode.name, i.shape, tuple(operands), i.attributes, called, payload), i
+        )
         if first is not i:
             return first, i
     return None
@@ -118,7 +122,12 @@ def _none_left(commutative: bool) -> Afterwards:
         if commutative and first.operands != second.operands:
             hint = "For a commutative opcode (i.opcode.commutative), the order of operands must not show in the key: sort it."
         return Failure(
-            "equal-left", f"%{first.name} and %{second.name} compute the same.", "one of the two", program_text(after), before, hint=hint
+            "equal-left",
+            f"%{first.name} and %{second.name} compute the same.",
+            "one of the two",
+            program_text(after),
+            before,
+            hint=hint,
         )
 
     return look
@@ -146,7 +155,9 @@ _FORM_HINT = (
 )
 def cse(run: Pass) -> Cases:
     """Values stay, and no two instructions of the entry are equal by opcode, shape, operands, attributes, calls and value."""
-    yield from check_pass(run, modules(), _none_left(False), value_hint=_VALUE_HINT, form_hint=_FORM_HINT)
+    yield from check_pass(
+        run, modules(), _none_left(False), value_hint=_VALUE_HINT, form_hint=_FORM_HINT
+    )
 
 
 @exercise(
@@ -161,4 +172,10 @@ def cse(run: Pass) -> Cases:
 def commutative(run: Pass) -> Cases:
     """The same, and operands of commutative opcodes may be swapped."""
     swapped = [parse_hlo(text) for text in COMMUTED]
-    yield from check_pass(run, [*swapped, *modules(30)], _none_left(True), value_hint=_VALUE_HINT, form_hint=_FORM_HINT)
+    yield from check_pass(
+        run,
+        [*swapped, *modules(30)],
+        _none_left(True),
+        value_hint=_VALUE_HINT,
+        form_hint=_FORM_HINT,
+    )

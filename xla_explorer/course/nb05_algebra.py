@@ -49,7 +49,15 @@ def candidate_programs(name: str) -> tuple[HloModule, HloModule]:
     return sides[0], sides[1]
 
 
-_NUMBERS = {"zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "quarter": "0.25", "third": repr(float(np.float32(1 / 3)))}
+_NUMBERS = {
+    "zero": "0",
+    "one": "1",
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "quarter": "0.25",
+    "third": repr(float(np.float32(1 / 3))),
+}
 
 
 @exercise(
@@ -63,52 +71,68 @@ _NUMBERS = {"zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "qua
 )
 def unsafe(answers: dict[str, Any]) -> Cases:
     """A witness must be one; a rule called safe must be safe."""
-    if any(answers.get(name, "?") == "?" for name in CANDIDATES if not isinstance(answers.get(name), tuple)):
+    if any(
+        answers.get(name, "?") == "?"
+        for name in CANDIDATES
+        if not isinstance(answers.get(name), tuple)
+    ):
         raise NotImplementedError
     for name in CANDIDATES:
         left, right = candidate_programs(name)
         given = answers[name]
         numbers = given if isinstance(given, tuple) else () if given is None else (given,)
         if any(isinstance(v, bool) or not isinstance(v, int | float | np.number) for v in numbers):
-            raise WrongAnswer(Failure(
-                "no-number",
-                f"{name}: the answer is None, a number or a pair of them.",
-                "None or numbers",
-                repr(given),
-                hint='Write None where the rule is safe, else 1.0, -0.0, float("inf"), float("nan"), or a pair such as (1.0, 2.0).',
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "no-number",
+                    f"{name}: the answer is None, a number or a pair of them.",
+                    "None or numbers",
+                    repr(given),
+                    hint='Write None where the rule is safe, else 1.0, -0.0, float("inf"), float("nan"), or a pair such as (1.0, 2.0).',
+                )
+            )
         if given is None:
             for values in itertools.product(_TELLING, repeat=len(left.entry.parameters())):
                 arguments = tuple([np.float32(v) for v in values])
                 a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
                 if not same_bits(a, b):
-                    raise WrongAnswer(Failure(
-                        "not-safe",
-                        f"{name} is not safe in f32.",
-                        f"left side: {value_text(a)}",
-                        f"right side: {value_text(b)}",
-                        left,
-                        arguments,
-                        "Now find such values for the other rules: zeros of both signs, infinities, NaN, results that must be rounded.",
-                    ))
+                    raise WrongAnswer(
+                        Failure(
+                            "not-safe",
+                            f"{name} is not safe in f32.",
+                            f"left side: {value_text(a)}",
+                            f"right side: {value_text(b)}",
+                            left,
+                            arguments,
+                            "Now find such values for the other rules: zeros of both signs, infinities, NaN, results that must be rounded.",
+                        )
+                    )
             yield None
             continue
         values = given if isinstance(given, tuple) else (given,)
         arguments = tuple([np.float32(v) for v in values])
         if len(arguments) != len(left.entry.parameters()):
-            raise WrongAnswer(Failure("not-a-witness", f"{name} takes {len(left.entry.parameters())} numbers.", got=repr(given)))
+            raise WrongAnswer(
+                Failure(
+                    "not-a-witness",
+                    f"{name} takes {len(left.entry.parameters())} numbers.",
+                    got=repr(given),
+                )
+            )
         a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
         if same_bits(a, b):
-            raise WrongAnswer(Failure(
-                "not-a-witness",
-                f"{name}: both sides are {value_text(a)} for this value.",
-                "two different results",
-                value_text(a),
-                left,
-                arguments,
-                "Try zeros of both signs, infinities, NaN, numbers whose result must be rounded; "
-                "if nothing differs, the rule is safe: None.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "not-a-witness",
+                    f"{name}: both sides are {value_text(a)} for this value.",
+                    "two different results",
+                    value_text(a),
+                    left,
+                    arguments,
+                    "Try zeros of both signs, infinities, NaN, numbers whose result must be rounded; "
+                    "if nothing differs, the rule is safe: None.",
+                )
+            )
         yield None
 
 
@@ -157,9 +181,20 @@ MUST_FIRE: dict[str, tuple[tuple[str, str, int], ...]] = {
         (_scalar("f32", "-0", "add"), "add", 0),
         (_scalar("f32", "-0", "add", True), "add", 0),
     ),
-    "3 (times zero)": ((_scalar("s32", "0", "multiply"), "multiply", 0), (_array("s32", "0", "multiply"), "multiply", 0)),
-    "4 (twice)": ((_twice("f32", "negate"), "negate", 0), (_twice("s32", "negate"), "negate", 0), (_twice("pred", "not"), "not", 0)),
-    "5 (transposes)": ((_TRANSPOSES[0], "transpose", 0), (_TRANSPOSES[1], "transpose", 1), (_TRANSPOSES[2], "transpose", 1)),
+    "3 (times zero)": (
+        (_scalar("s32", "0", "multiply"), "multiply", 0),
+        (_array("s32", "0", "multiply"), "multiply", 0),
+    ),
+    "4 (twice)": (
+        (_twice("f32", "negate"), "negate", 0),
+        (_twice("s32", "negate"), "negate", 0),
+        (_twice("pred", "not"), "not", 0),
+    ),
+    "5 (transposes)": (
+        (_TRANSPOSES[0], "transpose", 0),
+        (_TRANSPOSES[1], "transpose", 1),
+        (_TRANSPOSES[2], "transpose", 1),
+    ),
 }
 # Where a rule that is wrong shows.
 MUST_NOT_FIRE = (
@@ -188,7 +223,9 @@ def run_rules(simplify: Simplify, module: HloModule) -> bool:
         for computation in list(module.computations.values()):
             for i in list(computation.post_order()):
                 # What lost its readers is not offered: it would only be rewritten again.
-                if i.id not in computation.instructions or (not i.users and i is not computation.root):
+                if i.id not in computation.instructions or (
+                    not i.users and i is not computation.root
+                ):
                     continue
                 new = simplify(i)
                 if new is None or new is i:
@@ -207,7 +244,12 @@ def run_rules(simplify: Simplify, module: HloModule) -> bool:
 
 def _sweep(order: list[HloInstruction]) -> None:
     for i in reversed(list(order)):
-        if not i.users and i is not i.parent.root and i.opcode.name != "parameter" and not i.opcode.side_effect:
+        if (
+            not i.users
+            and i is not i.parent.root
+            and i.opcode.name != "parameter"
+            and not i.opcode.side_effect
+        ):
             i.parent.remove(i)
 
 
@@ -233,11 +275,23 @@ def _as_pass(simplify: Simplify) -> Pass:
 def rules(simplify: Simplify) -> Cases:
     """Each rule fires where it must, and no bit of a result changes, NaN, infinities and the sign of zero included."""
     random = (random_program(seed, constants=0.7, identities=True) for seed in range(80))
-    yield from check_pass(_as_pass(simplify), [*map(parse_hlo, MUST_NOT_FIRE), *random], lambda before, after: None, 8, _BITS)
+    yield from check_pass(
+        _as_pass(simplify),
+        [*map(parse_hlo, MUST_NOT_FIRE), *random],
+        lambda before, after: None,
+        8,
+        _BITS,
+    )
     for rule, programs in MUST_FIRE.items():
         for text, opcode, most in programs:
 
-            def fired(before: HloModule, after: HloModule, rule: str = rule, opcode: str = opcode, most: int = most) -> Failure | None:
+            def fired(
+                before: HloModule,
+                after: HloModule,
+                rule: str = rule,
+                opcode: str = opcode,
+                most: int = most,
+            ) -> Failure | None:
                 left = sum([i.opcode.name == opcode for i in after.entry.instructions.values()])
                 if left <= most:
                     return None
@@ -247,13 +301,17 @@ def rules(simplify: Simplify) -> Cases:
                     f"at most {most} {opcode}",
                     program_text(after),
                     before,
-                    hint="Is the constant behind a broadcast, or on the other side?" if "constant" in program_text(before) else "",
+                    hint="Is the constant behind a broadcast, or on the other side?"
+                    if "constant" in program_text(before)
+                    else "",
                 )
 
             module = parse_hlo(text)
             failure = pass_failure(_as_pass(simplify), module, fired, 6, _BITS)
             if failure is not None and failure.code.startswith("rule-missing"):
-                raise WrongAnswer(failure)  # as it is: a smaller program would be one on which the rule need not fire
+                raise WrongAnswer(
+                    failure
+                )  # as it is: a smaller program would be one on which the rule need not fire
             yield from check_pass(_as_pass(simplify), [module], fired, 6, _BITS)
 
 
@@ -346,4 +404,6 @@ def fold_modules() -> Iterator[HloModule]:
 )
 def fold(run: Pass) -> Cases:
     """Values stay, nothing foldable is left, no large constants, no frozen dice."""
-    yield from check_pass(run, fold_modules(), _folded, 3, "The constant has another value than the operation.")
+    yield from check_pass(
+        run, fold_modules(), _folded, 3, "The constant has another value than the operation."
+    )

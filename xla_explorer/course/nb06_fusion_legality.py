@@ -18,7 +18,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
-KERNELS_OF_THEIR_OWN = frozenset(["dot", "convolution", "sort", "fft", "custom-call", "while", "conditional", "call"])
+KERNELS_OF_THEIR_OWN = frozenset(
+    ["dot", "convolution", "sort", "fft", "custom-call", "while", "conditional", "call"]
+)
 
 _ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }"
 TABLE = f"""HloModule table
@@ -121,9 +123,15 @@ def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
         between, got = _ways_round(producer, consumer), function(producer, consumer)
         if not between or got is None:
             there = f"a path through %{min(between)}" if between else "None"
-            return None if not between and got is None else ("missed-path" if between else "no-such-path", there, str(got))
+            return (
+                None
+                if not between and got is None
+                else ("missed-path" if between else "no-such-path", there, str(got))
+            )
         steps = list(got)
-        joined = all(a in (*b.operands, *b.control_predecessors) for a, b in itertools.pairwise(steps))
+        joined = all(
+            a in (*b.operands, *b.control_predecessors) for a, b in itertools.pairwise(steps)
+        )
         if len(steps) < 3 or steps[0] is not producer or steps[-1] is not consumer or not joined:
             return "not-a-path", f"for example one through %{min(between)}", str(got)
         return None
@@ -140,13 +148,19 @@ def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
                 found = problem(producer, consumer)
                 if found is not None:
                     where = f"From %{producer.name} to %{consumer.name}."
-                    return Failure(found[0], where, found[1], found[2], module, hint=hints[found[0]])
+                    return Failure(
+                        found[0], where, found[1], found[2], module, hint=hints[found[0]]
+                    )
         return None
 
     yield from cases_of(_modules(30), test, alive=True)
-    with looking_at(shared := parse_hlo(_SHARED)):  # from %q no way leads anywhere, and 2^40 lead to %p
+    with looking_at(
+        shared := parse_hlo(_SHARED)
+    ):  # from %q no way leads anywhere, and 2^40 lead to %p
         asked = problem(shared.find("q"), shared.entry.root)
-    yield asked and Failure(asked[0], "From %q to %x40.", asked[1], asked[2], shared, hint=hints[asked[0]])
+    yield asked and Failure(
+        asked[0], "From %q to %x40.", asked[1], asked[2], shared, hint=hints[asked[0]]
+    )
 
 
 _HINTS = {
@@ -170,7 +184,10 @@ ENTRY main { p = f32[2,2] parameter(0)  a = f32[2,2] negate(p)  d = f32[2,2] dot
   ROOT r = f32[2,2] add(a, d) }"""
     by_control = """HloModule by_control
 ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  w = f32[2] abs(p), control-predecessors={a}  ROOT r = f32[2] add(a, w) }"""
-    return [*map(parse_hlo, (TABLE, diamond, around_dot, by_control)), *[random_program(seed, 8) for seed in range(count)]]
+    return [
+        *map(parse_hlo, (TABLE, diamond, around_dot, by_control)),
+        *[random_program(seed, 8) for seed in range(count)],
+    ]
 
 
 _SHARED = (
@@ -237,5 +254,9 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
     table = parse_hlo(TABLE)
     for pair in TABLE_PAIRS:
         failure = tested(partial(test, only=(pair,)), table)
-        yield smallest(table, test, failure, alive=True) if failure and tested(test, table) else failure
+        yield (
+            smallest(table, test, failure, alive=True)
+            if failure and tested(test, table)
+            else failure
+        )
     yield from cases_of(_modules(30), test, alive=True)

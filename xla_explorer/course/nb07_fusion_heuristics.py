@@ -115,13 +115,37 @@ def cheaper(function: Callable[[Producer, Processor], Any]) -> Cases:
         (Producer(10**6, 4, 8 * 10**6, 10, 2), CPU), (Producer(100, 4, 400, 100, 8), CPU), (Producer(1000, 4, 8000, 1, 2), GPU),
         (Producer(10**7, 2, 4 * 10**7, 30, 4), GPU), (Producer(10**7, 4, 4 * 10**7, 0, 1), GPU),
     ):  # fmt: skip
-        size, operations = producer.elements * producer.element_bytes, producer.elements * producer.work
-        stored = processor.launch + (producer.inputs + size * (1 + producer.readers)) / processor.bandwidth + operations / processor.peak
-        again = producer.readers * (producer.inputs / processor.bandwidth + operations / processor.peak)
+        size, operations = (
+            producer.elements * producer.element_bytes,
+            producer.elements * producer.work,
+        )
+        stored = (
+            processor.launch
+            + (producer.inputs + size * (1 + producer.readers)) / processor.bandwidth
+            + operations / processor.peak
+        )
+        again = producer.readers * (
+            producer.inputs / processor.bandwidth + operations / processor.peak
+        )
         got = function(producer, processor)
-        if not (isinstance(got, tuple) and len(got) == 2 and all(isinstance(x, (int, float)) for x in got)):
-            raise WrongAnswer(Failure("no-pair", "The answer is a pair.", "(stored, again)", repr(got), arguments=(producer, processor)))
-        for code, what, want, mine in (("wrong-stored", "stored", stored, got[0]), ("wrong-again", "computed again", again, got[1])):
+        if not (
+            isinstance(got, tuple)
+            and len(got) == 2
+            and all(isinstance(x, (int, float)) for x in got)
+        ):
+            raise WrongAnswer(
+                Failure(
+                    "no-pair",
+                    "The answer is a pair.",
+                    "(stored, again)",
+                    repr(got),
+                    arguments=(producer, processor),
+                )
+            )
+        for code, what, want, mine in (
+            ("wrong-stored", "stored", stored, got[0]),
+            ("wrong-again", "computed again", again, got[1]),
+        ):
             if abs(mine - want) > 1e-9 * want:
                 yield Failure(code, f"Another time is needed when it is {what}.", f"{want:g} s", f"{mine:g} s", None, (producer, processor),
                               "Write down the bytes, the operations and the kernels by themselves.")  # fmt: skip
@@ -151,8 +175,18 @@ def plan(planner: Planner) -> Cases:
                 "too-much-work": "Something expensive is computed in several kernels, or once per element of a broadcast: store it.",
                 "must-be-stored": "Start from required(computation) and only add to it.",
             }.get(reason.code, "Return instructions of this computation.")
-            return Failure(reason.code, reason.message[0].upper() + reason.message[1:] + ".", "a plan", names, module, hint=hint)
-        default, mine = plan_cost(module.entry, default_plan(module.entry)), plan_cost(module.entry, stored)
+            return Failure(
+                reason.code,
+                reason.message[0].upper() + reason.message[1:] + ".",
+                "a plan",
+                names,
+                module,
+                hint=hint,
+            )
+        default, mine = (
+            plan_cost(module.entry, default_plan(module.entry)),
+            plan_cost(module.entry, stored),
+        )
         if mine.bytes > default.bytes:
             return Failure(
                 "worse-than-default",
@@ -165,28 +199,34 @@ def plan(planner: Planner) -> Cases:
         return None
 
     programs = [parse_hlo(text) for text in MODELS.values()]
-    yield from cases_of([*programs, *[random_program(seed, 8) for seed in range(30)]], test, alive=True)
+    yield from cases_of(
+        [*programs, *[random_program(seed, 8) for seed in range(30)]], test, alive=True
+    )
     table = scores(planner)
     total, best = sum([row[1] for row in table.values()]), sum([row[2] for row in table.values()])
     for (name, (default, mine, reference)), module in zip(table.items(), programs, strict=True):
         if mine >= default > reference:
-            raise WrongAnswer(Failure(
-                "no-gain",
-                f"On `{name}` this plan moves as many bytes as the default.",
-                f"fewer than {default} bytes",
-                f"{mine} bytes",
-                module,
-                hint="Which stored result is cheap to compute again from arrays that its readers read anyway?",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "no-gain",
+                    f"On `{name}` this plan moves as many bytes as the default.",
+                    f"fewer than {default} bytes",
+                    f"{mine} bytes",
+                    module,
+                    hint="Which stored result is cheap to compute again from arrays that its readers read anyway?",
+                )
+            )
         yield None
     if total > TOLERANCE * best:
         worst = max(table, key=lambda name: table[name][1] - table[name][2])
-        raise WrongAnswer(Failure(
-            "more-to-gain",
-            f"{total} bytes on all six programs; {best} are possible. Most is left on `{worst}`.",
-            f"at most {TOLERANCE * best:.0f}",
-            str(total),
-            parse_hlo(MODELS[worst]),
-            hint="Try plan_cost with and without each instruction, and keep the best; repeat until nothing helps.",
-        ))
+        raise WrongAnswer(
+            Failure(
+                "more-to-gain",
+                f"{total} bytes on all six programs; {best} are possible. Most is left on `{worst}`.",
+                f"at most {TOLERANCE * best:.0f}",
+                str(total),
+                parse_hlo(MODELS[worst]),
+                hint="Try plan_cost with and without each instruction, and keep the best; repeat until nothing helps.",
+            )
+        )
     yield f"{total} bytes moved on the six programs; the default moves {sum([row[0] for row in table.values()])}, the reference {best}."

@@ -50,7 +50,9 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
         for number, here in enumerate(order):
             for i in order[: number + 1]:
                 owns = i.opcode.name not in ("parameter", "constant", "tuple")
-                if owns and (i is here or i in results or any(later in i.users for later in order[number:])):
+                if owns and (
+                    i is here or i in results or any(later in i.users for later in order[number:])
+                ):
                     alive.setdefault(i, []).append(number)
         want = {i: (places[0], places[-1]) for i, places in alive.items()}
         with looking_at(module):
@@ -61,7 +63,9 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
         hint = "Parameters, constants and tuples own no memory here: leave them out."
         code = "too-many"
         if wrong is not None:
-            ends = wrong.parent.root is wrong or (wrong in wrong.parent.root.operands and wrong.parent.root.opcode.name == "tuple")
+            ends = wrong.parent.root is wrong or (
+                wrong in wrong.parent.root.operands and wrong.parent.root.opcode.name == "tuple"
+            )
             code = "result-freed" if ends else "wrong-range"
             hint = (
                 "A result is read by the caller, after the last instruction: it lives to the end."
@@ -77,12 +81,16 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
             hint=hint,
         )
 
-    yield from cases_of([*map(parse_hlo, FIXED), *[random_program(seed) for seed in range(30)]], test, alive=True)
+    yield from cases_of(
+        [*map(parse_hlo, FIXED), *[random_program(seed) for seed in range(30)]], test, alive=True
+    )
 
 
 def peak(ranges: Sequence[Range], offsets: Sequence[int]) -> int:
     """The size of the arena that offsets need, in bytes."""
-    return max([offset + size for offset, (size, _, _) in zip(offsets, ranges, strict=True)], default=0)
+    return max(
+        [offset + size for offset, (size, _, _) in zip(offsets, ranges, strict=True)], default=0
+    )
 
 
 def reference_peak(ranges: Sequence[Range]) -> int:
@@ -139,11 +147,14 @@ def assign(function: Callable[[list[Range]], Any]) -> Cases:
         offsets = list(function(list(ranges)))
         shown = "\n".join(
             [
-                f"array {k}: {size} bytes, alive from {first} to {last}" + (f", at {offsets[k]}" if k < len(offsets) else "")
+                f"array {k}: {size} bytes, alive from {first} to {last}"
+                + (f", at {offsets[k]}" if k < len(offsets) else "")
                 for k, (size, first, last) in enumerate(ranges)
             ]
         )
-        if len(offsets) != len(ranges) or not all(isinstance(o, int | np.integer) and o >= 0 for o in offsets):
+        if len(offsets) != len(ranges) or not all(
+            isinstance(o, int | np.integer) and o >= 0 for o in offsets
+        ):
             return Failure(
                 "no-offsets",
                 "The answer is a list with an offset (an integer, 0 or more) for each range.",

@@ -13,7 +13,14 @@ from xla_explorer.course.checking.programs import arguments_of, leaves_of, same_
 from xla_explorer.course.checking.reduction import cases_of
 from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.checking.result import CRASHED, Failure, value_text
-from xla_explorer.course.native_run import Array, KernelCrashedError, NativeChild, NotWrittenError, OutsideError, optimized
+from xla_explorer.course.native_run import (
+    Array,
+    KernelCrashedError,
+    NativeChild,
+    NotWrittenError,
+    OutsideError,
+    optimized,
+)
 from xla_explorer.course.nb10_ptx import sum_program
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.builder import HloBuilder
@@ -32,7 +39,10 @@ def elementwise_program(seed: int, size: int) -> HloModule:
     """A random program of the six opcodes on vectors of one length."""
     choice = random.Random(seed)
     b = HloBuilder("elementwise", locations=False)
-    known = [b.parameter(array_shape("f32", (choice.choice((1, 3, 8, 37)),)), f"x{k}") for k in range(choice.randint(1, 3))]
+    known = [
+        b.parameter(array_shape("f32", (choice.choice((1, 3, 8, 37)),)), f"x{k}")
+        for k in range(choice.randint(1, 3))
+    ]
     for _ in range(size):
         name = choice.choice(OPCODES)
         operands = [choice.choice(known[-4:]) for _ in range(1 if name == "negate" else 2)]
@@ -45,7 +55,13 @@ def _programs() -> list[HloModule]:
     for name in OPCODES:
         b = HloBuilder(name, locations=False)
         x = b.parameter(array_shape("f32", (5,)), "x0")
-        made.append(b.build(b.negate(x) if name == "negate" else getattr(b, name)(x, b.parameter(array_shape("f32", (5,)), "x1"))))
+        made.append(
+            b.build(
+                b.negate(x)
+                if name == "negate"
+                else getattr(b, name)(x, b.parameter(array_shape("f32", (5,)), "x1"))
+            )
+        )
     return [*made, *[elementwise_program(seed, 2 + seed) for seed in range(6)]]
 
 
@@ -98,9 +114,22 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
                     else "For n = 0 the loop must not run at all: compare before its first round.",
                 )
             except NotWrittenError as error:
-                return Failure("not-written", f"For n = {length}, {error.message}.", f"{length} elements", text, module, hint=error.hint)
+                return Failure(
+                    "not-written",
+                    f"For n = {length}, {error.message}.",
+                    f"{length} elements",
+                    text,
+                    module,
+                    hint=error.hint,
+                )
             except KernelCrashedError as error:
-                return Failure(CRASHED, "The kernel did not come back.", "a kernel that ends", f"{error}\n\n{text}", module)
+                return Failure(
+                    CRASHED,
+                    "The kernel did not come back.",
+                    "a kernel that ends",
+                    f"{error}\n\n{text}",
+                    module,
+                )
             except XlaExplorerError as error:
                 return Failure(
                     "cannot-run",
@@ -143,9 +172,13 @@ def _ran(child: NativeChild, text: str, x: Array, outputs: int, module: HloModul
     except (OutsideError, NotWrittenError) as error:
         code = "outside" if isinstance(error, OutsideError) else "not-written"
         message = f"For n = {len(x)}, {error.message}."
-        raise WrongAnswer(Failure(code, message, "", text[:1500], module, (x,), f"{error.hint}")) from error
+        raise WrongAnswer(
+            Failure(code, message, "", text[:1500], module, (x,), f"{error.hint}")
+        ) from error
     except XlaExplorerError as error:
-        raise WrongAnswer(Failure("cannot-run", "This IR could not be run.", "a kernel", f"{error}", module, (x,))) from error
+        raise WrongAnswer(
+            Failure("cannot-run", "This IR could not be run.", "a kernel", f"{error}", module, (x,))
+        ) from error
 
 
 @exercise(
@@ -168,7 +201,11 @@ def lanes(text: Any) -> Cases:
     written = re.sub(r";.*", "", text)
     if not re.search(r"load <8 x float>", written) or not re.search(r"store <8 x float>", written):
         wanted = "load <8 x float>, store <8 x float>"
-        raise WrongAnswer(Failure("no-vectors", "The text loads or stores no vectors of eight.", wanted, text[:600]))
+        raise WrongAnswer(
+            Failure(
+                "no-vectors", "The text loads or stores no vectors of eight.", wanted, text[:600]
+            )
+        )
     for line in re.findall(r".*(?:load|store) <8 x float>.*", written):
         if not _ALIGNED.search(line):
             raise WrongAnswer(Failure(
@@ -181,7 +218,12 @@ def lanes(text: Any) -> Cases:
         for count in (16, 8, 9, 7, 1, 0, 15, 23, 100):
             b = HloBuilder("square", locations=False)
             given = b.parameter(array_shape("f32", (count,)), "x0")
-            module = b.build(b.add(b.multiply(given, given), b.broadcast(b.constant(1.0, given.dtype), (count,), ())))
+            module = b.build(
+                b.add(
+                    b.multiply(given, given),
+                    b.broadcast(b.constant(1.0, given.dtype), (count,), ()),
+                )
+            )
             x = generator.standard_normal(count).astype(np.float32)
             want, got = x * x + np.float32(1), _ran(child, text, x, count, module)
             if not same_bits(want, got):
@@ -208,13 +250,15 @@ def total(text: Any) -> Cases:
         raise NotImplementedError
     promise = _PROMISES.search(re.sub(r";.*", "", text))
     if promise is not None:
-        raise WrongAnswer(Failure(
-            "promises-too-much",
-            f"`{promise[0]}` promises LLVM more than that additions may be reordered.",
-            "reassoc",
-            promise[0],
-            hint="`fast` allows LLVM to assume that values are neither NaN nor infinite: then their sums may be anything.",
-        ))
+        raise WrongAnswer(
+            Failure(
+                "promises-too-much",
+                f"`{promise[0]}` promises LLVM more than that additions may be reordered.",
+                "reassoc",
+                promise[0],
+                hint="`fast` allows LLVM to assume that values are neither NaN nor infinite: then their sums may be anything.",
+            )
+        )
     generator = np.random.default_rng(0)
     with NativeChild() as child:
         for count in (1, 2, 3, 8, 0, 100, 1001):
@@ -224,26 +268,34 @@ def total(text: Any) -> Cases:
                 got = child.run(text, [x], 1, count)
             except XlaExplorerError as error:
                 wanted = "a kernel (ptr %x0, ptr %out, i64 %n)"
-                raise WrongAnswer(Failure("cannot-run", "This IR could not be run.", wanted, str(error), program, (x,))) from error
+                raise WrongAnswer(
+                    Failure(
+                        "cannot-run", "This IR could not be run.", wanted, str(error), program, (x,)
+                    )
+                ) from error
             if not np.array_equal(got, [x.sum(dtype=np.float32)]):
-                raise WrongAnswer(Failure(
-                    "wrong-sum",
-                    f"The sum of {count} numbers is another one.",
-                    value_text(x.sum(dtype=np.float32)),
-                    value_text(got),
-                    program,
-                    (x,),
-                    "For n = 0 the loop must not run: compare before the first load. The phi's first value is 0."
-                    if count == 0
-                    else "Follow the phi: which value comes from the entry, which from the end of the loop?",
-                ))
+                raise WrongAnswer(
+                    Failure(
+                        "wrong-sum",
+                        f"The sum of {count} numbers is another one.",
+                        value_text(x.sum(dtype=np.float32)),
+                        value_text(got),
+                        program,
+                        (x,),
+                        "For n = 0 the loop must not run: compare before the first load. The phi's first value is 0."
+                        if count == 0
+                        else "Follow the phi: which value comes from the entry, which from the end of the loop?",
+                    )
+                )
             yield None
     if not _VECTOR.search(optimized(text)):
-        raise WrongAnswer(Failure(
-            "not-vectorised",
-            "LLVM kept the additions in their order, one by one: floating-point addition is not associative.",
-            "<8 x float> or the like",
-            optimized(text),
-            hint="The flag `reassoc` on the fadd says that any order will do.",
-        ))
+        raise WrongAnswer(
+            Failure(
+                "not-vectorised",
+                "LLVM kept the additions in their order, one by one: floating-point addition is not associative.",
+                "<8 x float> or the like",
+                optimized(text),
+                hint="The flag `reassoc` on the fadd says that any order will do.",
+            )
+        )
     yield None

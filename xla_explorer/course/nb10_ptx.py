@@ -88,7 +88,9 @@ def _unwritten(kernel: PtxKernel) -> tuple[PtxInstruction, str] | None:
             name = code[pc].opcode.split(".")[0]
             behind = {pc + 1} if name not in ("bra", "ret", "exit") or code[pc].guard else set()
             if name == "bra":
-                behind |= {kernel.labels[label] for label in code[pc].operands if label in kernel.labels}
+                behind |= {
+                    kernel.labels[label] for label in code[pc].operands if label in kernel.labels
+                }
             here = reads | (set().union(*[alive[k] for k in behind]) - writes)
             changed |= here != alive[pc]
             alive[pc] = here
@@ -100,11 +102,15 @@ def _registers(i: PtxInstruction) -> tuple[set[str], set[str]]:
     """The numbered registers that an instruction reads, and those that it writes."""
     stores = i.opcode.split(".")[0] in ("st", "red", "bra", "bar", "ret")
     writes = set() if stores else set(_REGISTER.findall(i.operands[0] if i.operands else ""))
-    reads = _REGISTER.findall(" ".join(map(str, (*(i.operands if stores else i.operands[1:]), i.guard or ""))))
+    reads = _REGISTER.findall(
+        " ".join(map(str, (*(i.operands if stores else i.operands[1:]), i.guard or "")))
+    )
     return set(reads), writes
 
 
-def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], without: tuple[str, ...]) -> Cases:
+def _run(
+    text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], without: tuple[str, ...]
+) -> Cases:
     if not isinstance(text, str):
         raise WrongAnswer(Failure("no-text", "The answer is PTX text.", "a string", repr(text)))
     if "your turn" in text:
@@ -117,48 +123,72 @@ def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], w
         try:
             done = run_ptx(text, x, outputs=1, threads=threads, numbers=(x.size,))
         except EmulatorLimitError as error:
-            raise WrongAnswer(Failure(
-                TOO_SLOW,
-                f"The kernel does not end, for n = {x.size}.",
-                "a kernel that ends",
-                error.message,
-                program,
-                (x,),
-                "Does the counter of each loop grow, and is it compared with n?",
-            )) from error
+            raise WrongAnswer(
+                Failure(
+                    TOO_SLOW,
+                    f"The kernel does not end, for n = {x.size}.",
+                    "a kernel that ends",
+                    error.message,
+                    program,
+                    (x,),
+                    "Does the counter of each loop grow, and is it compared with n?",
+                )
+            ) from error
         except XlaExplorerError as error:
-            raise WrongAnswer(Failure(
-                "cannot-run", "The emulator refuses this kernel.", "parameters: input (u64), output (u64), n (u32)", str(error), program
-            )) from error
+            raise WrongAnswer(
+                Failure(
+                    "cannot-run",
+                    "The emulator refuses this kernel.",
+                    "parameters: input (u64), output (u64), n (u32)",
+                    str(error),
+                    program,
+                )
+            ) from error
         if done.findings:
-            raise WrongAnswer(Failure(
-                "fault",
-                f"The emulator found a fault, for n = {x.size}.",
-                "no fault",
-                done.findings[0],
-                program,
-                (x,),
-                "Is every load below n? Does one thread alone store the result? Do all threads reach each barrier, before others "
-                "read what they wrote?",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "fault",
+                    f"The emulator found a fault, for n = {x.size}.",
+                    "no fault",
+                    done.findings[0],
+                    program,
+                    (x,),
+                    "Is every load below n? Does one thread alone store the result? Do all threads reach each barrier, before others "
+                    "read what they wrote?",
+                )
+            )
         want = x.sum(dtype=np.float64).astype(np.float32)
         if not np.array_equal(done.output, [want]):
-            hint = "Follow the lone 1: which lane holds it after each step?" if (x != 0).sum() == 1 else "Is an element added twice?"
-            raise WrongAnswer(Failure(
-                "wrong-sum", f"The sum of {x.size} elements is another one.", str(want), value_text(done.output), program, (x,), hint
-            ))
+            hint = (
+                "Follow the lone 1: which lane holds it after each step?"
+                if (x != 0).sum() == 1
+                else "Is an element added twice?"
+            )
+            raise WrongAnswer(
+                Failure(
+                    "wrong-sum",
+                    f"The sum of {x.size} elements is another one.",
+                    str(want),
+                    value_text(done.output),
+                    program,
+                    (x,),
+                    hint,
+                )
+            )
         yield None
     unwritten = _unwritten(the_kernel(text))
     if unwritten is not None:
         i, register = unwritten
-        raise WrongAnswer(Failure(
-            "unwritten-register",
-            f"All sums are right here, and yet `{i.text}` may read {register} before anything has written it.",
-            f"{register} written on every way there",
-            "whatever the register happens to hold: 0 on the emulator, anything on a device",
-            sum_program(inputs[0].size),
-            hint=f"Give {register} a value at the top, with mov.",
-        ))
+        raise WrongAnswer(
+            Failure(
+                "unwritten-register",
+                f"All sums are right here, and yet `{i.text}` may read {register} before anything has written it.",
+                f"{register} written on every way there",
+                "whatever the register happens to hold: 0 on the emulator, anything on a device",
+                sum_program(inputs[0].size),
+                hint=f"Give {register} a value at the top, with mov.",
+            )
+        )
 
 
 @exercise(
@@ -188,5 +218,9 @@ def warp(text: Any) -> Cases:
 def block(text: Any) -> Cases:
     """Eight warps, any n: partial sums, shuffles, shared memory, one barrier, shuffles again."""
     yield from _run(
-        text, _inputs([256, 1, 31, 33, 255, 257, 700, 0]), BLOCK, ("shfl.sync", "st.shared", "ld.shared", "bar"), ("local", "atom", "red")
+        text,
+        _inputs([256, 1, 31, 33, 255, 257, 700, 0]),
+        BLOCK,
+        ("shfl.sync", "st.shared", "ld.shared", "bar"),
+        ("local", "atom", "red"),
     )

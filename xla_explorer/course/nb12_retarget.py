@@ -39,20 +39,30 @@ MACHINES = {
 def elf(function: Callable[[bytes], Any]) -> Cases:
     """Objects for five targets, and a made-up big-endian one."""
     module = parse_hlo(AXPY)
-    objects = [(triple, want, aot(module, triple).object_bytes) for triple, want in MACHINES.items()]
-    objects.append(("a big-endian machine", (21, 64), b"\x7fELF\x02\x02\x01" + bytes(9) + b"\x00\x01\x00\x15" + bytes(44)))
+    objects = [
+        (triple, want, aot(module, triple).object_bytes) for triple, want in MACHINES.items()
+    ]
+    objects.append(
+        (
+            "a big-endian machine",
+            (21, 64),
+            b"\x7fELF\x02\x02\x01" + bytes(9) + b"\x00\x01\x00\x15" + bytes(44),
+        )
+    )
     for triple, want, data in objects:
         got = function(data)
         if got != want:
-            raise WrongAnswer(Failure(
-                "wrong-machine",
-                f"The object for {triple} is something else.",
-                str(want),
-                repr(got),
-                module,
-                hint="Byte 4 is 1 for 32 and 2 for 64 bits, byte 5 is 1 for little- and 2 for big-endian; the machine is in "
-                "bytes 18 and 19.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "wrong-machine",
+                    f"The object for {triple} is something else.",
+                    str(want),
+                    repr(got),
+                    module,
+                    hint="Byte 4 is 1 for 32 and 2 for 64 bits, byte 5 is 1 for little- and 2 for big-endian; the machine is in "
+                    "bytes 18 and 19.",
+                )
+            )
         yield None
 
 
@@ -80,9 +90,15 @@ def sections(function: Callable[[bytes], Any]) -> Cases:
         with answering():
             got = function(data)
         if not isinstance(got, dict):
-            raise WrongAnswer(Failure("no-table", "The answer is a dictionary.", "{name: size}", repr(got)[:300]))
+            raise WrongAnswer(
+                Failure("no-table", "The answer is a dictionary.", "{name: size}", repr(got)[:300])
+            )
         if got != want:
-            hint = "data[5] is 2 here: every number is written the other way round." if what.startswith("a big") else ""
+            hint = (
+                "data[5] is 2 here: every number is written the other way round."
+                if what.startswith("a big")
+                else ""
+            )
             wrong = "wrong-names" if set(got) != set(want) else "wrong-sizes"
             message = f"The sections of the object ({what}) are other ones."
             raise WrongAnswer(Failure(wrong, message, repr(want), repr(got)[:900], hint=hint))
@@ -95,7 +111,11 @@ def _big_endian() -> tuple[bytes, dict[str, int]]:
     table = b""
     for name, begin, size in ((0, 0, 0), (1, 64, 8), (7, 72, len(names))):
         entry = bytearray(64)
-        entry[0:4], entry[24:32], entry[32:40] = name.to_bytes(4, "big"), begin.to_bytes(8, "big"), size.to_bytes(8, "big")
+        entry[0:4], entry[24:32], entry[32:40] = (
+            name.to_bytes(4, "big"),
+            begin.to_bytes(8, "big"),
+            size.to_bytes(8, "big"),
+        )
         table += bytes(entry)
     header = bytearray(64)
     header[:7], header[18:20] = b"\x7fELF\x02\x02\x01", (21).to_bytes(2, "big")
@@ -118,28 +138,47 @@ def build(function: Callable[[Any], Any]) -> Cases:
         module = parse_hlo(text)
         package = function(module)
         if not isinstance(package, AotPackage):
-            raise WrongAnswer(Failure("no-package", "The answer is what xe.aot returns.", "an AotPackage", repr(package), module))
+            raise WrongAnswer(
+                Failure(
+                    "no-package",
+                    "The answer is what xe.aot returns.",
+                    "an AotPackage",
+                    repr(package),
+                    module,
+                )
+            )
         header = package.object_bytes[:20]
         if header[:5] != b"\x7fELF\x02" or int.from_bytes(header[18:20], "little") != 243:
-            raise WrongAnswer(Failure(
-                "wrong-machine",
-                "That is not a 64-bit RISC-V.",
-                "ELF, 64 bits, machine 243",
-                f"an object that begins with {header.hex(' ')}",
-                module,
-                hint="The triple begins with riscv64.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "wrong-machine",
+                    "That is not a 64-bit RISC-V.",
+                    "ELF, 64 bits, machine 243",
+                    f"an object that begins with {header.hex(' ')}",
+                    module,
+                    hint="The triple begins with riscv64.",
+                )
+            )
         if "vset" not in package.assembly:
-            raise WrongAnswer(Failure(
-                "no-vectors",
-                "The code works on one element at a time.",
-                "vsetvli or vsetivli in the assembly",
-                str(package.assembly)[:600],
-                module,
-                hint="The base instruction set has no vectors; an extension has. features=... names extensions as LLVM spells them.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "no-vectors",
+                    "The code works on one element at a time.",
+                    "vsetvli or vsetivli in the assembly",
+                    str(package.assembly)[:600],
+                    module,
+                    hint="The base instruction set has no vectors; an extension has. features=... names extensions as LLVM spells them.",
+                )
+            )
         if " device_run(" not in package.header:
-            raise WrongAnswer(Failure(
-                "wrong-prefix", "The header declares other names.", "device_run(...)", package.header[:200], module, hint="prefix=..."
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "wrong-prefix",
+                    "The header declares other names.",
+                    "device_run(...)",
+                    package.header[:200],
+                    module,
+                    hint="prefix=...",
+                )
+            )
         yield None

@@ -26,12 +26,16 @@ def vector_program(seed: int, size: int) -> HloModule:
     """A random program on vectors of four, with scalar constants broadcast."""
     choice = random.Random(seed)
     b = HloBuilder("vectors", locations=False)
-    known = [b.parameter(array_shape("f32", (LENGTH,)), f"x{k}") for k in range(choice.randint(1, 3))]
+    known = [
+        b.parameter(array_shape("f32", (LENGTH,)), f"x{k}") for k in range(choice.randint(1, 3))
+    ]
     for _ in range(size):
         name = choice.choice(_EXACT)
         operands = [choice.choice(known[-4:]) for _ in range(OPERATIONS[name])]
         if OPERATIONS[name] == 2 and choice.random() < 0.3:
-            operands[choice.randrange(2)] = b.broadcast(b.constant(float(choice.randint(-3, 3)), operands[0].dtype), (LENGTH,), ())
+            operands[choice.randrange(2)] = b.broadcast(
+                b.constant(float(choice.randint(-3, 3)), operands[0].dtype), (LENGTH,), ()
+            )
         known.append(getattr(b, name)(*operands))
     return b.build(known[-1])
 
@@ -50,7 +54,9 @@ _FIXED = (
 
 
 def _doubling(times: int) -> str:
-    lines = ["x0 = f32[4] parameter(0)"] + [f"x{k + 1} = f32[4] add(x{k}, x{k})" for k in range(times)]
+    lines = ["x0 = f32[4] parameter(0)"] + [
+        f"x{k + 1} = f32[4] add(x{k}, x{k})" for k in range(times)
+    ]
     return "HloModule m\nENTRY main { " + "  ".join(lines[:-1]) + "  ROOT " + lines[-1] + " }"
 
 
@@ -79,7 +85,10 @@ def compile_for(function: Callable[..., Any]) -> Cases:
 
     def test(module: HloModule) -> Failure | None:
         entry = module.entry
-        if any(i.opcode.name not in ("parameter", "constant", "broadcast", *_EXACT) for i in entry.instructions.values()):
+        if any(
+            i.opcode.name not in ("parameter", "constant", "broadcast", *_EXACT)
+            for i in entry.instructions.values()
+        ):
             return None
         if entry.root.opcode.name == "constant" or entry.root.shape.rank != 1:
             return None
@@ -118,7 +127,10 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                     arguments,
                     "The last value pushed is the last operand.",
                 )
-            kept = [np.array_equal(machine.copy_out(slot), value, equal_nan=True) for slot, value in zip(slots, arguments, strict=True)]
+            kept = [
+                np.array_equal(machine.copy_out(slot), value, equal_nan=True)
+                for slot, value in zip(slots, arguments, strict=True)
+            ]
             spoilt = next((k for k, same in enumerate(kept) if not same), None)
             if spoilt is not None:
                 return Failure(
@@ -130,7 +142,9 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                     hint="Weights stay on the device from run to run: keep intermediate results in slots from new_slot().",
                 )
             allowed = len([i for i in entry.instructions.values() if i.opcode.name in OPERATIONS])
-            executed = sum([count for name, count in machine.executed.items() if name in OPERATIONS])
+            executed = sum(
+                [count for name, count in machine.executed.items() if name in OPERATIONS]
+            )
             if executed > allowed:
                 return Failure(
                     "computed-twice",
@@ -142,7 +156,10 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                 )
         return None
 
-    modules = [*map(parse_hlo, (*_FIXED, _doubling(6), _deep(12))), *[vector_program(seed, 2 + seed // 3) for seed in range(30)]]
+    modules = [
+        *map(parse_hlo, (*_FIXED, _doubling(6), _deep(12))),
+        *[vector_program(seed, 2 + seed // 3) for seed in range(30)],
+    ]
     yield from cases_of(modules, test)
 
 
@@ -166,46 +183,67 @@ def executable(function: Callable[..., Any]) -> Cases:
     w, b = np.array([1, 2, 3, 4], np.float32), np.array([5, 5, 5, 5], np.float32)
 
     def program(inputs: list[int], result: int) -> list[tuple[Any, ...]]:
-        return [("push", inputs[0]), ("push", inputs[1]), ("multiply",), ("push", inputs[2]), ("add",), ("store", result)]
+        return [
+            ("push", inputs[0]),
+            ("push", inputs[1]),
+            ("multiply",),
+            ("push", inputs[2]),
+            ("add",),
+            ("store", result),
+        ]
 
     run = function(machine, program, [w, b])
     if not callable(run):
-        raise WrongAnswer(Failure("no-function", "load returns a function of the input.", "a function", repr(run), module))
+        raise WrongAnswer(
+            Failure(
+                "no-function",
+                "load returns a function of the input.",
+                "a function",
+                repr(run),
+                module,
+            )
+        )
     in_use = 0
     for number in range(3):
         x = np.arange(4, dtype=np.float32) + number
         got = run(x)
         if not isinstance(got, np.ndarray) or not np.array_equal(got, x * w + b):
-            raise WrongAnswer(Failure(
-                "wrong-value",
-                f"Run {number + 1} returns something else.",
-                value_text(x * w + b),
-                value_text(got),
-                module,
-                (x, w, b),
-                "Parameter 0 is the input; the weights are parameters 1 and 2.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "wrong-value",
+                    f"Run {number + 1} returns something else.",
+                    value_text(x * w + b),
+                    value_text(got),
+                    module,
+                    (x, w, b),
+                    "Parameter 0 is the input; the weights are parameters 1 and 2.",
+                )
+            )
         yield None
         copies = (machine.copies_in, machine.copies_out)
         if copies != (3 + number, 1 + number):
-            raise WrongAnswer(Failure(
-                "too-many-copies",
-                f"After run {number + 1}: {copies[0]} copies to the device and {copies[1]} back.",
-                f"{3 + number} and {1 + number}",
-                f"{copies[0]} and {copies[1]}",
-                module,
-                hint="Weights once, when loaded; then a copy of the input and a copy of the result for each run.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "too-many-copies",
+                    f"After run {number + 1}: {copies[0]} copies to the device and {copies[1]} back.",
+                    f"{3 + number} and {1 + number}",
+                    f"{copies[0]} and {copies[1]}",
+                    module,
+                    hint="Weights once, when loaded; then a copy of the input and a copy of the result for each run.",
+                )
+            )
         yield None
         if number and len(machine.memory) != in_use:
-            raise WrongAnswer(Failure(
-                "memory-lost",
-                f"Run {number + 1} leaves {len(machine.memory)} slots in use, the run before left {in_use}.",
-                str(in_use),
-                str(len(machine.memory)),
-                module,
-                hint="What is allocated for a run is given back after it, or allocated once before all runs.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "memory-lost",
+                    f"Run {number + 1} leaves {len(machine.memory)} slots in use, the run before left {in_use}.",
+                    str(in_use),
+                    str(len(machine.memory)),
+                    module,
+                    hint="What is allocated for a run is given back after it, or allocated once before all runs.",
+                )
+            )
         in_use = len(machine.memory)
         yield None
     other = function(machine, program, [b, w])
@@ -213,13 +251,15 @@ def executable(function: Callable[..., Any]) -> Cases:
         x = np.array([3, -1, 0, 2], np.float32)
         got = one(x)
         if not isinstance(got, np.ndarray) or not np.array_equal(got, x * weights[0] + weights[1]):
-            raise WrongAnswer(Failure(
-                "not-alone",
-                "Two programs are loaded on one machine, with other weights, and run in turns: one of them returns something else now.",
-                value_text(x * weights[0] + weights[1]),
-                value_text(got),
-                module,
-                (x, *weights),
-                "Each load needs slots of its own: keep them in variables of load, not of the notebook.",
-            ))
+            raise WrongAnswer(
+                Failure(
+                    "not-alone",
+                    "Two programs are loaded on one machine, with other weights, and run in turns: one of them returns something else now.",
+                    value_text(x * weights[0] + weights[1]),
+                    value_text(got),
+                    module,
+                    (x, *weights),
+                    "Each load needs slots of its own: keep them in variables of load, not of the notebook.",
+                )
+            )
         yield None

@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.course.checking.programs import Array, arguments_of, leaves_of, random_program, same_bits, values_of
+from xla_explorer.course.checking.programs import (
+    Array,
+    arguments_of,
+    leaves_of,
+    random_program,
+    same_bits,
+    values_of,
+)
 from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.checking.result import Failure, program_text, value_text
 from xla_explorer.explorer.questions.reduction import smaller_modules
@@ -36,10 +43,14 @@ def miscompiled(module: HloModule, opcode: str, instead: str, most: int | None =
     copy = module.clone()
     for i in [i for i in copy.entry.post_order() if i.opcode.name == opcode][:most]:
         operands = i.operands[::-1] if instead == "swap" else i.operands
-        other = copy.entry.add({"swap": opcode, "lose": "copy"}.get(instead, instead), i.shape, operands)
+        other = copy.entry.add(
+            {"swap": opcode, "lose": "copy"}.get(instead, instead), i.shape, operands
+        )
         copy.entry.replace(i, other)
         copy.entry.remove(i)
-        other.name = i.name  # a module gives no name twice, but a wrong instruction must look like the right one
+        other.name = (
+            i.name
+        )  # a module gives no name twice, but a wrong instruction must look like the right one
     return copy
 
 
@@ -73,29 +84,69 @@ def first_bad(function: Callable[[int, Callable[[int], bool]], Any]) -> Cases:
         yield _halved(function, bad)
 
 
-def _halved(function: Callable[[int, Callable[[int], bool]], Any], bad: list[bool]) -> Failure | None:
+def _halved(
+    function: Callable[[int, Callable[[int], bool]], Any], bad: list[bool]
+) -> Failure | None:
     count, asked = len(bad), []
     budget = math.ceil(math.log2(count)) if count > 1 else 0
 
     def is_bad(step: int) -> bool:
         asked.append(step)
         if not 0 <= step <= count:
-            raise WrongAnswer(failure("no-such-step", f"You asked about step {step}.", f"0 to {count}", str(step), "Both ends are inside."))
+            raise WrongAnswer(
+                failure(
+                    "no-such-step",
+                    f"You asked about step {step}.",
+                    f"0 to {count}",
+                    str(step),
+                    "Both ends are inside.",
+                )
+            )
         if len(asked) > 4 * count + 8:
-            raise WrongAnswer(failure("too-many-questions", "You ask again and again.", f"{budget} questions", "no end"))
+            raise WrongAnswer(
+                failure(
+                    "too-many-questions",
+                    "You ask again and again.",
+                    f"{budget} questions",
+                    "no end",
+                )
+            )
         return step > 0 and bad[step - 1]
 
     def failure(code: str, message: str, expected: str, got: str, hint: str = "") -> Failure:
         states = "".join(["B" if one else "g" for one in bad[:70]])
-        return Failure(code, f"{message} The steps, good and Bad: g{states}{'...' * (count > 70)}", expected, got, hint=hint)
+        return Failure(
+            code,
+            f"{message} The steps, good and Bad: g{states}{'...' * (count > 70)}",
+            expected,
+            got,
+            hint=hint,
+        )
 
     found = function(count, is_bad)
     if isinstance(found, bool) or not isinstance(found, (int, np.integer)):
-        return failure("no-step", "The answer is the number of a step.", "an integer", repr(found), "Return the bad end.")
+        return failure(
+            "no-step",
+            "The answer is the number of a step.",
+            "an integer",
+            repr(found),
+            "Return the bad end.",
+        )
     if not 0 <= found <= count:
-        return failure("no-such-step", f"Your answer, step {found}, is beyond the last one.", f"1 to {count}", str(found))
+        return failure(
+            "no-such-step",
+            f"Your answer, step {found}, is beyond the last one.",
+            f"1 to {count}",
+            str(found),
+        )
     if found == 0 or not bad[found - 1]:
-        return failure("good-step", f"Step {found} is good.", "a bad step", str(found), "The bad end is the answer, not the good one.")
+        return failure(
+            "good-step",
+            f"Step {found} is good.",
+            "a bad step",
+            str(found),
+            "The bad end is the answer, not the good one.",
+        )
     if found > 1 and bad[found - 2]:
         return failure("not-the-first", f"Step {found - 1} is bad already.", "a step whose predecessor is good", str(found),
                        "When the middle is bad, the end moves to the middle itself.")  # fmt: skip
@@ -117,8 +168,15 @@ def _halved(function: Callable[[int, Callable[[int], bool]], Any], bad: list[boo
 )
 def first_wrong(function: Callable[..., Any]) -> Cases:
     """Mistakes at one instruction, among them small ones, and programs without a mistake."""
-    planted = [(module, miscompiled(module, opcode, instead, 1) if opcode else module.clone()) for module, opcode, instead in _planted()]
-    for module, after in [(parse_hlo(_OLD), parse_hlo(_NEW)), (parse_hlo(_EARLIER), parse_hlo(_LATER)), *planted]:
+    planted = [
+        (module, miscompiled(module, opcode, instead, 1) if opcode else module.clone())
+        for module, opcode, instead in _planted()
+    ]
+    for module, after in [
+        (parse_hlo(_OLD), parse_hlo(_NEW)),
+        (parse_hlo(_EARLIER), parse_hlo(_LATER)),
+        *planted,
+    ]:
         for arguments in arguments_of(module):
             right, wrong = values_of(module, *arguments), values_of(after, *arguments)
             want = _first_other([i.name for i in after.entry.post_order()], right, wrong)
@@ -141,11 +199,19 @@ _LATER = "ENTRY main { x = f32[2] parameter(0)  z = f32[2] exponential(x)  y = f
 def _planted() -> Iterator[tuple[HloModule, str, str]]:
     zero = parse_hlo("""ENTRY main { x = f32[3] parameter(0)  o = f32[] constant(0)  os = f32[3] broadcast(o), dimensions={}
       z = f32[3] multiply(x, os)  n = f32[3] negate(z)  ROOT r = f32[3] divide(x, n) }""")
-    later = parse_hlo("ENTRY main { x = f32[2] parameter(0)  y = f32[2] negate(x)  z = f32[2] tanh(x)  ROOT r = f32[2] add(z, y) }")
+    later = parse_hlo(
+        "ENTRY main { x = f32[2] parameter(0)  y = f32[2] negate(x)  z = f32[2] tanh(x)  ROOT r = f32[2] add(z, y) }"
+    )
     little = parse_hlo("""ENTRY main { x = f32[3] parameter(0)  a = f32[3] abs(x)  c = f32[] constant(1e-6)  one = f32[] constant(1)
       cs = f32[3] broadcast(c), dimensions={}  ones = f32[3] broadcast(one), dimensions={}  z = f32[3] maximum(a, ones)
       y = f32[3] add(z, cs)  ROOT d = f32[3] subtract(y, z) }""")
-    yield from ((zero, "negate", "lose"), (zero, "", ""), (later, "negate", "lose"), (later, "tanh", "lose"), (little, "add", "subtract"))
+    yield from (
+        (zero, "negate", "lose"),
+        (zero, "", ""),
+        (later, "negate", "lose"),
+        (later, "tanh", "lose"),
+        (little, "add", "subtract"),
+    )
     for seed in range(40):
         module = random_program(seed, 12)
         opcode, instead = MISTAKES[seed % len(MISTAKES)]
@@ -154,11 +220,23 @@ def _planted() -> Iterator[tuple[HloModule, str, str]]:
 
 
 def _first_other(names: list[str], right: dict[str, Array], wrong: dict[str, Array]) -> str | None:
-    return next((name for name in names if name in right and name in wrong and not same_bits(right[name], wrong[name])), None)
+    return next(
+        (
+            name
+            for name in names
+            if name in right and name in wrong and not same_bits(right[name], wrong[name])
+        ),
+        None,
+    )
 
 
 def _other_culprit(
-    before: HloModule, after: HloModule, arguments: tuple[Any, ...], values: tuple[dict[str, Array], ...], want: str | None, got: Any
+    before: HloModule,
+    after: HloModule,
+    arguments: tuple[Any, ...],
+    values: tuple[dict[str, Array], ...],
+    want: str | None,
+    got: Any,
 ) -> Failure:
     name, (right, wrong) = getattr(got, "name", got), values
     if name is None:
@@ -172,7 +250,15 @@ def _other_culprit(
     else:
         hint = f"%{name} is wrong, but %{want} was wrong before it: one of its operands, or theirs, is to blame."
     text = f"Compiled it reads:\n{program_text(after)}"
-    return Failure("another-culprit", f"The first wrong value is another one. {text}", repr(want), repr(name), before, arguments, hint)
+    return Failure(
+        "another-culprit",
+        f"The first wrong value is another one. {text}",
+        repr(want),
+        repr(name),
+        before,
+        arguments,
+        hint,
+    )
 
 
 @exercise(
@@ -196,7 +282,9 @@ def shrink(function: Callable[[HloModule, Callable[[HloModule], bool]], Any]) ->
                 yield _shrunk(function, module, opcode, instead)
 
 
-def _shrunk(function: Callable[..., Any], module: HloModule, opcode: str, instead: str) -> Failure | None:
+def _shrunk(
+    function: Callable[..., Any], module: HloModule, opcode: str, instead: str
+) -> Failure | None:
     trials = 0
 
     def still_fails(candidate: HloModule) -> bool:
@@ -210,13 +298,22 @@ def _shrunk(function: Callable[..., Any], module: HloModule, opcode: str, instea
     text = program_text(module)
     with answering(module):
         found = function(module, still_fails)
-    becomes = {"swap": "has its operands swapped", "lose": "is left out"}.get(instead, f"becomes a {instead}")
+    becomes = {"swap": "has its operands swapped", "lose": "is left out"}.get(
+        instead, f"becomes a {instead}"
+    )
     mistake = f"The mistake: every {opcode} {becomes}."
     if program_text(module) != text:
         return Failure("module-changed", f"The module that was given is another one now. {mistake}", text, program_text(module),
                        hint="Candidates are copies already: no need to change anything in place.")  # fmt: skip
     if not isinstance(found, HloModule):
-        return Failure("no-module", "The answer is a module.", "an HloModule", repr(found), module, hint="Return the smallest one found.")
+        return Failure(
+            "no-module",
+            "The answer is a module.",
+            "an HloModule",
+            repr(found),
+            module,
+            hint="Return the smallest one found.",
+        )
     if not shows(found, opcode, instead):
         return Failure("does-not-fail", f"What you returned does not show the mistake any more. {mistake}", "a module that fails",
                        program_text(found), module, hint="Keep a candidate only when still_fails says so.")  # fmt: skip

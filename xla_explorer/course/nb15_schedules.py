@@ -76,7 +76,11 @@ def register_tile(schedule: KernelSchedule) -> RegisterTile:
     def extent(axes: set[str], kind: AxisKind) -> int:
         return prod([bound[name].axis.extent for name in axes if bound[name].kind is kind])
 
-    return RegisterTile(extent(first, AxisKind.UNROLLED), extent(second, AxisKind.UNROLLED), extent(second, AxisKind.VECTOR))
+    return RegisterTile(
+        extent(first, AxisKind.UNROLLED),
+        extent(second, AxisKind.UNROLLED),
+        extent(second, AxisKind.VECTOR),
+    )
 
 
 def _names(place: Any) -> set[str]:
@@ -87,7 +91,10 @@ def _names(place: Any) -> set[str]:
     "nb15.tile",
     "Write best_tile(registers): (rows, vectors) with the fewest loads for a multiply-add that fits.",
     "A tile needs rows * vectors + vectors + 1 registers and makes rows + vectors loads for rows * vectors multiply-adds.",
-    hints=("Try all pairs: there are few.", "The smaller (rows + vectors) / (rows * vectors), the better. Is a square the best one?"),
+    hints=(
+        "Try all pairs: there are few.",
+        "The smaller (rows + vectors) / (rows * vectors), the better. Is a square the best one?",
+    ),
 )
 def tile(function: Callable[[int], Any]) -> Cases:
     """Register files of 3 to 64."""
@@ -98,8 +105,20 @@ def tile(function: Callable[[int], Any]) -> Cases:
         ]  # fmt: skip
         best = min(one.loads for one in fits)
         got = function(registers)
-        if not (isinstance(got, tuple) and len(got) == 2 and all(isinstance(n, int | np.integer) and n > 0 for n in got)):
-            raise WrongAnswer(Failure("no-tile", "The answer is a pair.", "(rows, vectors)", repr(got), arguments=(registers,)))
+        if not (
+            isinstance(got, tuple)
+            and len(got) == 2
+            and all(isinstance(n, int | np.integer) and n > 0 for n in got)
+        ):
+            raise WrongAnswer(
+                Failure(
+                    "no-tile",
+                    "The answer is a pair.",
+                    "(rows, vectors)",
+                    repr(got),
+                    arguments=(registers,),
+                )
+            )
         found = RegisterTile(*got, 1)
         if found.registers > registers:
             yield Failure("does-not-fit", f"{got} needs {found.registers} registers of {registers}.", f"at most {registers}",
@@ -165,15 +184,43 @@ def _tile_hint(found: RegisterTile, wanted: RegisterTile) -> str:
 )
 def blocks(function: Callable[[int, int], Any]) -> Cases:
     """Sizes and caches; among them a cache that holds everything, and one that holds three numbers."""
-    for n, cache in ((256, 32768), (256, 1 << 20), (1024, 1 << 20), (960, 48 * 1024), (8, 1 << 30), (12, 12), (100, 2000)):
+    for n, cache in (
+        (256, 32768),
+        (256, 1 << 20),
+        (1024, 1 << 20),
+        (960, 48 * 1024),
+        (8, 1 << 30),
+        (12, 12),
+        (100, 2000),
+    ):
         t = max(t for t in range(1, n + 1) if n % t == 0 and 12 * t * t <= cache)
         want = (t, 2 * t * t * (n // t) ** 3 + n * n)
         got = function(n, cache)
         if not (isinstance(got, tuple) and len(got) == 2):
-            raise WrongAnswer(Failure("no-pair", "The answer is a pair.", "(t, elements)", repr(got), arguments=(n, cache)))
+            raise WrongAnswer(
+                Failure(
+                    "no-pair",
+                    "The answer is a pair.",
+                    "(t, elements)",
+                    repr(got),
+                    arguments=(n, cache),
+                )
+            )
         if got[0] != t:
-            hint = "t must divide n." if n % max(int(got[0]), 1) else "3 * t * t * 4 bytes must fit; take the largest such t."
-            yield Failure("another-block", "The largest block that fits is another one.", str(t), str(got[0]), None, (n, cache), hint)
+            hint = (
+                "t must divide n."
+                if n % max(int(got[0]), 1)
+                else "3 * t * t * 4 bytes must fit; take the largest such t."
+            )
+            yield Failure(
+                "another-block",
+                "The largest block that fits is another one.",
+                str(t),
+                str(got[0]),
+                None,
+                (n, cache),
+                hint,
+            )
         elif got[1] != want[1]:
             yield Failure("other-traffic", "So many elements go between memory and cache.", str(want[1]), str(got[1]), None, (n, cache),
                           "2 * t * t for each product of two blocks, and the result once.")  # fmt: skip

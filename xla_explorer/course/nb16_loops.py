@@ -63,7 +63,9 @@ def _ends_after(start: int, step: int, direction: str, limit: int) -> int | None
     if not goes_on(start, limit):
         return 0
     near = abs(limit - start) // abs(step) if step else 0
-    for rounds in range(max(near - 1, 1), near + 3):  # the directions differ only in the last steps before the limit
+    for rounds in range(
+        max(near - 1, 1), near + 3
+    ):  # the directions differ only in the last steps before the limit
         if not goes_on(start + rounds * step, limit):
             return rounds
     return None
@@ -79,7 +81,12 @@ def _counted_cases() -> list[tuple[HloModule, int | None]]:
     ]  # fmt: skip
     made = []
     for start, step, direction, limit in known:
-        made.append((counted(f"constant({start})", "add(k, c)", step, direction, limit), _ends_after(start, step, direction, limit)))
+        made.append(
+            (
+                counted(f"constant({start})", "add(k, c)", step, direction, limit),
+                _ends_after(start, step, direction, limit),
+            )
+        )
     made += [
         (counted(update="add(c, k)", limit=9), 9), (counted("constant(9)", "subtract(k, c)", 2, "GT", 0), 5),
         (counted(direction="GT", limit=6, swapped=True), 6), (counted(direction="GE", limit=6, swapped=True), 7),
@@ -110,7 +117,11 @@ def trip_count(function: Callable[[HloInstruction], Any]) -> Cases:
         with answering(module):
             got = function(loop_of(module))
         if got is not None and (isinstance(got, bool) or not isinstance(got, (int, np.integer))):
-            raise WrongAnswer(Failure("no-number", "The answer is an integer or None.", repr(want), repr(got), module))
+            raise WrongAnswer(
+                Failure(
+                    "no-number", "The answer is an integer or None.", repr(want), repr(got), module
+                )
+            )
         if got == want:
             yield None
         elif want is None:
@@ -130,9 +141,13 @@ def random_loop(seed: int) -> HloModule:
     made: list[str] = []
     for number in range(choice.randint(3, 8)):
         name, x, y = f"v{number}", choice.choice(known), choice.choice(known[-4:])
-        kind = choice.choice(("add", "multiply", "maximum", "tanh", "negate", "exponential", "reverse"))
+        kind = choice.choice(
+            ("add", "multiply", "maximum", "tanh", "negate", "exponential", "reverse")
+        )
         operands = f"{x}, {y}" if kind in ("add", "multiply", "maximum") else x
-        lines.append(f"{name} = f32[4] {kind}({operands}){', dimensions={0}' if kind == 'reverse' else ''}")
+        lines.append(
+            f"{name} = f32[4] {kind}({operands}){', dimensions={0}' if kind == 'reverse' else ''}"
+        )
         known.append(name)
         made.append(name)
     passed = [f"x{n}" if choice.random() < 0.5 else choice.choice(made) for n in range(arrays)]
@@ -179,13 +194,21 @@ def _unchanging(module: HloModule) -> dict[str, str]:
     """Why each operation of the body does not change."""
     body = loop_of(module).called[1]
     last = body.root.operands
-    kept = {n for n, i in enumerate(last) if i.opcode.name == "get-tuple-element" and i.attribute("index") == n}
+    kept = {
+        n
+        for n, i in enumerate(last)
+        if i.opcode.name == "get-tuple-element" and i.attribute("index") == n
+    }
     same: dict[HloInstruction, str] = {}
     for i in body.post_order():
         name = i.opcode.name
         if name == "constant" or (name == "get-tuple-element" and i.attribute("index") in kept):
             same[i] = ""
-        elif name not in ("parameter", "tuple", "get-tuple-element") and not i.opcode.side_effect and all(o in same for o in i.operands):
+        elif (
+            name not in ("parameter", "tuple", "get-tuple-element")
+            and not i.opcode.side_effect
+            and all(o in same for o in i.operands)
+        ):
             same[i] = "all of its operands are the same in each step"
     return {i.name: why for i, why in same.items() if why}
 
@@ -207,14 +230,31 @@ def invariant(function: Callable[[HloInstruction], Any]) -> Cases:
         want = _unchanging(module)
         with answering(module):
             got = function(loop_of(module))
-        if not isinstance(got, (set, frozenset, list, tuple)) or any(not isinstance(name, str) for name in got):
-            raise WrongAnswer(Failure("no-names", "The answer is a set of names.", "a set of str", repr(got), module, hint="i.name"))
+        if not isinstance(got, (set, frozenset, list, tuple)) or any(
+            not isinstance(name, str) for name in got
+        ):
+            raise WrongAnswer(
+                Failure(
+                    "no-names",
+                    "The answer is a set of names.",
+                    "a set of str",
+                    repr(got),
+                    module,
+                    hint="i.name",
+                )
+            )
         too_many, missing = sorted(set(got) - set(want)), sorted(set(want) - set(got))
         if too_many:
             yield Failure("changes", f"%{too_many[0]} changes, or is not an operation.", repr(sorted(want)), repr(sorted(got)), module,
                           hint="Follow it back: which element of the state is it, and is that handed on?")  # fmt: skip
         elif missing:
-            yield Failure("missing", f"%{missing[0]} is invariant: {want[missing[0]]}.", repr(sorted(want)), repr(sorted(got)), module)
+            yield Failure(
+                "missing",
+                f"%{missing[0]} is invariant: {want[missing[0]]}.",
+                repr(sorted(want)),
+                repr(sorted(got)),
+                module,
+            )
         else:
             yield None
 
@@ -223,7 +263,14 @@ def bytes_of_a_step(module: HloModule) -> float:
     """What one step of the compiled loop moves, by the cost model; 0 where no loop is left."""
     compiled = compile(module, threads=1, cache=True).module
     loops = [i for i in compiled.instructions() if i.opcode.name == "while"]
-    return sum([instruction_cost(i).bytes_accessed for loop in loops for i in loop.called[1].post_order() if i.opcode.name != "tuple"])
+    return sum(
+        [
+            instruction_cost(i).bytes_accessed
+            for loop in loops
+            for i in loop.called[1].post_order()
+            if i.opcode.name != "tuple"
+        ]
+    )
 
 
 @exercise(
@@ -245,7 +292,13 @@ def running_maximum(function: Callable[[int], Any]) -> Cases:
     small, large = _module(function, 50), _module(function, 400)
     few, many = bytes_of_a_step(small), bytes_of_a_step(large)
     if not few:
-        yield Failure("no-loop", "The module has no loop any more.", "one while", program_text(small)[:800], hint="One step an element.")
+        yield Failure(
+            "no-loop",
+            "The module has no loop any more.",
+            "one while",
+            program_text(small)[:800],
+            hint="One step an element.",
+        )
     elif many > few:
         yield Failure("moves-the-array", "A step moves more, the longer the array is.", f"{few:g} bytes, as for 50 numbers",
                       f"{many:g} bytes for 400 numbers", hint="Read with dynamic-slice, write with dynamic-update-slice.")  # fmt: skip
@@ -256,19 +309,41 @@ def running_maximum(function: Callable[[int], Any]) -> Cases:
 def _module(function: Callable[[int], Any], n: int) -> HloModule:
     got = function(n)
     if not isinstance(got, str):
-        raise WrongAnswer(Failure("no-text", "The answer is the text of a module.", "a str", repr(got), arguments=(n,)))
+        raise WrongAnswer(
+            Failure(
+                "no-text", "The answer is the text of a module.", "a str", repr(got), arguments=(n,)
+            )
+        )
     try:
         module = parse_hlo(got)
         verify(module)
         return module
     except XlaExplorerError as error:
-        raise WrongAnswer(Failure("not-valid", f"For n = {n} this is not HLO.", "a module", str(error)[:1200], arguments=(n,))) from error
+        raise WrongAnswer(
+            Failure(
+                "not-valid",
+                f"For n = {n} this is not HLO.",
+                "a module",
+                str(error)[:1200],
+                arguments=(n,),
+            )
+        ) from error
 
 
 def _right_values(module: HloModule, n: int) -> Failure | None:
     given = [p.shape.dimensions for p in module.entry.parameters()]
-    if given != [(n,)] or module.entry.root.shape.is_tuple or module.entry.root.shape.dimensions != (n,):
-        return Failure("another-signature", f"For n = {n} the module is f32[{n}] -> f32[{n}].", f"[({n},)]", repr(given), module)
+    if (
+        given != [(n,)]
+        or module.entry.root.shape.is_tuple
+        or module.entry.root.shape.dimensions != (n,)
+    ):
+        return Failure(
+            "another-signature",
+            f"For n = {n} the module is f32[{n}] -> f32[{n}].",
+            f"[({n},)]",
+            repr(given),
+            module,
+        )
     generator = np.random.default_rng(n)
     x = generator.standard_normal(n).astype(np.float32) - 3
     with_nan, with_infinity = x.copy(), x.copy()
@@ -276,5 +351,12 @@ def _right_values(module: HloModule, n: int) -> Failure | None:
     for array in (x, -np.abs(x), with_nan, with_infinity):
         want, got = np.maximum.accumulate(array), np.asarray(evaluate(module, array))
         if not same_bits(want, got):
-            return Failure("wrong-value", "The running maximum is another one.", value_text(want), value_text(got), module, (array,))
+            return Failure(
+                "wrong-value",
+                "The running maximum is another one.",
+                value_text(want),
+                value_text(got),
+                module,
+                (array,),
+            )
     return None

@@ -75,7 +75,9 @@ def random_blocks(seed: int, count: int) -> Blocks:
     def some(share: float) -> frozenset[str]:
         return frozenset(v for v in _VARIABLES if choice.random() < share)
 
-    return {label: Block(some(0.25), some(0.35), tuple(dict.fromkeys(goes[label]))) for label in order}
+    return {
+        label: Block(some(0.25), some(0.35), tuple(dict.fromkeys(goes[label]))) for label in order
+    }
 
 
 def _flows() -> list[Blocks]:
@@ -83,7 +85,10 @@ def _flows() -> list[Blocks]:
             "end": Block(frozenset("b"), frozenset(), ())}  # fmt: skip
     two_ways = {"top": Block(frozenset(), frozenset("a"), ("left", "right")), "left": Block(frozenset(), frozenset("a"), ("join",)),
                 "right": Block(frozenset(), frozenset(), ("join",)), "join": Block(frozenset("a"), frozenset(), ())}  # fmt: skip
-    never = {"top": Block(frozenset("a"), frozenset(), ("again",)), "again": Block(frozenset(), frozenset("b"), ("again",))}
+    never = {
+        "top": Block(frozenset("a"), frozenset(), ("again",)),
+        "again": Block(frozenset(), frozenset("b"), ("again",)),
+    }
     return [loop, two_ways, never, *[random_blocks(seed, 1 + seed // 8) for seed in range(100)]]
 
 
@@ -101,7 +106,11 @@ def _is_alive(blocks: Blocks, label: str, name: str) -> bool:
 
 
 def _mapped(blocks: Blocks, got: Any) -> dict[str, set[str]]:
-    if not isinstance(got, dict) or set(got) != set(blocks) or any(not isinstance(v, (set, frozenset)) for v in got.values()):
+    if (
+        not isinstance(got, dict)
+        or set(got) != set(blocks)
+        or any(not isinstance(v, (set, frozenset)) for v in got.values())
+    ):
         raise WrongAnswer(Failure("no-sets", f"The answer is a dictionary with a set for each block of\n{text_of(blocks)}",
                                   f"sets for {', '.join(blocks)}", repr(got)[:400]))  # fmt: skip
     return {label: set(values) for label, values in got.items()}
@@ -120,12 +129,17 @@ def _mapped(blocks: Blocks, got: Any) -> dict[str, set[str]]:
 def live_in(function: Callable[[Blocks], Any]) -> Cases:
     """Loops, two ways that join, endless loops; random graphs of 1 to 13 blocks."""
     for blocks in _flows():
-        want = {label: {name for name in _VARIABLES if _is_alive(blocks, label, name)} for label in blocks}
+        want = {
+            label: {name for name in _VARIABLES if _is_alive(blocks, label, name)}
+            for label in blocks
+        }
         got = _mapped(blocks, function(dict(blocks)))
         yield _first_other("alive", blocks, want, got)
 
 
-def _first_other(word: str, blocks: Blocks, want: dict[str, set[str]], got: dict[str, set[str]]) -> Failure | None:
+def _first_other(
+    word: str, blocks: Blocks, want: dict[str, set[str]], got: dict[str, set[str]]
+) -> Failure | None:
     label = next((label for label in blocks if want[label] != got[label]), None)
     if label is None:
         return None
@@ -172,7 +186,9 @@ def solve(function: Callable[[Given, Callable[[str, list[Any]], Any], Hashable],
 
         want = _fixpoint(given, update, bottom)
         got = function(dict(given), counted, bottom)
-        shown = "; ".join([f"{n} from {', '.join(g) or 'nothing'}" for n, g in list(given.items())[:8]])
+        shown = "; ".join(
+            [f"{n} from {', '.join(g) or 'nothing'}" for n, g in list(given.items())[:8]]
+        )
         if not isinstance(got, dict) or set(got) != set(given):
             raise WrongAnswer(Failure("no-values", f"The answer is a dictionary with a value for each node. Nodes: {shown}",
                                       repr(want)[:300], repr(got)[:300]))  # fmt: skip
@@ -237,7 +253,10 @@ def _systems() -> list[tuple[Given, Callable[[str, list[Any]], Any], Any]]:
 def dominators(function: Callable[[Blocks], Any]) -> Cases:
     """The same graphs; every block can be reached."""
     for blocks in _flows():
-        want = {label: {d for d in blocks if d == label or not _reached(blocks, label, d)} for label in blocks}
+        want = {
+            label: {d for d in blocks if d == label or not _reached(blocks, label, d)}
+            for label in blocks
+        }
         got = _mapped(blocks, function(dict(blocks)))
         yield _first_other("dominating", blocks, want, got)
 
@@ -248,7 +267,9 @@ def _reached(blocks: Blocks, goal: str, without: str) -> bool:
         return False
     seen, todo = {entry}, [entry]
     while todo:
-        new = [other for other in blocks[todo.pop()].goes_to if other not in seen and other != without]
+        new = [
+            other for other in blocks[todo.pop()].goes_to if other not in seen and other != without
+        ]
         seen.update(new)
         todo += new
     return goal in seen

@@ -58,26 +58,74 @@ def _call_text(call: Call) -> str:
 
 
 def _series() -> list[tuple[list[Call], int, str]]:
-    small, tall, wide = ArrayArgument("float32", (8,)), ArrayArgument("float32", (8, 1)), ArrayArgument("float32", (1, 8))
-    half, double, whole = ArrayArgument("float16", (8,)), ArrayArgument("float64", (8,)), ArrayArgument("int32", (8,))
+    small, tall, wide = (
+        ArrayArgument("float32", (8,)),
+        ArrayArgument("float32", (8, 1)),
+        ArrayArgument("float32", (1, 8)),
+    )
+    half, double, whole = (
+        ArrayArgument("float16", (8,)),
+        ArrayArgument("float64", (8,)),
+        ArrayArgument("int32", (8,)),
+    )
     long, scalar = ArrayArgument("int64", (8,)), ArrayArgument("float32", ())
     relu, tanh = StaticArgument("relu"), StaticArgument("tanh")
     return [
         ([], 0, "Nothing was called."),
         ([(small,)] * 5, 1, "The same signature five times."),
-        ([(small,), (tall,), (wide,), (small,)], 3, "A shape is its dimensions in order; one seen before is known."),
+        (
+            [(small,), (tall,), (wide,), (small,)],
+            3,
+            "A shape is its dimensions in order; one seen before is known.",
+        ),
         ([(small,), (half,), (whole,)], 3, "Another element type is another program."),
-        ([(small,), (double,)], 1, "Without x64 a float64 array becomes float32 before jit looks at it."),
+        (
+            [(small,), (double,)],
+            1,
+            "Without x64 a float64 array becomes float32 before jit looks at it.",
+        ),
         ([(whole,), (long,)], 1, "Without x64 an int64 array becomes int32."),
-        ([(small, PythonNumber(0.1 * k)) for k in range(9)], 1, "The value of a Python number is not part of the program."),
-        ([(small, PythonNumber(1)), (small, PythonNumber(1.0)), (small, PythonNumber(True))], 3, "int, float and bool are three types."),
-        ([(small, PythonNumber(0.5)), (small, scalar)], 2, "A Python float is weakly typed: float16 times it stays float16."),
-        ([(small, StaticArgument(k)) for k in range(6)], 6, "A static argument is a constant: each value is another program."),
-        ([(small, relu), (small, tanh), (small, relu), (tall, relu)], 3, "Each pair of shape and static value, once."),
-        ([(small, StaticArgument(3)), (small, PythonNumber(3))], 2, "As a static argument 3 is a constant, else a parameter."),
-        ([(ArrayArgument("float32", (n, 8)),) for n in (32, 32, 32, 17)], 2, "The last batch of an epoch is smaller."),
+        (
+            [(small, PythonNumber(0.1 * k)) for k in range(9)],
+            1,
+            "The value of a Python number is not part of the program.",
+        ),
+        (
+            [(small, PythonNumber(1)), (small, PythonNumber(1.0)), (small, PythonNumber(True))],
+            3,
+            "int, float and bool are three types.",
+        ),
+        (
+            [(small, PythonNumber(0.5)), (small, scalar)],
+            2,
+            "A Python float is weakly typed: float16 times it stays float16.",
+        ),
+        (
+            [(small, StaticArgument(k)) for k in range(6)],
+            6,
+            "A static argument is a constant: each value is another program.",
+        ),
+        (
+            [(small, relu), (small, tanh), (small, relu), (tall, relu)],
+            3,
+            "Each pair of shape and static value, once.",
+        ),
+        (
+            [(small, StaticArgument(3)), (small, PythonNumber(3))],
+            2,
+            "As a static argument 3 is a constant, else a parameter.",
+        ),
+        (
+            [(ArrayArgument("float32", (n, 8)),) for n in (32, 32, 32, 17)],
+            2,
+            "The last batch of an epoch is smaller.",
+        ),
         ([(small,), (small, small), (small, small, small)], 3, "The number of arguments counts."),
-        ([(double, PythonNumber(2.5)), (small, PythonNumber(-1.0)), (long, PythonNumber(0.0))], 2, "Both rules at once."),
+        (
+            [(double, PythonNumber(2.5)), (small, PythonNumber(-1.0)), (long, PythonNumber(0.0))],
+            2,
+            "Both rules at once.",
+        ),
     ]
 
 
@@ -96,19 +144,34 @@ def traces(function: Callable[[list[Call]], Any]) -> Cases:
     for calls, want, why in _series():
         got = function(list(calls))
         if isinstance(got, bool) or not isinstance(got, int):
-            raise WrongAnswer(Failure("no-number", "The answer is how many programs are compiled.", str(want), repr(got)))
+            raise WrongAnswer(
+                Failure(
+                    "no-number",
+                    "The answer is how many programs are compiled.",
+                    str(want),
+                    repr(got),
+                )
+            )
         shown = "; ".join(list(map(_call_text, calls))[:6]) + ("; ..." if len(calls) > 6 else "")
-        code, what = "too-few" if got < want else "too-many", f"{shown or 'no calls'}: another number is compiled."
+        code, what = (
+            "too-few" if got < want else "too-many",
+            f"{shown or 'no calls'}: another number is compiled.",
+        )
         yield None if got == want else Failure(code, what, str(want), str(got), hint=why)
 
 
 def _operations() -> list[HloModule]:
     def one(root: str, *shapes: str) -> HloModule:
         given = "  ".join([f"x{n} = {shape} parameter({n})" for n, shape in enumerate(shapes)])
-        return parse_hlo(f"HloModule one\n{_SUM if 'to_apply' in root else ''}\nENTRY main {{ {given}  ROOT r = {root} }}")
+        return parse_hlo(
+            f"HloModule one\n{_SUM if 'to_apply' in root else ''}\nENTRY main {{ {given}  ROOT r = {root} }}"
+        )
 
     v, m = "f64[3]", "f64[2,3]"
-    made = [one(f"{v} {name}(x0)", v) for name in ("negate", "tanh", "exponential", "log", "sine", "cosine", "copy")]
+    made = [
+        one(f"{v} {name}(x0)", v)
+        for name in ("negate", "tanh", "exponential", "log", "sine", "cosine", "copy")
+    ]
     made += [one(f"{v} {name}(x0, x1)", v, v) for name in ("add", "subtract", "multiply", "divide")]
     made += [
         one("f64[3,2] transpose(x0), dimensions={1,0}", m), one("f64[6] reshape(x0)", m), one("f64[2,3] broadcast(x0), dimensions={1}", v),
@@ -131,7 +194,9 @@ def _run(module: HloModule) -> Callable[[list[Array]], Any]:
     return lambda values: evaluate(module, *values)
 
 
-def _differences(function: Callable[[list[Array]], Any], values: Sequence[Array], g: Any) -> list[Array]:
+def _differences(
+    function: Callable[[list[Array]], Any], values: Sequence[Array], g: Any
+) -> list[Array]:
     """The gradient of sum(g * function(values)), a difference for each number."""
     found = []
     for n, value in enumerate(values):
@@ -170,9 +235,17 @@ def pullback(function: Callable[[HloInstruction, list[Array], Array], Any]) -> C
             yield _compared(module, [f"operand {n}" for n in range(len(values))], values, want, got)
 
 
-def _compared(module: HloModule, names: list[str], values: Sequence[Array], want: list[Array], got: Any) -> Failure | None:
+def _compared(
+    module: HloModule, names: list[str], values: Sequence[Array], want: list[Array], got: Any
+) -> Failure | None:
     if not isinstance(got, (tuple, list)) or len(got) != len(want):
-        return Failure("no-gradients", "The answer is one array for each.", ", ".join(names), repr(got)[:300], module)
+        return Failure(
+            "no-gradients",
+            "The answer is one array for each.",
+            ", ".join(names),
+            repr(got)[:300],
+            module,
+        )
     for name, right, found in zip(names, want, got, strict=True):
         if np.shape(found) != right.shape:
             return Failure("another-shape", f"The gradient of {name} has its shape.", str(right.shape), str(np.shape(found)), module,
@@ -192,9 +265,13 @@ def random_loss(seed: int) -> HloModule:
         name, x, y = f"v{number}", choice.choice(known[-3:]), choice.choice(known[-2:])
         kind = choice.choice(("add", "subtract", "multiply", "tanh", "negate", "sine", "dot"))
         if kind == "dot":
-            lines.append(f"{name} = f64[3] dot(w, {x}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}")
+            lines.append(
+                f"{name} = f64[3] dot(w, {x}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+            )
         else:
-            lines.append(f"{name} = f64[3] {kind}({f'{x}, {y}' if kind in ('add', 'subtract', 'multiply') else x})")
+            lines.append(
+                f"{name} = f64[3] {kind}({f'{x}, {y}' if kind in ('add', 'subtract', 'multiply') else x})"
+            )
         known.append(name)
     return parse_hlo(f"""HloModule loss\n{_SUM}
 ENTRY main {{ {"  ".join(lines)}  zero = f64[] constant(0)
@@ -217,9 +294,13 @@ def gradients(function: Callable[[Any, Mapping[str, Array], Callable[..., Any]],
     def numeric(i: HloInstruction, operands: Sequence[Array], g: Array) -> list[Array]:
         return _differences(lambda moved: _COMPUTED[i.opcode.name](*moved), list(operands), g)
 
-    for module in sorted(map(random_loss, range(24)), key=HloModule.instruction_count):  # small counter-examples first
+    for module in sorted(
+        map(random_loss, range(24)), key=HloModule.instruction_count
+    ):  # small counter-examples first
         values = _numbers(module, 5)
         want = _differences(_run(module), values, 1.0)
         with answering(module):
             got = function(module.entry, values_of(module, *values), numeric)
-        yield _compared(module, [f"%{p.name}" for p in module.entry.parameters()], values, want, got)
+        yield _compared(
+            module, [f"%{p.name}" for p in module.entry.parameters()], values, want, got
+        )

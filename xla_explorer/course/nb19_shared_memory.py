@@ -68,7 +68,14 @@ def fragments() -> Array:
     b[0], b[1] = 8, np.arange(8)
     lane = np.arange(32)
     group, member = lane // 4, lane % 4
-    given = [a[group, member], a[group + 8, member], a[group, member + 4], a[group + 8, member + 4], b[member, group], b[member + 4, group]]
+    given = [
+        a[group, member],
+        a[group + 8, member],
+        a[group, member + 4],
+        a[group + 8, member + 4],
+        b[member, group],
+        b[member + 4, group],
+    ]
     return run_ptx(_PRODUCT, np.stack(given, axis=1), outputs=128).output.reshape(32, 4)
 
 
@@ -81,30 +88,68 @@ def _warps() -> list[tuple[str, list[int]]]:
         ("two halves", [4 * (lane % 16) for lane in lanes]), ("two rows", [4 * (lane % 16) + 128 * (lane // 16) for lane in lanes]),
         ("shifted by one", [4 * lane + 4 for lane in lanes]), ("four lanes", [0, 128, 0, 128]), ("one lane", [12]), ("none", []),
     ]  # fmt: skip
-    made += [("bytes", list(lanes)), ("across a border", [30, 31, 32, 33]), ("an odd start", [4 * lane + 17 for lane in lanes])]
+    made += [
+        ("bytes", list(lanes)),
+        ("across a border", [30, 31, 32, 33]),
+        ("an odd start", [4 * lane + 17 for lane in lanes]),
+    ]
     for seed in range(30):
         choice = random.Random(seed)
-        made.append((f"random {seed}", [WORD * choice.randrange(8 << seed % 6) for _ in range(choice.choice((1, 7, 32)))]))
+        made.append(
+            (
+                f"random {seed}",
+                [WORD * choice.randrange(8 << seed % 6) for _ in range(choice.choice((1, 7, 32)))],
+            )
+        )
     return made
 
 
-def _counts(function: Callable[[list[int]], Any], counted: Callable[[list[int]], int], hint: str) -> Cases:
+def _counts(
+    function: Callable[[list[int]], Any], counted: Callable[[list[int]], int], hint: str
+) -> Cases:
     for name, addresses in _warps():
         want, got = counted(addresses), function(list(addresses))
         if isinstance(got, bool) or not isinstance(got, (int, np.integer)):
-            raise WrongAnswer(Failure("no-number", "The answer is a number.", str(want), repr(got), arguments=(addresses,)))
-        yield None if got == want else Failure("another-count", f"The lanes read: {name}.", str(want), str(got), None, (addresses,), hint)
+            raise WrongAnswer(
+                Failure(
+                    "no-number",
+                    "The answer is a number.",
+                    str(want),
+                    repr(got),
+                    arguments=(addresses,),
+                )
+            )
+        yield (
+            None
+            if got == want
+            else Failure(
+                "another-count",
+                f"The lanes read: {name}.",
+                str(want),
+                str(got),
+                None,
+                (addresses,),
+                hint,
+            )
+        )
 
 
 @exercise(
     "nb19.sectors",
     "Write sectors(addresses): how many sectors of 32 bytes the lanes of a warp touch.",
     "Two addresses lie in the same sector when address // 32 is the same.",
-    hints=("A sector that several lanes touch is fetched once.", "address // 32 is the number of a sector: count the different ones."),
+    hints=(
+        "A sector that several lanes touch is fetched once.",
+        "address // 32 is the number of a sector: count the different ones.",
+    ),
 )
 def sectors(function: Callable[[list[int]], Any]) -> Cases:
     """Neighbours, columns, the same word, random words, single bytes."""
-    yield from _counts(function, lambda addresses: len({a // SECTOR for a in addresses}), "Write the sector of each lane beside it.")
+    yield from _counts(
+        function,
+        lambda addresses: len({a // SECTOR for a in addresses}),
+        "Write the sector of each lane beside it.",
+    )
 
 
 @exercise(
@@ -124,7 +169,9 @@ def passes(function: Callable[[list[int]], Any]) -> Cases:
         words = {a // WORD for a in addresses}
         return max([sum([word % BANKS == bank for word in words]) for bank in range(BANKS)])
 
-    yield from _counts(function, busiest, "Write the bank of each lane beside it, then strike out equal words.")
+    yield from _counts(
+        function, busiest, "Write the bank of each lane beside it, then strike out equal words."
+    )
 
 
 @exercise(
@@ -144,7 +191,9 @@ def transpose(function: Callable[[KernelSchedule], Any]) -> Cases:
         with answering():
             got = function(plain_transpose(rows, columns))
         if not isinstance(got, KernelSchedule):
-            raise WrongAnswer(Failure("no-schedule", "The answer is a schedule.", "a KernelSchedule", repr(got)))
+            raise WrongAnswer(
+                Failure("no-schedule", "The answer is a schedule.", "a KernelSchedule", repr(got))
+            )
         what, least = f"f32[{rows},{columns}]", 2 * rows * columns * WORD // SECTOR
         with answering():
             row = got.run(repeats=1).to_frame().iloc[-1]
@@ -163,7 +212,10 @@ def transpose(function: Callable[[KernelSchedule], Any]) -> Cases:
     "nb19.fragment",
     "Write element_of(lane, number): (row, column) of the product that a lane holds in its register of that number.",
     "fragments()[lane, number] is 8 * row + column, as the emulator computed it.",
-    hints=("Look at the first four lanes: they share a row.", "Numbers 0 and 1 are neighbours in a row; 2 and 3 lie eight rows below."),
+    hints=(
+        "Look at the first four lanes: they share a row.",
+        "Numbers 0 and 1 are neighbours in a row; 2 and 3 lie eight rows below.",
+    ),
 )
 def fragment(function: Callable[[int, int], Any]) -> Cases:
     """All lanes and registers, beside what the emulator put there."""

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.emulator import (
+    EmulatedKernel,
+    GlobalMemory,
+    LaunchOptions,
+    parse_ptx,
+)
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
@@ -30,11 +35,16 @@ def the_kernel(text: str) -> PtxKernel:
     """The one kernel of a PTX text; the header lines may be left out. XlaExplorerError when there is not exactly one."""
     module = parse_ptx(text if ".version" in text else HEADER + text)
     if len(module.kernels) != 1:
-        raise XlaExplorerError(f"the text has {len(module.kernels)} kernels", "write one `.visible .entry name(...) { ... }`")
+        raise XlaExplorerError(
+            f"the text has {len(module.kernels)} kernels",
+            "write one `.visible .entry name(...) { ... }`",
+        )
     return next(iter(module.kernels.values()))
 
 
-def run_ptx(text: str, *inputs: Any, outputs: int, threads: int = 32, numbers: tuple[int, ...] = ()) -> PtxRun:
+def run_ptx(
+    text: str, *inputs: Any, outputs: int, threads: int = 32, numbers: tuple[int, ...] = ()
+) -> PtxRun:
     """Run the kernel of a text with one block of `threads` threads.
 
     inputs: f32 arrays; their addresses are the first parameters. outputs: f32 elements of the result, whose address comes next.
@@ -58,4 +68,8 @@ def run_ptx(text: str, *inputs: Any, outputs: int, threads: int = 32, numbers: t
     counted: dict[str, int] = {}
     for row in loaded.counters.rows():
         counted[row["opcode"]] = counted.get(row["opcode"], 0) + int(row["warp_instructions"])
-    return PtxRun(device.read(result, 4 * outputs).view(np.float32).copy(), [str(f) for f in launched.findings], counted)
+    return PtxRun(
+        device.read(result, 4 * outputs).view(np.float32).copy(),
+        [str(f) for f in launched.findings],
+        counted,
+    )

@@ -12,14 +12,18 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 90.0, 600.0, 30.0, 250.0
 _LEAST, _MOST = 0.01, 1000.0
 
 
-def roofline_plot(points: Mapping[str, tuple[float, float]], peak: float = 100e9, bandwidth: float = 20e9) -> Svg:
+def roofline_plot(
+    points: Mapping[str, tuple[float, float]], peak: float = 100e9, bandwidth: float = 20e9
+) -> Svg:
     """points: name -> (operations, bytes). peak: operations a second. bandwidth: bytes a second. Points lie on the roof, each with a
     line to its name."""
     highest = 10.0 ** math.ceil(math.log10(peak))
     lowest = 10.0 ** math.floor(math.log10(min(peak, _LEAST * bandwidth)))
 
     def across(intensity: float) -> float:
-        return _LEFT + (_RIGHT - _LEFT) * math.log10(intensity / _LEAST) / math.log10(_MOST / _LEAST)
+        return _LEFT + (_RIGHT - _LEFT) * math.log10(intensity / _LEAST) / math.log10(
+            _MOST / _LEAST
+        )
 
     def up(rate: float) -> float:
         return _BOTTOM - (_BOTTOM - _TOP) * math.log10(rate / lowest) / math.log10(highest / lowest)
@@ -30,24 +34,39 @@ def roofline_plot(points: Mapping[str, tuple[float, float]], peak: float = 100e9
     parts = []
     for power in range(round(math.log10(_LEAST)), round(math.log10(_MOST)) + 1):
         x = across(10.0**power)
-        parts += [_line(x, _TOP, x, _BOTTOM, 0.4), _text(x, _BOTTOM + 16, f"{10.0**power:g}", "middle")]
+        parts += [
+            _line(x, _TOP, x, _BOTTOM, 0.4),
+            _text(x, _BOTTOM + 16, f"{10.0**power:g}", "middle"),
+        ]
     for power in range(round(math.log10(lowest)), round(math.log10(highest)) + 1):
         y = up(10.0**power)
-        parts += [_line(_LEFT, y, _RIGHT, y, 0.4), _text(_LEFT - 6, y + 4, _rate(10.0**power), "end")]
+        parts += [
+            _line(_LEFT, y, _RIGHT, y, 0.4),
+            _text(_LEFT - 6, y + 4, _rate(10.0**power), "end"),
+        ]
     parts.append(_text((_LEFT + _RIGHT) / 2, _BOTTOM + 36, "operations a byte", "middle"))
     parts.append(_text(_LEFT - 80, _TOP - 14, "operations a second", "start"))
-    corners = " ".join([f"{x:.0f},{y:.0f}" for x, y in map(place, (_LEAST, peak / bandwidth, _MOST))])
+    corners = " ".join(
+        [f"{x:.0f},{y:.0f}" for x, y in map(place, (_LEAST, peak / bandwidth, _MOST))]
+    )
     parts.append(f'<polyline points="{corners}" fill="none" stroke="{_GREY}" stroke-width="2"/>')
     ridge = place(peak / bandwidth)
     parts.append(_text(ridge[0] - 8, ridge[1] - 10, f"ridge: {peak / bandwidth:g}", "end"))
     low = -1.0  # where the last name stands: the next keeps clear of it
-    for name, (operations, moved) in sorted(points.items(), key=lambda point: -point[1][0] / point[1][1]):
+    for name, (operations, moved) in sorted(
+        points.items(), key=lambda point: -point[1][0] / point[1][1]
+    ):
         x, y = place(operations / moved)
         low = max(y + 18, low + 16)
         parts.append(_line(x, y, x + 24, low - 4, 1))
         parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="{_BLUE}"/>')
         parts.append(_text(x + 27, low, f"{name} ({operations / moved:.3g})", "start"))
-    plain = "\n".join([f"{name}: {operations / moved:.3g} operations a byte" for name, (operations, moved) in points.items()])
+    plain = "\n".join(
+        [
+            f"{name}: {operations / moved:.3g} operations a byte"
+            for name, (operations, moved) in points.items()
+        ]
+    )
     head = '<svg xmlns="http://www.w3.org/2000/svg" width="760" height="300" role="img" aria-label="roofline"><title>roofline</title>'
     return Svg(f"{head}{''.join(parts)}</svg>", plain)
 

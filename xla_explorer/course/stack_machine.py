@@ -60,7 +60,9 @@ class StackMachine:
     def copy_in(self, slot: int, value: Any) -> None:
         """From the host to a slot."""
         if slot not in self.memory:
-            raise StackMachineError(f"slot {slot} is not allocated", "machine.allocate() returns one")
+            raise StackMachineError(
+                f"slot {slot} is not allocated", "machine.allocate() returns one"
+            )
         self.memory[slot] = np.array(value, np.float32)
         self.copies_in += 1
 
@@ -73,7 +75,9 @@ class StackMachine:
     def _read(self, slot: int, who: str) -> Array:
         value = self.memory.get(slot)
         if value is None:
-            raise StackMachineError(f"{who}: slot {slot} {'was never written' if slot in self.memory else 'is not allocated'}")
+            raise StackMachineError(
+                f"{who}: slot {slot} {'was never written' if slot in self.memory else 'is not allocated'}"
+            )
         return value
 
     def run(self, program: Sequence[tuple[Any, ...]]) -> None:
@@ -81,7 +85,9 @@ class StackMachine:
         stack: list[Array] = []
         for number, instruction in enumerate(program):
             where = f"instruction {number} {instruction}"
-            if not isinstance(instruction, tuple) or len(instruction) != 1 + _NUMBERS.get(instruction[:1], 0):
+            if not isinstance(instruction, tuple) or len(instruction) != 1 + _NUMBERS.get(
+                instruction[:1], 0
+            ):
                 raise StackMachineError(
                     f"{where}: cannot read it",
                     'write ("push", slot), ("store", slot), ("constant", number, length), or an operation as ("add",)',
@@ -101,18 +107,30 @@ class StackMachine:
             elif name in OPERATIONS:
                 count = OPERATIONS[name]
                 if len(stack) < count:
-                    raise StackMachineError(f"{where}: takes {count} operands, the stack has {len(stack)}")
+                    raise StackMachineError(
+                        f"{where}: takes {count} operands, the stack has {len(stack)}"
+                    )
                 operands = stack[len(stack) - count :]
                 del stack[len(stack) - count :]
                 if len({len(o) for o in operands}) > 1:
-                    raise StackMachineError(f"{where}: the operands have {' and '.join([str(len(o)) for o in operands])} elements")
+                    raise StackMachineError(
+                        f"{where}: the operands have {' and '.join([str(len(o)) for o in operands])} elements"
+                    )
                 stack.append(_FUNCTIONS[name](*operands))
             else:
-                raise StackMachineError(f"{where}: not an instruction", f"choose from push, store, constant, {', '.join(OPERATIONS)}")
+                raise StackMachineError(
+                    f"{where}: not an instruction",
+                    f"choose from push, store, constant, {', '.join(OPERATIONS)}",
+                )
             if len(stack) > STACK_LIMIT:
-                raise StackMachineError(f"{where}: the stack has {STACK_LIMIT} places", "store intermediate results in slots")
+                raise StackMachineError(
+                    f"{where}: the stack has {STACK_LIMIT} places",
+                    "store intermediate results in slots",
+                )
         if stack:
-            raise StackMachineError(f"{len(stack)} values are left on the stack", "store the result")
+            raise StackMachineError(
+                f"{len(stack)} values are left on the stack", "store the result"
+            )
 
 
 _FUNCTIONS: dict[str, Any] = {

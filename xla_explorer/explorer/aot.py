@@ -79,12 +79,20 @@ class AotPackage(Report):
         return found
 
     def _footprint_rows(self) -> list[tuple[str, str, int]]:
-        rows: list[tuple[str, str, int]] = [(s.kind, s.name, s.bytes) for s in self.program.sections]
+        rows: list[tuple[str, str, int]] = [
+            (s.kind, s.name, s.bytes) for s in self.program.sections
+        ]
         rows = [row for kind in ("text", "data", "bss") for row in rows if row[0] == kind]
         embedded = sum([size for _, _, size in rows])
         if self.program.weights:
             rows.append(("weights", "passed by the caller", len(self.program.weight_bytes)))
-        rows.append(("workspace", "given by the caller, for each run at the same time", self.workspace_bytes))
+        rows.append(
+            (
+                "workspace",
+                "given by the caller, for each run at the same time",
+                self.workspace_bytes,
+            )
+        )
         return [*rows, ("object", "text, data and bss together", embedded)]
 
     def records(self) -> Table:
@@ -107,7 +115,9 @@ class AotPackage(Report):
 
     def headline(self) -> str:
         """What it is for and how large the object is."""
-        where = " ".join(filter(None, (self.program.description.triple, self.program.description.cpu)))
+        where = " ".join(
+            filter(None, (self.program.description.triple, self.program.description.cpu))
+        )
         return f"AotPackage {self.prefix} for {where}: {len(self.object_bytes)} bytes of object"
 
     def blocks(self) -> Blocks:
@@ -119,7 +129,13 @@ class AotPackage(Report):
         """The target, the prefix, the files with their sizes, and the rows of `footprint`."""
         files = {name: len(data) for name, data in self.files.items()}
         about = self.program.description
-        return {"triple": about.triple, "cpu": about.cpu, "prefix": self.prefix, "files": files, "footprint": named_data(self.footprint)}
+        return {
+            "triple": about.triple,
+            "cpu": about.cpu,
+            "prefix": self.prefix,
+            "files": files,
+            "footprint": named_data(self.footprint),
+        }
 
 
 def aot(
@@ -183,9 +199,21 @@ def aot(
     source = as_module(module)
     verify_module(source)
     if weights not in WEIGHTS:
-        raise AotArgumentError(f"weights must be {' or '.join(map(repr, WEIGHTS))}, got {weights!r}", f"choose from {', '.join(WEIGHTS)}")
+        raise AotArgumentError(
+            f"weights must be {' or '.join(map(repr, WEIGHTS))}, got {weights!r}",
+            f"choose from {', '.join(WEIGHTS)}",
+        )
     wanted = prefix if prefix is not None else c_identifier(source.name)
     if prefix is not None and prefix != c_identifier(prefix):
-        raise AotArgumentError(f"prefix={prefix!r} cannot begin names in C and C++", f"try {c_identifier(prefix)!r}")
-    options = AotCompilationOptions(triple, cpu or "", features or "", wanted, embed_weights=weights == "embed", libraries=libraries)
+        raise AotArgumentError(
+            f"prefix={prefix!r} cannot begin names in C and C++", f"try {c_identifier(prefix)!r}"
+        )
+    options = AotCompilationOptions(
+        triple,
+        cpu or "",
+        features or "",
+        wanted,
+        embed_weights=weights == "embed",
+        libraries=libraries,
+    )
     return AotPackage(ahead_of_time_program(source, options, passes))

@@ -28,7 +28,11 @@ _PACKAGES = (
     ("anywidget", "the explorer widget", ""),
     ("scipy-openblas32", "matrix products by a library", ""),
     ("jax", "real XLA, import of JAX functions", 'pip install "xla-explorer[jax]"'),
-    ("cuda-bindings", "what reaches an NVIDIA GPU, where there is one", 'pip install "xla-explorer[gpu]"'),
+    (
+        "cuda-bindings",
+        "what reaches an NVIDIA GPU, where there is one",
+        'pip install "xla-explorer[gpu]"',
+    ),
 )
 _PROGRAMS = (
     ("dot", "optional second layout of graphs; our own needs no program", "apt-get install graphviz (or your system's equivalent)"),
@@ -77,7 +81,9 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
     ['name', 'state', 'detail', 'fix']
     """
     found = Diagnosis()
-    found.append(Capability("python", "ok", f"{sys.version.split()[0]} on {host.system()} {host.machine()}"))
+    found.append(
+        Capability("python", "ok", f"{sys.version.split()[0]} on {host.system()} {host.machine()}")
+    )
     found.append(_target())
     found.append(_numbers())
     for package, use, fix in _PACKAGES:
@@ -91,7 +97,9 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
             made = platform(name)
             reason = made.availability()
         except Exception as problem:  # a broken plug-in must not hide the rest
-            found.append(Capability(f"backend {name}", "missing", f"{type(problem).__name__}: {problem}"))
+            found.append(
+                Capability(f"backend {name}", "missing", f"{type(problem).__name__}: {problem}")
+            )
             continue
         if reason is None:
             found.append(Capability(f"backend {name}", "ok", made.description))
@@ -99,7 +107,14 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
             found.append(Capability(f"backend {name}", "limited", reason.message))
     found.append(_nvidia_device())
     for name, near in unknown_variables():
-        found.append(Capability("environment", "limited", f"this package does not read {name}", f"did you mean {near}?" if near else ""))
+        found.append(
+            Capability(
+                "environment",
+                "limited",
+                f"this package does not read {name}",
+                f"did you mean {near}?" if near else "",
+            )
+        )
     for program, use, fix in _PROGRAMS:
         state, add = ("ok", "") if shutil.which(program) else ("missing", fix)
         found.append(Capability("graphviz dot" if program == "dot" else program, state, use, add))
@@ -113,11 +128,19 @@ def _target() -> Capability:
         cores = usable_cores()
     except XlaExplorerError as problem:
         return Capability("target of programs", "missing", problem.message, problem.hint)
-    why = f"{TARGET_VARIABLE}={asked}" if asked else f"this machine; {TARGET_VARIABLE}=x86-64-v3,cores=1 would be another"
+    why = (
+        f"{TARGET_VARIABLE}={asked}"
+        if asked
+        else f"this machine; {TARGET_VARIABLE}=x86-64-v3,cores=1 would be another"
+    )
     words = f"{target.cpu or target.architecture}, {cores} cores; {target.vector_width_fact().message} ({why})"
     lacking = why_not_here(target)
     if lacking is not None:
-        return Capability("target of programs", "limited", f"{words}; compiled and verified only: {lacking.message}")
+        return Capability(
+            "target of programs",
+            "limited",
+            f"{words}; compiled and verified only: {lacking.message}",
+        )
     return Capability("target of programs", "ok", words)
 
 
@@ -127,8 +150,17 @@ def _numbers() -> Capability:
         numbers = list(described_cpu().numbers())
     except XlaExplorerError as problem:
         return Capability("numbers of estimates", "missing", problem.message, problem.hint)
-    by_source = {source: [f"{unit} {name} {_short(value)}" for unit, name, value, s in numbers if s is source] for source in Source}
-    return Capability("numbers of estimates", "ok", "; ".join([f"{s.value}: {', '.join(rows)}" for s, rows in by_source.items() if rows]))
+    by_source = {
+        source: [
+            f"{unit} {name} {_short(value)}" for unit, name, value, s in numbers if s is source
+        ]
+        for source in Source
+    }
+    return Capability(
+        "numbers of estimates",
+        "ok",
+        "; ".join([f"{s.value}: {', '.join(rows)}" for s, rows in by_source.items() if rows]),
+    )
 
 
 def _short(value: object) -> str:
@@ -145,8 +177,14 @@ def _nvidia_device() -> Capability:
     except Exception as problem:  # a driver that answers with an error
         return Capability("NVIDIA device", "limited", f"{type(problem).__name__}: {problem}")
     if why_emulated is not None:
-        return Capability("NVIDIA device", "limited", f"none, GPU programs run on the emulator: {why_emulated.message}")
-    return Capability("NVIDIA device", "ok", f"GPU programs run on it ({device.facts.architecture})")
+        return Capability(
+            "NVIDIA device",
+            "limited",
+            f"none, GPU programs run on the emulator: {why_emulated.message}",
+        )
+    return Capability(
+        "NVIDIA device", "ok", f"GPU programs run on it ({device.facts.architecture})"
+    )
 
 
 def _limits(measure_again: bool) -> list[Capability]:
@@ -165,7 +203,9 @@ def _limits(measure_again: bool) -> list[Capability]:
     cores = f"on {limits.cores} cores"
     streaming = ""
     if limits.streaming_bandwidth:
-        past = f"{limits.streaming_bandwidth / 1e9:.1f} and {limits.streaming_bandwidth_all / 1e9:.1f}"
+        past = (
+            f"{limits.streaming_bandwidth / 1e9:.1f} and {limits.streaming_bandwidth_all / 1e9:.1f}"
+        )
         streaming = f"; {past} with streaming stores, which do not read a line before they write it"
     return [
         Capability(

@@ -31,31 +31,67 @@ VARIABLES: dict[str, Variable] = {
         "by CPU",
     ),
     "XLA_EXPLORER_CACHE": Variable(
-        "whether native code, measured limits and schedules are kept on disk", "`off`, `0`, `no`, `false`", "on"
+        "whether native code, measured limits and schedules are kept on disk",
+        "`off`, `0`, `no`, `false`",
+        "on",
     ),
     "XLA_EXPLORER_EMULATED_INSTRUCTIONS": Variable(
-        "PTX instructions that a batch of blocks may execute on the emulator", "an integer above 0", "as `xe.options` shows"
+        "PTX instructions that a batch of blocks may execute on the emulator",
+        "an integer above 0",
+        "as `xe.options` shows",
     ),
-    "XLA_EXPLORER_ISOLATE": Variable("whether compiles and runs go into a child process", "`1`, or `0`", "0"),
-    "XLA_EXPLORER_LARGEST_FILE": Variable("bytes that a gzipped file may become when it is read", "an integer above 0", "1 GiB"),
-    "XLA_EXPLORER_MEMORY_LIMIT": Variable("bytes that an isolated compile or run may take", "an integer above 0", "no limit"),
-    "XLA_EXPLORER_NVDISASM": Variable("the program that disassembles machine code of NVIDIA", "a path", "PATH, CUDA, NVIDIA's wheels"),
-    "XLA_EXPLORER_PJRT_TRACEBACKS": Variable("whether the plugin prints the traceback behind an error that JAX shows", "`1`", "not"),
-    "XLA_EXPLORER_PTXAS": Variable("the program that assembles PTX", "a path", "PATH, CUDA, NVIDIA's wheels"),
+    "XLA_EXPLORER_ISOLATE": Variable(
+        "whether compiles and runs go into a child process", "`1`, or `0`", "0"
+    ),
+    "XLA_EXPLORER_LARGEST_FILE": Variable(
+        "bytes that a gzipped file may become when it is read", "an integer above 0", "1 GiB"
+    ),
+    "XLA_EXPLORER_MEMORY_LIMIT": Variable(
+        "bytes that an isolated compile or run may take", "an integer above 0", "no limit"
+    ),
+    "XLA_EXPLORER_NVDISASM": Variable(
+        "the program that disassembles machine code of NVIDIA",
+        "a path",
+        "PATH, CUDA, NVIDIA's wheels",
+    ),
+    "XLA_EXPLORER_PJRT_TRACEBACKS": Variable(
+        "whether the plugin prints the traceback behind an error that JAX shows", "`1`", "not"
+    ),
+    "XLA_EXPLORER_PTXAS": Variable(
+        "the program that assembles PTX", "a path", "PATH, CUDA, NVIDIA's wheels"
+    ),
     "XLA_EXPLORER_TARGET": Variable(
-        "the CPU, vectors and cores that programs are made for", "`x86-64-v4,prefer-256,cores=1`, each part by itself too", "this machine"
+        "the CPU, vectors and cores that programs are made for",
+        "`x86-64-v4,prefer-256,cores=1`, each part by itself too",
+        "this machine",
     ),
     "XLA_EXPLORER_TIMEOUT": Variable(
-        "seconds that an isolated compile or run may take, or a run on the emulator", "a number above 0", "no end"
+        "seconds that an isolated compile or run may take, or a run on the emulator",
+        "a number above 0",
+        "no end",
     ),
     "CUDA_HOME": Variable("where CUDA is installed; `CUDA_PATH` is asked too", "a folder", "PATH"),
-    "JAX_PLATFORMS": Variable("on which platforms JAX runs a program; `xla_explorer` is ours", "names with commas", "JAX's own"),
-    "XDG_CACHE_HOME": Variable("where caches are kept on Linux; on Windows `LOCALAPPDATA`", "a folder", "`~/.cache`"),
-    "XLA_FLAGS": Variable("flags of real XLA, which its child processes get too", "`--xla_dump_to=folder` and others", "none"),
+    "JAX_PLATFORMS": Variable(
+        "on which platforms JAX runs a program; `xla_explorer` is ours",
+        "names with commas",
+        "JAX's own",
+    ),
+    "XDG_CACHE_HOME": Variable(
+        "where caches are kept on Linux; on Windows `LOCALAPPDATA`", "a folder", "`~/.cache`"
+    ),
+    "XLA_FLAGS": Variable(
+        "flags of real XLA, which its child processes get too",
+        "`--xla_dump_to=folder` and others",
+        "none",
+    ),
 }
 
 
 def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[tuple[str, str]]:
     """The names in the environment that begin as ours do and that nothing reads, each with the nearest that is read ('' for none)."""
-    strange = sorted(name for name in environment if name.startswith(OURS) and name not in VARIABLES and not name.startswith(OF_THE_PLUGIN))
+    strange = sorted(
+        name
+        for name in environment
+        if name.startswith(OURS) and name not in VARIABLES and not name.startswith(OF_THE_PLUGIN)
+    )
     return [(name, next(iter(nearest(name, VARIABLES, 1)), "")) for name in strange]

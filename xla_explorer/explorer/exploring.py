@@ -14,7 +14,9 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-def explore(thing: Any, *, edges: Any = None, mixed_precision: bool = False, **options: Any) -> ExplorerView:
+def explore(
+    thing: Any, *, edges: Any = None, mixed_precision: bool = False, **options: Any
+) -> ExplorerView:
     """The explorer widget.
 
     Parameters
@@ -47,7 +49,9 @@ def explore(thing: Any, *, edges: Any = None, mixed_precision: bool = False, **o
         try:
             source = compile(thing, mixed_precision=mixed_precision)._explorer_source_
         except NotAModuleError as problem:
-            raise XlaExplorerError(f"cannot explore a {type(thing).__name__}: {problem.message}", problem.hint) from None
+            raise XlaExplorerError(
+                f"cannot explore a {type(thing).__name__}: {problem.message}", problem.hint
+            ) from None
     made = source()
     if edges is not None:
         made.passes.draw_edges(edges)
@@ -55,7 +59,11 @@ def explore(thing: Any, *, edges: Any = None, mixed_precision: bool = False, **o
 
 
 def graph(
-    thing: ModuleLike | HloComputation, around: str | int | HloInstruction | None = None, radius: int = 2, *, engine: str = "own"
+    thing: ModuleLike | HloComputation,
+    around: str | int | HloInstruction | None = None,
+    radius: int = 2,
+    *,
+    engine: str = "own",
 ) -> Graph:
     """The graph of a module, a computation, HLO text, a trace or a session.
 
@@ -102,6 +110,10 @@ def graph(
     if around is not None:
         ids = [module.find(around.id if isinstance(around, HloInstruction) else around).id]
     picture = snapshot_picture(
-        module.snapshot(), computation=computation, around=ids, radius=radius if ids else None, title=computation or module.name
+        module.snapshot(),
+        computation=computation,
+        around=ids,
+        radius=radius if ids else None,
+        title=computation or module.name,
     )
     return Graph(picture, ids[0] if ids else None, engine)

@@ -20,7 +20,11 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.frontends.jax_program import JaxProgram, lower
-from xla_explorer.frontends.jax_program.foreign_functions import call_program, program_target, tracing_nothing
+from xla_explorer.frontends.jax_program.foreign_functions import (
+    call_program,
+    program_target,
+    tracing_nothing,
+)
 from xla_explorer.hlo.module import HloModule
 
 if TYPE_CHECKING:
@@ -42,20 +46,40 @@ class JittedFunction:
     backend `cpu` runs inside JAX's own dispatch; other programs by Python.
     """
 
-    def __init__(self, function: Callable[..., Any], backend: str, static_argnums: Sequence[int], static_argnames: Sequence[str],
-                 options: dict[str, Any], donated: Sequence[int | str] = ()) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        backend: str,
+        static_argnums: Sequence[int],
+        static_argnames: Sequence[str],
+        options: dict[str, Any],
+        donated: Sequence[int | str] = (),
+    ) -> None:
         self.function, self.backend, self.options = function, backend, options
         names = _parameter_names(function)
         # As in jax.jit: a position and its name mean the same argument.
         count = len(names)
-        self._static_numbers = {*[k % count if -count <= k < 0 else k for k in static_argnums],
-                                *[names.index(n) for n in static_argnames if n in names]}
-        self._static_names = {*static_argnames, *[names[k] for k in static_argnums if -count <= k < count]}
-        self._donated = sorted({k if isinstance(k, int) else names.index(k) for k in donated if isinstance(k, int) or k in names})
+        self._static_numbers = {
+            *[k % count if -count <= k < 0 else k for k in static_argnums],
+            *[names.index(n) for n in static_argnames if n in names],
+        }
+        self._static_names = {
+            *static_argnames,
+            *[names[k] for k in static_argnums if -count <= k < count],
+        }
+        self._donated = sorted(
+            {
+                k if isinstance(k, int) else names.index(k)
+                for k in donated
+                if isinstance(k, int) or k in names
+            }
+        )
         self.sessions: dict[Any, tuple[JaxProgram, Session]] = {}
         self.session: Session | None = None
         self._foreign: dict[Any, ForeignProgram] = {}
-        self._dispatch: Any = None  # jax.jit of `_traced`, once there is jax; False where Python has to call
+        self._dispatch: Any = (
+            None  # jax.jit of `_traced`, once there is jax; False where Python has to call
+        )
         # (whether JAX is tracing nothing, `_dispatch`), as long as there is one session, which is then that of every call.
         self._direct: tuple[Callable[[], bool], Any] | None = None
         functools.update_wrapper(self, function)
@@ -76,14 +100,21 @@ class JittedFunction:
         tracer = jax.core.Tracer
         for leaf in jax.tree_util.tree_leaves((args, keywords)):
             if isinstance(leaf, tracer):
-                raise JitError(f"{self.__name__} runs on our backend, which JAX cannot trace through",
-                               "put xe.jit outermost: xe.jit(jax.grad(f)), not jax.grad(xe.jit(f))")
+                raise JitError(
+                    f"{self.__name__} runs on our backend, which JAX cannot trace through",
+                    "put xe.jit outermost: xe.jit(jax.grad(f)), not jax.grad(xe.jit(f))",
+                )
         if self._dispatch is None:
-            options = {"static_argnums": sorted(self._static_numbers) or None, "static_argnames": sorted(self._static_names) or None,
-                       "donate_argnums": self._donated or None}
+            options = {
+                "static_argnums": sorted(self._static_numbers) or None,
+                "static_argnames": sorted(self._static_names) or None,
+                "donate_argnums": self._donated or None,
+            }
             known = {name: value for name, value in options.items() if value is not None}
             wrapped = functools.wraps(self.function)(lambda *a, **k: self._traced(*a, **k))
-            self._dispatch = self.backend == jax.default_backend() == "cpu" and jax.jit(wrapped, **known)
+            self._dispatch = self.backend == jax.default_backend() == "cpu" and jax.jit(
+                wrapped, **known
+            )
         if self._dispatch:
             try:
                 result = self._dispatch(*args, **keywords)
@@ -113,16 +144,24 @@ class JittedFunction:
         taken = [leaves[number] for number in program.parameters]
         taken = [jax.random.key_data(leaf) if _is_key(jax, leaf) else leaf for leaf in taken]
         shapes = [
-            jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(info.shape, info.dtype)) if _is_key(jax, info) else info
+            jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(info.shape, info.dtype))
+            if _is_key(jax, info)
+            else info
             for info in program.results
         ]
-        given_away = {parameter: number for number, (_, parameter) in enumerate(calls.results) if parameter is not None}
+        given_away = {
+            parameter: number
+            for number, (_, parameter) in enumerate(calls.results)
+            if parameter is not None
+        }
         made = call_program(target, foreign.record, shapes, taken, given_away)
         return jax.tree_util.tree_unflatten(program.out_tree, _with_keys(jax, made, program))
 
     def _call_by_python(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         program, self.session, leaves = self._compiled(jax, args, keywords)
-        results = self.session.executable.execute(self.session.signature.leaves(program.arrays(leaves)))
+        results = self.session.executable.execute(
+            self.session.signature.leaves(program.arrays(leaves))
+        )
         made = [jax.numpy.asarray(array) for array in results]
         return jax.tree_util.tree_unflatten(program.out_tree, _with_keys(jax, made, program))
 
@@ -137,18 +176,25 @@ class JittedFunction:
     def profile(self, *args: Any, repeats: int = 20, **keywords: Any) -> ProfileFrame:
         """`session.profile` of the program for these arguments, any pytrees."""
         program, session, leaves = self._compiled(import_optional("jax", "jax"), args, keywords)
-        return session.profile(*session.signature.pack_arguments(session.signature.leaves(program.arrays(leaves))), repeats=repeats)
+        return session.profile(
+            *session.signature.pack_arguments(session.signature.leaves(program.arrays(leaves))),
+            repeats=repeats,
+        )
 
     def explore(self, *args: Any, **keywords: Any) -> Any:
         """`xe.explore` of the session for these arguments; in a notebook."""
         return explore(self.compiled(*args, **keywords))
 
-    def _leaves_and_key(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[list[Any], Any]:
+    def _leaves_and_key(
+        self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> tuple[list[Any], Any]:
         """The leaves of what is traced, and what a compile depends on; the tree is first."""
-        leaves, tree = jax.tree_util.tree_flatten((
-            tuple([a for k, a in enumerate(args) if k not in self._static_numbers]),
-            {name: value for name, value in keywords.items() if name not in self._static_names},
-        ))
+        leaves, tree = jax.tree_util.tree_flatten(
+            (
+                tuple([a for k, a in enumerate(args) if k not in self._static_numbers]),
+                {name: value for name, value in keywords.items() if name not in self._static_names},
+            )
+        )
         return leaves, (
             tree,
             tuple([_abstract(jax, leaf) for leaf in leaves]),
@@ -156,21 +202,38 @@ class JittedFunction:
             tuple(sorted([(n, v) for n, v in keywords.items() if n in self._static_names])),
         )
 
-    def _compiled(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[JaxProgram, Session, list[Any]]:
+    def _compiled(
+        self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> tuple[JaxProgram, Session, list[Any]]:
         leaves, key = self._leaves_and_key(jax, args, keywords)
         found = self.sessions.get(key)
         if found is None:
-            specs = jax.tree_util.tree_unflatten(key[0], [_specification(jax, leaf) for leaf in leaves])
+            specs = jax.tree_util.tree_unflatten(
+                key[0], [_specification(jax, leaf) for leaf in leaves]
+            )
             given = iter(specs[0])
-            args = tuple([a if k in self._static_numbers else next(given) for k, a in enumerate(args)])
+            args = tuple(
+                [a if k in self._static_numbers else next(given) for k, a in enumerate(args)]
+            )
             # JAX may be tracing the call of what is compiled here. What `ensure_compile_time_eval` does besides must not happen: it runs
             # whatever depends on no argument, callbacks and random numbers among it, while the function is traced.
             with jax.core.eval_context():
-                program = lower(self.function, args, {**keywords, **specs[1]}, static_argnums=sorted(self._static_numbers) or None,
-                                static_argnames=sorted(self._static_names) or None, donate_argnums=self._donated or None)
-                donate: dict[str, Any] = {"donate": True} if self._donated and self.backend == "cpu" else {}
+                program = lower(
+                    self.function,
+                    args,
+                    {**keywords, **specs[1]},
+                    static_argnums=sorted(self._static_numbers) or None,
+                    static_argnames=sorted(self._static_names) or None,
+                    donate_argnums=self._donated or None,
+                )
+                donate: dict[str, Any] = (
+                    {"donate": True} if self._donated and self.backend == "cpu" else {}
+                )
                 lie_in_rows(program.module)
-                found = self.sessions[key] = (program, compile_module(program.module, backend=self.backend, **donate, **self.options))
+                found = self.sessions[key] = (
+                    program,
+                    compile_module(program.module, backend=self.backend, **donate, **self.options),
+                )
         return *found, leaves
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -252,7 +315,9 @@ def lie_in_rows(module: HloModule) -> None:
     """Ask for arguments and results in row-major order, as JAX's arrays are; jaxlib's conversion states another order for transposes."""
     entry = module.entry
     parameters = ", ".join([p.shape.base.text for p in entry.parameters()])
-    module.attributes["entry_computation_layout"] = f"{{({parameters})->{entry.root.shape.base.text}}}"
+    module.attributes["entry_computation_layout"] = (
+        f"{{({parameters})->{entry.root.shape.base.text}}}"
+    )
 
 
 _DONATED = ("donate_argnums", "donate_argnames")
@@ -263,13 +328,24 @@ _PLACES = ("in_shardings", "out_shardings", "device", "in_axis_resources", "out_
 def _accept_options_of_jax(options: dict[str, Any]) -> tuple[int | str, ...]:
     """Take the options of `jax.jit` out; which arguments are donated. JitError for an option that we cannot serve."""
     given = [options.pop(name, None) for name in _DONATED]
-    donated = [k for some in given if some is not None for k in ((some,) if isinstance(some, int | str) else some)]
+    donated = [
+        k
+        for some in given
+        if some is not None
+        for k in ((some,) if isinstance(some, int | str) else some)
+    ]
     for name in _PERMISSIONS:
         options.pop(name, None)
     for name in _PLACES:
         if name in options and (count := _devices(options.pop(name))) > 1:
-            raise JitError(f"{name} names {count} devices, and xe.jit runs on one", "xe.hlo.evaluate_replicated runs a module on several")
-    for name, instead in {"compiler_options": "the options of xe.compile", "abstracted_axes": "a function of one shape"}.items():
+            raise JitError(
+                f"{name} names {count} devices, and xe.jit runs on one",
+                "xe.hlo.evaluate_replicated runs a module on several",
+            )
+    for name, instead in {
+        "compiler_options": "the options of xe.compile",
+        "abstracted_axes": "a function of one shape",
+    }.items():
         if options.pop(name, None) is not None:
             raise JitError(f"{name} is an option of jax.jit that xe.jit has not", f"use {instead}")
     return tuple(donated)
@@ -289,14 +365,22 @@ def _parameter_names(function: Callable[..., Any]) -> list[str]:
     """Of those that have a position."""
     try:
         parameters = inspect.signature(function).parameters
-        return [name for name, p in parameters.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        return [
+            name
+            for name, p in parameters.items()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
     except (TypeError, ValueError):
         return []
 
 
 def _is_key(jax: Any, leaf: Any) -> bool:
     kind = getattr(leaf, "dtype", None)
-    return kind is not None and not isinstance(leaf, np.ndarray) and bool(jax.dtypes.issubdtype(kind, jax.dtypes.prng_key))
+    return (
+        kind is not None
+        and not isinstance(leaf, np.ndarray)
+        and bool(jax.dtypes.issubdtype(kind, jax.dtypes.prng_key))
+    )
 
 
 def _abstract(jax: Any, leaf: Any) -> tuple[Any, ...]:
@@ -306,14 +390,20 @@ def _abstract(jax: Any, leaf: Any) -> tuple[Any, ...]:
 
 
 def _aval(jax: Any, leaf: Any) -> Any:
-    if hasattr(leaf, "shape") and hasattr(leaf, "dtype") and not isinstance(leaf, np.ndarray | np.generic):
+    if (
+        hasattr(leaf, "shape")
+        and hasattr(leaf, "dtype")
+        and not isinstance(leaf, np.ndarray | np.generic)
+    ):
         return getattr(leaf, "aval", leaf)
     return jax.api_util.shaped_abstractify(leaf)
 
 
 def _specification(jax: Any, leaf: Any) -> Any:
     aval = _aval(jax, leaf)
-    return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=bool(getattr(aval, "weak_type", False)))
+    return jax.ShapeDtypeStruct(
+        aval.shape, aval.dtype, weak_type=bool(getattr(aval, "weak_type", False))
+    )
 
 
 def _with_keys(jax: Any, made: list[Any], program: JaxProgram) -> list[Any]:
@@ -327,8 +417,17 @@ def _native_calls(session: Session, program: JaxProgram) -> NativeCalls | None:
     executable = session.executable
     if not isinstance(executable, CpuExecutable) or executable.program.evaluator_steps:
         return None
-    shapes = [*session.signature.leaf_shapes, *[leaf for _, leaf in session.signature.result.leaves()]]
-    if any(not s.is_array or (s.element_type.bits < 8 and not s.element_type.is_pred) for s in shapes):
+    shapes = [
+        *session.signature.leaf_shapes,
+        *[leaf for _, leaf in session.signature.result.leaves()],
+    ]
+    if any(
+        not s.is_array or (s.element_type.bits < 8 and not s.element_type.is_pred) for s in shapes
+    ):
         return None
     calls = executable.native_calls()
-    return calls if calls is not None and calls.written <= {taken for _, taken in calls.results} else None
+    return (
+        calls
+        if calls is not None and calls.written <= {taken for _, taken in calls.results}
+        else None
+    )

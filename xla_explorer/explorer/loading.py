@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 
-from xla_explorer.explorer.sessions.loading import checked_path, in_explicit_precision, module_of_file, saved_module
+from xla_explorer.explorer.sessions.loading import (
+    checked_path,
+    in_explicit_precision,
+    module_of_file,
+    saved_module,
+)
 from xla_explorer.explorer.xla_dump import XlaDump
 from xla_explorer.hlo.module import HloModule
 
 
-def load(path: str | os.PathLike[str], *, function: str | None = None, mixed_precision: bool = False) -> HloModule | XlaDump:
+def load(
+    path: str | os.PathLike[str], *, function: str | None = None, mixed_precision: bool = False
+) -> HloModule | XlaDump:
     """Read a module from a file.
 
     HLO text (`.hlo`, `.txt`), HLO protos (`.hlo.pb`: HloModuleProto, HloProto, HloSnapshot), StableHLO or MHLO (`.mlir` as text; bytecode

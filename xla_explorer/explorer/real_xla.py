@@ -49,7 +49,10 @@ __all__ = [
 ]  # fmt: skip
 
 _ROUNDS = 5
-_READ = ("dot-library-rewriter", "fusion")  # of XLA's dump: what tells why a kernel was fused as it was, and by which pass
+_READ = (
+    "dot-library-rewriter",
+    "fusion",
+)  # of XLA's dump: what tells why a kernel was fused as it was, and by which pass
 _MOST_RECORDED = 5  # runs: thousands of events each, which are alike
 _RECORDED_US = 5e6  # of recorded runs together
 _SECONDS_OF_ROUNDS = 8.0
@@ -126,7 +129,9 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
     >>> xe.xla.why_slow(jax.grad(loss), weights, batch)  # doctest: +SKIP
     """
     module, leaves = given(program, arrays, keywords)
-    with ThreadPoolExecutor(1) as beside:  # XLA works in a process of its own, and waiting for it takes no processor
+    with ThreadPoolExecutor(
+        1
+    ) as beside:  # XLA works in a process of its own, and waiting for it takes no processor
         theirs = beside.submit(copy_context().run, _compiled_by_xla, module)
         placed = _ours(module, leaves)
         session = theirs.result()
@@ -137,7 +142,9 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
     theirs_us: list[float] = []
     ours_us: list[float] = []
     each = timed_each_round(float(recorded.runs()["wall_us"].median()), repeats)
-    for _ in enough_rounds(clock.monotonic):  # in turns, so that a change of the machine's pace meets both
+    for _ in enough_rounds(
+        clock.monotonic
+    ):  # in turns, so that a change of the machine's pace meets both
         theirs_us += executable.time(leaves, each)
         if placed is not None:
             ours_us += _timed(placed, leaves, each)
@@ -147,8 +154,17 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
         replay = None
     ours = float(np.median(ours_us)) if ours_us else None
     page = WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), ours)
-    page.advice, page.without_gain = try_flags(page.advice, module, executable, leaves, each * _ROUNDS)
-    page.notes += [note for note in (measured_on_one(module), as_called(program, arrays, keywords, module, page.run_us)) if note]
+    page.advice, page.without_gain = try_flags(
+        page.advice, module, executable, leaves, each * _ROUNDS
+    )
+    page.notes += [
+        note
+        for note in (
+            measured_on_one(module),
+            as_called(program, arrays, keywords, module, page.run_us),
+        )
+        if note
+    ]
     return page
 
 
@@ -244,7 +260,9 @@ def _donated(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any])
     if is_stage(program) or not callable(program) or not hasattr(program, "lower"):
         return []
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Some donated buffers were not usable")  # the answer says so itself
+        warnings.filterwarnings(
+            "ignore", message="Some donated buffers were not usable"
+        )  # the answer says so itself
         lowered = program.lower(*arrays, **keywords)
     lowered = jaxs_stage(lowered)
     if not hasattr(lowered, "args_info"):
@@ -255,7 +273,9 @@ def _donated(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any])
     return [kept.index(number) for number in given_away if number in kept]
 
 
-def _on_xla(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Session, list[Any]]:
+def _on_xla(
+    program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> tuple[Session, list[Any]]:
     """(the compile by real XLA, the leaves that its parameters take)."""
     module, leaves = given(program, arrays, keywords)
     return _compiled_by_xla(module), leaves
@@ -285,4 +305,6 @@ def _recorded(session: Session, leaves: list[Any], repeats: int) -> XlaProfile:
     """Recorded runs, without the first: it is slower, since the recorder begins with it."""
     events = _xla(session).record(leaves, repeats + 1)
     later = [event for event in events if event.run != events[0].run]
-    return XlaProfile(session.source.name, later or events, lambda name, number: session.module, session)
+    return XlaProfile(
+        session.source.name, later or events, lambda name, number: session.module, session
+    )

@@ -114,7 +114,10 @@ class RecordedModules(Report):
             program = self._profile.program(*candidate)
             if program is not None and program.module is not None:
                 alike = prints.get(_fingerprint(program.module), [])
-                chosen = next((one for one in alike if one.number == candidate[1]), alike[0] if alike else None)
+                chosen = next(
+                    (one for one in alike if one.number == candidate[1]),
+                    alike[0] if alike else None,
+                )
                 if chosen is not None:
                     alike.remove(chosen)
                     found[f"dump-{chosen.number}"] = candidate
@@ -124,7 +127,9 @@ class RecordedModules(Report):
         """The compile of a module by its key, with the times of a profile where it has any."""
         row = next((row for row in self.rows if row.key == key), None)
         if row is None:
-            raise NothingRecordedError(f"{self.name} has no module {key!r}", "choose from the list of modules")
+            raise NothingRecordedError(
+                f"{self.name} has no module {key!r}", "choose from the list of modules"
+            )
         if key.startswith("dump-") and self._dump is not None:
             session = dumped_session(self._dump.module(int(key.removeprefix("dump-"))))
         else:
@@ -135,7 +140,11 @@ class RecordedModules(Report):
 
     def _profiled(self, row: ModuleRow, key: str) -> Session:
         number = key.split("-")[1]
-        program = self._profile.program(row.name, int(number) if number else None) if self._profile is not None else None
+        program = (
+            self._profile.program(row.name, int(number) if number else None)
+            if self._profile is not None
+            else None
+        )
         module = program.module if program is not None else None
         if module is None:
             hint = "put the folder of its dump beside the profile"
@@ -145,12 +154,18 @@ class RecordedModules(Report):
     def _times_of(self, key: str, module: HloModule) -> XlaProfile:
         assert self._profile is not None
         program = self._program_of[key]
-        events = [event for event in self._profile.kernels if (event.module, event.program) == program]
+        events = [
+            event for event in self._profile.kernels if (event.module, event.program) == program
+        ]
         return XlaProfile(program[0], events, lambda name, number: module)
 
     def headline(self) -> str:
         """How many modules, and what they come from."""
-        found = [word for word, there in (("a dump", self._dump), ("a profile", self._profile)) if there is not None]
+        found = [
+            word
+            for word, there in (("a dump", self._dump), ("a profile", self._profile))
+            if there is not None
+        ]
         return f"{self.name}: {len(self.rows)} modules of {' and '.join(found)}"
 
     def blocks(self) -> Blocks:
@@ -195,18 +210,39 @@ def _profile(path: Path) -> RecordedProfile | None:
 def _of_one_module(module: HloModule, name: str) -> Session:
     stages = [DumpedStage("", "as XLA compiled it", module.snapshot(), Path(f"{name}.hlo"))]
     trace = dumped_trace(stages, module)
-    why = Reason("profile-only", "this module is from a profile: it can be looked at, there is nothing to run", {"module": name})
-    return Session(module, DUMP, CompileOptions(), trace, CompileResult(trace, None, {}, None, {}, why), None, "", {})
+    why = Reason(
+        "profile-only",
+        "this module is from a profile: it can be looked at, there is nothing to run",
+        {"module": name},
+    )
+    return Session(
+        module,
+        DUMP,
+        CompileOptions(),
+        trace,
+        CompileResult(trace, None, {}, None, {}, why),
+        None,
+        "",
+        {},
+    )
 
 
 def join_times(session: Session, profile: XlaProfile) -> None:
     """Make XLA's recorded times the session's last profile, so that kernels, roofline and timeline show them."""
-    from xla_explorer.explorer.measures.profile_frame import ProfileFrame  # start-up time: it loads pandas
+    from xla_explorer.explorer.measures.profile_frame import (
+        ProfileFrame,
+    )  # start-up time: it loads pandas
 
     cost = module_cost(session.module)
     walls = profile.runs()["wall_us"].tolist()
     median, iqr = spread(walls)
-    blank: dict[str, Any] = {"cycles": None, "intensity": None, "roofline_share": None, "line": "", "instruction": None}
+    blank: dict[str, Any] = {
+        "cycles": None,
+        "intensity": None,
+        "roofline_share": None,
+        "line": "",
+        "instruction": None,
+    }
     rows = [
         {**blank, "kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "XLA", "n": len(walls), "median_us": median, "iqr_us": iqr,
          "bytes": int(cost.bytes_accessed), "flops": int(cost.flops), "GB/s": cost.bytes_accessed / median / 1e3 if median else None}

@@ -66,4 +66,13 @@ def search_fusion(
     'FusionSearch'
     """
     base = module if isinstance(module, Session) else compile(module, backend)
-    return search(base, *arrays, strategy=strategy, trials=trials, width=width, repeats=repeats, seed=seed, progress=progress)
+    return search(
+        base,
+        *arrays,
+        strategy=strategy,
+        trials=trials,
+        width=width,
+        repeats=repeats,
+        seed=seed,
+        progress=progress,
+    )

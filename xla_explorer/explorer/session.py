@@ -100,11 +100,19 @@ class Session(Compilation):
             kernels whose writer chose the vectors, or left them to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for
             rewrite rules. All but rules without.
         """
-        frame = decisions_frame(self.passes.record, self.passes.lineage, kind, further_decisions(self, kind), self.backend)
+        frame = decisions_frame(
+            self.passes.record,
+            self.passes.lineage,
+            kind,
+            further_decisions(self, kind),
+            self.backend,
+        )
         if not len(frame):
             recorded = self.passes.journal is not None and self.passes.journal.events
             none = f"nothing was decided{f' of the kind {kind}' if kind else ''} in this compile"
-            frame.attrs["note"] = none if recorded else str(self._explorer_source_().reports.no_decisions())
+            frame.attrs["note"] = (
+                none if recorded else str(self._explorer_source_().reports.no_decisions())
+            )
         return frame
 
     def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:
@@ -128,7 +136,9 @@ class Session(Compilation):
     def explain(self) -> SessionAdvice: ...
     @overload
     def explain(self, instruction: str | int | HloInstruction) -> Explanation: ...
-    def explain(self, instruction: str | int | HloInstruction | None = None) -> Explanation | SessionAdvice:
+    def explain(
+        self, instruction: str | int | HloInstruction | None = None
+    ) -> Explanation | SessionAdvice:
         """Everything about one instruction: definition, line, decisions, history, code, buffer, time. Without one: where the time of a run
         goes and what to try first, by rules, each with what it saw and the most that it can gain.
 
@@ -171,7 +181,16 @@ class Session(Compilation):
             Schedules of kernels, beside those that it was compiled with already: what `schedule` gives, or texts with a line
             `%kernel: split{j,16},vectorize{ji}` each. ScheduleError for what is not legal or names no kernel.
         """
-        return overridden(self, fuse, forbid, skip_rules, stop_after, passes, force, schedules_beside(self, schedules))
+        return overridden(
+            self,
+            fuse,
+            forbid,
+            skip_rules,
+            stop_after,
+            passes,
+            force,
+            schedules_beside(self, schedules),
+        )
 
     @was_property
     def overrides(self) -> Overrides:
@@ -197,10 +216,17 @@ class Session(Compilation):
         """
         other = other if other is not None else self.base
         if other is None:
-            raise XlaExplorerError("this session overrides no other", "name the session to compare with")
-        runs = all(session.result is not None and session.result.executable is not None for session in (self, other))
+            raise XlaExplorerError(
+                "this session overrides no other", "name the session to compare with"
+            )
+        runs = all(
+            session.result is not None and session.result.executable is not None
+            for session in (self, other)
+        )
         with working(f"comparing {self.source.name}"):
-            return compare_sessions(self, other, arrays or (random_arguments(self.source) if runs else ()), repeats)
+            return compare_sessions(
+                self, other, arrays or (random_arguments(self.source) if runs else ()), repeats
+            )
 
     def bisect(self, *arrays: Any) -> BisectionResult:
         """The first pass, then the first rewrite, after which the value differs from the evaluator's of the module as written.
@@ -277,14 +303,24 @@ class Session(Compilation):
         """
         name = "llvm-ir-optimized" if optimized else "llvm-ir"
         whole = stage_code(self, name, "llvm", f"session.llvm_ir({optimized})")
-        return CodeText(kernel_code(self, name, kernel), "llvm", f"session.llvm_ir({optimized}, kernel={kernel!r})") if kernel else whole
+        return (
+            CodeText(
+                kernel_code(self, name, kernel),
+                "llvm",
+                f"session.llvm_ir({optimized}, kernel={kernel!r})",
+            )
+            if kernel
+            else whole
+        )
 
     @property
     def llvm(self) -> Llvm:
         """What LLVM did: `.passes(kernel)`, `.remarks(*passes)`, `.inner_loops(kernel)`."""
         return Llvm(self)
 
-    def loops(self, kernel: str | int | None = None, schedule: str | None = None) -> CodeText | Loops:
+    def loops(
+        self, kernel: str | int | None = None, schedule: str | None = None
+    ) -> CodeText | Loops:
         """The loop nests of all kernels, or that of one as text. `session.kernels()` says which kernels there are.
 
         Parameters
@@ -322,7 +358,11 @@ class Session(Compilation):
 
     def assembly(self) -> CodeText:
         """Assembly of this machine; of `session.gpu()` SASS, line by line with its HLO, for which ptxas and nvdisasm must be there."""
-        return sass_code(self) if self.backend == "gpu" else stage_code(self, "assembly", "asm", "session.assembly()")
+        return (
+            sass_code(self)
+            if self.backend == "gpu"
+            else stage_code(self, "assembly", "asm", "session.assembly()")
+        )
 
     def ptx(self, **options: Any) -> CodeText:
         """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed.
@@ -387,7 +427,9 @@ class Session(Compilation):
         paths : bool, optional
             Keep absolute paths of this machine, of which else only the names of the files stay. None: what `xe.options.paths` says.
         """
-        return export_page(self._explorer_source_(), paths=defaults.paths if paths is None else paths)
+        return export_page(
+            self._explorer_source_(), paths=defaults.paths if paths is None else paths
+        )
 
     def save(self, path: str | Path, *, paths: bool | None = None) -> Path:
         """Write `to_html()` to a file and return the path.
@@ -400,7 +442,9 @@ class Session(Compilation):
             As for `to_html`.
         """
         with working(f"saving {self.source.name}"):
-            return save_page(self._explorer_source_(), path, paths=defaults.paths if paths is None else paths)
+            return save_page(
+                self._explorer_source_(), path, paths=defaults.paths if paths is None else paths
+            )
 
     def _explorer_source_(self) -> SessionSource:
         """What the widget, the static form and the exported page read."""

@@ -12,7 +12,11 @@ from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.compiler.pipeline.optimize import optimize as run_passes
 from xla_explorer.compiler.rewriting import Rule
 from xla_explorer.explorer.code.compile_flame import CompileFlame, flame_of_passes
-from xla_explorer.explorer.comparisons.pass_orders import changing_names, commuting_passes, searched_orders
+from xla_explorer.explorer.comparisons.pass_orders import (
+    changing_names,
+    commuting_passes,
+    searched_orders,
+)
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.page.questions_data import found_items
@@ -70,7 +74,10 @@ class Passes(RecordedPasses[Pass]):
     """What the passes did: `passes[0]` is the module as written, `passes[k]` what pass k made of it, `passes[-1]` the last one."""
 
     def __init__(
-        self, record: PassTrace, source_lines: SourceLines | None = None, source: Callable[[], ExplorerSource] | None = None
+        self,
+        record: PassTrace,
+        source_lines: SourceLines | None = None,
+        source: Callable[[], ExplorerSource] | None = None,
     ) -> None:
         super().__init__(record, Pass)
         self._source_lines, self._source = source_lines, source or partial(TraceSource, self)
@@ -85,7 +92,9 @@ class Passes(RecordedPasses[Pass]):
         """
         return self.lineage.sentences(self.find(instruction))
 
-    def applicable(self, instruction: str | int | HloInstruction, step: int | None = None) -> ApplicableRules:
+    def applicable(
+        self, instruction: str | int | HloInstruction, step: int | None = None
+    ) -> ApplicableRules:
         """The rules whose pattern fits an instruction, each with what it would make of it or the Reason why not.
 
         Parameters
@@ -108,7 +117,11 @@ class Passes(RecordedPasses[Pass]):
         step : int
             The number of the pass; 0 is the module as written.
         """
-        where = f"after pass {self[step].number}, {self[step].name}" if self[step].number else "as written"
+        where = (
+            f"after pass {self[step].number}, {self[step].name}"
+            if self[step].number
+            else "as written"
+        )
         return rule_trial(rule, self[step].snapshot, where)
 
     def effective(self, step: int = -1) -> pandas.DataFrame:
@@ -135,9 +148,13 @@ class Passes(RecordedPasses[Pass]):
         step : int
             The number of the pass; 0 is the module as written.
         """
-        return commuting_passes(self[step].module, names or changing_names(self), self.record.target)
+        return commuting_passes(
+            self[step].module, names or changing_names(self), self.record.target
+        )
 
-    def search_order(self, *names: str, step: int = 0, trials: int = 40, by: str = "bytes") -> pandas.DataFrame:
+    def search_order(
+        self, *names: str, step: int = 0, trials: int = 40, by: str = "bytes"
+    ) -> pandas.DataFrame:
         """Orders of passes, a row each that was tried, the best first: neighbours exchange places as long as that helps.
 
         `xe.compile(..., passes=order)` takes an order of the table.
@@ -153,13 +170,21 @@ class Passes(RecordedPasses[Pass]):
         by : str
             `bytes`, `flops` or `instructions` of the result (estimates).
         """
-        return searched_orders(self[step].module, names or changing_names(self), self.record.target, trials=trials, by=by)
+        return searched_orders(
+            self[step].module,
+            names or changing_names(self),
+            self.record.target,
+            trials=trials,
+            by=by,
+        )
 
     def provenance(self) -> Provenance:
         """Which instructions of the source, and which `file:line`, every instruction of the result came from; with the coverage."""
         return provenance(self, self._source_lines or SourceLines(self.module))
 
-    def value(self, instruction: str | int | HloInstruction, *arrays: Any, step: int = -1) -> TensorValue:
+    def value(
+        self, instruction: str | int | HloInstruction, *arrays: Any, step: int = -1
+    ) -> TensorValue:
         """The tensor of an instruction after a pass, by the evaluator: statistics, histogram, NaN, difference to the module as written.
 
         Parameters
@@ -197,7 +222,9 @@ class Passes(RecordedPasses[Pass]):
         step : int
             The number of the pass after which instructions are searched; -1 is the last.
         """
-        return wide_frame(found_items(self._source(), query, self[step].number), [*KEYS, "id", "step"])
+        return wide_frame(
+            found_items(self._source(), query, self[step].number), [*KEYS, "id", "step"]
+        )
 
     def callers(self, instruction: str | int | HloInstruction) -> pandas.DataFrame:
         """The chain of calls that an instruction came from, by the module's stack frames: file, function, line; the innermost first.
@@ -208,9 +235,19 @@ class Passes(RecordedPasses[Pass]):
             By name, id or itself.
         """
         frames = self[0].module.frames
-        records = [self.lineage.records[key] for key in self.lineage.origins(self.find(instruction)) if key in self.lineage.records]
-        stacks = [frames.stack(parse_metadata(r.metadata).stack_frame_id) for r in records] if frames is not None else []
-        return wide_frame(next((stack for stack in stacks if stack), []), ["file", "function", "line"])
+        records = [
+            self.lineage.records[key]
+            for key in self.lineage.origins(self.find(instruction))
+            if key in self.lineage.records
+        ]
+        stacks = (
+            [frames.stack(parse_metadata(r.metadata).stack_frame_id) for r in records]
+            if frames is not None
+            else []
+        )
+        return wide_frame(
+            next((stack for stack in stacks if stack), []), ["file", "function", "line"]
+        )
 
     def opcodes(self, *, change: bool = False) -> pandas.DataFrame:
         """How often each opcode stands in the module as written and after each pass that changed it.
@@ -248,7 +285,10 @@ class Passes(RecordedPasses[Pass]):
             Also the rules that no instruction was asked for; those that never act in a corpus are dead.
         """
         sources = [getattr(other, "source", None) for other in others]
-        modules = [s if isinstance(s, HloModule) else as_module(other) for s, other in zip(sources, others, strict=True)]
+        modules = [
+            s if isinstance(s, HloModule) else as_module(other)
+            for s, other in zip(sources, others, strict=True)
+        ]
         return rule_times(self, modules, idle=idle)
 
 
@@ -317,7 +357,9 @@ class Trace:
 
     # -- old names -----------------------------------------------------------------------------------------------------
     def __len__(self) -> int:
-        warn_renamed("len(trace)", "len(trace.steps), or len(trace.passes) with the module as written")
+        warn_renamed(
+            "len(trace)", "len(trace.steps), or len(trace.passes) with the module as written"
+        )
         return len(self.steps)
 
     if not TYPE_CHECKING:  # a type checker sees no old names
@@ -338,7 +380,9 @@ class Trace:
 
 
 def _old_graph(passes: Passes, index: int = -1, around: Any = None, radius: int = 2) -> Graph:
-    return passes[passes.record.step_at(index).number if passes.record.steps else 0].graph(around, radius)
+    return passes[passes.record.step_at(index).number if passes.record.steps else 0].graph(
+        around, radius
+    )
 
 
 def _old_text_diff(passes: Passes, index: int, context_lines: int = 3) -> CodeText:
@@ -349,20 +393,44 @@ _FIRST = "where 1 is the first pass"
 OLD_NAMES = {
     **{
         name: Renamed(f"passes.{name}", attrgetter(f"passes.{name}"))
-        for name in ("applicable", "changed", "error", "find", "history", "hot_rules", "journal", "lineage", "seconds")
+        for name in (
+            "applicable",
+            "changed",
+            "error",
+            "find",
+            "history",
+            "hot_rules",
+            "journal",
+            "lineage",
+            "seconds",
+        )
     },
     "at": Renamed(f"passes[k].module, {_FIRST}", lambda trace: trace.passes.record.at),
-    "changed_ids": Renamed("passes[k].known_diff", lambda trace: lambda step: trace.passes[step].known_diff),
+    "changed_ids": Renamed(
+        "passes[k].known_diff", lambda trace: lambda step: trace.passes[step].known_diff
+    ),
     "lines": Renamed("passes[k].lines", lambda trace: lambda step: trace.passes[step].lines),
-    "picture": Renamed("passes[k].picture()", lambda trace: lambda step, **options: trace.passes[step].picture(**options)),
-    "snapshot": Renamed("passes[k].snapshot", lambda trace: lambda step: trace.passes[step].snapshot),
+    "picture": Renamed(
+        "passes[k].picture()",
+        lambda trace: lambda step, **options: trace.passes[step].picture(**options),
+    ),
+    "snapshot": Renamed(
+        "passes[k].snapshot", lambda trace: lambda step: trace.passes[step].snapshot
+    ),
     "before": Renamed(f"passes[k].before, {_FIRST}", lambda trace: trace.passes.record.before),
     "diff": Renamed(f"passes[k].diff, {_FIRST}", lambda trace: trace.passes.record.diff),
     "explorer_source": Renamed("explore()", lambda trace: trace._explorer_source_()),
-    "graph": Renamed(f"passes[k].graph(), {_FIRST}", lambda trace: partial(_old_graph, trace.passes)),
+    "graph": Renamed(
+        f"passes[k].graph(), {_FIRST}", lambda trace: partial(_old_graph, trace.passes)
+    ),
     "step": Renamed("passes.named(name).step", lambda trace: trace.passes.record.step),
-    "text_diff": Renamed(f"passes[k].text_diff(), {_FIRST}", lambda trace: partial(_old_text_diff, trace.passes)),
-    "to_frame": Renamed("passes.to_frame(), whose first row is the module as written", lambda trace: trace.passes.record.to_frame),
+    "text_diff": Renamed(
+        f"passes[k].text_diff(), {_FIRST}", lambda trace: partial(_old_text_diff, trace.passes)
+    ),
+    "to_frame": Renamed(
+        "passes.to_frame(), whose first row is the module as written",
+        lambda trace: trace.passes.record.to_frame,
+    ),
 }
 
 
@@ -423,4 +491,10 @@ def optimize(
     if verify:
         check(source)
     with working(f"passes of {source.name}"):
-        return Trace(Passes(run_passes(source, passes, journal, verify=verify, keep_errors=keep_errors, **options)))
+        return Trace(
+            Passes(
+                run_passes(
+                    source, passes, journal, verify=verify, keep_errors=keep_errors, **options
+                )
+            )
+        )

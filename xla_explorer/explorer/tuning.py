@@ -10,7 +10,12 @@ from xla_explorer.explorer.sessions.progress import working
 
 
 def tune(
-    module: ModuleLike | Session, kernel: str | int | None = None, *, budget: float = 8.0, tried: int = 6, cache: bool = True
+    module: ModuleLike | Session,
+    kernel: str | int | None = None,
+    *,
+    budget: float = 8.0,
+    tried: int = 6,
+    cache: bool = True,
 ) -> Tuned[Session]:
     """Search schedules of loop nests: ranked by the estimate, the first few compiled, checked, and timed in turns with the default kernel.
 

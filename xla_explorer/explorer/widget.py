@@ -29,7 +29,10 @@ class ExplorerView(Protocol):
 def widget_of(source: ExplorerSource, **options: Any) -> ExplorerView:
     """The explorer widget of an `ExplorerSource`. XlaExplorerError without the package anywidget."""
     if importlib.util.find_spec("anywidget") is None:
-        raise XlaExplorerError("the widget needs the package anywidget, which is not installed", "pip install anywidget")
+        raise XlaExplorerError(
+            "the widget needs the package anywidget, which is not installed",
+            "pip install anywidget",
+        )
     widget = importlib.import_module("xla_explorer.notebook.explorer_widget").ExplorerWidget
     check_keywords("the widget has no", options, list(inspect.signature(widget).parameters)[1:])
     made: ExplorerView = widget(source, **options)

@@ -61,7 +61,9 @@ class XlaDump(Report):
 
     __getitem__ = session
 
-    def compile(self, name: str | int | None = None, backend: str = "cpu", **options: Any) -> Session:
+    def compile(
+        self, name: str | int | None = None, backend: str = "cpu", **options: Any
+    ) -> Session:
         """Our own compile of a module as XLA got it. It has what a dump lacks: decisions, their reasons and costs, what-ifs. XLA's
         result, where it was dumped, stands `beside` it: each fusion decision says what XLA did with the same pair.
 
@@ -71,7 +73,9 @@ class XlaDump(Report):
         dumped = self.folder.module(name)
         before = dumped.before or next((p.path for p in dumped.passes), dumped.after)
         if before is None:
-            raise DumpError(f"{dumped.name} has no HLO text in the dump", "dump with --xla_dump_hlo_as_text")
+            raise DumpError(
+                f"{dumped.name} has no HLO text in the dump", "dump with --xla_dump_hlo_as_text"
+            )
         source = load_module(before)
         ours = compile_module(source, backend=backend, **options)
         if dumped.after is not None and dumped.after != before:
@@ -107,7 +111,10 @@ class XlaDump(Report):
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(Session, name):
-            raise NotThereError(f"a dump of several modules has no {name}", f"a session has: dump.session().{name}, or dump[NAME].{name}")
+            raise NotThereError(
+                f"a dump of several modules has no {name}",
+                f"a session has: dump.session().{name}, or dump[NAME].{name}",
+            )
         raise AttributeError(f"'XlaDump' object has no attribute {name!r}")
 
     def __len__(self) -> int:
@@ -119,7 +126,10 @@ class XlaDump(Report):
 
     def blocks(self) -> Blocks:
         """The modules with the most dumped files."""
-        rows = [(m.number, m.name, m.hlo_files, len(m.llvm)) for m in sorted(self.folder, key=lambda m: -m.hlo_files)[:40]]
+        rows = [
+            (m.number, m.name, m.hlo_files, len(m.llvm))
+            for m in sorted(self.folder, key=lambda m: -m.hlo_files)[:40]
+        ]
         note = f"{len(self) - len(rows)} more in .modules" if len(self) > len(rows) else ""
         yield Table(["number", "name", "HLO files", "LLVM files"], rows, note=note)
 
@@ -131,6 +141,10 @@ def dumped_session(dumped: DumpedModule) -> Session:
         trace = dumped_trace(stages, module)
     source = HloModule.from_snapshot(stages[0].snapshot)
     source.filename = stages[0].path.name
-    why = Reason("dump-only", "this is a dump that XLA wrote: it can be looked at, there is nothing to run", {"module": dumped.name})
+    why = Reason(
+        "dump-only",
+        "this is a dump that XLA wrote: it can be looked at, there is nothing to run",
+        {"module": dumped.name},
+    )
     result = CompileResult(trace, None, dumped_stages(dumped, source, module), None, {}, why)
     return Session(source, DUMP, CompileOptions(), trace, result, None, "", {})

@@ -23,7 +23,9 @@ from xla_explorer.foundation.messages import receive_unread, write
 from xla_explorer.foundation.plain_data import Message, PlainDataError, packed
 
 _LAST_WORDS: Final = 300  # characters
-_CHECK: Final = re.compile(r"^F\d{4}\b|\bCheck failed\b|\bRET_CHECK\b|\bAssertion\b.*\bfailed\b|\bLLVM ERROR:|^error: ")
+_CHECK: Final = re.compile(
+    r"^F\d{4}\b|\bCheck failed\b|\bRET_CHECK\b|\bAssertion\b.*\bfailed\b|\bLLVM ERROR:|^error: "
+)
 _STACK: Final = re.compile(
     r"\s*(?:@\s+0x|\*\*\*|#\d+\s|PC:|Fatal Python error|Current thread|Thread 0x|File \"|Extension modules:|<no Python frame>)"
 )
@@ -42,7 +44,11 @@ class ChildEndedError(Exception):
         """`crashed with SIGSEGV`, or `ended its process with exit code 3`."""
         if self._how:
             return self._how
-        return f"crashed with {signal.Signals(-self.code).name}" if self.code < 0 else f"ended its process with exit code {self.code}"
+        return (
+            f"crashed with {signal.Signals(-self.code).name}"
+            if self.code < 0
+            else f"ended its process with exit code {self.code}"
+        )
 
     @property
     def last_words(self) -> str:
@@ -55,7 +61,9 @@ class ChildEndedError(Exception):
 
         A check that failed says more than what is printed behind it: the stack, and Python's own report."""
         check = next((line for line in self.said if _CHECK.search(line)), None)
-        told = check or next((line for line in reversed(self.said) if line.strip() and not _STACK.match(line)), "")
+        told = check or next(
+            (line for line in reversed(self.said) if line.strip() and not _STACK.match(line)), ""
+        )
         return told.strip()[:_LAST_WORDS]
 
 
@@ -65,16 +73,26 @@ class MessagingChild:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the process)
         self._ended: ChildEndedError | None = None
-        self._closing = threading.RLock()  # whoever leaves may close it while another thread waits for its answer
+        self._closing = (
+            threading.RLock()
+        )  # whoever leaves may close it while another thread waits for its answer
         # A session of its own: a notebook's interrupt goes to the kernel's whole process group. Who waits for the child ends it.
         # No buffers: a buffered stream has a lock, and Python aborts when it ends while a thread that reads or writes holds that.
         self._process = subprocess.Popen(
-            command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment, start_new_session=True
+            command,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=environment,
+            start_new_session=True,
         )
         self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[Message | PlainDataError | None] = queue.SimpleQueue()
         streams = self._process.stdin, self._process.stdout
-        threading.Thread(target=_converse, args=(self._requests, self._answers, *streams), daemon=True).start()
+        threading.Thread(
+            target=_converse, args=(self._requests, self._answers, *streams), daemon=True
+        ).start()
         self._end = weakref.finalize(self, _end, self._process, self._requests)
 
     @property
@@ -105,9 +123,13 @@ class MessagingChild:
             except queue.Empty:
                 self.close()
                 raise TimeoutError(f"was still at it after {timeout:g} s and was ended") from None
-            except PlainDataError as problem:  # it lost its senses: nothing more that it says counts
+            except (
+                PlainDataError
+            ) as problem:  # it lost its senses: nothing more that it says counts
                 self.close()
-                raise ChildEndedError(self._process.returncode, [], f"gave an answer that cannot be read ({problem})") from None
+                raise ChildEndedError(
+                    self._process.returncode, [], f"gave an answer that cannot be read ({problem})"
+                ) from None
             except BaseException:  # Ctrl-C: what runs there must not run on
                 self.close()
                 raise
@@ -117,7 +139,9 @@ class MessagingChild:
 
     def close(self) -> ChildEndedError:
         """End it, if it still runs. How it ended."""
-        if sys.is_finalizing():  # other threads have stopped where they were: one that held a lock holds it for ever
+        if (
+            sys.is_finalizing()
+        ):  # other threads have stopped where they were: one that held a lock holds it for ever
             _kill(self._process)
             return self._ended or ChildEndedError(-signal.SIGKILL, [])
         with self._closing:
@@ -125,13 +149,18 @@ class MessagingChild:
                 self._end()
                 code = self._process.wait()
                 self._errors.seek(0)
-                self._ended = ChildEndedError(code, self._errors.read().decode(errors="replace").strip().splitlines())
+                self._ended = ChildEndedError(
+                    code, self._errors.read().decode(errors="replace").strip().splitlines()
+                )
                 self._errors.close()
             return self._ended
 
 
 def _converse(
-    requests: queue.SimpleQueue[Any], answers: queue.SimpleQueue[Message | PlainDataError | None], wanted: BinaryIO, given: BinaryIO
+    requests: queue.SimpleQueue[Any],
+    answers: queue.SimpleQueue[Message | PlainDataError | None],
+    wanted: BinaryIO,
+    given: BinaryIO,
 ) -> None:
     """Write each request, read its answer; in a thread of its own, so that a child which does not even read meets the deadline."""
     with wanted, given:

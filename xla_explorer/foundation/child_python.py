@@ -17,13 +17,60 @@ _HOME: Final = str(Path(__file__).resolve().parents[2])
 _START: Final = "xla_explorer.foundation.child_start"
 
 # What programs need to find their files, libraries and settings. Everything else (tokens, passwords, addresses) stays here.
-_NAMES: Final = frozenset({
-    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "VIRTUAL_ENV", "CONDA_PREFIX",
-    "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "NUMBER_OF_PROCESSORS",
-})
+_NAMES: Final = frozenset(
+    {
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "TMPDIR",
+        "TEMP",
+        "TMP",
+        "VIRTUAL_ENV",
+        "CONDA_PREFIX",
+        "SYSTEMROOT",
+        "SYSTEMDRIVE",
+        "WINDIR",
+        "COMSPEC",
+        "PATHEXT",
+        "APPDATA",
+        "LOCALAPPDATA",
+        "USERPROFILE",
+        "NUMBER_OF_PROCESSORS",
+    }
+)
 _BEGINNINGS: Final = (
-    "LC_", "LD_", "DYLD_", "XDG_", "XLA_", "JAX_", "TF_", "LLVM_", "OMP_", "KMP_", "GOMP_", "OPENBLAS_", "MKL_", "BLIS_", "MALLOC_",
-    "GLIBC_", "CUDA_", "NVIDIA_", "HIP_", "ROCR_", "QEMU_", "ASAN_", "UBSAN_", "LSAN_", "TSAN_", "COVERAGE_", "COV_CORE_", "PYTHON",
+    "LC_",
+    "LD_",
+    "DYLD_",
+    "XDG_",
+    "XLA_",
+    "JAX_",
+    "TF_",
+    "LLVM_",
+    "OMP_",
+    "KMP_",
+    "GOMP_",
+    "OPENBLAS_",
+    "MKL_",
+    "BLIS_",
+    "MALLOC_",
+    "GLIBC_",
+    "CUDA_",
+    "NVIDIA_",
+    "HIP_",
+    "ROCR_",
+    "QEMU_",
+    "ASAN_",
+    "UBSAN_",
+    "LSAN_",
+    "TSAN_",
+    "COVERAGE_",
+    "COV_CORE_",
+    "PYTHON",
 )
 _NEVER: Final = frozenset({"PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT"})
 
@@ -38,12 +85,16 @@ def code_command(code: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-c", code, *arguments]
 
 
-def child_command(module: str, *arguments: str, tied: bool = False, bare: bool = False) -> list[str]:
+def child_command(
+    module: str, *arguments: str, tied: bool = False, bare: bool = False
+) -> list[str]:
     """A process of ours that runs `main()` of a module, confined, and ends when this one does (see `child_start`).
 
     tied: it may end with the thread that starts it. bare: it starts without Python's `site`, which takes a third of the time."""
     # The kernel ends a child with the thread that started it; only the main thread is sure to live as long as the process.
-    starter = "process" if tied or threading.current_thread() is threading.main_thread() else "thread"
+    starter = (
+        "process" if tied or threading.current_thread() is threading.main_thread() else "thread"
+    )
     command = python_command(_START, module, str(os.getpid()), starter, *arguments)
     return [command[0], "-S", *command[1:]] if bare else command
 
@@ -57,14 +108,20 @@ def foreign_command(python: str, module: str) -> list[str]:
         f"s = u.spec_from_file_location('xla_explorer', {os.path.join(place, '__init__.py')!r}, submodule_search_locations=[{place!r}]); "
         "m = sys.modules['xla_explorer'] = u.module_from_spec(s); s.loader.exec_module(m)"
     )
-    start = f"{ours}; import runpy; runpy.run_module({_START!r}, run_name='__main__', alter_sys=True)"
+    start = (
+        f"{ours}; import runpy; runpy.run_module({_START!r}, run_name='__main__', alter_sys=True)"
+    )
     return [python, "-c", start, module, str(os.getpid()), "thread"]
 
 
 def foreign_environment(**settings: str) -> dict[str, str]:
     """The environment of a process of another Python environment: without what leads to the packages of this one."""
     left_out = ("PYTHON", "VIRTUAL_ENV", "CONDA_")
-    return {name: value for name, value in child_environment(**settings).items() if not name.startswith(left_out)}
+    return {
+        name: value
+        for name, value in child_environment(**settings).items()
+        if not name.startswith(left_out)
+    }
 
 
 def child_environment(also: Iterable[str] = (), **settings: str) -> dict[str, str]:
@@ -75,8 +132,10 @@ def child_environment(also: Iterable[str] = (), **settings: str) -> dict[str, st
     """
     wanted = frozenset(also)
     found = {
-        name: value for name, value in os.environ.items()
-        if name in wanted or (name not in _NEVER and (name in _NAMES or name.startswith(_BEGINNINGS)))
+        name: value
+        for name, value in os.environ.items()
+        if name in wanted
+        or (name not in _NEVER and (name in _NAMES or name.startswith(_BEGINNINGS)))
     }
     # In the order of this process: where the package is installed beside others, one of them may be named like a standard module.
     paths = [path for path in sys.path if path]

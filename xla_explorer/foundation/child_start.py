@@ -52,12 +52,18 @@ def confine() -> None:
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     libc = _libc()
     unshare = getattr(libc, "unshare", None)
-    if unshare is None or unshare(_CLONE_NEWNET) == 0:  # who administers the system needs no users of its own
+    if (
+        unshare is None or unshare(_CLONE_NEWNET) == 0
+    ):  # who administers the system needs no users of its own
         return
     user, group = os.geteuid(), os.getegid()
     if unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
         return
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
         with contextlib.suppress(OSError), open(f"/proc/self/{name}", "w") as file:
             file.write(text)
     # The namespace gave this process every capability within it, of which it needs none.
@@ -71,7 +77,9 @@ def _libc() -> Any:
 
 def _prctl(option: int, value: int) -> None:
     with contextlib.suppress(OSError, AttributeError):
-        _libc().prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0))
+        _libc().prctl(
+            option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)
+        )
 
 
 def main() -> None:

@@ -66,7 +66,13 @@ class Decision(NamedTuple):
 
     @cleaned
     def __str__(self) -> str:
-        tail = f": {self.code}: {self.message}" if self.code else f": {self.message}" if self.message else ""
+        tail = (
+            f": {self.code}: {self.message}"
+            if self.code
+            else f": {self.message}"
+            if self.message
+            else ""
+        )
         return f"{self.kind} of {' and '.join(self.about)} {self.verdict}{tail}"
 
 
@@ -75,6 +81,8 @@ def verdict_of(accepted: bool) -> Verdict:
     return "accepted" if accepted else "refused"
 
 
-def each_once(subjects: Sequence[int], names: Sequence[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def each_once(
+    subjects: Sequence[int], names: Sequence[str]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Subjects and names, each once: an instruction may stand for itself and for its value."""
     return tuple(dict.fromkeys(subjects)), tuple(dict.fromkeys(names))

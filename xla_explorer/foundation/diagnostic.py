@@ -39,7 +39,9 @@ class SourceSpan:
 
     __slots__ = ("column", "end_column", "filename", "line", "line_text")
 
-    def __init__(self, filename: str, line: int, column: int, end_column: int, line_text: str) -> None:
+    def __init__(
+        self, filename: str, line: int, column: int, end_column: int, line_text: str
+    ) -> None:
         self.filename = filename
         self.line = line
         self.column = column
@@ -47,15 +49,22 @@ class SourceSpan:
         self.line_text = line_text
 
     @classmethod
-    def from_offset(cls, text: str, offset: int, length: int = 1, filename: str | None = None) -> SourceSpan:
+    def from_offset(
+        cls, text: str, offset: int, length: int = 1, filename: str | None = None
+    ) -> SourceSpan:
         """The span of `length` characters at a character offset; clipped to its line."""
         offset = max(0, min(offset, len(text)))
         start = text.rfind("\n", 0, offset) + 1
         end = text.find("\n", offset)
         line_text = text[start : end if end >= 0 else len(text)]
         column = offset - start + 1
-        return cls(filename or "<hlo>", text.count("\n", 0, offset) + 1, column,
-                   min(column + max(length, 1), max(len(line_text) + 1, column + 1)), line_text)
+        return cls(
+            filename or "<hlo>",
+            text.count("\n", 0, offset) + 1,
+            column,
+            min(column + max(length, 1), max(len(line_text) + 1, column + 1)),
+            line_text,
+        )
 
     def caret(self) -> str:
         """Three lines: `file:line:column`, the source line (cut to about 160 characters around the place), the caret."""

@@ -41,8 +41,13 @@ def read_file(path: str | os.PathLike[str], *, hint: str = "") -> bytes:
         raw = Path(path).read_bytes()
     except OSError as problem:
         raise FileReadError(f"cannot read {path}: {problem.strerror or problem}", hint) from None
-    except (ValueError, MemoryError) as problem:  # a name with a null byte; a file larger than the memory
-        raise FileReadError(f"cannot read {path}: {problem or 'it is larger than the memory'}", hint) from None
+    except (
+        ValueError,
+        MemoryError,
+    ) as problem:  # a name with a null byte; a file larger than the memory
+        raise FileReadError(
+            f"cannot read {path}: {problem or 'it is larger than the memory'}", hint
+        ) from None
     return unpacked_bytes(raw, str(path), hint=hint)
 
 
@@ -51,7 +56,11 @@ def _no_file(path: str | os.PathLike[str]) -> str:
 
     What a shell hands over, as in `run /dev/stdin` and `run <(command)`, has its writer already."""
     mode = os.stat(path).st_mode
-    if stat.S_ISREG(mode) or stat.S_ISDIR(mode) or os.fspath(path).startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/")):
+    if (
+        stat.S_ISREG(mode)
+        or stat.S_ISDIR(mode)
+        or os.fspath(path).startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/"))
+    ):
         return ""
     return "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
 
@@ -66,7 +75,9 @@ def unpacked_bytes(raw: bytes, name: str, *, hint: str = "") -> bytes:
         try:
             parts.append(stream.decompress(rest, most - size + 1))
         except zlib.error:
-            raise FileReadError(f"cannot read {name}: its compressed data is damaged", hint) from None
+            raise FileReadError(
+                f"cannot read {name}: its compressed data is damaged", hint
+            ) from None
         except MemoryError:
             raise _too_large(name, len(raw), most) from None
         size += len(parts[-1])
@@ -76,7 +87,10 @@ def unpacked_bytes(raw: bytes, name: str, *, hint: str = "") -> bytes:
             raise FileReadError(f"cannot read {name}: the compressed data ends in the middle", hint)
         rest = stream.unused_data.lstrip(b"\0")
         if rest and not rest.startswith(_GZIP):
-            raise FileReadError(f"cannot read {name}: the {len(rest)} bytes after the compressed data are not compressed", hint)
+            raise FileReadError(
+                f"cannot read {name}: the {len(rest)} bytes after the compressed data are not compressed",
+                hint,
+            )
     return b"".join(parts)
 
 
@@ -85,7 +99,10 @@ def _largest() -> int:
     if not given:
         return LARGEST_UNPACKED
     if not given.isdecimal() or int(given) == 0:
-        raise FileReadError(f"{LARGEST_VARIABLE}={given!r} must be a number of bytes above zero", "such as 4000000000")
+        raise FileReadError(
+            f"{LARGEST_VARIABLE}={given!r} must be a number of bytes above zero",
+            "such as 4000000000",
+        )
     return int(given)
 
 

@@ -52,7 +52,9 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     if mode is not None and not os.access(target, os.W_OK):
         open(target, "r+b").close()  # a rename would not ask: says that it must not be written
     try:
-        handle, beside = tempfile.mkstemp(prefix=f".{os.path.basename(target)[:40]}.", suffix=".part", dir=os.path.dirname(target))
+        handle, beside = tempfile.mkstemp(
+            prefix=f".{os.path.basename(target)[:40]}.", suffix=".part", dir=os.path.dirname(target)
+        )
     except PermissionError:
         if mode is None:
             raise
@@ -61,7 +63,11 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         return
     except FileNotFoundError:
         folder = os.path.dirname(target)
-        raise FileNotFoundError(errno.ENOENT, f"the folder {folder} must exist: create it first, to write", os.fspath(path)) from None
+        raise FileNotFoundError(
+            errno.ENOENT,
+            f"the folder {folder} must exist: create it first, to write",
+            os.fspath(path),
+        ) from None
     try:
         with os.fdopen(handle, "wb") as file:
             yield file

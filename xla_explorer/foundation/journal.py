@@ -45,12 +45,16 @@ class Level(enum.IntEnum):
         try:
             return cls[text.upper()]
         except KeyError:
-            raise JournalLevelError(f"unknown journal level {text!r}", "choose from off, passes, decisions, everything") from None
+            raise JournalLevelError(
+                f"unknown journal level {text!r}", "choose from off, passes, decisions, everything"
+            ) from None
 
 
 _OLD_KINDS: dict[str, tuple[str, Verdict]] = {
-    "allowed": ("decision", "accepted"), "denied": ("decision", "refused"),
-    "applied": ("rewrite", "accepted"), "refused": ("rewrite", "refused"),
+    "allowed": ("decision", "accepted"),
+    "denied": ("decision", "refused"),
+    "applied": ("rewrite", "accepted"),
+    "refused": ("rewrite", "refused"),
 }
 """What journals said that were saved before verdicts had one word."""
 
@@ -72,8 +76,15 @@ class Span:
 
     def to_json(self) -> dict[str, Any]:
         """The span as plain data."""
-        return {"span": self.id, "kind": self.kind, "name": self.name, "parent": self.parent, "seconds": self.seconds,
-                "changed": self.changed, "error": self.error}
+        return {
+            "span": self.id,
+            "kind": self.kind,
+            "name": self.name,
+            "parent": self.parent,
+            "seconds": self.seconds,
+            "changed": self.changed,
+            "error": self.error,
+        }
 
 
 class Event:
@@ -86,11 +97,34 @@ class Event:
     the pass was asked for it. forceable: whether a refusal only weighed what is faster, so that an override turns it.
     """
 
-    __slots__ = ("by", "checklist", "facts", "forceable", "kind", "names", "reason", "sequence", "span", "subjects", "verdict")
+    __slots__ = (
+        "by",
+        "checklist",
+        "facts",
+        "forceable",
+        "kind",
+        "names",
+        "reason",
+        "sequence",
+        "span",
+        "subjects",
+        "verdict",
+    )
 
-    def __init__(self, sequence: int, span: int, kind: str, by: str, subjects: tuple[int, ...], names: tuple[str, ...] = (),
-                 reason: Reason | None = None, facts: dict[str, Any] | None = None, verdict: Verdict | Literal[""] = "",
-                 checklist: tuple[Check, ...] = (), forceable: bool = False) -> None:
+    def __init__(
+        self,
+        sequence: int,
+        span: int,
+        kind: str,
+        by: str,
+        subjects: tuple[int, ...],
+        names: tuple[str, ...] = (),
+        reason: Reason | None = None,
+        facts: dict[str, Any] | None = None,
+        verdict: Verdict | Literal[""] = "",
+        checklist: tuple[Check, ...] = (),
+        forceable: bool = False,
+    ) -> None:
         self.sequence = sequence
         self.span = span
         self.kind = kind
@@ -125,10 +159,18 @@ class Event:
 
     def to_json(self) -> dict[str, Any]:
         """The event as plain data."""
-        return {"sequence": self.sequence, "span": self.span, "kind": self.kind, "verdict": self.verdict, "by": self.by,
-                "subjects": list(self.subjects), "names": list(self.names),
-                "reason": self.reason.to_json() if self.reason else None, "facts": self.facts,
-                **({"checklist": [list(check) for check in self.checklist]} if self.checklist else {})}
+        return {
+            "sequence": self.sequence,
+            "span": self.span,
+            "kind": self.kind,
+            "verdict": self.verdict,
+            "by": self.by,
+            "subjects": list(self.subjects),
+            "names": list(self.names),
+            "reason": self.reason.to_json() if self.reason else None,
+            "facts": self.facts,
+            **({"checklist": [list(check) for check in self.checklist]} if self.checklist else {}),
+        }
 
 
 class Journal:
@@ -169,13 +211,35 @@ class Journal:
             span.seconds = time.perf_counter() - span.started
             self._stack.pop()
 
-    def write(self, kind: str, by: str, subjects: tuple[int, ...], names: tuple[str, ...] = (), reason: Reason | None = None,
-              facts: dict[str, Any] | None = None, *, accepted: bool | None = None, checklist: tuple[Check, ...] = (),
-              forceable: bool = False) -> Event:
+    def write(
+        self,
+        kind: str,
+        by: str,
+        subjects: tuple[int, ...],
+        names: tuple[str, ...] = (),
+        reason: Reason | None = None,
+        facts: dict[str, Any] | None = None,
+        *,
+        accepted: bool | None = None,
+        checklist: tuple[Check, ...] = (),
+        forceable: bool = False,
+    ) -> Event:
         """Append one event to the innermost open span. accepted: how a `rewrite` or a `decision` ended."""
         verdict: Verdict | Literal[""] = "" if accepted is None else verdict_of(accepted)
         span = self._stack[-1] if self._stack else -1
-        event = Event(len(self.events), span, kind, by, subjects, names, reason, facts, verdict, checklist, forceable)
+        event = Event(
+            len(self.events),
+            span,
+            kind,
+            by,
+            subjects,
+            names,
+            reason,
+            facts,
+            verdict,
+            checklist,
+            forceable,
+        )
         self.events.append(event)
         return event
 
@@ -198,11 +262,18 @@ class Journal:
         for event in self.events:
             if event.is_rewrite:
                 counts.setdefault(event.by, [0, 0])[not event.acted] += 1
-        return sorted(((name, a, r) for name, (a, r) in counts.items()), key=lambda row: (-row[1], -row[2], row[0]))
+        return sorted(
+            ((name, a, r) for name, (a, r) in counts.items()),
+            key=lambda row: (-row[1], -row[2], row[0]),
+        )
 
     def to_json_lines(self) -> str:
         """One JSON object a line: the level, then spans, then events."""
-        rows = [{"level": self.level.name.lower()}, *[span.to_json() for span in self.spans], *[event.to_json() for event in self.events]]
+        rows = [
+            {"level": self.level.name.lower()},
+            *[span.to_json() for span in self.spans],
+            *[event.to_json() for event in self.events],
+        ]
         return "\n".join([json.dumps(row, default=str) for row in rows]) + "\n"
 
     @classmethod
@@ -216,19 +287,36 @@ class Journal:
                     why = row["reason"]
                     reason = Reason(why["code"], why["message"], why["facts"]) if why else None
                     about = tuple(row["subjects"]), tuple(row["names"])
-                    kind, verdict = _OLD_KINDS.get(row["kind"], (row["kind"], row.get("verdict", "")))
+                    kind, verdict = _OLD_KINDS.get(
+                        row["kind"], (row["kind"], row.get("verdict", ""))
+                    )
                     checks = tuple([Check(*check) for check in row.get("checklist", ())])
-                    event = Event(row["sequence"], row["span"], kind, row["by"], *about, reason, row["facts"], verdict, checks)
+                    event = Event(
+                        row["sequence"],
+                        row["span"],
+                        kind,
+                        row["by"],
+                        *about,
+                        reason,
+                        row["facts"],
+                        verdict,
+                        checks,
+                    )
                     journal.events.append(event)
                 elif "span" in row:
                     span = Span(row["span"], row["kind"], row["name"], row["parent"])
-                    span.seconds, span.changed, span.error = row["seconds"], row["changed"], row["error"]
+                    span.seconds, span.changed, span.error = (
+                        row["seconds"],
+                        row["changed"],
+                        row["error"],
+                    )
                     journal.spans.append(span)
                 else:
                     journal.level = Level.parse(row["level"])
             except (ValueError, KeyError, TypeError) as problem:
                 raise JournalFormatError(
-                    f"line {number} is not a line of a journal ({type(problem).__name__}: {problem})", "journal.save(path) writes one"
+                    f"line {number} is not a line of a journal ({type(problem).__name__}: {problem})",
+                    "journal.save(path) writes one",
                 ) from None
         return journal
 
@@ -250,7 +338,9 @@ class Journal:
 
     @cleaned
     def __repr__(self) -> str:
-        failed = f", failed in {self.errors[-1].name}: {self.errors[-1].error}" if self.errors else ""
+        failed = (
+            f", failed in {self.errors[-1].name}: {self.errors[-1].error}" if self.errors else ""
+        )
         return f"<Journal of {self.level.name.lower()}: {len(self.spans)} spans, {len(self.events)} events{failed}>"
 
     @cleaned

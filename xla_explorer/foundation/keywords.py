@@ -12,7 +12,9 @@ class UnknownOptionError(XlaExplorerError, TypeError):
     """A keyword that a call does not read."""
 
 
-def check_keywords(who: str, given: Iterable[str], known: Sequence[str], otherwise: str = "") -> None:
+def check_keywords(
+    who: str, given: Iterable[str], known: Sequence[str], otherwise: str = ""
+) -> None:
     """Check that each keyword is known.
 
     Parameters
@@ -43,4 +45,6 @@ def check_keywords(who: str, given: Iterable[str], known: Sequence[str], otherwi
         if name not in known:
             near = nearest(name, known, 1, 0.7)
             all_of_them = otherwise or f"options: {', '.join(known) or 'none'}"
-            raise UnknownOptionError(f"{who} option {name!r}", f"did you mean {near[0]!r}?" if near else all_of_them)
+            raise UnknownOptionError(
+                f"{who} option {name!r}", f"did you mean {near[0]!r}?" if near else all_of_them
+            )

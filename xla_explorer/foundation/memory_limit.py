@@ -43,5 +43,7 @@ def limit_memory(limit: int | None) -> None:
     except ImportError:
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = hard if limit is None else limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    wanted = (
+        hard if limit is None else limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    )
     resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))

@@ -52,7 +52,9 @@ class UniqueNames:
 
     def _used(self, stem: str, number: int) -> bool:
         # A taken `one.0` is number 0 of `one`, not of `one.0`.
-        return f"{stem}.{number}" in self._taken or (number == 0 and stem in self._taken and not _numbered(stem))
+        return f"{stem}.{number}" in self._taken or (
+            number == 0 and stem in self._taken and not _numbered(stem)
+        )
 
     def reserve(self, name: str) -> bool:
         """Mark a name as taken, as it is spelled. False if it was taken already."""

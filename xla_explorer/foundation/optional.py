@@ -17,5 +17,7 @@ def import_optional(module: str, extra: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as problem:
-        raise MissingExtraError(f"this needs the package {module.split('.')[0]!r}, which is not installed ({problem})",
-                                f'pip install "xla-explorer[{extra}]"') from problem
+        raise MissingExtraError(
+            f"this needs the package {module.split('.')[0]!r}, which is not installed ({problem})",
+            f'pip install "xla-explorer[{extra}]"',
+        ) from problem

@@ -38,7 +38,9 @@ _APART: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
 _TOGETHER: dict[type, Callable[..., Any]] = {}
 
 
-def travels(cls: type[_T], apart: Callable[[_T], tuple[Any, ...]], together: Callable[..., _T]) -> None:
+def travels(
+    cls: type[_T], apart: Callable[[_T], tuple[Any, ...]], together: Callable[..., _T]
+) -> None:
     """Declare how a class is taken apart into plain values and put together from them again."""
     _APART[cls], _TOGETHER[cls] = apart, together
 
@@ -98,9 +100,17 @@ class _Writer:
         if issubclass(kind, enum.Enum):
             return ["e", self.class_number(kind), value.name]
         if dataclasses.is_dataclass(kind):
-            return ["o", self.class_number(kind), *[write(getattr(value, f.name)) for f in dataclasses.fields(kind)]]
+            return [
+                "o",
+                self.class_number(kind),
+                *[write(getattr(value, f.name)) for f in dataclasses.fields(kind)],
+            ]
         if isinstance(value, BaseException):
-            own = {name: v for name, v in vars(value).items() if not name.startswith("__") and does_travel(v)}
+            own = {
+                name: v
+                for name, v in vars(value).items()
+                if not name.startswith("__") and does_travel(v)
+            }
             arguments = tuple([v if does_travel(v) else str(v) for v in value.args])
             return ["o", self.class_number(kind), write(arguments), write(own)]
         raise PlainDataError(f"a {kind.__qualname__} cannot be sent to another process")
@@ -129,9 +139,14 @@ def packed(value: Any) -> list[Buffer]:
     try:
         root = writer.write(value)
         names = [f"{kind.__module__}:{kind.__qualname__}" for kind in writer.classes]
-        text = json.dumps([names, writer.table, root, [memoryview(b).nbytes for b in writer.buffers]], separators=(",", ":"))
+        text = json.dumps(
+            [names, writer.table, root, [memoryview(b).nbytes for b in writer.buffers]],
+            separators=(",", ":"),
+        )
     except RecursionError:
-        raise PlainDataError("a value that is nested too deeply, or holds itself, cannot be sent to another process") from None
+        raise PlainDataError(
+            "a value that is nested too deeply, or holds itself, cannot be sent to another process"
+        ) from None
     head = text.encode()
     return [struct.pack("<Q", len(head)) + head, *writer.buffers]
 
@@ -262,7 +277,9 @@ def _filled(made: Any, names: list[str], values: list[Any]) -> Any:
     return made
 
 
-def _exception(cls: type[BaseException], arguments: tuple[Any, ...], own: dict[str, Any]) -> BaseException:
+def _exception(
+    cls: type[BaseException], arguments: tuple[Any, ...], own: dict[str, Any]
+) -> BaseException:
     made = cls.__new__(cls)
     made.args = arguments
     made.__dict__.update(own)

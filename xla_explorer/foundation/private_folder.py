@@ -15,7 +15,9 @@ _BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
 def _is_ours(status: os.stat_result) -> bool:
-    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & _BY_OTHERS)
+    return not hasattr(os, "geteuid") or (
+        status.st_uid == os.geteuid() and not status.st_mode & _BY_OTHERS
+    )
 
 
 def private_folder(path: Path) -> bool:
@@ -40,7 +42,13 @@ def read_private(path: Path) -> bytes | None:
 
     Raises OSError where it cannot be read for another reason."""
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        handle = os.open(
+            path,
+            os.O_RDONLY
+            | getattr(os, "O_NOFOLLOW", 0)
+            | getattr(os, "O_NONBLOCK", 0)
+            | getattr(os, "O_BINARY", 0),
+        )
     except FileNotFoundError:
         return None
     except OSError:

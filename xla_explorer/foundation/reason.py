@@ -51,7 +51,11 @@ class Reason:
         return cleaned_text(f"{self.code}: {self.message}")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reason) and (self.code, self.message, self.facts) == (other.code, other.message, other.facts)
+        return isinstance(other, Reason) and (self.code, self.message, self.facts) == (
+            other.code,
+            other.message,
+            other.facts,
+        )
 
     def __hash__(self) -> int:
         return hash((self.code, self.message))
@@ -125,7 +129,11 @@ def settled(name: str, reason: Reason | None, told: Callable[[], str]) -> Predic
     def known(*subjects: Any) -> Reason | None:
         return reason
 
-    known.__dict__.update(holds=name, measured=lambda *subjects: told(), place=(caller.f_code.co_filename, caller.f_lineno))
+    known.__dict__.update(
+        holds=name,
+        measured=lambda *subjects: told(),
+        place=(caller.f_code.co_filename, caller.f_lineno),
+    )
     return known
 
 
@@ -160,7 +168,10 @@ def checklist(predicates: Iterable[Predicate], *subjects: Any) -> tuple[Check, .
 
 def check_name(predicate: Any) -> str:
     """What must hold, in kebab-case: the name that a predicate was given, or that of its function."""
-    return str(_attributes(predicate).get("holds") or _function(predicate).__name__.strip("_<>").replace("_", "-"))
+    return str(
+        _attributes(predicate).get("holds")
+        or _function(predicate).__name__.strip("_<>").replace("_", "-")
+    )
 
 
 def _function(predicate: Any) -> Any:
@@ -184,6 +195,10 @@ def place_of(predicate: Any) -> str:
     """`folder/file.py:line` of the code of a predicate, or of any function."""
     function = inspect.unwrap(_function(predicate))
     code = getattr(function, "__code__", None)
-    file, line = _attributes(function).get("place") or (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
+    file, line = (
+        _attributes(function).get("place") or (code.co_filename, code.co_firstlineno)
+        if code is not None
+        else ("", 0)
+    )
     path = Path(file)
     return f"{path.parent.name}/{path.name}:{line}" if file else ""

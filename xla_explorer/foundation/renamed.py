@@ -20,7 +20,10 @@ def warn_renamed(old: str, new: str) -> None:
     old, new : str
         The calls as users write them, such as ``"trace.at(i)"`` and ``"passes[k].module"``.
     """
-    warn(f"{old} is deprecated and will be removed in the next release; use {new}", DeprecationWarning)
+    warn(
+        f"{old} is deprecated and will be removed in the next release; use {new}",
+        DeprecationWarning,
+    )
 
 
 class Renamed(NamedTuple):
@@ -33,7 +36,9 @@ class Renamed(NamedTuple):
 def old_attribute(owner: Any, name: str, old: Mapping[str, Renamed]) -> Any:
     """What a class with a table of old names answers in `__getattr__`. AttributeError for names that never were."""
     if name not in old:
-        raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}", name=name, obj=owner)
+        raise AttributeError(
+            f"{type(owner).__name__!r} object has no attribute {name!r}", name=name, obj=owner
+        )
     kind = type(owner).__name__.lower()
     warn_renamed(f"{kind}.{name}", f"{kind}.{old[name].new}")
     return old[name].value(owner)
@@ -61,7 +66,11 @@ class _WasProperty:
         functools.update_wrapper(self, function)
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
-        return self if owner is None else standing_for_its_value(types.MethodType(self.function, owner))
+        return (
+            self
+            if owner is None
+            else standing_for_its_value(types.MethodType(self.function, owner))
+        )
 
     def __set__(self, owner: Any, value: Any) -> NoReturn:
         raise AttributeError(f"{self.function.__name__} is a method")

@@ -124,7 +124,9 @@ def nearest(word: str, known: Iterable[str], count: int = 3, cutoff: float = 0.6
     names = list(known)
     meant = _SYNONYMS.get(_plain(word).rpartition(".")[2])
     by_meaning = [name for name in names if _plain(name) == meant] if meant else []
-    return list(dict.fromkeys([*by_meaning, *difflib.get_close_matches(word, names, count, cutoff)]))[:count]
+    return list(
+        dict.fromkeys([*by_meaning, *difflib.get_close_matches(word, names, count, cutoff)])
+    )[:count]
 
 
 def _plain(name: str) -> str:

@@ -22,7 +22,13 @@ _HIDDEN = re.compile(
 
 def _escape(found: re.Match[str]) -> str:
     code = ord(found.group())
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )
 
 
 def cleaned_text(text: str, *, same_width: bool = False, in_json: bool = False) -> str:
@@ -68,7 +74,10 @@ def without_formulas(html: str) -> str:
     return _DOLLAR.sub(lambda found: "<span>$</span>" if found[0] == "$" else found[0], html)
 
 
-_CHANGES: dict[str, Callable[[str], str]] = {"text/plain": cleaned_text, "text/html": without_formulas}
+_CHANGES: dict[str, Callable[[str], str]] = {
+    "text/plain": cleaned_text,
+    "text/html": without_formulas,
+}
 
 
 def cleaned(method: _Shown) -> _Shown:
@@ -86,7 +95,11 @@ def cleaned(method: _Shown) -> _Shown:
 
     def bundle(made: Any) -> Any:
         changes = _CHANGES if isinstance(made, dict) else {}
-        changed = {kind: change(made[kind]) for kind, change in changes.items() if isinstance(made.get(kind), str)}
+        changed = {
+            kind: change(made[kind])
+            for kind, change in changes.items()
+            if isinstance(made.get(kind), str)
+        }
         return {**made, **changed} if changed else made
 
     return show  # type: ignore[return-value]

@@ -48,7 +48,16 @@ def with_tpu_conversions(module: HloModule) -> HloModule:
 
 def mixes_precisions(module: HloModule) -> bool:
     """Whether there are values of more than one float type."""
-    return len({leaf.element_type for _, leaf in _leaves(module) if leaf.is_array and leaf.element_type.is_float}) > 1
+    return (
+        len(
+            {
+                leaf.element_type
+                for _, leaf in _leaves(module)
+                if leaf.is_array and leaf.element_type.is_float
+            }
+        )
+        > 1
+    )
 
 
 def _leaves(module: HloModule) -> Iterator[tuple[tuple[int, ...], Shape]]:
@@ -58,7 +67,13 @@ def _leaves(module: HloModule) -> Iterator[tuple[tuple[int, ...], Shape]]:
 
 def write_out_conversions(module: HloModule) -> int:
     """Make each change of float precision a convert, in place. Returns the number of converts."""
-    return sum([_convert_around(i) for c in module.computations.values() for i in list(c.instructions.values())])
+    return sum(
+        [
+            _convert_around(i)
+            for c in module.computations.values()
+            for i in list(c.instructions.values())
+        ]
+    )
 
 
 def _convert_around(i: HloInstruction) -> int:
@@ -67,7 +82,12 @@ def _convert_around(i: HloInstruction) -> int:
         operands = []
         for operand, kind in zip(i.operands, _operand_types(i), strict=True):
             if kind is not None and kind is not operand.shape.element_type:
-                operand = computation.add("convert", operand.shape.with_element_type(kind), (operand,), metadata=i.metadata)
+                operand = computation.add(
+                    "convert",
+                    operand.shape.with_element_type(kind),
+                    (operand,),
+                    metadata=i.metadata,
+                )
                 count += 1
             operands.append(operand)
         computation.set_operands(i, operands)
@@ -82,7 +102,9 @@ def _convert_around(i: HloInstruction) -> int:
         computation.set_operands(user, [back if o is i else o for o in user.operands])
     if is_root:
         computation.set_root(back)
-    return count + sum(new.opcode.name == "convert" for new in list(computation.instructions.values())[before:])
+    return count + sum(
+        new.opcode.name == "convert" for new in list(computation.instructions.values())[before:]
+    )
 
 
 def _operand_types(i: HloInstruction) -> list[PrimitiveType | None]:
@@ -106,7 +128,10 @@ def _operand_types(i: HloInstruction) -> list[PrimitiveType | None]:
         wanted = list(parameters)
     elif i.opcode.name == "select-and-scatter":
         wanted = [parameters[0]] * 3
-    return [want if kind is not None and kind.is_float else None for want, kind in zip(wanted, kinds, strict=True)]
+    return [
+        want if kind is not None and kind.is_float else None
+        for want, kind in zip(wanted, kinds, strict=True)
+    ]
 
 
 def _computed(i: HloInstruction) -> Shape | None:
@@ -133,9 +158,15 @@ def _in_types(stated: Shape, computed: Shape) -> Shape | None:
     if stated.is_tuple or computed.is_tuple:
         if len(stated.tuple_shapes) != len(computed.tuple_shapes):
             return None
-        parts = [_in_types(a, b) for a, b in zip(stated.tuple_shapes, computed.tuple_shapes, strict=True)]
+        parts = [
+            _in_types(a, b) for a, b in zip(stated.tuple_shapes, computed.tuple_shapes, strict=True)
+        ]
         return None if None in parts else tuple_shape([part for part in parts if part is not None])
     a, b = stated.element_type, computed.element_type
     if a is b or a is None or b is None:
         return stated if a is b else None
-    return stated.with_element_type(b) if a.is_float and b.is_float and stated.dimensions == computed.dimensions else None
+    return (
+        stated.with_element_type(b)
+        if a.is_float and b.is_float and stated.dimensions == computed.dimensions
+        else None
+    )

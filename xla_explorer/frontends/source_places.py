@@ -33,7 +33,9 @@ def forget_callers(module: HloModule, file: str) -> None:
     for i in module.instructions():
         said = i.op_metadata
         if said.stack_frame_id and kept.get(said.stack_frame_id) != said.stack_frame_id:
-            i.parent.set_metadata(i, write_metadata(said._replace(stack_frame_id=kept.get(said.stack_frame_id, 0))))
+            i.parent.set_metadata(
+                i, write_metadata(said._replace(stack_frame_id=kept.get(said.stack_frame_id, 0)))
+            )
 
 
 def complete_source_places(module: HloModule, definition: tuple[str, int] | None = None) -> None:
@@ -56,7 +58,10 @@ def _complete(computation: HloComputation, inherited: Place) -> None:
     for i in reversed(order):  # users first
         place = place_of(i)
         if place == NOWHERE:
-            place = next((taken[user.id] for user in i.users if taken.get(user.id, NOWHERE) != NOWHERE), NOWHERE)
+            place = next(
+                (taken[user.id] for user in i.users if taken.get(user.id, NOWHERE) != NOWHERE),
+                NOWHERE,
+            )
             if i.opcode.name == "parameter" and computation.is_entry and inherited != NOWHERE:
                 place = inherited
         taken[i.id] = place
@@ -64,11 +69,18 @@ def _complete(computation: HloComputation, inherited: Place) -> None:
         if place_of(i) != NOWHERE:
             continue
         place = taken[i.id]
-        if place == NOWHERE:  # nobody uses it (a root): where its operands come from, else where the computation is called
+        if (
+            place == NOWHERE
+        ):  # nobody uses it (a root): where its operands come from, else where the computation is called
             place = next((taken[o.id] for o in i.operands if taken[o.id] != NOWHERE), NOWHERE)
         if place == NOWHERE:
             place = inherited
         if place != NOWHERE:
             taken[i.id] = place
             said = i.op_metadata
-            computation.set_metadata(i, write_metadata(OpMetadata(said.op_type, said.op_name, place[1], place[2], place[0])))
+            computation.set_metadata(
+                i,
+                write_metadata(
+                    OpMetadata(said.op_type, said.op_name, place[1], place[2], place[0])
+                ),
+            )

@@ -64,7 +64,9 @@ class TracingRoom(ModuleType):
             # On first use: most programs need neither builder nor evaluator.
             if name not in _PUBLIC:
                 raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-            value = self.__dict__[name] = getattr(importlib.import_module(f"{self.__name__}.{_PUBLIC[name]}"), name)
+            value = self.__dict__[name] = getattr(
+                importlib.import_module(f"{self.__name__}.{_PUBLIC[name]}"), name
+            )
             return value
 
         def __dir__(self) -> list[str]:

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
-from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, add_user, drop_user, new_instruction
+from xla_explorer.hlo.instruction import (
+    HloInstruction,
+    InstructionRecord,
+    add_user,
+    drop_user,
+    new_instruction,
+)
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec, opcode
 from xla_explorer.hlo.shape import Shape, ShapeError
@@ -98,7 +104,15 @@ class HloComputation:
             shape = infer_shape(spec, tuple([o.shape for o in operands]), attributes, called)
         number = self.module.take_instruction_id()
         i = new_instruction(
-            number, self.module.names.unique(name or spec.name), spec, shape, operands, attributes, called, payload, metadata
+            number,
+            self.module.names.unique(name or spec.name),
+            spec,
+            shape,
+            operands,
+            attributes,
+            called,
+            payload,
+            metadata,
         )
         return self.insert(i)
 
@@ -134,7 +148,9 @@ class HloComputation:
         if self.listener is not None:
             self.listener("replaced", old, new)
 
-    def _with_operand(self, user: HloInstruction, old: HloInstruction, new: HloInstruction) -> tuple[HloInstruction, ...]:
+    def _with_operand(
+        self, user: HloInstruction, old: HloInstruction, new: HloInstruction
+    ) -> tuple[HloInstruction, ...]:
         """Return the operands with one in place of another. Of many operands, the places are known from the last time: else each of n
         replacements below one tuple would look at all n."""
         if len(user.operands) < _WIDE:
@@ -202,7 +218,9 @@ class HloComputation:
         i.name = self.module.names.unique(name)
         self._changed(i)
 
-    def set_control_predecessors(self, i: HloInstruction, predecessors: Iterable[HloInstruction]) -> None:
+    def set_control_predecessors(
+        self, i: HloInstruction, predecessors: Iterable[HloInstruction]
+    ) -> None:
         """Instructions of this computation that must run before `i`."""
         i.control_predecessors = tuple(predecessors)
         self._has_control_edges = None
@@ -219,15 +237,24 @@ class HloComputation:
         """Take out an instruction that nobody uses; what had to run after it runs after its control predecessors. ValueError when
         somebody uses it."""
         if i.users or i is self.root:
-            raise ValueError(f"%{i.name} cannot be removed: " + ("it is the root" if i is self.root else f"used by {list(i.users)[:3]}"))
+            raise ValueError(
+                f"%{i.name} cannot be removed: "
+                + ("it is the root" if i is self.root else f"used by {list(i.users)[:3]}")
+            )
         for operand in i.operands:
             drop_user(operand, i)
         del self.instructions[i.id]
         if self._has_control_edges is None:
-            self._has_control_edges = any(x.control_predecessors for x in (i, *self.instructions.values()))
+            self._has_control_edges = any(
+                x.control_predecessors for x in (i, *self.instructions.values())
+            )
         if self._has_control_edges:
             for after in [x for x in self.instructions.values() if i in x.control_predecessors]:
-                relayed = [p for x in after.control_predecessors for p in (i.control_predecessors if x is i else (x,))]
+                relayed = [
+                    p
+                    for x in after.control_predecessors
+                    for p in (i.control_predecessors if x is i else (x,))
+                ]
                 self.set_control_predecessors(after, dict.fromkeys(relayed))
         self._touch()
         if self.listener is not None:
@@ -251,7 +278,10 @@ class HloComputation:
 
     def parameters(self) -> list[HloInstruction]:
         """Parameters by number."""
-        return sorted([i for i in self.instructions.values() if i.opcode is PARAMETER], key=lambda i: int(i.payload))
+        return sorted(
+            [i for i in self.instructions.values() if i.opcode is PARAMETER],
+            key=lambda i: int(i.payload),
+        )
 
     def post_order(self) -> list[HloInstruction]:
         """Operands (and control predecessors) before users; cached until the next mutation. Do not mutate the list.
@@ -289,7 +319,12 @@ class HloComputation:
                         push(operand)
                 if len(stack) > highest:
                     # In an acyclic graph each goes on the stack once with its marker, and once for each edge to it.
-                    highest = sum([len(x.operands) + len(x.control_predecessors) + 3 for x in self.instructions.values()])
+                    highest = sum(
+                        [
+                            len(x.operands) + len(x.control_predecessors) + 3
+                            for x in self.instructions.values()
+                        ]
+                    )
                     if len(stack) > highest:
                         raise ValueError(f"%{self.name} has no order: %{i.name} depends on itself")
                 if i.control_predecessors:
@@ -302,7 +337,9 @@ class HloComputation:
                 i = operands[0]
         if len(order) < len(self.instructions):
             lost = next(i for i in self.instructions.values() if i not in done)
-            raise ValueError(f"%{self.name} has no order: %{lost.name} depends on itself, or its users are not of this computation")
+            raise ValueError(
+                f"%{self.name} has no order: %{lost.name} depends on itself, or its users are not of this computation"
+            )
         self._order = order
         return order
 
@@ -329,7 +366,10 @@ class HloComputation:
         self._touch()
 
     def clone(
-        self, name: str | None = None, module: HloModule | None = None, replaced: dict[HloComputation, HloComputation] | None = None
+        self,
+        name: str | None = None,
+        module: HloModule | None = None,
+        replaced: dict[HloComputation, HloComputation] | None = None,
     ) -> HloComputation:
         """A copy with new ids in the same (or another) module. `replaced` maps called computations to others."""
         target = (module or self.module).add_computation(name or self.name)
@@ -364,11 +404,16 @@ class HloComputation:
 
 
 def infer_shape(
-    spec: OpcodeSpec, operands: tuple[Shape, ...], attributes: Attributes = NO_ATTRIBUTES, called: tuple[HloComputation, ...] = ()
+    spec: OpcodeSpec,
+    operands: tuple[Shape, ...],
+    attributes: Attributes = NO_ATTRIBUTES,
+    called: tuple[HloComputation, ...] = (),
 ) -> Shape:
     """The result shape by the opcode's rule. ShapeError when the operands do not fit or the opcode has no rule."""
     if spec.arity is not None and spec.arity != len(operands):
-        raise ShapeError(f"{spec.name}: takes {spec.arity} operand{'s' if spec.arity != 1 else ''}, got {len(operands)}")
+        raise ShapeError(
+            f"{spec.name}: takes {spec.arity} operand{'s' if spec.arity != 1 else ''}, got {len(operands)}"
+        )
     if spec.shape_rule is None:
         raise ShapeError(f"cannot infer shape for opcode: {spec.name}")
     try:

@@ -50,16 +50,28 @@ def array_of_number(value: bool | int | float | complex, element_type: Primitive
     if element_type.is_integer:
         assert not isinstance(value, complex)
         if isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
-            raise GivenValueProblem(f"is {name}, which does not hold {value}", "round it: pass an integer")
+            raise GivenValueProblem(
+                f"is {name}, which does not hold {value}", "round it: pass an integer"
+            )
         low, high = _bounds(element_type)
         if not low <= value <= high:
-            raise GivenValueProblem(f"is {name}, which does not hold {_brief(int(value))}: {low} to {high}", "pass a number in that range")
+            raise GivenValueProblem(
+                f"is {name}, which does not hold {_brief(int(value))}: {low} to {high}",
+                "pass a number in that range",
+            )
         return np.asarray(int(value)).astype(dtype)
     try:
         with np.errstate(all="ignore"):
-            return np.asarray(value).astype(dtype) if isinstance(value, complex) else np.asarray(float(value)).astype(dtype)
+            return (
+                np.asarray(value).astype(dtype)
+                if isinstance(value, complex)
+                else np.asarray(float(value)).astype(dtype)
+            )
     except OverflowError:
-        raise GivenValueProblem(f"is {name}, which does not hold {_brief(int(value.real))}", "pass a smaller number, or inf") from None
+        raise GivenValueProblem(
+            f"is {name}, which does not hold {_brief(int(value.real))}",
+            "pass a smaller number, or inf",
+        ) from None
 
 
 def array_of(value: Any) -> Array:
@@ -94,7 +106,12 @@ def _of_torch(value: Any) -> Array | None:
     """The elements of a torch tensor that numpy asks to be made plain first: one with a gradient (weights have one), with a lazy
     conjugate, or of a type that numpy has by ml_dtypes only. None for other things, and for tensors without elements in memory."""
     torch = sys.modules.get("torch")
-    if torch is None or not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.device.type != "cpu":
+    if (
+        torch is None
+        or not isinstance(value, torch.Tensor)
+        or value.layout is not torch.strided
+        or value.device.type != "cpu"
+    ):
         return None
     plain = value.detach().resolve_conj().resolve_neg()
     name = str(plain.dtype).removeprefix("torch.")
@@ -109,7 +126,11 @@ def _of_torch(value: Any) -> Array | None:
 def _of_jax_key(value: Any) -> Array | None:
     """The numbers behind JAX's typed random keys, which are a program's parameter; None for other things."""
     jax = sys.modules.get("jax")
-    if jax is None or not isinstance(value, jax.Array) or not jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
+    if (
+        jax is None
+        or not isinstance(value, jax.Array)
+        or not jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key)
+    ):
         return None
     return np.asarray(jax.random.key_data(value))
 
@@ -129,14 +150,18 @@ def has_dimensions_of(array: Array, shape: Shape) -> bool:
         and array.ndim == shape.rank
         and all(
             size == wanted or (dynamic and (wanted < 0 or size <= wanted))
-            for size, wanted, dynamic in zip(array.shape, shape.dimensions, shape.dynamic, strict=True)
+            for size, wanted, dynamic in zip(
+                array.shape, shape.dimensions, shape.dynamic, strict=True
+            )
         )
     )
 
 
 def _bounds(element_type: PrimitiveType) -> tuple[int, int]:
     bits = element_type.bits
-    return (-(1 << bits - 1), (1 << bits - 1) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
+    return (
+        (-(1 << bits - 1), (1 << bits - 1) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
+    )
 
 
 def _brief(number: int) -> str:

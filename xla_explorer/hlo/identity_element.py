@@ -86,6 +86,8 @@ def simple_combiner(computation: HloComputation) -> str | None:
     """The opcode of a reducer that is one commutative binary operation on its two parameters, else None."""
     root = computation.root
     if root.opcode.name in _SIMPLE and len(computation.instructions) == 3:
-        if {o.opcode.name for o in root.operands} == {"parameter"} and root.operands[0] is not root.operands[1]:
+        if {o.opcode.name for o in root.operands} == {"parameter"} and root.operands[
+            0
+        ] is not root.operands[1]:
             return root.opcode.name
     return None

@@ -44,7 +44,9 @@ def layout(minor_to_major: tuple[int, ...], properties: str = "") -> Layout:
         found = _LAYOUTS[key] = Layout()
         found.minor_to_major = minor_to_major
         found.properties = properties
-        found.is_default = not properties and minor_to_major == tuple(range(len(minor_to_major) - 1, -1, -1))
+        found.is_default = not properties and minor_to_major == tuple(
+            range(len(minor_to_major) - 1, -1, -1)
+        )
         body = ",".join(map(str, minor_to_major)) + (f":{properties}" if properties else "")
         found.text = "{" + body + "}" if body else ""
     return found

@@ -24,8 +24,14 @@ class Literal:
 
     __slots__ = ("_array", "_key", "_scalar", "_text", "parts", "shape")
 
-    def __init__(self, shape: Shape, array: np.ndarray[Any, Any] | None = None, text: str | None = None,
-                 parts: tuple[Literal, ...] = (), scalar: Any = None) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        array: np.ndarray[Any, Any] | None = None,
+        text: str | None = None,
+        parts: tuple[Literal, ...] = (),
+        scalar: Any = None,
+    ) -> None:
         self.shape = shape
         self._array = array
         self._text = text
@@ -47,7 +53,11 @@ class Literal:
     def scalar(self) -> Any:
         """The one element of a rank-0 literal as a Python (or ml_dtypes) scalar; None for other ranks and tuples."""
         if self._scalar is None and self.shape.is_scalar:
-            self._scalar = self.array[()].item() if not self.shape.element_type.is_complex else complex(self.array[()])
+            self._scalar = (
+                self.array[()].item()
+                if not self.shape.element_type.is_complex
+                else complex(self.array[()])
+            )
         return self._scalar
 
     @property
@@ -99,7 +109,9 @@ class Literal:
         return self._key
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Literal) and self.shape is other.shape and self.key == other.key)
+        return self is other or (
+            isinstance(other, Literal) and self.shape is other.shape and self.key == other.key
+        )
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -121,9 +133,16 @@ def literal_from_array(value: Any, shape: Shape | None = None) -> Literal:
     shape: the wanted shape (its element type converts the value); by default that of the array, row-major.
     """
     if isinstance(value, tuple):
-        parts = tuple([literal_from_array(v, shape.tuple_shapes[i] if shape else None) for i, v in enumerate(value)])
+        parts = tuple(
+            [
+                literal_from_array(v, shape.tuple_shapes[i] if shape else None)
+                for i, v in enumerate(value)
+            ]
+        )
         return Literal(shape or tuple_shape([part.shape for part in parts]), parts=parts)
-    array = np.asarray(value) if shape is None else np.asarray(value).astype(shape.element_type.dtype)
+    array = (
+        np.asarray(value) if shape is None else np.asarray(value).astype(shape.element_type.dtype)
+    )
     array = np.array(array, order="C", copy=True)
     if shape is None:
         shape = array_shape(primitive_type_of(array.dtype), array.shape)

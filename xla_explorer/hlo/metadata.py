@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-_FIELD = re.compile(r"""([a-z_]+)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\{[^{}]*\}|[^\s,}]+)""")
+_FIELD = re.compile(
+    r"""([a-z_]+)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\{[^{}]*\}|[^\s,}]+)"""
+)
 _WRAPPED = re.compile(r"^(?:(?:jvp|transpose|vmap|checkpoint|remat)\()+")
 
 
@@ -39,7 +41,9 @@ def layers_of_scope(parts: Iterable[str]) -> tuple[str, ...]:
     for part in parts:  # one name may be wrapped around several parts: `jvp(Model`, `Dense_0)`
         inner = _WRAPPED.sub("", part)
         excess = inner.count(")") - inner.count("(")
-        found.append(inner[: len(inner) - excess] if excess > 0 and inner.endswith(")" * excess) else inner)
+        found.append(
+            inner[: len(inner) - excess] if excess > 0 and inner.endswith(")" * excess) else inner
+        )
     return tuple([part for part in found if part])
 
 
@@ -58,15 +62,26 @@ def parse_metadata(text: str | None) -> OpMetadata:
         value = fields.get(name, "0")
         return int(value) if value.lstrip("-").isdigit() else 0
 
-    return OpMetadata(string("op_type"), string("op_name"), string("source_file"), integer("source_line"), integer("stack_frame_id"))
+    return OpMetadata(
+        string("op_type"),
+        string("op_name"),
+        string("source_file"),
+        integer("source_line"),
+        integer("stack_frame_id"),
+    )
 
 
 def write_metadata(metadata: OpMetadata) -> str | None:
     """The text form, None when everything is empty."""
+
     def quoted(value: str) -> str:
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
-    parts = [f"{name}={quoted(value)}" for name, value in zip(("op_type", "op_name", "source_file"), metadata[:3], strict=True) if value]
+    parts = [
+        f"{name}={quoted(value)}"
+        for name, value in zip(("op_type", "op_name", "source_file"), metadata[:3], strict=True)
+        if value
+    ]
     if metadata.source_line:
         parts.append(f"source_line={metadata.source_line}")
     if metadata.stack_frame_id:
@@ -106,10 +121,15 @@ class StackFrameTables:
         for key, text in tables.get("StackFrames", {}).items():
             frame = _numbers(text)
             place = numbers.get(frame.get("file_location_id", 0), {})
-            frames[key] = (tables.get("FileNames", {}).get(place.get("file_name_id", 0), "").strip('"'),
-                           tables.get("FunctionNames", {}).get(place.get("function_name_id", 0), "").strip('"'),
-                           # The text counts parents from one more than frames: 1 is "no parent", as XLA prints the outermost frame.
-                           place.get("line", 0), frame.get("parent_frame_id", 1) - 1)
+            frames[key] = (
+                tables.get("FileNames", {}).get(place.get("file_name_id", 0), "").strip('"'),
+                tables.get("FunctionNames", {})
+                .get(place.get("function_name_id", 0), "")
+                .strip('"'),
+                # The text counts parents from one more than frames: 1 is "no parent", as XLA prints the outermost frame.
+                place.get("line", 0),
+                frame.get("parent_frame_id", 1) - 1,
+            )
         return frames
 
     def called_from(self, file: str) -> tuple[StackFrameTables, dict[int, int]]:
@@ -125,14 +145,22 @@ class StackFrameTables:
         if not outside:
             return self, {number: number for number in self._frames}
         rows = self._rows()
-        kept = {number: new for new, number in enumerate([n for n in self._frames if n not in outside], 1)}
-        made: dict[str, list[str]] = {title: [] for title in ("FileNames", "FunctionNames", "FileLocations", "StackFrames")}
+        kept = {
+            number: new
+            for new, number in enumerate([n for n in self._frames if n not in outside], 1)
+        }
+        made: dict[str, list[str]] = {
+            title: [] for title in ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
+        }
         known: dict[tuple[str, int], int] = {}
 
         def row(title: str, number: int) -> int:
             if (title, number) not in known:
                 text, refers = rows[title][number], _numbers(rows[title][number])
-                for field, of in (("file_name_id", "FileNames"), ("function_name_id", "FunctionNames")):
+                for field, of in (
+                    ("file_name_id", "FileNames"),
+                    ("function_name_id", "FunctionNames"),
+                ):
                     if field in refers:
                         text = re.sub(rf"\b{field}=\d+", f"{field}={row(of, refers[field])}", text)
                 made[title].append(text)
@@ -140,9 +168,19 @@ class StackFrameTables:
             return known[title, number]
 
         for number in kept:
-            place, parent = _numbers(rows["StackFrames"][number])["file_location_id"], self._frames[number][3]
-            made["StackFrames"].append(f"{{file_location_id={row('FileLocations', place)} parent_frame_id={kept.get(parent, 0) + 1}}}")
-        text = "\n\n".join(["\n".join([title, *[f"{n} {line}" for n, line in enumerate(lines, 1)]]) for title, lines in made.items()])
+            place, parent = (
+                _numbers(rows["StackFrames"][number])["file_location_id"],
+                self._frames[number][3],
+            )
+            made["StackFrames"].append(
+                f"{{file_location_id={row('FileLocations', place)} parent_frame_id={kept.get(parent, 0) + 1}}}"
+            )
+        text = "\n\n".join(
+            [
+                "\n".join([title, *[f"{n} {line}" for n, line in enumerate(lines, 1)]])
+                for title, lines in made.items()
+            ]
+        )
         return StackFrameTables(text), kept
 
     def stack(self, frame_id: int) -> list[tuple[str, str, int]]:

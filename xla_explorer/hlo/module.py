@@ -10,7 +10,12 @@ from xla_explorer.foundation.naming import UniqueNames, legal_name
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.computation import ComputationRecord, HloComputation
-from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, add_user, new_instruction
+from xla_explorer.hlo.instruction import (
+    HloInstruction,
+    InstructionRecord,
+    add_user,
+    new_instruction,
+)
 from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.printer import module_text
@@ -66,8 +71,11 @@ def snapshot_difference(before: ModuleSnapshot, after: ModuleSnapshot) -> Snapsh
             gone.update({r.id: r for r in previous.instructions if id(r) not in b})
     for computation in old.values():
         gone.update({r.id: r for r in computation.instructions})
-    return SnapshotDifference(frozenset(new.keys() - gone.keys()), frozenset(gone.keys() - new.keys()),
-                              frozenset([k for k in new.keys() & gone.keys() if new[k] != gone[k]]))
+    return SnapshotDifference(
+        frozenset(new.keys() - gone.keys()),
+        frozenset(gone.keys() - new.keys()),
+        frozenset([k for k in new.keys() & gone.keys() if new[k] != gone[k]]),
+    )
 
 
 class HloModule:
@@ -96,8 +104,18 @@ class HloModule:
     ('r', 1)
     """
 
-    __slots__ = ("_next_computation", "_next_instruction", "attributes", "computations", "entry", "filename", "frames", "name", "names",
-                 "source_text")
+    __slots__ = (
+        "_next_computation",
+        "_next_instruction",
+        "attributes",
+        "computations",
+        "entry",
+        "filename",
+        "frames",
+        "name",
+        "names",
+        "source_text",
+    )
 
     def __init__(self, name: str) -> None:
         self.name = legal_name(name) if name else name
@@ -145,12 +163,21 @@ class HloModule:
         """Take out a computation that nothing calls."""
         del self.computations[computation.name]
 
-    def renumber(self, instructions: Mapping[HloInstruction, int], computations: Mapping[HloComputation, int], earlier: HloModule) -> None:
+    def renumber(
+        self,
+        instructions: Mapping[HloInstruction, int],
+        computations: Mapping[HloComputation, int],
+        earlier: HloModule,
+    ) -> None:
         """Give the ids that are named here; the rest get ids that neither this module nor `earlier` has used."""
         self._next_instruction = max(self._next_instruction, earlier._next_instruction)
         self._next_computation = max(self._next_computation, earlier._next_computation)
         for computation in self.computations.values():
-            computation.id = computations[computation] if computation in computations else self.take_computation_id()
+            computation.id = (
+                computations[computation]
+                if computation in computations
+                else self.take_computation_id()
+            )
             for i in computation.instructions.values():
                 i.id = instructions[i] if i in instructions else self.take_instruction_id()
                 i._record = None
@@ -193,7 +220,10 @@ class HloModule:
                 return i
             names.append(i.name)
         near = nearest(wanted, names, 3)
-        raise UnknownInstructionError(f"no instruction is named %{wanted}", f"near: {', '.join('%' + n for n in near)}" if near else "")
+        raise UnknownInstructionError(
+            f"no instruction is named %{wanted}",
+            f"near: {', '.join('%' + n for n in near)}" if near else "",
+        )
 
     def post_order_computations(self) -> list[HloComputation]:
         """Callees before callers, only those reachable from the entry."""
@@ -229,8 +259,13 @@ class HloModule:
     # -- snapshots ---------------------------------------------------------------------------------------------------
     def snapshot(self) -> ModuleSnapshot:
         """The module as immutable data. Costs what changed since the last one."""
-        return ModuleSnapshot(self.name, self.entry.id, tuple([c.record() for c in self.computations.values()]),
-                              tuple(self.attributes.items()), self.frames)
+        return ModuleSnapshot(
+            self.name,
+            self.entry.id,
+            tuple([c.record() for c in self.computations.values()]),
+            tuple(self.attributes.items()),
+            self.frames,
+        )
 
     @classmethod
     def from_snapshot(cls, snapshot: ModuleSnapshot) -> HloModule:
@@ -250,7 +285,18 @@ class HloModule:
             computation = by_id[record.id]
             made: dict[int, HloInstruction] = {}
             for r in record.instructions:
-                number, name, spec, shape, operands, attributes, called, payload, metadata, predecessors = r
+                (
+                    number,
+                    name,
+                    spec,
+                    shape,
+                    operands,
+                    attributes,
+                    called,
+                    payload,
+                    metadata,
+                    predecessors,
+                ) = r
                 i = new_instruction(
                     number,
                     name,
@@ -286,9 +332,14 @@ class HloModule:
     def clone(self) -> HloModule:
         """A deep copy that keeps names and ids."""
         copy = HloModule.from_snapshot(self.snapshot())
-        copy._next_instruction, copy._next_computation = self._next_instruction, self._next_computation
+        copy._next_instruction, copy._next_computation = (
+            self._next_instruction,
+            self._next_computation,
+        )
         copy.source_text, copy.filename = self.source_text, self.filename
-        for computation, original in zip(copy.computations.values(), self.computations.values(), strict=True):
+        for computation, original in zip(
+            copy.computations.values(), self.computations.values(), strict=True
+        ):
             for number, i in computation.instructions.items():
                 i.line = original.instructions[number].line
         return copy

@@ -31,7 +31,9 @@ class PrimitiveType:
     make_shape: ClassVar[Callable[[PrimitiveType, tuple[Any, ...]], Any]]
     """How `f32[2, 3]` becomes a shape; `shape.py`, which knows shapes, sets it."""
 
-    def __init__(self, name: str, bits: int, kind: Kind, dtype_name: str | None, component: str | None = None) -> None:
+    def __init__(
+        self, name: str, bits: int, kind: Kind, dtype_name: str | None, component: str | None = None
+    ) -> None:
         self.name = name
         self.bits = bits
         self.kind = kind
@@ -44,7 +46,9 @@ class PrimitiveType:
         self.is_unsigned = kind is Kind.UNSIGNED
         self.is_pred = kind is Kind.PRED
         self.is_integer = kind in (Kind.SIGNED, Kind.UNSIGNED)
-        self.has_sign = kind in (Kind.SIGNED, Kind.FLOAT, Kind.COMPLEX) and name != "f8e8m0fnu"  # which is an exponent and nothing else
+        self.has_sign = (
+            kind in (Kind.SIGNED, Kind.FLOAT, Kind.COMPLEX) and name != "f8e8m0fnu"
+        )  # which is an exponent and nothing else
         self.is_array_type = kind not in (Kind.TOKEN, Kind.OPAQUE)
 
     @cached_property
@@ -73,7 +77,9 @@ class PrimitiveType:
 
     def __getitem__(self, dimensions: int | tuple[int, ...]) -> Any:
         """`f32[2, 3]` is the Shape with the default layout; `f32[()]` the scalar. ShapeError for anything but sizes."""
-        return PrimitiveType.make_shape(self, dimensions if isinstance(dimensions, tuple) else (dimensions,))
+        return PrimitiveType.make_shape(
+            self, dimensions if isinstance(dimensions, tuple) else (dimensions,)
+        )
 
 
 def _declare() -> dict[str, PrimitiveType]:
@@ -83,7 +89,10 @@ def _declare() -> dict[str, PrimitiveType]:
         ("opaque", 0, Kind.OPAQUE, None, None),
     ]
     for bits in (1, 2, 4, 8, 16, 32, 64):
-        rows += [(f"s{bits}", bits, Kind.SIGNED, f"int{bits}", None), (f"u{bits}", bits, Kind.UNSIGNED, f"uint{bits}", None)]
+        rows += [
+            (f"s{bits}", bits, Kind.SIGNED, f"int{bits}", None),
+            (f"u{bits}", bits, Kind.UNSIGNED, f"uint{bits}", None),
+        ]
     rows += [
         ("f16", 16, Kind.FLOAT, "float16", None),
         ("bf16", 16, Kind.FLOAT, "bfloat16", None),
@@ -113,7 +122,9 @@ _BY_DTYPE_NAME["bool"] = PRIMITIVE_TYPES["pred"]
 PRED, TOKEN, OPAQUE = (PRIMITIVE_TYPES[n] for n in ("pred", "token", "opaque"))
 S8, S16, S32, S64 = (PRIMITIVE_TYPES[n] for n in ("s8", "s16", "s32", "s64"))
 U8, U16, U32, U64 = (PRIMITIVE_TYPES[n] for n in ("u8", "u16", "u32", "u64"))
-F16, BF16, F32, F64, C64, C128 = (PRIMITIVE_TYPES[n] for n in ("f16", "bf16", "f32", "f64", "c64", "c128"))
+F16, BF16, F32, F64, C64, C128 = (
+    PRIMITIVE_TYPES[n] for n in ("f16", "bf16", "f32", "f64", "c64", "c128")
+)
 
 
 def primitive_type(name: str) -> PrimitiveType:

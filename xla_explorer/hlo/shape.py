@@ -30,8 +30,25 @@ class Shape:
     layouts everywhere: two shapes are compatible (XLA's `ShapeUtil::Compatible`) exactly when their bases are one object.
     """
 
-    __slots__ = ("__weakref__", "_strides", "base", "byte_size", "dimensions", "dynamic", "element_count", "element_type", "is_array",
-                 "is_buffer", "is_scalar", "is_tuple", "layout", "rank", "text", "text_without_layout", "tuple_shapes")
+    __slots__ = (
+        "__weakref__",
+        "_strides",
+        "base",
+        "byte_size",
+        "dimensions",
+        "dynamic",
+        "element_count",
+        "element_type",
+        "is_array",
+        "is_buffer",
+        "is_scalar",
+        "is_tuple",
+        "layout",
+        "rank",
+        "text",
+        "text_without_layout",
+        "tuple_shapes",
+    )
 
     text: str
     text_without_layout: str
@@ -73,7 +90,12 @@ class Shape:
 
     def with_layout(self, order: Layout | tuple[int, ...]) -> Shape:
         """The same array with another layout."""
-        return array_shape(self.element_type, self.dimensions, order if isinstance(order, Layout) else layout(order), self.dynamic)
+        return array_shape(
+            self.element_type,
+            self.dimensions,
+            order if isinstance(order, Layout) else layout(order),
+            self.dynamic,
+        )
 
     def with_element_type(self, element_type: PrimitiveType) -> Shape:
         """The same dimensions and layout with another element type."""
@@ -134,8 +156,12 @@ def _only_one(shape: Shape) -> Shape:
     return found
 
 
-def array_shape(element_type: PrimitiveType | str, dimensions: Iterable[int], order: Layout | None = None,
-                dynamic: tuple[bool, ...] = ()) -> Shape:
+def array_shape(
+    element_type: PrimitiveType | str,
+    dimensions: Iterable[int],
+    order: Layout | None = None,
+    dynamic: tuple[bool, ...] = (),
+) -> Shape:
     """The array shape; row-major unless a layout is given. Dimensions are sizes (UNBOUNDED for `?`)."""
     if isinstance(element_type, str):
         element_type = PRIMITIVE_TYPES[element_type]
@@ -145,14 +171,27 @@ def array_shape(element_type: PrimitiveType | str, dimensions: Iterable[int], or
     if found is None:
         if len(_BY_KEY) >= _MOST_REMEMBERED:
             _BY_KEY.clear()
-        found = _BY_KEY[key] = _make_array(element_type, dimensions, order or default_layout(len(dimensions)),
-                                           dynamic if any(dynamic) else (False,) * len(dimensions))
+        found = _BY_KEY[key] = _make_array(
+            element_type,
+            dimensions,
+            order or default_layout(len(dimensions)),
+            dynamic if any(dynamic) else (False,) * len(dimensions),
+        )
     return found
 
 
-def _make_array(element_type: PrimitiveType, dimensions: tuple[int, ...], order: Layout, dynamic: tuple[bool, ...]) -> Shape:
-    sizes = ",".join([("?" if size == UNBOUNDED else f"<={size}") if moving else str(size)
-                      for size, moving in zip(dimensions, dynamic, strict=True)])
+def _make_array(
+    element_type: PrimitiveType,
+    dimensions: tuple[int, ...],
+    order: Layout,
+    dynamic: tuple[bool, ...],
+) -> Shape:
+    sizes = ",".join(
+        [
+            ("?" if size == UNBOUNDED else f"<={size}") if moving else str(size)
+            for size, moving in zip(dimensions, dynamic, strict=True)
+        ]
+    )
     bare = f"{element_type.name}[{sizes}]"
     text = bare + order.text
     found = _remembered(text)
@@ -162,14 +201,23 @@ def _make_array(element_type: PrimitiveType, dimensions: tuple[int, ...], order:
         raise ShapeError(f"{bare[:80]} has more bytes than 64 bits can count")
     shape = Shape()
     shape.text, shape.text_without_layout = text, bare
-    shape.element_type, shape.dimensions, shape.dynamic, shape.layout = element_type, dimensions, dynamic, order
+    shape.element_type, shape.dimensions, shape.dynamic, shape.layout = (
+        element_type,
+        dimensions,
+        dynamic,
+        order,
+    )
     shape.tuple_shapes, shape.rank, shape._strides = (), len(dimensions), None
     shape.is_tuple = shape.is_buffer = False
     shape.is_array = element_type.is_array_type
     shape.is_scalar = shape.is_array and not dimensions
     shape.element_count = math.prod([max(size, 0) for size in dimensions])
     shape.byte_size = shape.element_count * element_type.bytes if shape.is_array else 0
-    shape.base = shape if order.is_default else _make_array(element_type, dimensions, default_layout(len(dimensions)), dynamic)
+    shape.base = (
+        shape
+        if order.is_default
+        else _make_array(element_type, dimensions, default_layout(len(dimensions)), dynamic)
+    )
     return _only_one(shape)
 
 
@@ -181,13 +229,24 @@ def _make_composite(parts: tuple[Shape, ...], is_buffer: bool) -> Shape:
         return found
     shape = Shape()
     shape.text = text
-    shape.text_without_layout = f"{prefix}({', '.join([part.text_without_layout for part in parts])})"
+    shape.text_without_layout = (
+        f"{prefix}({', '.join([part.text_without_layout for part in parts])})"
+    )
     shape.element_type, shape.dimensions, shape.dynamic, shape.layout = None, (), (), layout(())  # type: ignore[assignment]
     shape.tuple_shapes, shape.rank, shape._strides = parts, 0, None
-    shape.is_tuple, shape.is_buffer, shape.is_array, shape.is_scalar = not is_buffer, is_buffer, False, False
+    shape.is_tuple, shape.is_buffer, shape.is_array, shape.is_scalar = (
+        not is_buffer,
+        is_buffer,
+        False,
+        False,
+    )
     shape.element_count, shape.byte_size = 0, sum([part.byte_size for part in parts])
     bases = tuple([part.base for part in parts])
-    shape.base = shape if all(a is b for a, b in zip(bases, parts, strict=True)) else _make_composite(bases, is_buffer)
+    shape.base = (
+        shape
+        if all(a is b for a, b in zip(bases, parts, strict=True))
+        else _make_composite(bases, is_buffer)
+    )
     return _only_one(shape)
 
 
@@ -227,7 +286,9 @@ def parse_shape(text: str) -> Shape:
 def _shape_of(element_type: PrimitiveType, sizes: tuple[Any, ...]) -> Shape:
     """What `f32[2, 3]` writes."""
     if not all(hasattr(size, "__index__") and size >= 0 for size in sizes):
-        raise ShapeError(f"{element_type.name}[{', '.join(map(repr, sizes))}]: dimensions must be integers from 0 on")
+        raise ShapeError(
+            f"{element_type.name}[{', '.join(map(repr, sizes))}]: dimensions must be integers from 0 on"
+        )
     return array_shape(element_type, [index(size) for size in sizes])
 
 

@@ -15,7 +15,12 @@ def in_types_of(value: HloInstruction, shape: Shape) -> HloInstruction:
     if not shape.is_tuple:
         return computation.add("convert", shape, (value,), metadata=value.metadata)
     parts = [
-        in_types_of(computation.add("get-tuple-element", part, (value,), attributes_of({"index": k})), wanted)
-        for k, (part, wanted) in enumerate(zip(value.shape.tuple_shapes, shape.tuple_shapes, strict=True))
+        in_types_of(
+            computation.add("get-tuple-element", part, (value,), attributes_of({"index": k})),
+            wanted,
+        )
+        for k, (part, wanted) in enumerate(
+            zip(value.shape.tuple_shapes, shape.tuple_shapes, strict=True)
+        )
     ]
     return computation.add("tuple", shape, parts)

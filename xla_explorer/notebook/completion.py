@@ -11,8 +11,32 @@ from xla_explorer.backends.registry import backend_names
 from xla_explorer.compiler.pipeline import registered_passes
 from xla_explorer.hlo.opcodes import OPCODES
 
-SHOWN = ("explore", "graph", "passes", "fusion", "ir", "asm", "ptx", "buffers", "kernels", "code", "html")
-OPTIONS = ("--passes", "--backend", "--show", "--time", "--args", "--no-run", "--save", "--journal", "--annotate", "--isolate", "--timeout")
+SHOWN = (
+    "explore",
+    "graph",
+    "passes",
+    "fusion",
+    "ir",
+    "asm",
+    "ptx",
+    "buffers",
+    "kernels",
+    "code",
+    "html",
+)
+OPTIONS = (
+    "--passes",
+    "--backend",
+    "--show",
+    "--time",
+    "--args",
+    "--no-run",
+    "--save",
+    "--journal",
+    "--annotate",
+    "--isolate",
+    "--timeout",
+)
 JAX_OPTIONS = ("--passes", "--backend", "--show", "--journal", "--explore")
 _WORD = re.compile(r"\S*$")
 _OPCODE_PLACE = re.compile(r"=\s*(?:\([^)]*\)|\S+)\s+([a-z\-]*)$")
@@ -37,7 +61,12 @@ def complete_cell(context: Any) -> dict[str, Any]:
     word = _WORD.search(typed)
     completions = [SimpleCompletion(text=text, type="keyword") for text in found]
     fragment = word[0] if word is not None and found else context.token
-    return {"completions": completions, "matched_fragment": fragment, "suppress": bool(found), "ordered": bool(found)}
+    return {
+        "completions": completions,
+        "matched_fragment": fragment,
+        "suppress": bool(found),
+        "ordered": bool(found),
+    }
 
 
 complete_cell.matcher_api_version = 2  # type: ignore[attr-defined]  # what IPython's decorator `context_matcher` sets

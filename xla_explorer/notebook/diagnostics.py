@@ -36,7 +36,9 @@ class NotebookInterrupt(KeyboardInterrupt):
     """Ctrl-C in a magic: one line instead of the frames of whatever was at work."""
 
     def _render_traceback_(self) -> list[str]:
-        return ["Interrupted. Nothing was bound; the session and everything before it are as they were."]
+        return [
+            "Interrupted. Nothing was bound; the session and everything before it are as they were."
+        ]
 
 
 def diagnostic_text(problem: BaseException) -> str:
@@ -46,7 +48,9 @@ def diagnostic_text(problem: BaseException) -> str:
     return text if name in text else f"{name}: {text}"
 
 
-def user_lines(traceback: TracebackType | None, named: Callable[[str], str | None] = lambda _: None) -> list[str]:
+def user_lines(
+    traceback: TracebackType | None, named: Callable[[str], str | None] = lambda _: None
+) -> list[str]:
     """The user's own lines through which an error came, the innermost first: of cells, and of functions that we called.
 
     named: what a user knows a file as, where that is not its path. A cell of one line, which all can see, is left out.
@@ -59,7 +63,12 @@ def user_lines(traceback: TracebackType | None, named: Callable[[str], str | Non
             continue
         function = f", in {code.co_name}" if not code.co_name.startswith("<") else ""
         place = named(code.co_filename) or os.path.basename(code.co_filename)
-        found.append((code.co_filename, f"  {place}, line {line}{function}: {linecache.getline(code.co_filename, line).strip()}"))
+        found.append(
+            (
+                code.co_filename,
+                f"  {place}, line {line}{function}: {linecache.getline(code.co_filename, line).strip()}",
+            )
+        )
     if len(found) == 1 and len("".join(linecache.getlines(found[0][0])).strip().splitlines()) < 2:
         return []
     return [text for _, text in found[: -_MOST_LINES - 1 : -1]]
@@ -85,7 +94,11 @@ def one_diagnostic(function: _Function) -> _Function:
 
 
 def show_without_frames(
-    shell: Any, kind: type[BaseException], problem: BaseException, traceback: Any, tb_offset: int | None = None
+    shell: Any,
+    kind: type[BaseException],
+    problem: BaseException,
+    traceback: Any,
+    tb_offset: int | None = None,
 ) -> None:
     """IPython's handler for our errors raised by plain calls in a cell."""
 
@@ -93,4 +106,6 @@ def show_without_frames(
         found = shell.compile.format_code_name(filename)  # ("Cell", "In[3]")
         return " ".join(found) if found else None
 
-    shell._showtraceback(kind, problem, [*diagnostic_text(problem).split("\n"), *user_lines(traceback, named)])
+    shell._showtraceback(
+        kind, problem, [*diagnostic_text(problem).split("\n"), *user_lines(traceback, named)]
+    )

@@ -37,20 +37,33 @@ def _pipeline(pipeline: Any) -> Form:
     def rows(steps: Any, path: str) -> Iterator[tuple[str, str]]:
         for step in steps:
             if hasattr(step, "steps"):
-                yield from rows(step.steps, f"{path}/{step.name}" + (" (until nothing changes)" if step.fixed_point else ""))
+                yield from rows(
+                    step.steps,
+                    f"{path}/{step.name}"
+                    + (" (until nothing changes)" if step.fixed_point else ""),
+                )
             else:
                 yield path, step.name
 
     found = list(rows(pipeline.steps, pipeline.name))
-    table = Table(["pipeline", "pass"], found, f"{pipeline.name}: {len(found)} pass{'' if len(found) == 1 else 'es'}")
+    table = Table(
+        ["pipeline", "pass"],
+        found,
+        f"{pipeline.name}: {len(found)} pass{'' if len(found) == 1 else 'es'}",
+    )
     return table.to_text(), [table]
 
 
 def _journal(journal: Any) -> Form:
     columns = ["event", "kind", "by", "names", "why"]
-    rows = [(e.sequence, e.kind, e.by, ", ".join(e.names), e.reason.message if e.reason else "") for e in journal.events[:200]]
+    rows = [
+        (e.sequence, e.kind, e.by, ", ".join(e.names), e.reason.message if e.reason else "")
+        for e in journal.events[:200]
+    ]
     left = len(journal.events) - len(rows)
-    return repr(journal), [Table(columns, rows, repr(journal)[1:-1], f"{left} more: journal.events" if left else "")]
+    return repr(journal), [
+        Table(columns, rows, repr(journal)[1:-1], f"{left} more: journal.events" if left else "")
+    ]
 
 
 def _reason(reason: Any) -> Form:

@@ -59,11 +59,21 @@ class ExplorerWidget(anywidget.AnyWidget):
     selected = traitlets.Int(-1).tag(sync=True)
     view = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, source: ExplorerSource, *, complete: bool | None = None, step: int = -1, colour: Any = None) -> None:
+    def __init__(
+        self,
+        source: ExplorerSource,
+        *,
+        complete: bool | None = None,
+        step: int = -1,
+        colour: Any = None,
+    ) -> None:
         self._shown: list[tuple[ExplorerSource, ComparisonTable | None]] = [(source, None)]
         self._complete = complete
         self._colour = None if colour is None else source.reports.column(colour)
-        super().__init__(data=packed(build_payload(source, complete=complete, live=True, colour=self._colour)), step=step)
+        super().__init__(
+            data=packed(build_payload(source, complete=complete, live=True, colour=self._colour)),
+            step=step,
+        )
         self._times = list(source.timings())
         self._of: object = getattr(source, "session", source)
         _SHOWN.add(self)
@@ -92,12 +102,18 @@ class ExplorerWidget(anywidget.AnyWidget):
 
     def show(self, thing: Any) -> None:
         """Show another compile of the same program, a session or a trace: step, selection, tab and panes stay as they are."""
-        source: ExplorerSource = thing._explorer_source_() if hasattr(thing, "_explorer_source_") else thing
+        source: ExplorerSource = (
+            thing._explorer_source_() if hasattr(thing, "_explorer_source_") else thing
+        )
         old = self.source
         step = like_step([s.name for s in source.steps()], [s.name for s in old.steps()], self.step)
-        names, ids = [getattr(getattr(one, "passes", None), "lineage", None) for one in (old, source)]  # both of a trace, or none
+        names, ids = [
+            getattr(getattr(one, "passes", None), "lineage", None) for one in (old, source)
+        ]  # both of a trace, or none
         known = names.records.get(self.selected) if names is not None else None
-        selected = ids.ids_by_name.get(known.name, -1) if known is not None and ids is not None else -1
+        selected = (
+            ids.ids_by_name.get(known.name, -1) if known is not None and ids is not None else -1
+        )
         self._shown.append((source, None))
         self._bound()
         self._show(step, selected)
@@ -111,21 +127,32 @@ class ExplorerWidget(anywidget.AnyWidget):
         times = list(self.source.timings())
         if times != self._times:
             self._times = times
-            self.send({"news": "times"}, [packed(measured_data(self.source, self._colour if len(self._shown) == 1 else None))])
+            self.send(
+                {"news": "times"},
+                [
+                    packed(
+                        measured_data(self.source, self._colour if len(self._shown) == 1 else None)
+                    )
+                ],
+            )
 
     def _show(self, step: int = -1, selected: int = -1) -> None:
         source, comparison = self._shown[-1]
         self._times = list(source.timings())
         with self.hold_sync():  # the browser hears of all three at once
             self.selected, self.step = selected, step
-            self.data = packed(build_payload(source, complete=self._complete, live=True, comparison=comparison))
+            self.data = packed(
+                build_payload(source, complete=self._complete, live=True, comparison=comparison)
+            )
 
     def _edit(self, text: str, passes: str) -> dict[str, Any]:
         """Compile another text and show it; what to say of it, or why it cannot be compiled."""
         session: Any = getattr(self.source, "session", None)
         try:
             if session is None:
-                raise XlaExplorerError("this view has no compile", "xe.explore(xe.compile(text)) has one")
+                raise XlaExplorerError(
+                    "this view has no compile", "xe.explore(xe.compile(text)) has one"
+                )
             other = edited(session, text, passes)
         except XlaExplorerError as problem:
             return {"said": "", "faults": [fault._asdict() for fault in faults_of(problem)]}
@@ -142,7 +169,9 @@ class ExplorerWidget(anywidget.AnyWidget):
                 self._try(_overrides(message, "force"), _overrides(message, "forbid"))
                 data = packed({})
             elif message.get("ask") == "edit":
-                data = packed(self._edit(str(message.get("text") or ""), str(message.get("passes") or "")))
+                data = packed(
+                    self._edit(str(message.get("text") or ""), str(message.get("passes") or ""))
+                )
             elif message.get("ask") == "measure":
                 self.source.reports.measure()
                 self.refresh()
@@ -168,7 +197,10 @@ class ExplorerWidget(anywidget.AnyWidget):
         if shown is None:
             return None
         bundle, metadata = shown if isinstance(shown, tuple) else (shown, {})
-        static = {"text/plain": static_text(self.source), "text/html": saved_html(self.source, options.embed)}
+        static = {
+            "text/plain": static_text(self.source),
+            "text/html": saved_html(self.source, options.embed),
+        }
         return {**bundle, **static}, dict(metadata)
 
 
@@ -203,6 +235,9 @@ def _refresh_after_each_cell(widget: weakref.ref[ExplorerWidget]) -> None:
 def _overrides(message: Mapping[str, Any], key: str) -> list[Asked]:
     """The lists (kind, *names) under `key`. ValueError for anything else."""
     given = message.get(key) or []
-    if not all(isinstance(one, list) and len(one) >= 2 and all(isinstance(name, str) for name in one) for one in given):
+    if not all(
+        isinstance(one, list) and len(one) >= 2 and all(isinstance(name, str) for name in one)
+        for one in given
+    ):
         raise ValueError(f"{key} is not a list of kinds with names")
     return [tuple(one) for one in given]

@@ -33,7 +33,10 @@ class JaxPrograms(Report):
         found = [session for session in self.sessions if session.source.name == which]
         if not found:
             names = ", ".join(dict.fromkeys(session.source.name for session in self.sessions))
-            raise XlaExplorerError(f"JAX compiled no program named {which!r} in that cell", f"choose from: {names or 'none'}")
+            raise XlaExplorerError(
+                f"JAX compiled no program named {which!r} in that cell",
+                f"choose from: {names or 'none'}",
+            )
         return found[-1]
 
     @property
@@ -46,10 +49,21 @@ class JaxPrograms(Report):
     def blocks(self) -> Blocks:
         """A row a program."""
         rows = [
-            (k, s.source.name, s.backend, s.source.instruction_count(), s.module.instruction_count(), len(program_steps(s)))
+            (
+                k,
+                s.source.name,
+                s.backend,
+                s.source.instruction_count(),
+                s.module.instruction_count(),
+                len(program_steps(s)),
+            )
             for k, s in enumerate(self.sessions)
         ]
-        yield Table(COLUMNS, rows, limit=30, printed=30) if rows else Sentence(f"JAX compiled nothing in that cell. {_NOTHING}")
+        yield (
+            Table(COLUMNS, rows, limit=30, printed=30)
+            if rows
+            else Sentence(f"JAX compiled nothing in that cell. {_NOTHING}")
+        )
 
     def to_json(self) -> Any:
         """The rows of `to_frame()`."""

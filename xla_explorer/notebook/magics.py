@@ -45,7 +45,9 @@ def _shown(text: str) -> list[str]:
     wanted = [word for word in text.split(",") if word]
     for word in wanted:
         if word not in SHOWN:
-            raise UsageError(f"argument --show: invalid choice: {word!r} (choose from {', '.join(SHOWN)})")
+            raise UsageError(
+                f"argument --show: invalid choice: {word!r} (choose from {', '.join(SHOWN)})"
+            )
     return wanted
 
 
@@ -58,8 +60,12 @@ def _parsed(magic: Any, line: str) -> Any:
     try:
         return parse_argstring(magic, line)
     except UsageError as problem:
-        known = [action for action in magic.parser._option_string_actions if action.startswith("--")]
-        unknown = [word for word in words if word.startswith("--") and word.partition("=")[0] not in known]
+        known = [
+            action for action in magic.parser._option_string_actions if action.startswith("--")
+        ]
+        unknown = [
+            word for word in words if word.startswith("--") and word.partition("=")[0] not in known
+        ]
         near = nearest(unknown[0].partition("=")[0], known, 1) if unknown else []
         meant = f"; did you mean {near[0]}?" if near else ""
         raise UsageError(f"{problem}{meant}; --help lists the arguments") from None
@@ -75,7 +81,9 @@ def _words(line: str) -> list[str]:
 
 def _forms() -> Any:
     """The module that has `PassForm` and `PipelineBuilder`."""
-    from xla_explorer.notebook import pipeline_builder  # start-up time: ipywidgets is loaded when a form is asked for
+    from xla_explorer.notebook import (
+        pipeline_builder,
+    )  # start-up time: ipywidgets is loaded when a form is asked for
 
     return pipeline_builder
 
@@ -88,7 +96,9 @@ class HloMagics(Magics):
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
         self._at: dict[int, int] = {}
-        self._explored: dict[str, Any] = {}  # by the name of the session, the widget that its cell shows
+        self._explored: dict[
+            str, Any
+        ] = {}  # by the name of the session, the widget that its cell shows
 
     @property
     def _names(self) -> dict[str, Any]:
@@ -98,19 +108,51 @@ class HloMagics(Magics):
         return names
 
     @magic_arguments()
-    @argument("name", nargs="?", default="_hlo", help="variable that the session is bound to (default: _hlo)")
-    @argument("--passes", default="default", help="default, none, or a pipeline such as algsimp,cse,dce")
-    @argument("--backend", default="cpu", help="cpu, gpu, interpreter or a plug-in; several with commas: the first is returned")
+    @argument(
+        "name",
+        nargs="?",
+        default="_hlo",
+        help="variable that the session is bound to (default: _hlo)",
+    )
+    @argument(
+        "--passes", default="default", help="default, none, or a pipeline such as algsimp,cse,dce"
+    )
+    @argument(
+        "--backend",
+        default="cpu",
+        help="cpu, gpu, interpreter or a plug-in; several with commas: the first is returned",
+    )
     @argument("--show", default="", help="what to show, with commas: " + ",".join(SHOWN))
     @argument("--time", action="store_true", help="profile it")
-    @argument("--args", default="", help="variables to run it on, with commas; without: random arguments, and it says so")
+    @argument(
+        "--args",
+        default="",
+        help="variables to run it on, with commas; without: random arguments, and it says so",
+    )
     @argument("--no-run", action="store_true", help="compile only")
     @argument("--save", default="", help="write the exploration to this HTML file")
     @argument("--journal", default="decisions", help="off, passes, decisions, everything")
-    @argument("--annotate", action="store_true", help="each line unfolds to its LLVM IR and PTX, shaded by measured time")
-    @argument("--isolate", action="store_true", help="run the generated code in a child process (default: xe.options.isolate)")
-    @argument("--timeout", type=float, default=None, help="with --isolate: seconds that the compile and the run may take")
-    @argument("--mixed-precision", action="store_true", help="accept operands and results of several float precisions, and convert")
+    @argument(
+        "--annotate",
+        action="store_true",
+        help="each line unfolds to its LLVM IR and PTX, shaded by measured time",
+    )
+    @argument(
+        "--isolate",
+        action="store_true",
+        help="run the generated code in a child process (default: xe.options.isolate)",
+    )
+    @argument(
+        "--timeout",
+        type=float,
+        default=None,
+        help="with --isolate: seconds that the compile and the run may take",
+    )
+    @argument(
+        "--mixed-precision",
+        action="store_true",
+        help="accept operands and results of several float precisions, and convert",
+    )
     @argument("--function", default=None, help="of a StableHLO cell, the function to enter")
     @cell_magic
     @one_diagnostic
@@ -121,14 +163,20 @@ class HloMagics(Magics):
             return None
         wanted = _shown(given.show)
         if given.time and given.no_run:
-            raise UsageError("argument --time: a profile runs the module; leave out --no-run, or --time")
+            raise UsageError(
+                "argument --time: a profile runs the module; leave out --no-run, or --time"
+            )
         if not given.name.isidentifier():
             raise UsageError(f"argument name: {given.name!r} is not a Python variable name")
         backends = [name for name in given.backend.split(",") if name] or ["cpu"]
         sessions = {}
         # The blank line stands for the magic, so that lines count as the cell shows them.
         text = "\n" + cell
-        module = text if given.function is None else parse_stablehlo(text, "<%%hlo>", function=given.function)
+        module = (
+            text
+            if given.function is None
+            else parse_stablehlo(text, "<%%hlo>", function=given.function)
+        )
         for backend in backends:
             try:
                 sessions[backend] = compile(
@@ -154,7 +202,9 @@ class HloMagics(Magics):
             self._names[f"{given.name}_{backend}"] = sessions[backend]
         if "gpu" in sessions and session.backend != "gpu":
             session.gpu_sessions[()] = sessions["gpu"]
-        runnable = [s for s in sessions.values() if s.result is not None and s.result.executable is not None]
+        runnable = [
+            s for s in sessions.values() if s.result is not None and s.result.executable is not None
+        ]
         if not given.no_run:
             for one in runnable:
                 self._run(one, given)
@@ -169,11 +219,22 @@ class HloMagics(Magics):
         return session
 
     @magic_arguments()
-    @argument("name", nargs="?", default="_jax", help="variable that the programs are bound to (default: _jax)")
-    @argument("--passes", default="default", help="default, none, or a pipeline such as algsimp,cse,dce")
+    @argument(
+        "name",
+        nargs="?",
+        default="_jax",
+        help="variable that the programs are bound to (default: _jax)",
+    )
+    @argument(
+        "--passes", default="default", help="default, none, or a pipeline such as algsimp,cse,dce"
+    )
     @argument("--backend", default="cpu", help="cpu, gpu, interpreter, xla or a plug-in")
     @argument("--journal", default="decisions", help="off, passes, decisions, everything")
-    @argument("--show", default="", help="what to show of the largest program, with commas: " + ",".join(SHOWN))
+    @argument(
+        "--show",
+        default="",
+        help="what to show of the largest program, with commas: " + ",".join(SHOWN),
+    )
     @argument("--explore", action="store_true", help="open the explorer on the largest program")
     @cell_magic
     @one_diagnostic
@@ -188,7 +249,9 @@ class HloMagics(Magics):
             outcome = self.shell.run_cell(cell, store_history=False)
         if not outcome.success:
             return None  # IPython has shown the error
-        programs = JaxPrograms([compile(m, given.backend, given.passes, given.journal) for m in modules])
+        programs = JaxPrograms(
+            [compile(m, given.backend, given.passes, given.journal) for m in modules]
+        )
         self._names[given.name] = programs
         for word in wanted:
             self._show(word, programs.largest)
@@ -212,7 +275,9 @@ class HloMagics(Magics):
         values = session.executable.execute(leaves)
         if session.backend != "interpreter" and module_cost(session.source).flops <= CHECKED_FLOPS:
             error, fine = largest_error(flatten_value(evaluate(session.source, *leaves)), values)
-            print(f"{session.backend}: {'agrees with' if fine else 'DIFFERS from'} the evaluator (largest error {error:.2g})")
+            print(
+                f"{session.backend}: {'agrees with' if fine else 'DIFFERS from'} the evaluator (largest error {error:.2g})"
+            )
         if given.time:
             display(session.profile(*arguments))
 
@@ -223,7 +288,15 @@ class HloMagics(Magics):
             display(session.passes[-1].graph())
         elif word == "fusion":
             frame = session.decisions("fusion")[["verdict", "subjects", "code", "message"]]
-            display(HTML(table_html("Fusion decisions", ["verdict", "producer, consumer", "code", "why"], frame.values.tolist())))
+            display(
+                HTML(
+                    table_html(
+                        "Fusion decisions",
+                        ["verdict", "producer, consumer", "code", "why"],
+                        frame.values.tolist(),
+                    )
+                )
+            )
         elif word == "explore":
             known = self._explored.get(name)
             if known is None or known not in sys.modules[_WIDGETS].widgets_of(session):
@@ -232,7 +305,12 @@ class HloMagics(Magics):
         elif word == "html":
             display(HTML(saved_html(session._explorer_source_(), options.embed)))
         else:
-            display(getattr(session, {"ir": "llvm_ir", "asm": "assembly", "code": "side_by_side"}.get(word, word))())
+            display(
+                getattr(
+                    session,
+                    {"ir": "llvm_ir", "asm": "assembly", "code": "side_by_side"}.get(word, word),
+                )()
+            )
 
     # -- line magics ---------------------------------------------------------------------------------------------------
     def _value(self, name: str) -> Any:
@@ -245,7 +323,11 @@ class HloMagics(Magics):
     def hlo_step(self, line: str) -> Any:
         """`%hlo_step [NAME] [N | next | prev]`: what the next pass that changed something did (or pass N), as a diff."""
         words = _words(line)
-        name = words[0] if words and not words[0].lstrip("-").isdigit() and words[0] not in ("next", "prev") else "_hlo"
+        name = (
+            words[0]
+            if words and not words[0].lstrip("-").isdigit() and words[0] not in ("next", "prev")
+            else "_hlo"
+        )
         where = next((w for w in words if w != name), "next")
         thing = self._value(name)
         ran = getattr(thing, "passes", None)
@@ -262,7 +344,9 @@ class HloMagics(Magics):
         elif where.lstrip("-").isdigit() and -len(ran) <= int(where) < len(ran):
             index = ran[int(where)].number
         else:
-            raise UsageError(f"step {where!r}: next, prev or a number from 0 (as written) to {ran.last}")
+            raise UsageError(
+                f"step {where!r}: next, prev or a number from 0 (as written) to {ran.last}"
+            )
         self._at[id(ran)] = index
         step = ran[index]
         print(
@@ -279,7 +363,9 @@ class HloMagics(Magics):
         if len(words) != 2:
             raise UsageError("%hlo_diff takes two names: %hlo_diff a b")
         try:
-            return diff(self._value(words[0]), self._value(words[1])) or CodeText("no difference: the two are the same text")
+            return diff(self._value(words[0]), self._value(words[1])) or CodeText(
+                "no difference: the two are the same text"
+            )
         except TypeError as problem:
             raise UsageError(str(problem)) from None
 
@@ -309,9 +395,14 @@ class HloMagics(Magics):
         frame = passes()
         word = line.strip()
         if word:
-            frame = frame[frame["pass"].str.contains(word, regex=False) | frame["summary"].str.contains(word, regex=False, case=False)]
+            frame = frame[
+                frame["pass"].str.contains(word, regex=False)
+                | frame["summary"].str.contains(word, regex=False, case=False)
+            ]
             if frame.empty:
-                raise UsageError(f"no pass has {word!r} in its name or sentence; %hlo_passes alone lists all")
+                raise UsageError(
+                    f"no pass has {word!r} in its name or sentence; %hlo_passes alone lists all"
+                )
         return frame
 
     @line_magic
@@ -320,7 +411,9 @@ class HloMagics(Magics):
         """`%hlo_form PASS [NAME]`: the options of a pass as a form; of a session, with a button that compiles with them and compares."""
         words = _words(line)
         if not words:
-            raise UsageError("%hlo_form takes a pass: %hlo_form fusion [NAME]; %hlo_passes lists them")
+            raise UsageError(
+                "%hlo_form takes a pass: %hlo_form fusion [NAME]; %hlo_passes lists them"
+            )
         session = self._value(words[1]) if len(words) > 1 else self._names.get("_hlo")
         return _forms().PassForm(words[0], session if isinstance(session, Session) else None)
 
@@ -342,9 +435,15 @@ class HloMagics(Magics):
         before = {id(value) for value in self._names.values()}
         if not self.shell.run_cell(cell).success:
             return
-        rules = [value for value in self._names.values() if isinstance(value, Rule) and id(value) not in before]
+        rules = [
+            value
+            for value in self._names.values()
+            if isinstance(value, Rule) and id(value) not in before
+        ]
         if not rules:
-            raise UsageError("the cell declares no rule: @xe.rule(pattern, ...) above a function makes one")
+            raise UsageError(
+                "the cell declares no rule: @xe.rule(pattern, ...) above a function makes one"
+            )
         for one in rules:
             display(thing.passes.try_rule(one))
 

@@ -14,7 +14,14 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from xla_explorer.compiler.pipeline import HloPass, PassPipeline, make_pass, optimize, parse_pipeline, registered_passes
+from xla_explorer.compiler.pipeline import (
+    HloPass,
+    PassPipeline,
+    make_pass,
+    optimize,
+    parse_pipeline,
+    registered_passes,
+)
 from xla_explorer.explorer.comparisons.comparison import Comparison
 from xla_explorer.explorer.display import escape
 from xla_explorer.explorer.questions.pass_trials import effective_passes
@@ -42,14 +49,23 @@ class PassForm(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
 
     def __init__(self, name: str, session: Session | None = None) -> None:
         if name not in registered_passes():
-            raise XlaExplorerError(f"cannot make a form for the pass {name!r}, which is unknown", "xe.passes() lists all")
+            raise XlaExplorerError(
+                f"cannot make a form for the pass {name!r}, which is unknown",
+                "xe.passes() lists all",
+            )
         self.name, self.session = name, session
         self.comparison: Comparison | None = None
         cls = registered_passes()[name]
         hints = typing.get_type_hints(cls)
         default = make_pass(name)
-        running = next((p for p in session.passes.pipeline.passes() if p.name == name), None) if session is not None else None
-        self._defaults = {field.name: getattr(default, field.name) for field in dataclasses.fields(cls)}
+        running = (
+            next((p for p in session.passes.pipeline.passes() if p.name == name), None)
+            if session is not None
+            else None
+        )
+        self._defaults = {
+            field.name: getattr(default, field.name) for field in dataclasses.fields(cls)
+        }
         self.controls: dict[str, Any] = {}
         for field, value in self._defaults.items():
             control = _control(hints[field], getattr(running, field, value))
@@ -76,13 +92,17 @@ class PassForm(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
             raise XlaExplorerError("the form has no session", "PassForm(name, session)")
         self.shown.value = "compiling …"
         with problems_shown(self.shown):
-            changed = self.session.override(passes=self.session.passes.pipeline.replace(self.name, self.made()))
+            changed = self.session.override(
+                passes=self.session.passes.pipeline.replace(self.name, self.made())
+            )
             self.comparison = changed.compare(self.session, repeats=5)
             self.session = changed
             self.shown.value = self.comparison._repr_mimebundle_()["text/html"]
 
     def _read(self, _change: object) -> None:
-        self.options = {name: c.value for name, c in self.controls.items() if c.value != self._defaults[name]}
+        self.options = {
+            name: c.value for name, c in self.controls.items() if c.value != self._defaults[name]
+        }
 
     def _write(self, change: Any) -> None:
         for name, control in self.controls.items():
@@ -118,14 +138,20 @@ def places(pipeline: PassPipeline, above: Path = ()) -> list[tuple[Path, HloPass
     return found
 
 
-def edited_at(pipeline: PassPipeline, path: Path, edit: Callable[[Steps, int], Steps]) -> PassPipeline:
+def edited_at(
+    pipeline: PassPipeline, path: Path, edit: Callable[[Steps, int], Steps]
+) -> PassPipeline:
     """The pipeline with the steps around a place as `edit` gives them."""
     first, *rest = path
     if not rest:
         return dataclasses.replace(pipeline, steps=edit(pipeline.steps, first))
     inner = pipeline.steps[first]
     assert isinstance(inner, PassPipeline)
-    steps = (*pipeline.steps[:first], edited_at(inner, tuple(rest), edit), *pipeline.steps[first + 1 :])
+    steps = (
+        *pipeline.steps[:first],
+        edited_at(inner, tuple(rest), edit),
+        *pipeline.steps[first + 1 :],
+    )
     return dataclasses.replace(pipeline, steps=steps)
 
 
@@ -142,14 +168,26 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
         self.session = session
         self.comparison: Comparison | None = None
         self.pipeline = session.passes.pipeline
-        self.list = ipywidgets.Select(rows=16, layout={"width": "420px"}, description="passes", style={"description_width": "60px"})
+        self.list = ipywidgets.Select(
+            rows=16,
+            layout={"width": "420px"},
+            description="passes",
+            style={"description_width": "60px"},
+        )
         self.new = ipywidgets.Dropdown(description="add", style={"description_width": "70px"})
-        self.other = ipywidgets.Dropdown(description="swap with", style={"description_width": "70px"})
+        self.other = ipywidgets.Dropdown(
+            description="swap with", style={"description_width": "70px"}
+        )
         self.shown, self.said = ipywidgets.HTML(), ipywidgets.HTML()
         self._form = ipywidgets.VBox()
         self.form: PassForm | None = None
         rows = [
-            [("up", lambda: self.move(-1)), ("down", lambda: self.move(1)), ("remove", self.remove), ("set options", self.set_options)],
+            [
+                ("up", lambda: self.move(-1)),
+                ("down", lambda: self.move(1)),
+                ("remove", self.remove),
+                ("set options", self.set_options),
+            ],
             [("what would change something here?", self.offer)],
         ]
         buttons = [ipywidgets.HBox([_button(*one) for one in row]) for row in rows]
@@ -177,7 +215,9 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
 
     def remove(self) -> None:
         """Take the chosen step out."""
-        self._set(edited_at(self.pipeline, self.list.value, lambda steps, k: steps[:k] + steps[k + 1 :]))
+        self._set(
+            edited_at(self.pipeline, self.list.value, lambda steps, k: steps[:k] + steps[k + 1 :])
+        )
 
     def move(self, by: int) -> None:
         """Move the chosen step among those beside it: -1 up, 1 down."""
@@ -189,13 +229,21 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
             return (*rest[:to], steps[k], *rest[to:])
 
         beside = len([one for one, _ in places(self.pipeline) if one[:-1] == path[:-1]])
-        self._set(edited_at(self.pipeline, path, moved), (*path[:-1], max(0, min(beside - 1, path[-1] + by))))
+        self._set(
+            edited_at(self.pipeline, path, moved),
+            (*path[:-1], max(0, min(beside - 1, path[-1] + by))),
+        )
 
     def add(self) -> None:
         """Put the pass named in `new` after the chosen step."""
         made = make_pass(self.new.value)
         path: Path = self.list.value
-        self._set(edited_at(self.pipeline, path, lambda steps, k: (*steps[: k + 1], made, *steps[k + 1 :])), (*path[:-1], path[-1] + 1))
+        self._set(
+            edited_at(
+                self.pipeline, path, lambda steps, k: (*steps[: k + 1], made, *steps[k + 1 :])
+            ),
+            (*path[:-1], path[-1] + 1),
+        )
 
     def swap(self) -> None:
         """Exchange the places of the chosen pass and the one named in `other`."""
@@ -205,34 +253,62 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
         """Give the chosen pass the options of the form."""
         if self.form is not None:
             made = self.form.made()
-            self._set(edited_at(self.pipeline, self.list.value, lambda steps, k: (*steps[:k], made, *steps[k + 1 :])), self.list.value)
+            self._set(
+                edited_at(
+                    self.pipeline,
+                    self.list.value,
+                    lambda steps, k: (*steps[:k], made, *steps[k + 1 :]),
+                ),
+                self.list.value,
+            )
 
     def offer(self) -> None:
         """Offer only those passes that would change the module after the chosen step."""
         found = places(self.pipeline)
         until = [path for path, _ in found].index(self.list.value) + 1
         before = [step for _, step in found[:until] if not isinstance(step, PassPipeline)]
-        offered = effective_passes(self._optimized(PassPipeline("before", tuple(before))).module, self.session.passes.record.target)
-        self.new.options = [(f"{row['pass']}  {row['instructions']:+d}", row["pass"]) for _, row in offered.iterrows() if not row["error"]]
+        offered = effective_passes(
+            self._optimized(PassPipeline("before", tuple(before))).module,
+            self.session.passes.record.target,
+        )
+        self.new.options = [
+            (f"{row['pass']}  {row['instructions']:+d}", row["pass"])
+            for _, row in offered.iterrows()
+            if not row["error"]
+        ]
 
     # -- what it comes to ----------------------------------------------------------------------------------------------
     def compile(self) -> None:
         """Compile the session with this pipeline and show what that changes."""
         with problems_shown(self.shown):
-            self.comparison = self.session.override(passes=self.pipeline).compare(self.session, repeats=5)
+            self.comparison = self.session.override(passes=self.pipeline).compare(
+                self.session, repeats=5
+            )
             self.shown.value = self.comparison._repr_mimebundle_()["text/html"]
 
     def _optimized(self, pipeline: PassPipeline) -> Any:
-        return optimize(self.session.source, pipeline, "passes", target=self.session.passes.record.target, verify=True, keep_errors=True)
+        return optimize(
+            self.session.source,
+            pipeline,
+            "passes",
+            target=self.session.passes.record.target,
+            verify=True,
+            keep_errors=True,
+        )
 
     def _run(self, at: Path | None = None) -> None:
         """Run it, and show of each pass what it did; a pass that fails ends it and says so."""
         self.trace = self._optimized(self.pipeline)
-        keyed = [(re.sub("#[0-9]+", "", step.pipeline), step) for step in self.trace.steps]  # a repeated pipeline is one row
+        keyed = [
+            (re.sub("#[0-9]+", "", step.pipeline), step) for step in self.trace.steps
+        ]  # a repeated pipeline is one row
         change = Counter[tuple[str, str]]()
         for where, step in keyed:
             change[where, step.name] += step.instructions_after - step.instructions_before
-        changed, failed = [{(where, step.name) for where, step in keyed if getattr(step, word)} for word in ("changed", "error")]
+        changed, failed = [
+            {(where, step.name) for where, step in keyed if getattr(step, word)}
+            for word in ("changed", "error")
+        ]
         labels: list[tuple[str, Path]] = []
         names: dict[Path, str] = {(): self.pipeline.name}
         for path, step in places(self.pipeline):
@@ -242,12 +318,18 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
             labels.append((_INDENT * len(path) + step.name + mark, path))
         chosen = at if at is not None else self.list.value
         self.list.options = labels
-        self.list.value = chosen if chosen in [path for _, path in labels] else labels[0][1] if labels else None
+        self.list.value = (
+            chosen if chosen in [path for _, path in labels] else labels[0][1] if labels else None
+        )
         passes = list(dict.fromkeys([step.name for _, step in places(self.pipeline)]))
         self.other.options = passes
         count = f"{self.trace.module.instruction_count()} instructions (as written: {self.session.source.instruction_count()})"
-        error = f"<pre>{escape(str(self.trace.error))}</pre>" if self.trace.error is not None else ""
-        self.said.value = f"{len(changed)} passes change something, {count}; every one verified{error}"
+        error = (
+            f"<pre>{escape(str(self.trace.error))}</pre>" if self.trace.error is not None else ""
+        )
+        self.said.value = (
+            f"{len(changed)} passes change something, {count}; every one verified{error}"
+        )
         self.text = str(self.pipeline)
 
     def _step(self) -> HloPass | PassPipeline:

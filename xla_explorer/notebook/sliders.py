@@ -33,8 +33,13 @@ class Sliders:
 
     def __init__(self, draw: Callable[..., Any], **numbers: tuple[float, float, float]) -> None:
         self._draw = draw
-        self._whole = {name for name, limits in numbers.items() if all(isinstance(n, int) for n in limits)}
-        self.controls = {name: _control(name, *limits, whole=name in self._whole) for name, limits in numbers.items()}
+        self._whole = {
+            name for name, limits in numbers.items() if all(isinstance(n, int) for n in limits)
+        }
+        self.controls = {
+            name: _control(name, *limits, whole=name in self._whole)
+            for name, limits in numbers.items()
+        }
         self._shown = ipywidgets.HTML()
         self._box = ipywidgets.VBox([*self.controls.values(), self._shown])
         for control in self.controls.values():
@@ -44,7 +49,10 @@ class Sliders:
     @property
     def numbers(self) -> dict[str, float]:
         """What the sliders stand at."""
-        return {name: round(c.value) if name in self._whole else c.value for name, c in self.controls.items()}
+        return {
+            name: round(c.value) if name in self._whole else c.value
+            for name, c in self.controls.items()
+        }
 
     def _again(self, _change: object) -> None:
         try:
@@ -52,7 +60,9 @@ class Sliders:
         except Exception as problem:  # shown where the slider is, not in a log that nobody reads
             self.drawn = {"text/plain": f"{type(problem).__name__}: {problem}"}
         form = next(form for form in _FALLBACK if form in self.drawn)
-        self._shown.value = f"<pre>{escape(self.drawn[form])}</pre>" if form == "text/plain" else self.drawn[form]
+        self._shown.value = (
+            f"<pre>{escape(self.drawn[form])}</pre>" if form == "text/plain" else self.drawn[form]
+        )
 
     def __repr__(self) -> str:
         return self.drawn["text/plain"]
@@ -73,10 +83,21 @@ def _bundle(value: Any) -> dict[str, str]:
 
 
 def _control(name: str, least: float, first: float, most: float, *, whole: bool) -> Any:
-    common = {"description": name, "continuous_update": False, "style": {"description_width": "160px"}, "layout": {"width": "520px"}}
+    common = {
+        "description": name,
+        "continuous_update": False,
+        "style": {"description_width": "160px"},
+        "layout": {"width": "520px"},
+    }
     if least > 0 and most / least >= _LOGARITHMIC_FROM:
         return ipywidgets.FloatLogSlider(
-            first, base=10, min=math.log10(least), max=math.log10(most), step=0.05, readout_format=".3s", **common
+            first,
+            base=10,
+            min=math.log10(least),
+            max=math.log10(most),
+            step=0.05,
+            readout_format=".3s",
+            **common,
         )
     kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
     return kind(first, min=least, max=most, **common)

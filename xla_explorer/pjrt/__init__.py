@@ -24,7 +24,10 @@ PLATFORM = "xla_explorer"
 _tables: list[Any] = []
 _registered: list[Any] = []
 # Start-up time: JAX imports this module in every process.
-_LATER = {"options": "xla_explorer.pjrt.plugin_options", "sessions": "xla_explorer.pjrt.session_list"}
+_LATER = {
+    "options": "xla_explorer.pjrt.plugin_options",
+    "sessions": "xla_explorer.pjrt.session_list",
+}
 
 
 def initialize() -> None:

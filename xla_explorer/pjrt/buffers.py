@@ -12,7 +12,15 @@ import numpy as np
 from xla_explorer.pjrt.element_types import dtype_of
 from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.layouts import ARGUMENTS, BUFFER_TYPES, ERROR_CODES, MemoryLayout
-from xla_explorer.pjrt.records import CALLBACK, LIST_LENGTH, OURSELVES, BufferRecord, DeviceRecord, ErrorRecord, MemoryRecord
+from xla_explorer.pjrt.records import (
+    CALLBACK,
+    LIST_LENGTH,
+    OURSELVES,
+    BufferRecord,
+    DeviceRecord,
+    ErrorRecord,
+    MemoryRecord,
+)
 from xla_explorer.pjrt.state import implements, native
 from xla_explorer.pjrt.user_layouts import Order, as_stored, order_address, stored
 
@@ -24,15 +32,23 @@ def c_list(pointer: int | None, kind: Any, count: int) -> list[Any]:
     return list((kind * count).from_address(pointer)) if count and pointer else []
 
 
-def array_at(address: int, shape: Sequence[int], dtype: np.dtype[Any], strides: Sequence[int] | None = None) -> Array:
+def array_at(
+    address: int, shape: Sequence[int], dtype: np.dtype[Any], strides: Sequence[int] | None = None
+) -> Array:
     """Memory of somebody else as an array, read-only."""
     if strides is None:
         low, size = 0, math.prod(shape) * dtype.itemsize
     else:
         low = sum([min(s * (n - 1), 0) for s, n in zip(strides, shape, strict=True)])
-        size = sum([max(s * (n - 1), 0) for s, n in zip(strides, shape, strict=True)]) - low + dtype.itemsize
+        size = (
+            sum([max(s * (n - 1), 0) for s, n in zip(strides, shape, strict=True)])
+            - low
+            + dtype.itemsize
+        )
     memory: Any = (ctypes.c_char * max(size, 1)).from_address(address + low)
-    array: Array = np.ndarray(tuple(shape), dtype, memory, -low, None if strides is None else tuple(strides))
+    array: Array = np.ndarray(
+        tuple(shape), dtype, memory, -low, None if strides is None else tuple(strides)
+    )
     array.flags.writeable = False
     return array
 
@@ -41,7 +57,10 @@ def _raise(error: int | None) -> None:
     """The error of a run, which ends here, as an exception."""
     if error:
         record = ErrorRecord.from_address(error)
-        names, message = {code: name for name, code in ERROR_CODES.items()}, ctypes.string_at(record.message, record.message_size).decode()
+        names, message = (
+            {code: name for name, code in ERROR_CODES.items()},
+            ctypes.string_at(record.message, record.message_size).decode(),
+        )
         code, arguments = names[record.code], ARGUMENTS["Error_Destroy"](error=error)
         native().destroy_error(ctypes.addressof(arguments))
         raise PjrtError(code, message)
@@ -52,7 +71,11 @@ def record_of(handle: int) -> Any:
     record = BufferRecord.from_address(handle)
     _raise(native().wait_buffer(handle))
     if record.deleted:
-        raise PjrtError("invalid", "Array has been deleted or donated", "keep a copy of what is used later, or do not donate it")
+        raise PjrtError(
+            "invalid",
+            "Array has been deleted or donated",
+            "keep a copy of what is used later, or do not donate it",
+        )
     return record
 
 
@@ -70,15 +93,28 @@ def _order(record: Any) -> Order:
 def _template(code: int, dims: Sequence[int], device: int, memory: int | None = None) -> Any:
     """A record to make buffers from; its dimensions are kept with it. memory: not the default one."""
     if len(dims) >= LIST_LENGTH:
-        raise PjrtError("unimplemented", f"an array must have fewer than {LIST_LENGTH} dimensions, got {len(dims)}", "reshape it")
+        raise PjrtError(
+            "unimplemented",
+            f"an array must have fewer than {LIST_LENGTH} dimensions, got {len(dims)}",
+            "reshape it",
+        )
     try:
         size = dtype_of(code).itemsize
     except KeyError:
         name = BUFFER_TYPES[code] if 0 < code < len(BUFFER_TYPES) else f"number {code}"
-        raise PjrtError("unimplemented", f"xla_explorer has no arrays of PJRT's element type {name}", "convert the array first") from None
+        raise PjrtError(
+            "unimplemented",
+            f"xla_explorer has no arrays of PJRT's element type {name}",
+            "convert the array first",
+        ) from None
     sizes = (ctypes.c_int64 * max(len(dims), 1))(*dims)
     record = BufferRecord(
-        dims=ctypes.addressof(sizes), rank=len(dims), type=code, device=device, nbytes=math.prod(dims) * size, owner=OURSELVES
+        dims=ctypes.addressof(sizes),
+        rank=len(dims),
+        type=code,
+        device=device,
+        nbytes=math.prod(dims) * size,
+        owner=OURSELVES,
     )
     record.memory = memory or DeviceRecord.from_address(device).memory
     record.kept = sizes
@@ -86,7 +122,12 @@ def _template(code: int, dims: Sequence[int], device: int, memory: int | None = 
 
 
 def new_buffer(
-    code: int, dims: Sequence[int], device: int, source: Array | None = None, order: Order = (), memory: int | None = None
+    code: int,
+    dims: Sequence[int],
+    device: int,
+    source: Array | None = None,
+    order: Order = (),
+    memory: int | None = None,
 ) -> int:
     """The handle of a new buffer, with the elements of an array, which lie in an order, in the default memory or another one."""
     template = _template(code, dims, device, memory)
@@ -97,7 +138,11 @@ def new_buffer(
     if not address:
         record.owner = 0
         native().delete(handle)
-        raise PjrtError("exhausted", f"no memory for an array of {template.nbytes} bytes", "delete arrays that are not used any more")
+        raise PjrtError(
+            "exhausted",
+            f"no memory for an array of {template.nbytes} bytes",
+            "delete arrays that are not used any more",
+        )
     record.data = address
     native().count(device, template.nbytes)
     if source is not None and source.nbytes:
@@ -118,7 +163,12 @@ def _from_host(a: Any) -> None:
     template = _template(a.type, dims, _target(a))  # which says what cannot be
     given = None
     if template.nbytes and a.data:
-        given = array_at(a.data, dims, dtype_of(a.type), c_list(a.byte_strides, ctypes.c_int64, a.num_byte_strides) or None)
+        given = array_at(
+            a.data,
+            dims,
+            dtype_of(a.type),
+            c_list(a.byte_strides, ctypes.c_int64, a.num_byte_strides) or None,
+        )
     a.buffer = new_buffer(a.type, dims, _target(a), given, memory=a.memory)
     a.done = native().ready_event
 
@@ -130,19 +180,32 @@ def _view(a: Any) -> None:
     record = BufferRecord.from_address(handle)
     record.data, record.owner = a.data, 0
     if a.on_delete:
-        record.owner, record.release, record.release_argument = CALLBACK, a.on_delete, a.on_delete_arg
+        record.owner, record.release, record.release_argument = (
+            CALLBACK,
+            a.on_delete,
+            a.on_delete_arg,
+        )
         native().count(template.device, template.nbytes)
     a.buffer = handle
 
 
 @implements("Client_CreateUninitializedBuffer")
 def _uninitialized(a: Any) -> None:
-    a.buffer = new_buffer(a.type, c_list(a.dims, ctypes.c_int64, a.num_dims), _target(a), memory=a.memory)
+    a.buffer = new_buffer(
+        a.type, c_list(a.dims, ctypes.c_int64, a.num_dims), _target(a), memory=a.memory
+    )
 
 
 def _copy(handle: int, device: int, memory: int | None = None) -> int:
     record = record_of(handle)
-    return new_buffer(record.type, c_list(record.dims, ctypes.c_int64, record.rank), device, elements(handle), _order(record), memory)
+    return new_buffer(
+        record.type,
+        c_list(record.dims, ctypes.c_int64, record.rank),
+        device,
+        elements(handle),
+        _order(record),
+        memory,
+    )
 
 
 @implements("Buffer_CopyToDevice")
@@ -152,7 +215,11 @@ def _to_device(a: Any) -> None:
 
 @implements("Buffer_CopyToMemory")
 def _to_memory(a: Any) -> None:
-    a.result = _copy(a.buffer, c_list(MemoryRecord.from_address(a.memory).devices, ctypes.c_size_t, 1)[0], a.memory)
+    a.result = _copy(
+        a.buffer,
+        c_list(MemoryRecord.from_address(a.memory).devices, ctypes.c_size_t, 1)[0],
+        a.memory,
+    )
 
 
 @implements("Buffer_ToHostBuffer")
@@ -162,14 +229,20 @@ def _to_host(a: Any) -> None:
     if a.layout:
         layout = MemoryLayout.from_address(a.layout)
         if layout.type:
-            raise PjrtError("unimplemented", "a copy to the host takes a layout of tiles, not strides", "ask for the default layout")
+            raise PjrtError(
+                "unimplemented",
+                "a copy to the host takes a layout of tiles, not strides",
+                "ask for the default layout",
+            )
         array = stored(array, tuple(c_list(layout.first, ctypes.c_int64, layout.first_size)))
     array = np.ascontiguousarray(array)
     if not a.dst:
         a.dst_size = array.nbytes
         return
     if a.dst_size < array.nbytes:
-        raise PjrtError("invalid", f"the host's memory has {a.dst_size} bytes, the array {array.nbytes}")
+        raise PjrtError(
+            "invalid", f"the host's memory has {a.dst_size} bytes, the array {array.nbytes}"
+        )
     ctypes.memmove(a.dst, array.__array_interface__["data"][0], array.nbytes)
     a.event = native().ready_event
 
@@ -178,6 +251,9 @@ def _to_host(a: Any) -> None:
 def _raw_to_host(a: Any) -> None:
     record = record_of(a.buffer)
     if a.offset < 0 or a.size < 0 or a.offset + a.size > record.nbytes:
-        raise PjrtError("invalid", f"bytes {a.offset} to {a.offset + a.size} are not in a buffer of {record.nbytes} bytes")
+        raise PjrtError(
+            "invalid",
+            f"bytes {a.offset} to {a.offset + a.size} are not in a buffer of {record.nbytes} bytes",
+        )
     ctypes.memmove(a.dst, record.data + a.offset, a.size)
     a.event = native().ready_event

@@ -25,25 +25,45 @@ class _Callback:
     """A Python function as programs call it. JAX's executable keeps it alive."""
 
     def __init__(
-        self, function: Callable[..., Any], results: Sequence[Any], has_token: bool, canonical: Callable[[Any], Any]
+        self,
+        function: Callable[..., Any],
+        results: Sequence[Any],
+        has_token: bool,
+        canonical: Callable[[Any], Any],
     ) -> None:
-        self.function, self.results, self.has_token, self.canonical = function, tuple(results), has_token, canonical
-        self.operands: Sequence[Sharding] = ()  # how they lie, where each of several devices calls with its part
+        self.function, self.results, self.has_token, self.canonical = (
+            function,
+            tuple(results),
+            has_token,
+            canonical,
+        )
+        self.operands: Sequence[
+            Sharding
+        ] = ()  # how they lie, where each of several devices calls with its part
         self.devices, self.is_partitioned = 1, False
 
     def __call__(self, operands: Sequence[Any]) -> tuple[Any, ...]:
         given = [np.array(v) for v in (operands[1:] if self.has_token else operands)]
         if self.operands:
             for device in range(self.devices):
-                parts = [v[s.part(v.shape, device)].copy() for v, s in zip(given, self.operands, strict=True)]
+                parts = [
+                    v[s.part(v.shape, device)].copy()
+                    for v, s in zip(given, self.operands, strict=True)
+                ]
                 self.function(*parts)
             return (operands[0],) if self.has_token else ()
         answers = [np.asarray(v) for v in self.function(*given)]
-        made = tuple([v if v.dtype == r.dtype else self.canonical(v) for v, r in zip(answers, self.results, strict=True)])
+        made = tuple(
+            [
+                v if v.dtype == r.dtype else self.canonical(v)
+                for v, r in zip(answers, self.results, strict=True)
+            ]
+        )
         for k, (value, wanted) in enumerate(zip(made, self.results, strict=True)):
             if value.shape != wanted.shape or value.dtype != wanted.dtype:
                 raise PjrtError(
-                    "invalid", f"result {k} of a callback must be {wanted.str_short()}, got {value.dtype}{list(value.shape)}",
+                    "invalid",
+                    f"result {k} of a callback must be {wanted.str_short()}, got {value.dtype}{list(value.shape)}",
                     "make the callback return what its result_shape_dtypes say",
                 )
         return (operands[0], *made) if self.has_token else made
@@ -67,11 +87,17 @@ class BufferContext:
     @property
     def stream(self) -> int:
         """None: our devices are the host."""
-        raise self._error("XLA FFI GPU context is not available: a stream is that of a GPU; write into the arrays")
+        raise self._error(
+            "XLA FFI GPU context is not available: a stream is that of a GPU; write into the arrays"
+        )
 
 
 def added(
-    function: Callable[..., Any], results: Sequence[Any], has_token: bool, canonical: Callable[[Any], Any], is_partitioned: bool = False
+    function: Callable[..., Any],
+    results: Sequence[Any],
+    has_token: bool,
+    canonical: Callable[[Any], Any],
+    is_partitioned: bool = False,
 ) -> tuple[np.uint64, _Callback]:
     """(the number of one more function, what must be kept as long as it may be called).
 
@@ -98,8 +124,9 @@ def _run_callback(i: Any, operands: Sequence[Any], evaluator: Any) -> Any:
     function = _functions.get(int(found.group(1))) if found else None
     if function is None:
         raise PjrtError(
-            "precondition", f"the Python function that %{i.name} calls is gone",
-            "trace it again: callbacks live in the process that traced them"
+            "precondition",
+            f"the Python function that %{i.name} calls is gone",
+            "trace it again: callbacks live in the process that traced them",
         )
     results = function(operands)
     return tuple(results) if i.shape.is_tuple else results[0]

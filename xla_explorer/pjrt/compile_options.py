@@ -9,7 +9,9 @@ from xla_explorer.frontends.protobuf import Message, MessageType
 
 _OPTIONS = MessageType("CompileOptionsProto", build=3, overrides=7)
 _BUILD = MessageType("ExecutableBuildOptionsProto", replicas=4, partitions=5, assignment=9)
-_ASSIGNMENT = MessageType("DeviceAssignmentProto", replica_count=1, computation_count=2, computation_devices=3)
+_ASSIGNMENT = MessageType(
+    "DeviceAssignmentProto", replica_count=1, computation_count=2, computation_devices=3
+)
 _COMPUTATION = MessageType("ComputationDevice", replica_device_ids=1)
 _ENTRY = MessageType("EnvOptionOverridesEntry", key=1, value=2)
 _OVERRIDE = MessageType("OptionOverrideProto", text=1, flag=2, number=3, real=4)
@@ -32,10 +34,16 @@ def read_compile_options(data: bytes) -> CompileRequest:
     found = CompileRequest()
     build = message.message("build", _BUILD)
     if build is not None:
-        found.replicas, found.partitions = max(build.number("replicas"), 1), max(build.number("partitions"), 1)
+        found.replicas, found.partitions = (
+            max(build.number("replicas"), 1),
+            max(build.number("partitions"), 1),
+        )
         assignment = build.message("assignment", _ASSIGNMENT)
         if assignment is not None:
-            columns = [c.numbers("replica_device_ids") for c in assignment.messages("computation_devices", _COMPUTATION)]
+            columns = [
+                c.numbers("replica_device_ids")
+                for c in assignment.messages("computation_devices", _COMPUTATION)
+            ]
             found.devices = tuple([device for row in zip(*columns, strict=True) for device in row])
     for entry in message.messages("overrides", _ENTRY):
         value = entry.message("value", _OVERRIDE)
@@ -44,7 +52,12 @@ def read_compile_options(data: bytes) -> CompileRequest:
 
 
 def _value(value: Message) -> Any:
-    for name, read in (("text", value.text), ("flag", value.flag), ("number", value.number), ("real", value.real)):
+    for name, read in (
+        ("text", value.text),
+        ("flag", value.flag),
+        ("number", value.number),
+        ("real", value.real),
+    ):
         if value.has(name):
             return read(name)
     return ""

@@ -46,7 +46,9 @@ class Client(Owner):
 
     def __init__(self, count: int = 1) -> None:
         super().__init__(ClientRecord())
-        rows = [[Memory(k + kind * count, kind) for kind in range(len(KINDS))] for k in range(count)]
+        rows = [
+            [Memory(k + kind * count, kind) for kind in range(len(KINDS))] for k in range(count)
+        ]
         self.all_devices = [Device(k, row) for k, row in enumerate(rows)]
         memories = [memory for row in rows for memory in row]
         self.text("name", options.platform)
@@ -79,7 +81,15 @@ def _attributes(a: Any) -> None:
 
     numbers = [int(part) for part in stablehlo.get_current_version().split(".")]
     version, name = (ctypes.c_int64 * len(numbers))(*numbers), Text("stablehlo_current_version")
-    row = NamedValue(ctypes.sizeof(NamedValue), None, name.address, name.size, 2, ctypes.addressof(version), len(numbers))
+    row = NamedValue(
+        ctypes.sizeof(NamedValue),
+        None,
+        name.address,
+        name.size,
+        2,
+        ctypes.addressof(version),
+        len(numbers),
+    )
     rows = (NamedValue * 1)(row)
     _ATTRIBUTES[:] = [version, name, rows]
     a.attributes, a.num_attributes = ctypes.addressof(rows), 1

@@ -32,5 +32,9 @@ def code_and_message(problem: BaseException) -> tuple[int, bytes]:
     listed = (_CODES[kind.__name__] for kind in type(problem).__mro__ if kind.__name__ in _CODES)
     code = problem.code if isinstance(problem, PjrtError) else next(listed, "internal")
     status = getattr(problem, "status", ERROR_CODES[code])  # a foreign function says its own
-    text = str(problem) if isinstance(problem, XlaExplorerError) else f"{type(problem).__name__}: {problem}"
+    text = (
+        str(problem)
+        if isinstance(problem, XlaExplorerError)
+        else f"{type(problem).__name__}: {problem}"
+    )
     return status, text.encode()

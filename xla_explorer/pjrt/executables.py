@@ -47,21 +47,36 @@ class CompiledProgram:
     """A compiled program, which several executables may stand for: jaxlib asks for a loaded one and an unloaded one, and destroys both."""
 
     def __init__(
-        self, code: bytes, compiled: Compiled, partitions: int = 1, dispatch: str = "adaptive", replicas: int = 1
+        self,
+        code: bytes,
+        compiled: Compiled,
+        partitions: int = 1,
+        dispatch: str = "adaptive",
+        replicas: int = 1,
     ) -> None:
         session = compiled.session
         self.code, self.name, self.patience = code, session.source.name, DISPATCHES[dispatch]
         self.replicas = replicas
-        self.replicated = session.source if replicas > 1 else None  # each replica has arguments of its own
-        self.layout = Layout(session.source, partitions, compiled.terms, compiled.entry.shardings) if partitions > 1 else None
+        self.replicated = (
+            session.source if replicas > 1 else None
+        )  # each replica has arguments of its own
+        self.layout = (
+            Layout(session.source, partitions, compiled.terms, compiled.entry.shardings)
+            if partitions > 1
+            else None
+        )
         self.fingerprint = hashlib.sha256(code).hexdigest()
         self.executable = session.executable
         self.results = [leaf for _, leaf in session.source.result_shape().leaves()]
-        self.parameters = [leaf for p in session.source.entry.parameters() for _, leaf in p.shape.leaves()]
+        self.parameters = [
+            leaf for p in session.source.entry.parameters() for _, leaf in p.shape.leaves()
+        ]
         self.donated = donated_parameters(session.source)
         native_code = getattr(session.executable, "compiled", None)
         self.code_size = sum(map(len, native_code.objects)) if native_code is not None else 0
-        self.temporary = int(getattr(getattr(session.executable, "assignment", None), "arena_size", 0))
+        self.temporary = int(
+            getattr(getattr(session.executable, "assignment", None), "arena_size", 0)
+        )
         self._module = session.module
         self._session: Session | None = session
         self._optimized: Text | None = None
@@ -79,7 +94,10 @@ class CompiledProgram:
         """What one device has of each parameter and of each result."""
         if self.layout is not None:
             return self.layout.device_bytes()
-        given, made = [[s.byte_size if s.is_array else 0 for s in shapes] for shapes in (self.parameters, self.results)]
+        given, made = [
+            [s.byte_size if s.is_array else 0 for s in shapes]
+            for shapes in (self.parameters, self.results)
+        ]
         return given, made
 
     def kind(self, k: int) -> str:
@@ -90,8 +108,14 @@ class CompiledProgram:
         """HloModuleProtoWithConfig; made once, which needs the session, which is let go of then."""
         if self._optimized is None:
             assert self._session is not None
-            shardings, written = (self.layout.fields(), self.layout.terms.written) if self.layout is not None else (b"", None)
-            self._optimized = Text(hlo_with_config(self._session, shardings, self.code, written, self.orders))
+            shardings, written = (
+                (self.layout.fields(), self.layout.terms.written)
+                if self.layout is not None
+                else (b"", None)
+            )
+            self._optimized = Text(
+                hlo_with_config(self._session, shardings, self.code, written, self.orders)
+            )
             self._session = None
         return self._optimized
 
@@ -105,7 +129,14 @@ class Executable(Owner):
 
     def __init__(self, program: CompiledProgram, devices: Sequence[Device]) -> None:
         replicas, partitions = program.replicas, len(devices) // program.replicas
-        super().__init__(ExecutableRecord(replicas=replicas, partitions=partitions, code_size=program.code_size, device_count=len(devices)))
+        super().__init__(
+            ExecutableRecord(
+                replicas=replicas,
+                partitions=partitions,
+                code_size=program.code_size,
+                device_count=len(devices),
+            )
+        )
         self.program, self.devices, self.device = program, tuple(devices), devices[0]
         self.codes = [_code_of(shape) for shape in program.results]
         self.dims = [shape.dimensions if shape.is_array else () for shape in program.results]
@@ -139,13 +170,21 @@ class Executable(Owner):
         program, record = self.program, self.record
         taken = [source for _, source in calls.results if source is not None]
         wanted = [
-            modes.TAKEN if k in taken else modes.WRITTEN if k in calls.written else modes.DELETED if k in program.donated else modes.PLAIN
+            modes.TAKEN
+            if k in taken
+            else modes.WRITTEN
+            if k in calls.written
+            else modes.DELETED
+            if k in program.donated
+            else modes.PLAIN
             for k in range(calls.parameters)
         ]
         self.array("modes", ctypes.c_int64, wanted)
         sources, slots, rest = [], [], iter(enumerate(calls.results))
         templates = (BufferRecord * max(len(self.codes), 1))()
-        for template, code, dims, kind in zip(templates, self.codes, self.dims, self.kinds, strict=False):
+        for template, code, dims, kind in zip(
+            templates, self.codes, self.dims, self.kinds, strict=False
+        ):
             number, (nbytes, source) = next(rest) if code != TOKEN else (-1, (1, None))
             sources.append(-1 if source is None else source)
             slots.append(-1 if number < 0 else calls.parameters + number)
@@ -157,10 +196,17 @@ class Executable(Owner):
         self._kept.append(templates)
         self.array("sources", ctypes.c_int64, sources)
         self.array("slots", ctypes.c_int64, slots)
-        record.templates, record.entry, record.parameters = ctypes.addressof(templates), calls.entry, calls.parameters
+        record.templates, record.entry, record.parameters = (
+            ctypes.addressof(templates),
+            calls.entry,
+            calls.parameters,
+        )
         record.patience = -1 if calls.calls_python else program.patience
         # Nothing has run yet: as long as the memory that it touches takes at 10 bytes a nanosecond.
-        record.duration = (program.temporary + sum([s.byte_size for s in (*program.parameters, *program.results) if s.is_array])) // 10
+        record.duration = (
+            program.temporary
+            + sum([s.byte_size for s in (*program.parameters, *program.results) if s.is_array])
+        ) // 10
         record.native = int(max(map(len, self.dims), default=0) < LIST_LENGTH)
 
     def activate(self) -> None:
@@ -179,7 +225,9 @@ class Executable(Owner):
     def failure(self, activation: int) -> BaseException:
         """What ended a run, of the record of its activation."""
         number = [self._places[k] for k in range(self.record.activation_count)].index(activation)
-        return self._activations[number].take_failure() or XlaExplorerError("the execution of a program failed")
+        return self._activations[number].take_failure() or XlaExplorerError(
+            "the execution of a program failed"
+        )
 
 
 # -- compiling ---------------------------------------------------------------------------------------------------------
@@ -188,14 +236,17 @@ def _loaded(code: bytes, serialized_options: bytes, client: Client) -> int:
     chosen = options.changed(request.overrides)
     if request.replicas > 1 and request.partitions > 1:
         raise PjrtError(
-            "unimplemented", f"a program for {request.replicas} replicas of {request.partitions} partitions each",
-            "use jax.shard_map, whose devices are partitions"
+            "unimplemented",
+            f"a program for {request.replicas} replicas of {request.partitions} partitions each",
+            "use jax.shard_map, whose devices are partitions",
         )
     count = request.replicas * request.partitions
     wanted = request.devices or range(count)
     if len(wanted) != count or not all(0 <= d < len(client.all_devices) for d in wanted):
         raise PjrtError(
-            "invalid", f"a program for the devices {list(wanted)}, of {len(client.all_devices)}", "set XLA_EXPLORER_PJRT_DEVICES"
+            "invalid",
+            f"a program for the devices {list(wanted)}, of {len(client.all_devices)}",
+            "set XLA_EXPLORER_PJRT_DEVICES",
         )
     compiled = compile_program(code, chosen, request.partitions)
     program = CompiledProgram(code, compiled, request.partitions, chosen.dispatch, request.replicas)
@@ -208,9 +259,15 @@ def _compile(a: Any) -> None:
     program = Program.from_address(a.program)
     form = ctypes.string_at(program.format, program.format_size).decode()
     if form not in ("mlir", "hlo"):
-        raise PjrtError("unimplemented", f"a program in the format {form!r} is not read", "hand over StableHLO (mlir) or HLO (hlo)")
+        raise PjrtError(
+            "unimplemented",
+            f"a program in the format {form!r} is not read",
+            "hand over StableHLO (mlir) or HLO (hlo)",
+        )
     code = ctypes.string_at(program.code, program.code_size)
-    a.executable = _loaded(code, ctypes.string_at(a.compile_options, a.compile_options_size), owner_of(a.client))
+    a.executable = _loaded(
+        code, ctypes.string_at(a.compile_options, a.compile_options_size), owner_of(a.client)
+    )
 
 
 @implements("Executable_DeserializeAndLoad")
@@ -218,7 +275,11 @@ def _deserialize(a: Any) -> None:
     """The code is compiled again, from the cache of native code where that has it."""
     forget_garbage()
     known = a.struct_size >= struct_size(type(a))  # an older jaxlib ends before the options
-    given = ctypes.string_at(a.options, a.options_size) if known and a.options and a.options_size else b""
+    given = (
+        ctypes.string_at(a.options, a.options_size)
+        if known and a.options and a.options_size
+        else b""
+    )
     a.executable = _loaded(ctypes.string_at(a.bytes, a.size), given, owner_of(a.client))
 
 
@@ -260,12 +321,24 @@ def _assignment(a: Any) -> None:
 def _cost(a: Any) -> None:
     executable: Executable = owner_of(a.executable)
     cost = executable.program.cost
-    values = {"flops": cost.flops, "transcendentals": cost.transcendentals, "bytes accessed": cost.bytes_accessed}
+    values = {
+        "flops": cost.flops,
+        "transcendentals": cost.transcendentals,
+        "bytes accessed": cost.bytes_accessed,
+    }
     rows = (NamedValue * len(values))()
     names = [Text(name) for name in values]
     for row, name, value in zip(rows, names, values.values(), strict=True):
-        row.struct_size, row.name, row.name_size, row.type, row.value_size = ctypes.sizeof(row), name.address, name.size, 3, 1
-        ctypes.c_float.from_address(ctypes.addressof(row) + NamedValue.value.offset).value = float(value)
+        row.struct_size, row.name, row.name_size, row.type, row.value_size = (
+            ctypes.sizeof(row),
+            name.address,
+            name.size,
+            3,
+            1,
+        )
+        ctypes.c_float.from_address(ctypes.addressof(row) + NamedValue.value.offset).value = float(
+            value
+        )
     executable._cost = rows, names  # type: ignore[attr-defined]  # jaxlib reads them as long as the executable lives
     a.count, a.properties = len(rows), ctypes.addressof(rows)
 
@@ -283,7 +356,9 @@ def _memory_stats(a: Any) -> None:
         "peak": peak, "total": peak, "total_allocation": peak, "indefinite": arguments + outputs - aliased, "peak_unpadded": peak,
     }  # fmt: skip
     for name, _ in a._fields_[3:]:
-        if getattr(type(a), name).offset < a.struct_size:  # an older jaxlib ends before the last fields
+        if (
+            getattr(type(a), name).offset < a.struct_size
+        ):  # an older jaxlib ends before the last fields
             setattr(a, name, values.get(name, 0))
 
 
@@ -316,34 +391,70 @@ def execute(a: Any, address: int, why: int, activation: int | None) -> int | Non
 def _run(a: Any, executable: Executable) -> None:
     """By the backend's `execute`; what is wrong with the arguments is said here."""
     if executable.record.deleted:
-        raise PjrtError("precondition", f"the executable of {executable.program.name} was deleted", "compile it again")
+        raise PjrtError(
+            "precondition",
+            f"the executable of {executable.program.name} was deleted",
+            "compile it again",
+        )
     if a.num_devices != len(executable.devices):
-        raise PjrtError("invalid", f"{executable.program.name} runs on {len(executable.devices)} devices, got arrays for {a.num_devices}")
+        raise PjrtError(
+            "invalid",
+            f"{executable.program.name} runs on {len(executable.devices)} devices, got arrays for {a.num_devices}",
+        )
     program, layout = executable.program, executable.program.layout
     if a.num_args != len(program.parameters):
-        raise PjrtError("invalid", f"{program.name} takes {len(program.parameters)} arrays, got {a.num_args}")
-    lists = c_list(a.arguments, ctypes.c_size_t, a.num_devices) if a.num_args else [0] * a.num_devices
+        raise PjrtError(
+            "invalid", f"{program.name} takes {len(program.parameters)} arrays, got {a.num_args}"
+        )
+    lists = (
+        c_list(a.arguments, ctypes.c_size_t, a.num_devices) if a.num_args else [0] * a.num_devices
+    )
     rows = [c_list(row, ctypes.c_size_t, a.num_args) for row in lists]
     given = ExecuteOptions.from_address(a.options)
     kept = set(c_list(given.non_donatable, ctypes.c_int64, given.num_non_donatable))
     donated = [row[k] for row in rows for k in sorted(program.donated - kept)]
-    if len(set(donated)) < len(donated) or any(row.count(row[k]) > 1 for row in rows for k in program.donated - kept):
-        raise PjrtError("invalid", "Attempt to donate the same buffer twice in Execute()", "pass different arrays")
+    if len(set(donated)) < len(donated) or any(
+        row.count(row[k]) > 1 for row in rows for k in program.donated - kept
+    ):
+        raise PjrtError(
+            "invalid",
+            "Attempt to donate the same buffer twice in Execute()",
+            "pass different arrays",
+        )
     shapes = program.parameters
     if layout is None:
-        per_device = [[_argument(handle, shape) for handle, shape in zip(row, shapes, strict=True)] for row in rows]
+        per_device = [
+            [_argument(handle, shape) for handle, shape in zip(row, shapes, strict=True)]
+            for row in rows
+        ]
     else:
-        per_device = [[layout.whole(k, [elements(row[k]) for row in rows]) if s.is_array else None for k, s in enumerate(shapes)]]
+        per_device = [
+            [
+                layout.whole(k, [elements(row[k]) for row in rows]) if s.is_array else None
+                for k, s in enumerate(shapes)
+            ]
+        ]
     wholes = [_with_tokens(executable, results) for results in _results(program, per_device)]
     outputs = c_list(a.outputs, ctypes.c_size_t, a.num_devices)
     for number, (device, place) in enumerate(zip(executable.devices, outputs, strict=True)):
         made, whole = [], wholes[number if layout is None else 0]
         for k, (code, dims) in enumerate(zip(executable.codes, executable.dims, strict=True)):
-            part = whole[k] if layout is None or code == TOKEN else layout.shard(k, whole[k], number)
+            part = (
+                whole[k] if layout is None or code == TOKEN else layout.shard(k, whole[k], number)
+            )
             memory = device.memories[executable.kinds[k]].handle
-            made.append(new_buffer(code, dims if layout is None else part.shape, device.handle, part, program.orders.result(k), memory))
+            made.append(
+                new_buffer(
+                    code,
+                    dims if layout is None else part.shape,
+                    device.handle,
+                    part,
+                    program.orders.result(k),
+                    memory,
+                )
+            )
         listed: Any = (ctypes.c_size_t * max(len(made), 1)).from_address(place)
-        listed[:len(made)] = made
+        listed[: len(made)] = made
     for handle in donated:
         native().delete(handle)
     if a.events:
@@ -354,10 +465,18 @@ def _run(a: Any, executable: Executable) -> None:
 def _results(program: CompiledProgram, arguments: list[list[Any]]) -> list[Any]:
     """For each list of arguments the results that are arrays."""
     if program.replicated is not None:
-        answers = evaluate_replicated(program.replicated, arguments, replicas=program.replicas, partitions=1)
-        return [[leaf for leaf in flatten_value(answer) if leaf is not TOKEN_VALUE] for answer in answers]
+        answers = evaluate_replicated(
+            program.replicated, arguments, replicas=program.replicas, partitions=1
+        )
+        return [
+            [leaf for leaf in flatten_value(answer) if leaf is not TOKEN_VALUE]
+            for answer in answers
+        ]
     run = program.executable.execute
-    return [trace.run(program.name, program.executable, given) if trace.active else run(given) for given in arguments]
+    return [
+        trace.run(program.name, program.executable, given) if trace.active else run(given)
+        for given in arguments
+    ]
 
 
 def _with_tokens(executable: Executable, results: Any) -> list[Any]:
@@ -370,4 +489,8 @@ def _argument(handle: int, shape: Shape) -> Any:
         record_of(handle)
         return None
     array = elements(handle)
-    return array if array.shape == shape.dimensions else array_at(record_of(handle).data, shape.dimensions, shape.element_type.dtype)
+    return (
+        array
+        if array.shape == shape.dimensions
+        else array_at(record_of(handle).data, shape.dimensions, shape.element_type.dtype)
+    )

@@ -93,7 +93,9 @@ def _stop_compiling() -> None:
     """Stop what still compiles on other threads, and wait until it has returned to jaxlib."""
     with _change:
         for thread in set(_threads) - {threading.get_ident()}:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_ProcessEnds))
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread), ctypes.py_object(_ProcessEnds)
+            )
         _change.wait_for(lambda: set(_threads) <= {threading.get_ident()})
 
 

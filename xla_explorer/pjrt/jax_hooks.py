@@ -39,7 +39,10 @@ def teach(platform: str) -> None:
         try:
             hook(platform)
         except (ImportError, AttributeError, KeyError, TypeError) as problem:
-            warn(f"JAX on {platform} is without {what}: this version of JAX has no {problem}", RuntimeWarning)
+            warn(
+                f"JAX on {platform} is without {what}: this version of JAX has no {problem}",
+                RuntimeWarning,
+            )
 
 
 def _donation(platform: str) -> None:
@@ -57,7 +60,9 @@ class _Rules(dict[Any, Any]):
         self.of_cpu = of_cpu
 
     def __contains__(self, primitive: Any) -> bool:
-        return super().__contains__(primitive) or (primitive.name in BORROWED and primitive in self.of_cpu)
+        return super().__contains__(primitive) or (
+            primitive.name in BORROWED and primitive in self.of_cpu
+        )
 
     def __missing__(self, primitive: Any) -> Any:
         return self.of_cpu[primitive]
@@ -74,7 +79,9 @@ def _is_ours(ctx: Any, platform: str) -> bool:
     """Whether a module is lowered for our devices, and for no other."""
     if tuple(ctx.module_context.platforms) != (platform,):
         return False
-    return platform != CPU or "xla_explorer" in str(getattr(ctx.module_context.backend, "platform_version", ""))
+    return platform != CPU or "xla_explorer" in str(
+        getattr(ctx.module_context.backend, "platform_version", "")
+    )
 
 
 def _custom_partitioning(platform: str) -> None:
@@ -107,7 +114,9 @@ def _platform_branches(platform: str) -> None:
 
     def number_of_branch(ctx: Any, *, platforms: Any, **older: Any) -> Any:
         # An older JAX says beside the list whether there is a default.
-        return number(ctx, platforms=platforms if older.get("has_default") else with_ours(platforms), **older)
+        return number(
+            ctx, platforms=platforms if older.get("has_default") else with_ours(platforms), **older
+        )
 
     def chosen_branch(ctx: Any, *arguments: Any, **parameters: Any) -> Any:
         if "branches_platforms" in parameters:
@@ -166,7 +175,9 @@ def _with_that_of_the_token(sharding: Any) -> Any:
     if not isinstance(sharding, SdyArrayList) or not sharding.shardings:
         return sharding
     devices = sharding.shardings[0].logical_device_ids
-    return SdyArrayList((SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=devices), *sharding.shardings))
+    return SdyArrayList(
+        (SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=devices), *sharding.shardings)
+    )
 
 
 def _callbacks(platform: str) -> None:
@@ -182,22 +193,44 @@ def _callbacks(platform: str) -> None:
     original = jax_callback.emit_python_callback
     canonical = getattr(dtypes, "canonicalize_value", np.asarray)
 
-    def emit(ctx: Any, function: Any, token: Any, operands: Any, operand_avals: Any, result_avals: Any, *, has_side_effect: bool,
-             sharding: Any = None, **rest: Any) -> Any:
+    def emit(
+        ctx: Any,
+        function: Any,
+        token: Any,
+        operands: Any,
+        operand_avals: Any,
+        result_avals: Any,
+        *,
+        has_side_effect: bool,
+        sharding: Any = None,
+        **rest: Any,
+    ) -> Any:
         if not _is_ours(ctx, platform):
             given = {**rest, "has_side_effect": has_side_effect, "sharding": sharding}
             return original(ctx, function, token, operands, operand_avals, result_avals, **given)
-        number, call = added(_outside_of_meshes(function), result_avals, bool(token), canonical, bool(rest.get("partitioned")))
+        number, call = added(
+            _outside_of_meshes(function),
+            result_avals,
+            bool(token),
+            canonical,
+            bool(rest.get("partitioned")),
+        )
         ctx.module_context.add_keepalive(call)
         if token:
             operands = [token, *operands]
             ctx = dataclasses.replace(
-                ctx, avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out]
+                ctx,
+                avals_in=[core.abstract_token, *ctx.avals_in],
+                avals_out=[core.abstract_token, *ctx.avals_out],
             )
         lower = ffi.build_ffi_lowering_function(CALLBACK, has_side_effect=has_side_effect)
         made = lower(ctx, *operands, number=number)
         if sharding is not None:
-            mlir.set_sharding(ctx.module_context, made, _with_that_of_the_token(sharding) if token and result_avals else sharding)
+            mlir.set_sharding(
+                ctx.module_context,
+                made,
+                _with_that_of_the_token(sharding) if token and result_avals else sharding,
+            )
         results = list(made.results)
         if token:
             token, *results = results
@@ -220,12 +253,31 @@ def _buffer_callbacks(platform: str) -> None:
 
     original = buffer_callback._buffer_callback_lowering
 
-    def lower(ctx: Any, *args: Any, callback: Any, in_tree: Any, out_tree: Any, has_side_effect: bool, input_output_aliases: Any,
-              **rest: Any) -> Any:
+    def lower(
+        ctx: Any,
+        *args: Any,
+        callback: Any,
+        in_tree: Any,
+        out_tree: Any,
+        has_side_effect: bool,
+        input_output_aliases: Any,
+        **rest: Any,
+    ) -> Any:
         if not _is_ours(ctx, platform):
-            return original(ctx, *args, callback=callback, in_tree=in_tree, out_tree=out_tree, has_side_effect=has_side_effect,
-                            input_output_aliases=input_output_aliases, **rest)
-        results, context = ctx.avals_out, BufferContext(jaxlib_ffi.ExecutionStage.EXECUTE, errors.JaxRuntimeError)
+            return original(
+                ctx,
+                *args,
+                callback=callback,
+                in_tree=in_tree,
+                out_tree=out_tree,
+                has_side_effect=has_side_effect,
+                input_output_aliases=input_output_aliases,
+                **rest,
+            )
+        results, context = (
+            ctx.avals_out,
+            BufferContext(jaxlib_ffi.ExecutionStage.EXECUTE, errors.JaxRuntimeError),
+        )
 
         def filled(*operands: Any) -> Any:
             made = [np.zeros(result.shape, result.dtype) for result in results]
@@ -234,14 +286,26 @@ def _buffer_callbacks(platform: str) -> None:
                 made[to] = operands[source]  # a copy, which is the call's
             for number, operand in enumerate(operands):
                 operand.flags.writeable = number in aliases
-            positional, named = tree_util.tree_unflatten(in_tree, [operand.view(BufferView) for operand in operands])
-            if callback(context, tree_util.tree_unflatten(out_tree, [m.view(BufferView) for m in made]), *positional, **named) is not None:
+            positional, named = tree_util.tree_unflatten(
+                in_tree, [operand.view(BufferView) for operand in operands]
+            )
+            if (
+                callback(
+                    context,
+                    tree_util.tree_unflatten(out_tree, [m.view(BufferView) for m in made]),
+                    *positional,
+                    **named,
+                )
+                is not None
+            ):
                 raise ValueError("buffer_callback callback must not return any values.")
             return made
 
         number, call = added(filled, results, False, np.asarray)
         ctx.module_context.add_keepalive(call)
-        return ffi.ffi_lowering(CALLBACK, has_side_effect=has_side_effect)(ctx, *args, number=number)
+        return ffi.ffi_lowering(CALLBACK, has_side_effect=has_side_effect)(
+            ctx, *args, number=number
+        )
 
     mlir.register_lowering(buffer_callback.buffer_callback_p, lower, platform=platform)
 
@@ -298,7 +362,10 @@ _ALSO_AS_CPU = (_callbacks, _buffer_callbacks, _custom_partitioning, _inspection
 def capsule(table: Any) -> Any:
     """The table as jaxlib takes it from Python."""
     new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    new.restype, new.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+    )
     return new(ctypes.addressof(table), b"pjrt_c_api", None)
 
 
@@ -333,4 +400,7 @@ def register_profiler(capsule: Any) -> None:
     try:
         profiler.register_plugin_profiler(capsule)
     except AttributeError:
-        warn("traces of jax.profiler are without rows of xla_explorer: this version of jaxlib takes none", RuntimeWarning)
+        warn(
+            "traces of jax.profiler are without rows of xla_explorer: this version of jaxlib takes none",
+            RuntimeWarning,
+        )

@@ -13,14 +13,25 @@ from typing import Any
 MAJOR, MINOR = 0, 81
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 """A function of the interface: a pointer to its argument structure in, an error or null out."""
-_CODES = {"p": ctypes.c_void_p, "z": ctypes.c_size_t, "i": ctypes.c_int32, "q": ctypes.c_int64, "b": ctypes.c_bool, "f": ctypes.c_float}
+_CODES = {
+    "p": ctypes.c_void_p,
+    "z": ctypes.c_size_t,
+    "i": ctypes.c_int32,
+    "q": ctypes.c_int64,
+    "b": ctypes.c_bool,
+    "f": ctypes.c_float,
+}
 _HEADER = "struct_size:z extension_start:p "
 
 
 def structure(name: str, fields: str, header: str = _HEADER) -> type[Any]:
     """A ctypes structure; its `_fields_` are those of the header, then those of the line."""
     members = [field.split(":") for field in (header + fields).split()]
-    return type(name, (ctypes.Structure,), {"_fields_": [(member, _CODES[code]) for member, code in members]})
+    return type(
+        name,
+        (ctypes.Structure,),
+        {"_fields_": [(member, _CODES[code]) for member, code in members]},
+    )
 
 
 def struct_size(kind: type[Any]) -> int:
@@ -147,7 +158,8 @@ ExecuteOptions = structure(
 )
 NamedValue = structure("NamedValue", "name:p name_size:z type:i value:p value_size:z")
 MemoryLayout = structure(
-    "MemoryLayout", "tiled_size:z tiled_extension:p first:p first_size:z tile_dims:p tile_dim_sizes:p num_tiles:z type:i"
+    "MemoryLayout",
+    "tiled_size:z tiled_extension:p first:p first_size:z tile_dims:p tile_dim_sizes:p num_tiles:z type:i",
 )
 Version = structure("Version", "major:i minor:i")
 
@@ -185,8 +197,12 @@ FUNCTIONS = tuple(_FUNCTIONS.split())
 class Api(ctypes.Structure):
     """PJRT_Api: the table that jaxlib is handed."""
 
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.c_void_p), ("version", Version),
-                *[(name, ctypes.c_void_p) for name in FUNCTIONS]]  # as ctypes wants it
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("extension_start", ctypes.c_void_p),
+        ("version", Version),
+        *[(name, ctypes.c_void_p) for name in FUNCTIONS],
+    ]  # as ctypes wants it
 
 
 BUFFER_TYPES = (

@@ -42,7 +42,11 @@ def _failed(table: Any, problem: BaseException) -> int:
     def code(address: int) -> None:
         ARGUMENTS["Error_GetCode"].from_address(address).code = error.code
 
-    for name, function in (("Error_Message", message), ("Error_GetCode", code), ("Error_Destroy", lambda _: None)):
+    for name, function in (
+        ("Error_Message", message),
+        ("Error_GetCode", code),
+        ("Error_Destroy", lambda _: None),
+    ):
         callback = CALLBACK(function)
         _kept.append(callback)
         setattr(table, name, ctypes.cast(callback, ctypes.c_void_p))

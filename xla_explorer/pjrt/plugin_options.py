@@ -58,7 +58,11 @@ class PluginOptions:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> PluginOptions:
         """XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP, _KEEP, _DEVICES, _PLATFORM and _DISPATCH."""
-        given = {f.name: environment[PREFIX + f.name.upper()] for f in fields(cls) if environment.get(PREFIX + f.name.upper())}
+        given = {
+            f.name: environment[PREFIX + f.name.upper()]
+            for f in fields(cls)
+            if environment.get(PREFIX + f.name.upper())
+        }
         return cls().changed(given)
 
     def changed(self, given: Mapping[str, Any]) -> PluginOptions:
@@ -72,17 +76,25 @@ class PluginOptions:
             if name.startswith(xla_flags.PREFIX):
                 problem = xla_flags.flag_problem(name, value)
                 if problem is not None:
-                    raise PluginOptionError(problem, "XLA's own flags change nothing here; leave it out")
+                    raise PluginOptionError(
+                        problem, "XLA's own flags change nothing here; leave it out"
+                    )
                 continue
             if name not in names:
                 near = nearest(name, names, 1)
                 hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"
                 raise PluginOptionError(f"No such compile option: '{name}'", hint)
-            values[name] = _integer(name, value) if name in ("threads", "keep", "devices") else str(value)
+            values[name] = (
+                _integer(name, value) if name in ("threads", "keep", "devices") else str(value)
+            )
         if values.get("dispatch", self.dispatch) not in DISPATCHES:
-            raise PluginOptionError(f"dispatch must be one of {', '.join(DISPATCHES)}, got {values['dispatch']!r}")
+            raise PluginOptionError(
+                f"dispatch must be one of {', '.join(DISPATCHES)}, got {values['dispatch']!r}"
+            )
         if values.get("platform", self.platform) not in PLATFORMS:
-            raise PluginOptionError(f"platform must be one of {', '.join(PLATFORMS)}, got {values['platform']!r}")
+            raise PluginOptionError(
+                f"platform must be one of {', '.join(PLATFORMS)}, got {values['platform']!r}"
+            )
         return replace(self, **values)
 
 
@@ -92,7 +104,9 @@ def _integer(name: str, value: Any) -> int:
     except (TypeError, ValueError):
         number = 0
     if number < 1:
-        raise PluginOptionError(f"{name} must be an integer of at least 1, got {value!r}", f"write {name}=1")
+        raise PluginOptionError(
+            f"{name} must be an integer of at least 1, got {value!r}", f"write {name}=1"
+        )
     return number
 
 

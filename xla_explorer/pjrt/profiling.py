@@ -25,10 +25,27 @@ from xla_explorer.pjrt.records import Text, outlives_python
 Array = np.ndarray[Any, Any]
 _PROFILER = 1  # PJRT_Extension_Type_Profiler
 _Extension = structure("Profiler_Extension", "struct_size:z type:i next:p profiler:p context:q", "")
-_FUNCTIONS = ("error_destroy", "error_message", "error_get_code", "create", "destroy", "start", "stop", "collect_data")
-_Api = structure("PLUGIN_Profiler_Api", "struct_size:z priv:p " + " ".join([f"{name}:p" for name in _FUNCTIONS]), "")
-_Create = structure("PLUGIN_Profiler_Create_Args", "options:p options_size:z profiler:p", "struct_size:z ")
-_Collect = structure("PLUGIN_Profiler_CollectData_Args", "profiler:p buffer:p size:z", "struct_size:z ")
+_FUNCTIONS = (
+    "error_destroy",
+    "error_message",
+    "error_get_code",
+    "create",
+    "destroy",
+    "start",
+    "stop",
+    "collect_data",
+)
+_Api = structure(
+    "PLUGIN_Profiler_Api",
+    "struct_size:z priv:p " + " ".join([f"{name}:p" for name in _FUNCTIONS]),
+    "",
+)
+_Create = structure(
+    "PLUGIN_Profiler_Create_Args", "options:p options_size:z profiler:p", "struct_size:z "
+)
+_Collect = structure(
+    "PLUGIN_Profiler_CollectData_Args", "profiler:p buffer:p size:z", "struct_size:z "
+)
 
 
 class Run(NamedTuple):
@@ -73,7 +90,11 @@ class Trace:
             start = time.time_ns()
             results = executable.execute_watched(arrays, counters)
             end = time.time_ns()
-            times = [(s.name, int(c / rate * 1e6)) for s, (c, calls) in zip(executable.steps, counters.tolist(), strict=False) if calls]
+            times = [
+                (s.name, int(c / rate * 1e6))
+                for s, (c, calls) in zip(executable.steps, counters.tolist(), strict=False)
+                if calls
+            ]
             self.runs.append(Run(program, start, end, tuple(times)))
             return results
 
@@ -94,7 +115,13 @@ def space(runs: Iterable[Run], device: str) -> bytes:
     def event(program: str, kernel: str, start_ps: int, duration_ps: int, number: int) -> bytes:
         kind = kinds.setdefault((program, kernel), len(kinds) + 1)
         stat = bytes_field(4, number_field(1, _STATS["run_id"]) + number_field(4, number))
-        return bytes_field(4, number_field(1, kind) + number_field(2, start_ps) + number_field(3, max(duration_ps, 0)) + stat)
+        return bytes_field(
+            4,
+            number_field(1, kind)
+            + number_field(2, start_ps)
+            + number_field(3, max(duration_ps, 0))
+            + stat,
+        )
 
     programs, kernels = [], []
     for number, run in enumerate(runs, start=1):
@@ -104,12 +131,25 @@ def space(runs: Iterable[Run], device: str) -> bytes:
             kernels.append(event(run.program, name, at, duration, number))
             at += duration
     lines = [
-        bytes_field(3, number_field(1, number) + bytes_field(2, name.encode()) + number_field(3, first) + b"".join(events))
-        for number, (name, events) in enumerate((("XLA Modules", programs), ("Kernels", kernels)), start=1)
+        bytes_field(
+            3,
+            number_field(1, number)
+            + bytes_field(2, name.encode())
+            + number_field(3, first)
+            + b"".join(events),
+        )
+        for number, (name, events) in enumerate(
+            (("XLA Modules", programs), ("Kernels", kernels)), start=1
+        )
     ]
     tables = [_entry(4, k, _kind(k, *names)) for names, k in kinds.items()]
-    tables += [_entry(5, k, number_field(1, k) + bytes_field(2, name.encode())) for name, k in _STATS.items()]
-    return bytes_field(1, number_field(1, 1) + bytes_field(2, device.encode()) + b"".join([*lines, *tables]))
+    tables += [
+        _entry(5, k, number_field(1, k) + bytes_field(2, name.encode()))
+        for name, k in _STATS.items()
+    ]
+    return bytes_field(
+        1, number_field(1, 1) + bytes_field(2, device.encode()) + b"".join([*lines, *tables])
+    )
 
 
 def _entry(field: int, key: int, value: bytes) -> bytes:
@@ -120,7 +160,10 @@ def _entry(field: int, key: int, value: bytes) -> bytes:
 def _kind(number: int, program: str, kernel: str) -> bytes:
     """XEventMetadata; the kernel's instruction and module as statistics."""
     stats = {"hlo_module": program, "hlo_op": kernel} if kernel else {"hlo_module": program}
-    rows = [bytes_field(5, number_field(1, _STATS[name]) + bytes_field(5, text.encode())) for name, text in stats.items()]
+    rows = [
+        bytes_field(5, number_field(1, _STATS[name]) + bytes_field(5, text.encode()))
+        for name, text in stats.items()
+    ]
     return number_field(1, number) + bytes_field(2, (kernel or program).encode()) + b"".join(rows)
 
 

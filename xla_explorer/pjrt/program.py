@@ -62,10 +62,19 @@ def stablehlo_text(code: bytes, partitions: int = 1) -> tuple[str, Entry]:
     with ir_context() as context:
         module = stablehlo.deserialize_portable_artifact(context, code)
         given, made = entry_attributes(module.operation)
-        kinds = [str(row["mhlo.memory_kind"]).strip('"') if "mhlo.memory_kind" in row else KINDS[0] for row in made]
+        kinds = [
+            str(row["mhlo.memory_kind"]).strip('"') if "mhlo.memory_kind" in row else KINDS[0]
+            for row in made
+        ]
         memories = [kind if kind in KINDS else KINDS[0] for kind in kinds]
-        entry = Entry(propagated_results(module) if partitions > 1 else (), read_layouts(given, made), memories)
-        return str(module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)), entry
+        entry = Entry(
+            propagated_results(module) if partitions > 1 else (),
+            read_layouts(given, made),
+            memories,
+        )
+        return str(
+            module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)
+        ), entry
 
 
 def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) -> Compiled:
@@ -81,7 +90,14 @@ def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) ->
     bind_foreign_calls(module)
     terms = terms_first(module)
     extra: dict[str, Any] = {"donate": True} if options.backend == "cpu" else {}
-    session = compile_module(module, options.backend, journal=options.journal, threads=options.threads, verify=False, **extra)
+    session = compile_module(
+        module,
+        options.backend,
+        journal=options.journal,
+        threads=options.threads,
+        verify=False,
+        **extra,
+    )
     number = sessions.add(session)
     if options.dump:
         _dump(session, Path(options.dump), number)
@@ -108,11 +124,19 @@ _ENTRY_LAYOUT = re.compile(r",\s*entry_computation_layout=\{\(.*?\)->\(?.*?\}\)?
 
 
 # -- HLO protos ----------------------------------------------------------------------------------------------------------
-_PLACES = ("_hlo", "_jax", "xla_extension")  # where jaxlib has `hlo_module_from_text`; it has moved twice
+_PLACES = (
+    "_hlo",
+    "_jax",
+    "xla_extension",
+)  # where jaxlib has `hlo_module_from_text`; it has moved twice
 
 
 def hlo_with_config(
-    session: Session, shardings: bytes = b"", code: bytes = b"", written: HloModule | None = None, layouts: UserLayouts = ALL_ROWS
+    session: Session,
+    shardings: bytes = b"",
+    code: bytes = b"",
+    written: HloModule | None = None,
+    layouts: UserLayouts = ALL_ROWS,
 ) -> bytes:
     """HloModuleProtoWithConfig of the optimised module, or of the module as written where jaxlib's parser refuses that.
 
@@ -124,9 +148,15 @@ def hlo_with_config(
     HloModuleProto.
     """
     refused = None
-    for module in (written or session.module, session.source, _signature_only(written or session.source)):
+    for module in (
+        written or session.module,
+        session.source,
+        _signature_only(written or session.source),
+    ):
         try:
-            text, constants = (module, {}) if isinstance(module, str) else text_and_constants(module)
+            text, constants = (
+                (module, {}) if isinstance(module, str) else text_and_constants(module)
+            )
             if layouts:
                 text = _with_entry_layout(text, layouts.entry_layout(written or session.source))
             proto = with_constants(_parse(text), constants)
@@ -137,7 +167,11 @@ def hlo_with_config(
         return bytes_field(1, proto + shardings) + bytes_field(2, bytes_field(1, layout))
     if looks_like_proto(code):
         return bytes_field(1, code) + bytes_field(2, bytes_field(1, _field(code, 4)))
-    raise PjrtError("internal", f"jaxlib cannot read the optimised HLO: {refused}", "session.module.to_text() has it")
+    raise PjrtError(
+        "internal",
+        f"jaxlib cannot read the optimised HLO: {refused}",
+        "session.module.to_text() has it",
+    )
 
 
 def _with_entry_layout(text: str, layout: str) -> str:
@@ -152,11 +186,19 @@ def _signature_only(module: HloModule) -> str:
     lines = [f"  p{k} = {shape} parameter({k})" for k, shape in enumerate(shapes)]
     operands = ", ".join([f"p{k}" for k in range(len(shapes))])
     root = f'  ROOT r = {module.result_shape()} custom-call({operands}), custom_call_target="xla_explorer_program"'
-    return "HloModule " + re.sub(r"\W", "_", module.name) + "\n\nENTRY e {\n" + "\n".join([*lines, root]) + "\n}\n"
+    return (
+        "HloModule "
+        + re.sub(r"\W", "_", module.name)
+        + "\n\nENTRY e {\n"
+        + "\n".join([*lines, root])
+        + "\n}\n"
+    )
 
 
 def _parse(text: str) -> bytes:
-    for place in _PLACES if "jaxlib" in sys.modules else ():  # in another host's process its libraries may not fit in
+    for place in (
+        _PLACES if "jaxlib" in sys.modules else ()
+    ):  # in another host's process its libraries may not fit in
         try:
             found = importlib.import_module(f"jaxlib.{place}")
         except ImportError:

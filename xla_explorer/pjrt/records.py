@@ -19,14 +19,20 @@ ErrorRecord = structure("ErrorRecord", "code:q message:p message_size:z", "")
 # waiting: 1 once the event happened, else a list of waiters. references: its owners. error: an ErrorRecord where it happened otherwise.
 EventRecord = structure("EventRecord", "waiting:q references:q error:p", "")
 WaiterRecord = structure("WaiterRecord", "next:q callback:p argument:p", "")
-MemoryRecord = structure("MemoryRecord", "number:q kind:p kind_size:z kind_number:q text:p text_size:z devices:p device_count:z", "")
+MemoryRecord = structure(
+    "MemoryRecord",
+    "number:q kind:p kind_size:z kind_number:q text:p text_size:z devices:p device_count:z",
+    "",
+)
 DeviceRecord = structure(
     "DeviceRecord",
     "number:q kind:p kind_size:z text:p text_size:z memory:p memories:p memory_count:z bytes_in_use:q peak:q",
     "",
 )
 ClientRecord = structure(
-    "ClientRecord", "name:p name_size:z version:p version_size:z devices:p device_count:z memories:p memory_count:z", ""
+    "ClientRecord",
+    "name:p name_size:z version:p version_size:z devices:p device_count:z memories:p memory_count:z",
+    "",
 )
 # next: the link of the list of executables that jaxlib has let go of. native: whether `Execute` may run without Python. modes: of each
 # parameter, see `native/execute.py`. sources: of each result, the parameter whose memory it takes over, or -1. slots: of each result, its
@@ -52,9 +58,15 @@ BufferRecord = structure(
 )
 # One call of a program: its arguments, how each is given (modes), and its results. event: null where the caller waits. call: its
 # `Execute_Args`, null on the queue.
-JobRecord = structure("JobRecord", "next:p executable:p event:p call:p count:q output_count:q buffers:p modes:p outputs:p", "")
+JobRecord = structure(
+    "JobRecord",
+    "next:p executable:p event:p call:p count:q output_count:q buffers:p modes:p outputs:p",
+    "",
+)
 HANDLE = 1 << 32
-NOBODY, OURSELVES, EVENT, CALLBACK = range(4)  # `owner`: of empty buffers, of our allocator, a transfer's event, a function of the caller
+NOBODY, OURSELVES, EVENT, CALLBACK = range(
+    4
+)  # `owner`: of empty buffers, of our allocator, a transfer's event, a function of the caller
 
 
 class Text:

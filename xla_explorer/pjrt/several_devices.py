@@ -29,29 +29,44 @@ class Layout:
     """How the parameters and results of a program lie on its devices (numbers of partitions)."""
 
     def __init__(
-        self, module: HloModule, count: int, terms: Terms = NO_TERMS, propagated: Sequence[Sharding | None] = ()
+        self,
+        module: HloModule,
+        count: int,
+        terms: Terms = NO_TERMS,
+        propagated: Sequence[Sharding | None] = (),
     ) -> None:
         """terms: the parameters and results that have the terms of unreduced values as their first dimension. propagated: how the results
         lie that are open to propagation, in whole or along some dimensions."""
         self.count, self.terms = count, terms
-        self.parameters = [Sharding.read(p.attributes.get("sharding") or "{replicated}") for p in module.entry.parameters()]
+        self.parameters = [
+            Sharding.read(p.attributes.get("sharding") or "{replicated}")
+            for p in module.entry.parameters()
+        ]
         self.parameter_shapes = [p.shape for p in module.entry.parameters()]
         self.result_shapes = [leaf for _, leaf in module.result_shape().leaves()]
         text = module.entry.root.attributes.get("sharding")
-        self.results = Sharding.read_all(text) if text else [Sharding("unknown")] * len(self.result_shapes)
+        self.results = (
+            Sharding.read_all(text) if text else [Sharding("unknown")] * len(self.result_shapes)
+        )
         for k, (sharding, shape) in enumerate(zip(self.results, self.result_shapes, strict=True)):
             asked = k not in terms.results and k < len(propagated)
             found: Sharding | None = (propagated[k] if asked else None) or sharding
             if found is not None and found.kind == "unknown":
                 found = _made_sharding(module, k, shape.dimensions) if not propagated else None
             # A constraint may cut unevenly; JAX's arrays cannot.
-            self.results[k] = found if found is not None and _is_even(found, shape.dimensions) else Sharding()
+            self.results[k] = (
+                found if found is not None and _is_even(found, shape.dimensions) else Sharding()
+            )
         self.is_tuple = module.result_shape().is_tuple
 
     def shard_dimensions(self, k: int) -> tuple[int, ...]:
         """Of result k, on the first device."""
         shape = self.result_shapes[k]
-        sizes = tuple([s.stop - s.start for s in self.results[k].part(shape.dimensions, 0)]) if shape.is_array else ()
+        sizes = (
+            tuple([s.stop - s.start for s in self.results[k].part(shape.dimensions, 0)])
+            if shape.is_array
+            else ()
+        )
         return sizes[1:] if k in self.terms.results else sizes
 
     def device_bytes(self) -> tuple[list[int], list[int]]:
@@ -87,10 +102,19 @@ class Layout:
     def fields(self) -> bytes:
         """`HloModuleProto.spmd_output_sharding` and `.spmd_parameters_shardings`: JAX asks for what its user left open."""
         # XLA counts one sharding for an empty tuple.
-        made = [sharding_proto(self.terms.results.get(k, s)) for k, s in enumerate(self.results or [Sharding()])]
+        made = [
+            sharding_proto(self.terms.results.get(k, s))
+            for k, s in enumerate(self.results or [Sharding()])
+        ]
         given = [self.terms.parameters.get(k, s) for k, s in enumerate(self.parameters)]
-        whole = number_field(1, 2) + b"".join([bytes_field(5, one) for one in made]) if self.is_tuple else made[0]
-        return bytes_field(12, whole) + b"".join([bytes_field(14, sharding_proto(s)) for s in given])
+        whole = (
+            number_field(1, 2) + b"".join([bytes_field(5, one) for one in made])
+            if self.is_tuple
+            else made[0]
+        )
+        return bytes_field(12, whole) + b"".join(
+            [bytes_field(14, sharding_proto(s)) for s in given]
+        )
 
 
 def _device_bytes(shape: Shape, sharding: Sharding) -> int:
@@ -102,7 +126,9 @@ def _device_bytes(shape: Shape, sharding: Sharding) -> int:
 
 def _is_even(sharding: Sharding, dimensions: Sequence[int]) -> bool:
     """Whether all devices have parts of one size."""
-    return sharding.kind != "tiled" or not any(n % tiles for n, tiles in zip(dimensions, sharding.tiles, strict=False))
+    return sharding.kind != "tiled" or not any(
+        n % tiles for n, tiles in zip(dimensions, sharding.tiles, strict=False)
+    )
 
 
 def _made_sharding(module: HloModule, k: int, dimensions: Sequence[int]) -> Sharding | None:
@@ -120,7 +146,9 @@ def _made_sharding(module: HloModule, k: int, dimensions: Sequence[int]) -> Shar
             tiles = axes.tiles(meshes[axes.mesh])
             # Where the manual axes cut nothing, the free ones lie as inside the region.
             return (walk(i.operands[element], 0, calls) if tiles.is_replicated else None) or tiles
-        if target == "Sharding" or (name == "parameter" and not calls and i.attributes.get("sharding")):
+        if target == "Sharding" or (
+            name == "parameter" and not calls and i.attributes.get("sharding")
+        ):
             return Sharding.read(i.attributes["sharding"])
         if name == "parameter" and calls:
             return walk(calls[-1].operands[int(i.payload)], element, calls[:-1])
@@ -131,7 +159,11 @@ def _made_sharding(module: HloModule, k: int, dimensions: Sequence[int]) -> Shar
         if name == "get-tuple-element":
             return walk(i.operands[0], int(i.attributes["index"]), calls)
         if i.opcode.elementwise or name in ("copy", "convert"):
-            alike = [o for o in i.operands if o.shape.is_array and tuple(o.shape.dimensions) == tuple(dimensions)]
+            alike = [
+                o
+                for o in i.operands
+                if o.shape.is_array and tuple(o.shape.dimensions) == tuple(dimensions)
+            ]
             return next((found for o in alike if (found := walk(o, 0, calls)) is not None), None)
         return None
 
@@ -145,10 +177,18 @@ _TYPES = {"replicated": 0, "maximal": 1, "tiled": 3, "manual": 4, "unknown": 5, 
 def sharding_proto(s: Sharding) -> bytes:
     """XLA's OpSharding."""
     if s.kind not in _TYPES:
-        raise PjrtError("unimplemented", f"the sharding {s} of an argument or result", "return what the devices have summed up")
+        raise PjrtError(
+            "unimplemented",
+            f"the sharding {s} of an argument or result",
+            "return what the devices have summed up",
+        )
     head = number_field(1, _TYPES[s.kind]) if _TYPES[s.kind] else b""
     tiles = (1,) if s.kind == "maximal" else s.tiles
-    made = head + (numbers_field(3, tiles) if tiles else b"") + (numbers_field(4, s.devices) if s.devices else b"")
+    made = (
+        head
+        + (numbers_field(3, tiles) if tiles else b"")
+        + (numbers_field(4, s.devices) if s.devices else b"")
+    )
     if s.subgroups == ("replicated",):
         made += number_field(6, 1)
     elif s.subgroups:

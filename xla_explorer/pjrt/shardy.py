@@ -17,7 +17,9 @@ from xla_explorer.pjrt.callbacks import CALLBACK, call_on_parts
 _PIPELINE = "builtin.module(sdy-propagation-pipeline)"
 _SHARDING, _INSPECTED = "sdy.sharding", "InspectSharding"
 _NUMBER = re.compile(r"number\s*=\s*(\d+)")
-inspectors: weakref.WeakValueDictionary[bytes, Callable[[Sharding], None]] = weakref.WeakValueDictionary()
+inspectors: weakref.WeakValueDictionary[bytes, Callable[[Sharding], None]] = (
+    weakref.WeakValueDictionary()
+)
 """Who asks for the sharding of a value (`jax.debug.inspect_array_sharding`), by the key that its custom call names."""
 
 
@@ -30,7 +32,11 @@ def propagated_results(module: Any) -> list[Sharding | None]:
     copy = _propagated(module)
     found: list[Sharding | None] = []
     if copy is not None:
-        meshes = {_name(op): Mesh.read(str(op.attributes["mesh"])) for op in _body(copy) if op.name == "sdy.mesh"}
+        meshes = {
+            _name(op): Mesh.read(str(op.attributes["mesh"]))
+            for op in _body(copy)
+            if op.name == "sdy.mesh"
+        }
         entry, (_, rows) = _entry(copy), entry_attributes(copy)
         found = [_of_attributes(row, meshes) for row in rows]
         for op in _operations(copy):
@@ -47,7 +53,9 @@ def entry_attributes(module: Any) -> tuple[list[Any], list[Any]]:
     """Of the entry of an MLIR module the attributes of each argument and of each result."""
     entry = _entry(module)
     signature = entry.opview.type
-    return _rows(entry, "arg_attrs", len(signature.inputs)), _rows(entry, "res_attrs", len(signature.results))
+    return _rows(entry, "arg_attrs", len(signature.inputs)), _rows(
+        entry, "res_attrs", len(signature.results)
+    )
 
 
 def _entry(module: Any) -> Any:
@@ -86,7 +94,10 @@ def _is_inspection(op: Any) -> bool:
 
 
 def _calls(op: Any, target: str) -> bool:
-    return op.name == "stablehlo.custom_call" and str(op.attributes["call_target_name"]) == f'"{target}"'
+    return (
+        op.name == "stablehlo.custom_call"
+        and str(op.attributes["call_target_name"]) == f'"{target}"'
+    )
 
 
 def _rows(function: Any, kind: str, count: int) -> list[Any]:
@@ -110,7 +121,11 @@ def _of_value(value: Any, entry: Any, meshes: dict[str, Mesh]) -> Sharding | Non
     owner = value.owner
     if hasattr(owner, "attributes"):
         attributes = owner.attributes
-        return _read(str(attributes[_SHARDING]), value.result_number, meshes) if _SHARDING in attributes else None
+        return (
+            _read(str(attributes[_SHARDING]), value.result_number, meshes)
+            if _SHARDING in attributes
+            else None
+        )
     if owner.owner.operation != entry:
         return None
     arguments = _rows(entry, "arg_attrs", len(owner.arguments))
@@ -119,7 +134,9 @@ def _of_value(value: Any, entry: Any, meshes: dict[str, Mesh]) -> Sharding | Non
 
 def _cut_operands(op: Any, entry: Any, meshes: dict[str, Mesh]) -> None:
     """Tell a callback that each device makes for itself what the devices have."""
-    number = _NUMBER.search(str(op.attributes["mhlo.backend_config"]) if "mhlo.backend_config" in op.attributes else "")
+    number = _NUMBER.search(
+        str(op.attributes["mhlo.backend_config"]) if "mhlo.backend_config" in op.attributes else ""
+    )
     values = [value for value in op.operands if "token" not in str(value.type)]
     if number is not None:
         lie = [_of_value(value, entry, meshes) or Sharding() for value in values]

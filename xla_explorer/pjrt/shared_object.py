@@ -16,7 +16,10 @@ from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.pjrt.native.function import NativeFunction, module_text
 
-EXPORTS = ("GetPjrtApi", "GetPjRtApi")  # jaxlib and TensorFlow ask for the first, some hosts for the second
+EXPORTS = (
+    "GetPjrtApi",
+    "GetPjRtApi",
+)  # jaxlib and TensorFlow ask for the first, some hosts for the second
 MODULE, ATTRIBUTE, SONAME = "xla_explorer.pjrt", "table_address", "libxla_explorer_pjrt.so"
 _IMPORTS = (
     "Py_IsInitialized", "PyGILState_Ensure", "PyGILState_Release", "PyImport_ImportModule", "PyObject_GetAttrString", "PyObject_CallNoArgs",
@@ -75,17 +78,27 @@ def machine_code() -> bytes:
     """The code of `find`: the one executable section of LLVM's object, which must need no linker."""
     image = optimize_and_emit(code_text(), level=1).object_bytes
     if image[:6] != b"\x7fELF\x02\x01":
-        raise SharedObjectError("shared objects are written for 64-bit ELF systems only", "use the entry point jax_plugins")
+        raise SharedObjectError(
+            "shared objects are written for 64-bit ELF systems only",
+            "use the entry point jax_plugins",
+        )
     (offset,) = struct.unpack_from("<Q", image, 0x28)
     size, count, names_at = struct.unpack_from("<HHH", image, 0x3A)
     rows = [struct.unpack_from("<IIQQQQ", image, offset + k * size) for k in range(count)]
     names = rows[names_at][4]
-    found = {image[names + row[0]:image.index(b"\0", names + row[0])].decode(): row for row in rows}
-    code = [(name, row[4], row[5]) for name, row in found.items() if row[2] & _EXECUTABLE and row[5]]  # .text, or .ltext
+    found = {
+        image[names + row[0] : image.index(b"\0", names + row[0])].decode(): row for row in rows
+    }
+    code = [
+        (name, row[4], row[5]) for name, row in found.items() if row[2] & _EXECUTABLE and row[5]
+    ]  # .text, or .ltext
     if len(code) != 1 or f".rela{code[0][0]}" in found:
-        raise SharedObjectError("the code of the shared object needs a linker", "report this with the output of xla-explorer doctor")
+        raise SharedObjectError(
+            "the code of the shared object needs a linker",
+            "report this with the output of xla-explorer doctor",
+        )
     _, start, length = code[0]
-    return image[start:start + length]
+    return image[start : start + length]
 
 
 def _stub(at: int, table: int, code: int) -> tuple[int, int, bytes]:
@@ -98,8 +111,15 @@ def _stub(at: int, table: int, code: int) -> tuple[int, int, bytes]:
         pages = (table >> 12) - (at >> 12)
         adrp = 0x90000000 | (pages & 3) << 29 | (pages >> 2 & 0x7FFFF) << 5
         add = 0x91000000 | (table & 0xFFF) << 10
-        return 183, 1025, struct.pack("<3I", adrp, add, 0x14000000 | (code - at - 8) >> 2 & 0x3FFFFFF)  # R_AARCH64_GLOB_DAT
-    raise SharedObjectError(f"shared objects are written for x86-64 and aarch64, this is {machine}", "use the entry point jax_plugins")
+        return (
+            183,
+            1025,
+            struct.pack("<3I", adrp, add, 0x14000000 | (code - at - 8) >> 2 & 0x3FFFFFF),
+        )  # R_AARCH64_GLOB_DAT
+    raise SharedObjectError(
+        f"shared objects are written for x86-64 and aarch64, this is {machine}",
+        "use the entry point jax_plugins",
+    )
 
 
 def _aligned(at: int, to: int = 16) -> int:
@@ -124,11 +144,20 @@ def shared_object() -> bytes:
     at_dynamic = _aligned(end, _PAGE)
     at_table = at_dynamic + 16 * 10
     machine, relocation, stub = _stub(at_stub, at_table, at_code)
-    symbols = bytes(24) + b"".join([struct.pack("<IBBHQQ", offsets[n], 0x12, 0, 1, at_stub, len(stub)) for n in EXPORTS])
+    symbols = bytes(24) + b"".join(
+        [struct.pack("<IBBHQQ", offsets[n], 0x12, 0, 1, at_stub, len(stub)) for n in EXPORTS]
+    )
     symbols += b"".join([struct.pack("<IBBHQQ", offsets[n], 0x12, 0, 0, 0, 0) for n in _IMPORTS])
-    chain = struct.pack(f"<{3 + count}I", 1, count, 1, 0, *[k + 1 if k + 1 < count else 0 for k in range(1, count)])  # one bucket for all
+    chain = struct.pack(
+        f"<{3 + count}I", 1, count, 1, 0, *[k + 1 if k + 1 < count else 0 for k in range(1, count)]
+    )  # one bucket for all
     first = 1 + len(EXPORTS)
-    relocations = b"".join([struct.pack("<QQq", at_table + 8 * k, (first + k) << 32 | relocation, 0) for k in range(len(_IMPORTS))])
+    relocations = b"".join(
+        [
+            struct.pack("<QQq", at_table + 8 * k, (first + k) << 32 | relocation, 0)
+            for k in range(len(_IMPORTS))
+        ]
+    )
     entries = [(14, offsets[SONAME]), (4, at_hash), (5, at_names), (6, at_symbols), (10, len(names)), (11, 24), (7, at_relocations),
                (8, len(relocations)), (9, 24), (0, 0)]  # fmt: skip
     table = bytes(_STRINGS) + MODULE.encode() + b"\0" + ATTRIBUTE.encode() + b"\0"
@@ -136,9 +165,15 @@ def shared_object() -> bytes:
     out = b"\x7fELF\x02\x01\x01" + bytes(9)
     out += struct.pack("<HHIQQQIHHHHHH", 3, machine, 1, 0, 64, 0, 0, 64, 56, 4, 64, 0, 0)
     out += struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, end, end, _PAGE)  # PT_LOAD, to read and execute
-    out += struct.pack("<IIQQQQQQ", 1, 6, at_dynamic, at_dynamic, at_dynamic, len(data), len(data), _PAGE)  # PT_LOAD, to write
-    out += struct.pack("<IIQQQQQQ", 2, 6, at_dynamic, at_dynamic, at_dynamic, 160, 160, 8)  # PT_DYNAMIC
-    out += struct.pack("<IIQQQQQQ", 0x6474E551, 6, 0, 0, 0, 0, 0, 16)  # PT_GNU_STACK: not to be executed
+    out += struct.pack(
+        "<IIQQQQQQ", 1, 6, at_dynamic, at_dynamic, at_dynamic, len(data), len(data), _PAGE
+    )  # PT_LOAD, to write
+    out += struct.pack(
+        "<IIQQQQQQ", 2, 6, at_dynamic, at_dynamic, at_dynamic, 160, 160, 8
+    )  # PT_DYNAMIC
+    out += struct.pack(
+        "<IIQQQQQQ", 0x6474E551, 6, 0, 0, 0, 0, 0, 16
+    )  # PT_GNU_STACK: not to be executed
     for at, part in ((at_stub, stub), (at_code, code), (at_names, bytes(names)), (at_symbols, symbols), (at_hash, chain),
                      (at_relocations, relocations), (at_dynamic, data)):  # fmt: skip
         assert len(out) <= at

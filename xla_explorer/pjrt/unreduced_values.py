@@ -58,14 +58,28 @@ class _Border(NamedTuple):
         """That of the value with the terms as its first dimension."""
         given = self.sharding
         dimensions, is_open = (self.axes, *given.dimensions), (False, *given.open)
-        return dataclasses.replace(given, dimensions=dimensions, open=is_open, priorities=(None, *given.priorities), unreduced=())
+        return dataclasses.replace(
+            given,
+            dimensions=dimensions,
+            open=is_open,
+            priorities=(None, *given.priorities),
+            unreduced=(),
+        )
 
     def attributes(self, name: str) -> dict[str, str]:
         """Those of a custom call for this operand alone. name: that of its shardings."""
-        manual = frontend_attribute_values(self.call.attributes["frontend_attributes"])["xla.sdy.manual_axes"]
-        texts = {"xla.sdy.manual_axes": manual, name: f"#sdy.sharding_per_value<[{self.stacked()}]>"}
+        manual = frontend_attribute_values(self.call.attributes["frontend_attributes"])[
+            "xla.sdy.manual_axes"
+        ]
+        texts = {
+            "xla.sdy.manual_axes": manual,
+            name: f"#sdy.sharding_per_value<[{self.stacked()}]>",
+        }
         rows = [f'{key}="{escaped(text)}"' for key, text in texts.items()]
-        return {"custom_call_target": self.call.attributes["custom_call_target"], "frontend_attributes": "{" + ",".join(rows) + "}"}
+        return {
+            "custom_call_target": self.call.attributes["custom_call_target"],
+            "frontend_attributes": "{" + ",".join(rows) + "}",
+        }
 
 
 def escaped(text: str) -> str:
@@ -76,7 +90,10 @@ def escaped(text: str) -> str:
 def terms_first(module: HloModule) -> Terms:
     """Change the entry of a program so that the terms of unreduced arguments and results are a dimension, where a region has them."""
     entry = module.entry
-    shared = any("unreduced" in str(i.attributes.get("sharding") or "") for i in (entry.root, *entry.parameters()))
+    shared = any(
+        "unreduced" in str(i.attributes.get("sharding") or "")
+        for i in (entry.root, *entry.parameters())
+    )
     if not shared and not any(custom_call_target(i) == OUT_OF for i in entry.instructions.values()):
         return NO_TERMS
     found = Terms({}, {}, module.clone())
@@ -107,12 +124,22 @@ def _take(parameter: HloInstruction, found: Terms) -> None:
     if "unreduced" not in text:
         return
     told = Sharding.read(text)
-    for user in list(parameter.users):  # a constraint that says it once more, as JAX 0.11 writes before each region
-        if custom_call_target(user) == "Sharding" and Sharding.read(str(user.attributes.get("sharding"))) == told:
+    for user in list(
+        parameter.users
+    ):  # a constraint that says it once more, as JAX 0.11 writes before each region
+        if (
+            custom_call_target(user) == "Sharding"
+            and Sharding.read(str(user.attributes.get("sharding"))) == told
+        ):
             parameter.parent.replace(user, parameter)
     borders = [
-        made for user in parameter.users if custom_call_target(user) == INTO for k, o in enumerate(user.operands)
-        if o is parameter and (made := _border(user, k, "xla.sdy.in_shardings")) and made.sharding.unreduced
+        made
+        for user in parameter.users
+        if custom_call_target(user) == INTO
+        for k, o in enumerate(user.operands)
+        if o is parameter
+        and (made := _border(user, k, "xla.sdy.in_shardings"))
+        and made.sharding.unreduced
         and made.sharding.tiles(made.mesh) == told
     ]
     if not borders:
@@ -120,13 +147,22 @@ def _take(parameter: HloInstruction, found: Terms) -> None:
     computation, whole = parameter.parent, parameter.shape
     computation.set_shape(parameter, _with_terms(whole, borders[0].terms))
     lies = borders[0].stacked().tiles(borders[0].mesh)
-    computation.set_attributes(parameter, attributes_of({**parameter.attributes, "sharding": str(lies)}))
+    computation.set_attributes(
+        parameter, attributes_of({**parameter.attributes, "sharding": str(lies)})
+    )
     users = parameter.users
     for border in borders:
         call, k = border.call, border.number
         leaf = [s for _, s in call.shape.leaves()][k]
-        local = computation.add(call.opcode, _with_terms(leaf, 1), [parameter], attributes_of(border.attributes("xla.sdy.in_shardings")))
-        _replace_element(call, k, HloValue(builder_at(computation), local).reshape(leaf.dimensions).instruction)
+        local = computation.add(
+            call.opcode,
+            _with_terms(leaf, 1),
+            [parameter],
+            attributes_of(border.attributes("xla.sdy.in_shardings")),
+        )
+        _replace_element(
+            call, k, HloValue(builder_at(computation), local).reshape(leaf.dimensions).instruction
+        )
     others = [user for user in users if user.users or user is computation.root]
     if others:
         total = HloValue(builder_at(computation), parameter).sum(0).instruction
@@ -140,7 +176,9 @@ def _replace_element(call: HloInstruction, k: int, new: HloInstruction) -> None:
     if not call.shape.is_tuple:
         call.parent.replace(call, new)
         return
-    for user in [u for u in call.users if u.opcode.name == "get-tuple-element" and u.attributes["index"] == k]:
+    for user in [
+        u for u in call.users if u.opcode.name == "get-tuple-element" and u.attributes["index"] == k
+    ]:
         call.parent.replace(user, new)
 
 
@@ -178,10 +216,17 @@ def _give(module: HloModule, found: Terms) -> None:
 def _source(value: HloInstruction) -> _Border | None:
     """The border of a region that a result comes from, through what changes nothing."""
     number = 0
-    while value.opcode.name in ("copy", "get-tuple-element") or custom_call_target(value) == "Sharding":
+    while (
+        value.opcode.name in ("copy", "get-tuple-element")
+        or custom_call_target(value) == "Sharding"
+    ):
         number = int(value.attributes.get("index") or 0)
         value = value.operands[0]
-    return _border(value, number, "xla.sdy.out_shardings") if custom_call_target(value) == OUT_OF else None
+    return (
+        _border(value, number, "xla.sdy.out_shardings")
+        if custom_call_target(value) == OUT_OF
+        else None
+    )
 
 
 _DIFFER = frozenset([
@@ -212,8 +257,14 @@ def _is_uniform(value: HloInstruction, border: _Border) -> bool:
         if name in _JOIN and joined(i):
             return True
         if target == INTO:
-            given = AxisSharding.read_all(frontend_attribute_values(i.attributes["frontend_attributes"])["xla.sdy.in_shardings"])[element]
-            return not given.unreduced and not along & {axis.name for axes in given.dimensions for axis in axes}
+            given = AxisSharding.read_all(
+                frontend_attribute_values(i.attributes["frontend_attributes"])[
+                    "xla.sdy.in_shardings"
+                ]
+            )[element]
+            return not given.unreduced and not along & {
+                axis.name for axes in given.dimensions for axis in axes
+            }
         if name == "get-tuple-element" or target == "Sharding":
             return walk(i.operands[0], int(i.attributes.get("index") or 0), calls)
         if name == "tuple":
@@ -222,7 +273,11 @@ def _is_uniform(value: HloInstruction, border: _Border) -> bool:
             return walk(i.called[0].root, element, (*calls, i))
         if name == "parameter" and calls:
             return walk(calls[-1].operands[i.parameter_number], 0, calls[:-1])
-        inside = {inner.opcode.name for computation in i.called for inner in computation.instructions.values()}
+        inside = {
+            inner.opcode.name
+            for computation in i.called
+            for inner in computation.instructions.values()
+        }
         if name in _DIFFER or inside & (_DIFFER - {"parameter"}):
             return False
         return all(walk(o, 0, calls) for o in i.operands)

@@ -44,8 +44,15 @@ class UserLayouts(NamedTuple):
             return self
         root = module.entry.root
         values = list(root.operands) if root.opcode.name == "tuple" else [root]
-        made = [self._free(v) if o == _AUTOMATIC else o for o, v in zip(self.results, values, strict=False)]
-        return UserLayouts(self.parameters, tuple(made)) if any(self.parameters) or any(made) else ALL_ROWS
+        made = [
+            self._free(v) if o == _AUTOMATIC else o
+            for o, v in zip(self.results, values, strict=False)
+        ]
+        return (
+            UserLayouts(self.parameters, tuple(made))
+            if any(self.parameters) or any(made)
+            else ALL_ROWS
+        )
 
     def _free(self, value: HloInstruction) -> Order:
         """The order in which a value lies without a copy."""
@@ -61,8 +68,14 @@ class UserLayouts(NamedTuple):
 
     def entry_layout(self, module: HloModule) -> str:
         """The attribute `entry_computation_layout` of a module with these parameters and results."""
-        given = [_shape_text(p.shape, o) for p, o in zip(module.entry.parameters(), self.parameters, strict=True)]
-        made = [_shape_text(s, o) for (_, s), o in zip(module.result_shape().leaves(), self.results, strict=True)]
+        given = [
+            _shape_text(p.shape, o)
+            for p, o in zip(module.entry.parameters(), self.parameters, strict=True)
+        ]
+        made = [
+            _shape_text(s, o)
+            for (_, s), o in zip(module.result_shape().leaves(), self.results, strict=True)
+        ]
         result = "(" + ", ".join(made) + ")" if module.result_shape().is_tuple else made[0]
         return f"{{({', '.join(given)})->{result}}}"
 
@@ -93,7 +106,9 @@ def _shape_text(shape: Shape, order: Order) -> str:
     if not shape.is_array:
         return str(shape)
     kind, sizes = shape.element_type, ",".join(map(str, shape.dimensions))
-    return f"{kind}[{sizes}]{{{','.join(map(str, order or reversed(range(len(shape.dimensions)))))}}}"
+    return (
+        f"{kind}[{sizes}]{{{','.join(map(str, order or reversed(range(len(shape.dimensions)))))}}}"
+    )
 
 
 # -- memory ----------------------------------------------------------------------------------------------------------------

@@ -140,7 +140,11 @@ def flag_problem(name: str, value: Any) -> str | None:
     "While setting option xla_cpu_enable_fast_math, 'on' is not a valid bool value."
     """
     kind = _TYPES.get(name.removeprefix(PREFIX))
-    return None if kind is None or _fits(kind, value) else f"While setting option {name}, '{value}' is not a valid {kind} value."
+    return (
+        None
+        if kind is None or _fits(kind, value)
+        else f"While setting option {name}, '{value}' is not a valid {kind} value."
+    )
 
 
 def _fits(kind: str, value: Any) -> bool:
@@ -154,7 +158,11 @@ def _fits(kind: str, value: Any) -> bool:
         return True  # whether the enumeration has it is not known here
     if isinstance(value, str):
         value = _number(value, float if kind == "float" else int)
-    return isinstance(value, float) if kind == "float" else isinstance(value, int) and abs(value) < 1 << (_BITS[kind] - 1)
+    return (
+        isinstance(value, float)
+        if kind == "float"
+        else isinstance(value, int) and abs(value) < 1 << (_BITS[kind] - 1)
+    )
 
 
 def _number(text: str, kind: type[int] | type[float]) -> int | float | None:

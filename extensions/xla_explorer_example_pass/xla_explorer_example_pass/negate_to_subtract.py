@@ -5,14 +5,26 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.plugin import HloInstruction, HloModule, PassContext, Reason, literal_from_array, refuse, register_pass
+from xla_explorer.plugin import (
+    HloInstruction,
+    HloModule,
+    PassContext,
+    Reason,
+    literal_from_array,
+    refuse,
+    register_pass,
+)
 
 
 def is_integer(i: HloInstruction) -> Reason | None:
     """For floats 0 - 0 is +0 where -0 is -0: the values would differ."""
     if i.shape.element_type.is_integer:
         return None
-    return refuse("not-an-integer", f"%{i.name} is {i.shape}; 0 - x loses the sign of a zero", element_type=i.shape.element_type.name)
+    return refuse(
+        "not-an-integer",
+        f"%{i.name} is {i.shape}; 0 - x loses the sign of a zero",
+        element_type=i.shape.element_type.name,
+    )
 
 
 @register_pass()
@@ -28,7 +40,9 @@ class NegateToSubtract:
         if i.shape.element_count <= self.max_elements:
             return None
         return refuse(
-            "too-large", f"%{i.name} has {i.shape.element_count} elements, the limit is {self.max_elements}", limit=self.max_elements
+            "too-large",
+            f"%{i.name} has {i.shape.element_count} elements, the limit is {self.max_elements}",
+            limit=self.max_elements,
         )
 
     def run(self, module: HloModule, context: PassContext) -> bool:
@@ -36,11 +50,19 @@ class NegateToSubtract:
         changed = False
         for computation in module.computations.values():
             for i in list(computation.instructions.values()):
-                if i.opcode.name != "negate" or context.decide(self.name, (is_integer,), (self.is_small,), i) is not None:
+                if (
+                    i.opcode.name != "negate"
+                    or context.decide(self.name, (is_integer,), (self.is_small,), i) is not None
+                ):
                     continue
                 zero = computation.add_constant(literal_from_array(0, i.shape.with_dimensions(())))
                 zeros = computation.add("broadcast", i.shape, (zero,))
-                computation.replace(i, computation.add("subtract", i.shape, (zeros, i.operands[0]), metadata=i.metadata))
+                computation.replace(
+                    i,
+                    computation.add(
+                        "subtract", i.shape, (zeros, i.operands[0]), metadata=i.metadata
+                    ),
+                )
                 computation.remove(i)
                 changed = True
         return changed

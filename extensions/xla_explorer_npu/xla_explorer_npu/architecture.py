@@ -30,12 +30,20 @@ class Architecture:
         """Rows and columns of the largest tile of the matrix unit: half the accumulators, so that one is stored while the other fills."""
         return 128
 
-    def transfer_cycles(self, sizes: Sequence[int], to_step: Sequence[int], from_step: Sequence[int] | None, item: int) -> int:
+    def transfer_cycles(
+        self,
+        sizes: Sequence[int],
+        to_step: Sequence[int],
+        from_step: Sequence[int] | None,
+        item: int,
+    ) -> int:
         """Cycles of one DMA descriptor: the latency, then its contiguous runs one after the other. A run whose source repeats one element
         (steps of zero) is written at full speed. from_step: None for a fill. item: bytes an element."""
         run, repeats, dense = 1, True, True
         total = math.prod(sizes)
-        for size, to, source in reversed(list(zip(sizes, to_step, from_step or (0,) * len(sizes), strict=True))):
+        for size, to, source in reversed(
+            list(zip(sizes, to_step, from_step or (0,) * len(sizes), strict=True))
+        ):
             repeats = repeats and (source == 0 or size == 1)
             dense = dense and (source == run or size == 1)
             if (to != run and size != 1) or not (repeats or dense):

@@ -7,7 +7,15 @@ import struct
 from collections.abc import Sequence
 
 from xla_explorer.plugin import XlaExplorerError
-from xla_explorer_npu.instruction_set import OPERATION_NAMES, OPERATIONS, SPACES, SYMBOLS, TYPES, Address, Instruction
+from xla_explorer_npu.instruction_set import (
+    OPERATION_NAMES,
+    OPERATIONS,
+    SPACES,
+    SYMBOLS,
+    TYPES,
+    Address,
+    Instruction,
+)
 
 MAGIC = b"NPU1"
 
@@ -24,10 +32,16 @@ def encode(program: Sequence[Instruction]) -> bytes:
     """The program as bytes: two bytes of operation and type, then the operands."""
     parts = [MAGIC, struct.pack("<I", len(program))]
     for i in program:
-        parts.append(struct.pack("<BB", OPERATION_NAMES.index(i.operation), TYPES.index(i.element_type)))
+        parts.append(
+            struct.pack("<BB", OPERATION_NAMES.index(i.operation), TYPES.index(i.element_type))
+        )
         for (_, kind), value in zip(OPERATIONS[i.operation].operands, i.operands, strict=True):
             if kind == "address":
-                parts.append(struct.pack("<BHBq", SPACES.index(value.space), value.base, value.register, value.offset))
+                parts.append(
+                    struct.pack(
+                        "<BHBq", SPACES.index(value.space), value.base, value.register, value.offset
+                    )
+                )
             elif kind == "ints":
                 parts.append(struct.pack(f"<B{len(value)}q", len(value), *value))
             elif kind == "symbol":
@@ -66,10 +80,17 @@ def decode(code: bytes) -> list[Instruction]:
     return program
 
 
-def listing(program: Sequence[Instruction], notes: dict[int, str] | None = None) -> tuple[str, list[int | None]]:
+def listing(
+    program: Sequence[Instruction], notes: dict[int, str] | None = None
+) -> tuple[str, list[int | None]]:
     """(assembly text, HLO instruction id of each line). notes: comments before an instruction, by its number."""
     targets = sorted(
-        {value for i in program for (_, kind), value in zip(OPERATIONS[i.operation].operands, i.operands, strict=True) if kind == "label"}
+        {
+            value
+            for i in program
+            for (_, kind), value in zip(OPERATIONS[i.operation].operands, i.operands, strict=True)
+            if kind == "label"
+        }
     )
     labels = {target: f"L{number}" for number, target in enumerate(targets)}
     lines: list[str] = []
@@ -83,7 +104,13 @@ def listing(program: Sequence[Instruction], notes: dict[int, str] | None = None)
             origins.append(None)
         words = [f"{i.operation}.{i.element_type}" if i.element_type else i.operation]
         for (name, kind), value in zip(OPERATIONS[i.operation].operands, i.operands, strict=True):
-            text = "x".join(map(str, value)) if kind == "ints" else labels[value] if kind == "label" else str(value)
+            text = (
+                "x".join(map(str, value))
+                if kind == "ints"
+                else labels[value]
+                if kind == "label"
+                else str(value)
+            )
             words.append(f"{name}={text}")
         lines.append("  " + " ".join(words))
         origins.append(i.origin)
@@ -118,14 +145,21 @@ def _instruction(number: int, line: str, labels: dict[str, int]) -> Instruction:
         import difflib
 
         near = difflib.get_close_matches(operation or head, OPERATIONS, 1)
-        raise AssemblyError(number, f"no operation {head!r}", f"did you mean {near[0]}?" if near else "")
+        raise AssemblyError(
+            number, f"no operation {head!r}", f"did you mean {near[0]}?" if near else ""
+        )
     if element_type not in TYPES:
-        raise AssemblyError(number, f"no element type {element_type!r}", f"types: {', '.join(TYPES[1:])}")
+        raise AssemblyError(
+            number, f"no element type {element_type!r}", f"types: {', '.join(TYPES[1:])}"
+        )
     given = dict([word.split("=", 1) for word in words if "=" in word])
     row = OPERATIONS[operation].operands
     wanted = [name for name, _ in row]
     if list(given) != wanted:
-        raise AssemblyError(number, f"{operation} takes {' '.join(wanted) or 'no operands'}, got {' '.join(given) or 'none'}")
+        raise AssemblyError(
+            number,
+            f"{operation} takes {' '.join(wanted) or 'no operands'}, got {' '.join(given) or 'none'}",
+        )
     operands: list[object] = []
     for name, kind in row:
         value = given[name]

@@ -62,9 +62,26 @@ REDUCTIONS = ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
 
 OPERATIONS: dict[str, Operation] = {
     "dma.copy": Operation(
-        "dma", (("to", "address"), ("from", "address"), ("size", "ints"), ("to_step", "ints"), ("from_step", "ints"), ("queue", "int"))
+        "dma",
+        (
+            ("to", "address"),
+            ("from", "address"),
+            ("size", "ints"),
+            ("to_step", "ints"),
+            ("from_step", "ints"),
+            ("queue", "int"),
+        ),
     ),
-    "dma.fill": Operation("dma", (("to", "address"), ("size", "ints"), ("to_step", "ints"), ("bits", "int"), ("queue", "int"))),
+    "dma.fill": Operation(
+        "dma",
+        (
+            ("to", "address"),
+            ("size", "ints"),
+            ("to_step", "ints"),
+            ("bits", "int"),
+            ("queue", "int"),
+        ),
+    ),
     **{f"vec.{name}": Operation("vec", (*_TO_A, *_N), cycles) for name, cycles in UNARY.items()},
     **{f"vec.{name}": Operation("vec", (*_TO_AB, *_N), cycles) for name, cycles in BINARY.items()},
     "vec.compare": Operation("vec", (*_TO_AB, *_N, ("kind", "symbol"))),
@@ -73,11 +90,19 @@ OPERATIONS: dict[str, Operation] = {
     "vec.convert": Operation("vec", (*_TO_A, *_N, ("source", "symbol"))),
     "vec.bits": Operation("vec", (*_TO_A, *_N, ("source", "symbol"))),
     "vec.fill": Operation("vec", (("to", "address"), ("bits", "int"), *_N)),
-    "vec.iota": Operation("vec", (("to", "address"), ("size", "ints"), ("axis", "int"), ("start", "int"))),
+    "vec.iota": Operation(
+        "vec", (("to", "address"), ("size", "ints"), ("axis", "int"), ("start", "int"))
+    ),
     # to[r] = to[r] combined with a[r, 0 .. n)
-    **{f"vec.reduce-{name}": Operation("vec", (*_TO_A, ("rows", "int"), *_N)) for name in REDUCTIONS},
+    **{
+        f"vec.reduce-{name}": Operation("vec", (*_TO_A, ("rows", "int"), *_N))
+        for name in REDUCTIONS
+    },
     # to[k] = to[k] combined with a[0 .. rows, k]: a row after the other through all lanes
-    **{f"vec.accumulate-{name}": Operation("vec", (*_TO_A, ("rows", "int"), *_N)) for name in REDUCTIONS},
+    **{
+        f"vec.accumulate-{name}": Operation("vec", (*_TO_A, ("rows", "int"), *_N))
+        for name in REDUCTIONS
+    },
     # acc[m, n] (+)= lhs[m, k] rhs[k, n], all row-major and dense; transposed: 1 when lhs comes as [k, m], 2 when rhs comes as [n, k]
     "mat.multiply": Operation(
         "mat",
@@ -94,9 +119,14 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "mat.store": Operation("vec", (("to", "address"), ("acc", "address"), *_N)),
     # i[reg] = (clear ? 0 : i[reg]) + step * clamp(load(from), 0, limit)
-    "ctl.index": Operation("ctl", (("reg", "int"), ("from", "address"), ("limit", "int"), ("step", "int"), ("clear", "int"))),
+    "ctl.index": Operation(
+        "ctl",
+        (("reg", "int"), ("from", "address"), ("limit", "int"), ("step", "int"), ("clear", "int")),
+    ),
     "ctl.jump": Operation("ctl", (("target", "label"),)),
-    "ctl.branch-unless-equal": Operation("ctl", (("from", "address"), ("value", "int"), ("target", "label"))),
+    "ctl.branch-unless-equal": Operation(
+        "ctl", (("from", "address"), ("value", "int"), ("target", "label"))
+    ),
     "ctl.halt": Operation("ctl", ()),
 }
 OPERATION_NAMES = tuple(OPERATIONS)

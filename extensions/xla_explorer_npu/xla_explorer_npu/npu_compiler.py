@@ -76,18 +76,31 @@ class NpuCompiler:
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module; `none` runs only what every code generator needs."""
         pipeline = requested_pipeline(options.passes, npu_pipeline())
-        return optimize(module, pipeline, options.journal, control=options.control, target=NPU, verify=options.verify)
+        return optimize(
+            module,
+            pipeline,
+            options.journal,
+            control=options.control,
+            target=NPU,
+            verify=options.verify,
+        )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """The program, or the Reason of the first instruction that there is no lowering for."""
         module = trace.module
         seconds = {"hlo-passes": trace.seconds}
-        stages = [hlo_stage("hlo", HloModule.from_snapshot(trace.initial))] if trace.initial is not None else []
+        stages = (
+            [hlo_stage("hlo", HloModule.from_snapshot(trace.initial))]
+            if trace.initial is not None
+            else []
+        )
         stages.append(hlo_stage("hlo-optimized", module))
         reasons = [supports(i) for c in sequential_computations(module) for i in c.sequence()]
         refusal = next((reason for reason in reasons if reason is not None), None)
         if refusal is not None:
-            return CompileResult(trace, None, {s.name: s for s in stages}, None, seconds, why_not=refusal)
+            return CompileResult(
+                trace, None, {s.name: s for s in stages}, None, seconds, why_not=refusal
+            )
         started = time.perf_counter()
         assignment = assign_buffers(module)
         seconds["buffers"] = time.perf_counter() - started
@@ -95,15 +108,22 @@ class NpuCompiler:
         program = write_program(module, assignment)
         seconds["npu-assembly"] = time.perf_counter() - started
         stages.append(Stage("buffers", lambda: _buffer_table(assignment)))
-        stages.append(Stage("npu-assembly", lambda: listing(program.instructions, program.notes), "asm"))
+        stages.append(
+            Stage("npu-assembly", lambda: listing(program.instructions, program.notes), "asm")
+        )
         executable = NpuExecutable(module, assignment, program, self._executor)
-        return CompileResult(trace, executable, {s.name: s for s in stages}, assignment, seconds, program=program)
+        return CompileResult(
+            trace, executable, {s.name: s for s in stages}, assignment, seconds, program=program
+        )
 
 
 def _buffer_table(assignment: BufferAssignment) -> tuple[str, list[int | None]]:
     rows = assignment.to_rows()
     lines = [
         repr(assignment),
-        *[f"%{row['value']} {row['shape']}: {row['allocation']} + {row['offset']}, {row['size']} bytes" for row in rows],
+        *[
+            f"%{row['value']} {row['shape']}: {row['allocation']} + {row['offset']}, {row['size']} bytes"
+            for row in rows
+        ],
     ]
     return "\n".join(lines), [None, *[row["id"] for row in rows]]

@@ -30,7 +30,13 @@ Array = np.ndarray[Any, Any]
 class NpuExecutable:
     """See `backends.interfaces.Executable`. timeline: of the last run, None before the first. code: the program as bytes."""
 
-    def __init__(self, module: HloModule, assignment: BufferAssignment, program: NpuProgram, executor: NpuStreamExecutor) -> None:
+    def __init__(
+        self,
+        module: HloModule,
+        assignment: BufferAssignment,
+        program: NpuProgram,
+        executor: NpuStreamExecutor,
+    ) -> None:
         self.module, self.assignment, self.program = module, assignment, program
         self.steps = program.steps
         self.timeline: Timeline | None = None
@@ -63,15 +69,24 @@ class NpuExecutable:
         }
         try:
             executor.copy_to_device(memory[CONSTANTS], self._pool)
-            leaves = [(int(p.payload), index, leaf) for p in self.module.entry.parameters() for index, leaf in p.shape.leaves()]
-            given = {(number, index): (array, leaf) for (number, index, leaf), array in zip(leaves, arrays, strict=True)}
+            leaves = [
+                (int(p.payload), index, leaf)
+                for p in self.module.entry.parameters()
+                for index, leaf in p.shape.leaves()
+            ]
+            given = {
+                (number, index): (array, leaf)
+                for (number, index, leaf), array in zip(leaves, arrays, strict=True)
+            }
             for allocation in self.assignment.allocations:
                 base = program.bases.get(allocation.id, CONSTANTS)
                 if base < FIRST_BUFFER:
                     continue
                 if allocation.kind == "parameter" and allocation.size:
                     array, leaf = given[allocation.number, allocation.index]
-                    (memory[base],) = manager.transfer_literal_to_device(executor, literal_from_array(array, leaf))
+                    (memory[base],) = manager.transfer_literal_to_device(
+                        executor, literal_from_array(array, leaf)
+                    )
                 else:
                     memory[base] = executor.allocate(allocation.size)
             executor.launch(self._loaded, "main", [memory[k].address for k in range(len(memory))])
@@ -99,8 +114,12 @@ class NpuExecutable:
             source = memory[self.program.bases.get(allocation.id, CONSTANTS)]
             piece = DeviceMemory(source.address + offset, shape.byte_size)
             order = tuple(reversed(shape.layout.minor_to_major))
-            raw = np.frombuffer(self._executor.copy_from_device(piece, shape.byte_size), shape.element_type.dtype)
-            stored = raw.reshape([shape.dimensions[d] for d in order]).transpose(np.argsort(order) if order else ())
+            raw = np.frombuffer(
+                self._executor.copy_from_device(piece, shape.byte_size), shape.element_type.dtype
+            )
+            stored = raw.reshape([shape.dimensions[d] for d in order]).transpose(
+                np.argsort(order) if order else ()
+            )
             results.append(np.array(stored, order="C"))
         return results
 
@@ -118,7 +137,9 @@ class NpuExecutable:
                 span = spans[origin]
                 span[0], span[1] = min(span[0], start), max(span[1], end)
         rows = [
-            KernelTiming(step, 1, ((spans[step.instruction][1] - spans[step.instruction][0]) * scale,))
+            KernelTiming(
+                step, 1, ((spans[step.instruction][1] - spans[step.instruction][0]) * scale,)
+            )
             for step in self.steps
             if step.instruction in spans
         ]

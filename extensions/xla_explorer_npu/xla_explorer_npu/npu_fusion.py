@@ -28,14 +28,19 @@ def is_vector_work(producer: HloInstruction, consumer: HloInstruction) -> Reason
         return supports(producer)
     if name == "broadcast" or (name == "constant" and producer.shape.is_scalar):
         return element_types_are_known(producer)
-    return refuse("not-vector-work", f"%{producer.name} ({name}) is done elsewhere than in the vector unit")
+    return refuse(
+        "not-vector-work", f"%{producer.name} ({name}) is done elsewhere than in the vector unit"
+    )
 
 
 def has_the_same_index(producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
     """Element k from element k; broadcasts do not see inside a tile, so they end a chain."""
     if producer.opcode.name == "constant":
         return None
-    if consumer.opcode.name == "broadcast" or producer.shape.dimensions != consumer.shape.dimensions:
+    if (
+        consumer.opcode.name == "broadcast"
+        or producer.shape.dimensions != consumer.shape.dimensions
+    ):
         return refuse(
             "dimensions-differ",
             f"%{producer.name} is {producer.shape.text_without_layout}, %{consumer.name} "
@@ -58,7 +63,12 @@ class NpuFusion:
         for computation in sequential_computations(module):
             taken: set[HloInstruction] = set()
             for root in reversed(computation.post_order()):
-                if root in taken or root.opcode.name not in ELEMENTWISE or supports(root) is not None or not root.shape.element_count:
+                if (
+                    root in taken
+                    or root.opcode.name not in ELEMENTWISE
+                    or supports(root) is not None
+                    or not root.shape.element_count
+                ):
                     continue
                 members = self._group(root, context)
                 taken.update(members)
@@ -74,14 +84,23 @@ class NpuFusion:
         members: dict[HloInstruction, None] = {root: None}
 
         def is_read_here_only(producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-            if producer.opcode.name in ("broadcast", "constant") or all(user in members for user in producer.users):
+            if producer.opcode.name in ("broadcast", "constant") or all(
+                user in members for user in producer.users
+            ):
                 return None
-            return refuse("used-elsewhere", f"%{producer.name} is read outside too: it would be computed twice")
+            return refuse(
+                "used-elsewhere",
+                f"%{producer.name} is read outside too: it would be computed twice",
+            )
 
         def there_is_room(producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
             if len(members) < self.max_members:
                 return None
-            return refuse("fusion-full", f"the fusion of %{root.name} has {len(members)} instructions", limit=self.max_members)
+            return refuse(
+                "fusion-full",
+                f"the fusion of %{root.name} has {len(members)} instructions",
+                limit=self.max_members,
+            )
 
         # Again until nothing joins: a producer of two members is refused while only one of them is in.
         joined = True
@@ -89,14 +108,24 @@ class NpuFusion:
             joined = False
             for consumer in list(members):
                 for producer in consumer.operands:
-                    if producer in members or producer.opcode.name in ("parameter", "get-tuple-element"):
+                    if producer in members or producer.opcode.name in (
+                        "parameter",
+                        "get-tuple-element",
+                    ):
                         continue
                     checks = (is_vector_work, has_the_same_index)
-                    if context.decide("fusion", checks, (is_read_here_only, there_is_room), producer, consumer) is None:
+                    if (
+                        context.decide(
+                            "fusion", checks, (is_read_here_only, there_is_room), producer, consumer
+                        )
+                        is None
+                    ):
                         members[producer] = None
                         joined = True
         return list(members)
 
     @staticmethod
-    def _build(computation: HloComputation, root: HloInstruction, members: list[HloInstruction]) -> None:
+    def _build(
+        computation: HloComputation, root: HloInstruction, members: list[HloInstruction]
+    ) -> None:
         build_fusion(computation, root, members, computation_name="npu_fusion")

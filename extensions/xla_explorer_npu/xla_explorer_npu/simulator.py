@@ -55,17 +55,26 @@ class Machine:
             grown[: len(self.device)] = self.device
             self.device = grown
 
-    def run(self, program: Sequence[Instruction], bases: Sequence[int], most_instructions: int = 20_000_000) -> Timeline:
+    def run(
+        self,
+        program: Sequence[Instruction],
+        bases: Sequence[int],
+        most_instructions: int = 20_000_000,
+    ) -> Timeline:
         """Run to the halt. bases: what the base registers hold. NpuFaultError says where it went wrong."""
         with np.errstate(all="ignore"):
             return _Run(self, program, bases).go(most_instructions)
 
 
 class _Run:
-    def __init__(self, machine: Machine, program: Sequence[Instruction], bases: Sequence[int]) -> None:
+    def __init__(
+        self, machine: Machine, program: Sequence[Instruction], bases: Sequence[int]
+    ) -> None:
         self.machine, self.program, self.bases = machine, program, bases
         self.memory = {"d": machine.device, "s": machine.scratchpad, "a": machine.accumulators}
-        self.boards = {space: Scoreboard(len(memory), _BLOCK[space]) for space, memory in self.memory.items()}
+        self.boards = {
+            space: Scoreboard(len(memory), _BLOCK[space]) for space, memory in self.memory.items()
+        }
         self.index = [0] * 8
         self.pc = 0
         self.free: dict[str, int] = {}
@@ -75,7 +84,10 @@ class _Run:
         self.writes: list[tuple[str, int, int]] = []
         self.work = 0
         self.handlers = {
-            name: getattr(self, "_" + name.split(".")[0] + "_" + name.split(".")[1].replace("-", "_"), None) for name in OPERATIONS
+            name: getattr(
+                self, "_" + name.split(".")[0] + "_" + name.split(".")[1].replace("-", "_"), None
+            )
+            for name in OPERATIONS
         }
 
     def go(self, most: int) -> Timeline:
@@ -125,14 +137,24 @@ class _Run:
         at = address.offset + (self.bases[address.base] if address.space == "d" else 0)
         return at + self.index[address.register] if address.register != NO_INDEX else at
 
-    def _view(self, address: Address, sizes: tuple[int, ...], steps: tuple[int, ...] | None, dtype: np.dtype[Any], write: bool) -> Array:
+    def _view(
+        self,
+        address: Address,
+        sizes: tuple[int, ...],
+        steps: tuple[int, ...] | None,
+        dtype: np.dtype[Any],
+        write: bool,
+    ) -> Array:
         at, item = self._place(address), dtype.itemsize
         if steps is None:
             low, high = at, at + math.prod(sizes) * item
             strides = None
         else:
             low = at + sum([min(0, (n - 1) * s) for n, s in zip(sizes, steps, strict=True)]) * item
-            high = at + (sum([max(0, (n - 1) * s) for n, s in zip(sizes, steps, strict=True)]) + 1) * item
+            high = (
+                at
+                + (sum([max(0, (n - 1) * s) for n, s in zip(sizes, steps, strict=True)]) + 1) * item
+            )
             strides = tuple([s * item for s in steps])
         if low < 0:
             raise ValueError(f"{address} is below the memory")
@@ -160,7 +182,10 @@ class _Run:
         if way in ("reduce", "accumulate"):
             to, a, rows, n = i.operands
             dtype, axis = DTYPES[i.element_type], 1 if way == "reduce" else 0
-            matrix, result = self._view(a, (rows, n), None, dtype, False), self._view(to, ((rows, n)[1 - axis],), None, dtype, True)
+            matrix, result = (
+                self._view(a, (rows, n), None, dtype, False),
+                self._view(to, ((rows, n)[1 - axis],), None, dtype, True),
+            )
             self.reads.append(self.writes[-1])
             result[:] = FUNCTIONS[combiner](result, fold(combiner, matrix, axis))
             return self._lanes(rows * n, i.element_type)
@@ -170,35 +195,56 @@ class _Run:
         if name == "select":
             sources[0] = self._line(operands[1], n, "pred")
         value = FUNCTIONS[name](*sources)
-        self._line(operands[0], n, "pred" if name == "is-finite" else i.element_type, True)[:] = value
+        self._line(operands[0], n, "pred" if name == "is-finite" else i.element_type, True)[:] = (
+            value
+        )
         return self._lanes(n, i.element_type, OPERATIONS[i.operation].cycles)
 
-    def _vec_compare(self, i: Instruction, to: Address, a: Address, b: Address, n: int, kind: str) -> int:
+    def _vec_compare(
+        self, i: Instruction, to: Address, a: Address, b: Address, n: int, kind: str
+    ) -> int:
         left, right = self._line(a, n, i.element_type), self._line(b, n, i.element_type)
         self._line(to, n, "pred", True)[:] = COMPARE[kind](left, right)
         return self._lanes(n, i.element_type)
 
     def _vec_convert(self, i: Instruction, to: Address, a: Address, n: int, source: str) -> int:
-        self._line(to, n, i.element_type, True)[:] = convert(self._line(a, n, source), DTYPES[i.element_type])
+        self._line(to, n, i.element_type, True)[:] = convert(
+            self._line(a, n, source), DTYPES[i.element_type]
+        )
         return self._lanes(n, i.element_type)
 
     def _vec_bits(self, i: Instruction, to: Address, a: Address, n: int, source: str) -> int:
-        self._line(to, n, i.element_type, True)[:] = self._line(a, n, source).view(DTYPES[i.element_type])
+        self._line(to, n, i.element_type, True)[:] = self._line(a, n, source).view(
+            DTYPES[i.element_type]
+        )
         return self._lanes(n, i.element_type)
 
     def _vec_fill(self, i: Instruction, to: Address, bits: int, n: int) -> int:
         self._line(to, n, i.element_type, True)[:] = value_of_bits(bits, i.element_type)
         return self._lanes(n, i.element_type)
 
-    def _vec_iota(self, i: Instruction, to: Address, size: tuple[int, ...], axis: int, start: int) -> int:
+    def _vec_iota(
+        self, i: Instruction, to: Address, size: tuple[int, ...], axis: int, start: int
+    ) -> int:
         dtype = DTYPES[i.element_type]
         shape = [1] * len(size)
         shape[axis] = size[axis]
-        self._view(to, size, None, dtype, True)[:] = np.arange(start, start + size[axis]).astype(dtype).reshape(shape)
+        self._view(to, size, None, dtype, True)[:] = (
+            np.arange(start, start + size[axis]).astype(dtype).reshape(shape)
+        )
         return self._lanes(math.prod(size), i.element_type)
 
     def _mat_multiply(
-        self, i: Instruction, acc: Address, lhs: Address, rhs: Address, m: int, k: int, n: int, transposed: int, clear: int
+        self,
+        i: Instruction,
+        acc: Address,
+        lhs: Address,
+        rhs: Address,
+        m: int,
+        k: int,
+        n: int,
+        transposed: int,
+        clear: int,
     ) -> int:
         dtype = DTYPES[i.element_type]
         wide = np.dtype(np.int32) if dtype.kind in "iu" else np.dtype(np.float32)
@@ -207,7 +253,9 @@ class _Run:
             self.reads.append(self.writes[-1])
         left = self._view(lhs, (k, m) if transposed & 1 else (m, k), None, dtype, False)
         right = self._view(rhs, (n, k) if transposed & 2 else (k, n), None, dtype, False)
-        product = (left.T if transposed & 1 else left).astype(wide) @ (right.T if transposed & 2 else right).astype(wide)
+        product = (left.T if transposed & 1 else left).astype(wide) @ (
+            right.T if transposed & 2 else right
+        ).astype(wide)
         if clear:
             result[:] = product
         else:
@@ -234,22 +282,40 @@ class _Run:
         queue: int,
     ) -> int:
         dtype = DTYPES[i.element_type]
-        self._view(to, size, to_step, dtype, True)[...] = self._view(source, size, from_step, dtype, False)
+        self._view(to, size, to_step, dtype, True)[...] = self._view(
+            source, size, from_step, dtype, False
+        )
         return self._transfer(size, to_step, from_step, dtype.itemsize)
 
-    def _dma_fill(self, i: Instruction, to: Address, size: tuple[int, ...], to_step: tuple[int, ...], bits: int, queue: int) -> int:
+    def _dma_fill(
+        self,
+        i: Instruction,
+        to: Address,
+        size: tuple[int, ...],
+        to_step: tuple[int, ...],
+        bits: int,
+        queue: int,
+    ) -> int:
         dtype = DTYPES[i.element_type]
         self._view(to, size, to_step, dtype, True)[...] = value_of_bits(bits, i.element_type)
         return self._transfer(size, to_step, None, dtype.itemsize)
 
-    def _transfer(self, size: tuple[int, ...], to_step: tuple[int, ...], from_step: tuple[int, ...] | None, item: int) -> int:
+    def _transfer(
+        self,
+        size: tuple[int, ...],
+        to_step: tuple[int, ...],
+        from_step: tuple[int, ...] | None,
+        item: int,
+    ) -> int:
         self.work = math.prod(size) * item
         return self.machine.architecture.transfer_cycles(size, to_step, from_step, item)
 
     def _scalar(self, address: Address, element_type: str) -> int:
         return int(self._line(address, 1, element_type)[0])
 
-    def _ctl_index(self, i: Instruction, reg: int, source: Address, limit: int, step: int, clear: int) -> int:
+    def _ctl_index(
+        self, i: Instruction, reg: int, source: Address, limit: int, step: int, clear: int
+    ) -> int:
         value = min(max(self._scalar(source, i.element_type), 0), limit) * step
         self.index[reg] = value + (0 if clear else self.index[reg])
         return 2
@@ -258,7 +324,9 @@ class _Run:
         self.pc = target
         return 1
 
-    def _ctl_branch_unless_equal(self, i: Instruction, source: Address, value: int, target: int) -> int:
+    def _ctl_branch_unless_equal(
+        self, i: Instruction, source: Address, value: int, target: int
+    ) -> int:
         if self._scalar(source, i.element_type) != value:
             self.pc = target
         return 2

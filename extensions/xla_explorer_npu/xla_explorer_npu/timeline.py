@@ -62,7 +62,11 @@ class Timeline:
         """What the work would take if the busiest kind of unit were never idle: a bound that no order of instructions can beat."""
         a = self.architecture
         moved = sum([work for unit, work in self.work.items() if unit.startswith("dma")])
-        rates = [(self.work["mat"], a.array_size**2), (self.work["vec"], a.lanes), (moved, a.dma_bytes * a.dma_queues)]
+        rates = [
+            (self.work["mat"], a.array_size**2),
+            (self.work["vec"], a.lanes),
+            (moved, a.dma_bytes * a.dma_queues),
+        ]
         return max([-(-work // rate) for work, rate in rates])
 
     def utilisation(self) -> pandas.DataFrame:
@@ -72,7 +76,9 @@ class Timeline:
         a = self.architecture
         rows = []
         for unit in sorted(self.busy):
-            peak = {"mat": a.array_size**2, "vec": a.lanes, "ctl": 0}.get(unit, a.dma_bytes) * self.cycles
+            peak = {"mat": a.array_size**2, "vec": a.lanes, "ctl": 0}.get(
+                unit, a.dma_bytes
+            ) * self.cycles
             rows.append(
                 (
                     unit,
@@ -83,7 +89,9 @@ class Timeline:
                     self.work[unit] / peak if peak else float("nan"),
                 )
             )
-        return pandas.DataFrame(rows, columns=["unit", "executed", "busy_cycles", "busy", "work", "of_peak"])
+        return pandas.DataFrame(
+            rows, columns=["unit", "executed", "busy_cycles", "busy", "work", "of_peak"]
+        )
 
     def to_frame(self) -> pandas.DataFrame:
         """A row an executed instruction: number, unit, start, end, work, hlo."""
@@ -97,9 +105,15 @@ class Timeline:
         frame = self.to_frame()
         frame["kind"] = frame["unit"].str.replace(r"\d+$", "", regex=True)
         frame["busy"] = frame["end"] - frame["start"]
-        table = frame.pivot_table(index="hlo", columns="kind", values="busy", aggfunc="sum", fill_value=0)
+        table = frame.pivot_table(
+            index="hlo", columns="kind", values="busy", aggfunc="sum", fill_value=0
+        )
         spans = frame.groupby("hlo").agg(start=("start", "min"), end=("end", "max"))
-        return spans.join(table).assign(cycles=lambda f: f["end"] - f["start"]).sort_values("cycles", ascending=False)
+        return (
+            spans.join(table)
+            .assign(cycles=lambda f: f["end"] - f["start"])
+            .sort_values("cycles", ascending=False)
+        )
 
     def svg(self, width: int = 900, most_bars: int = 4000) -> Svg:
         """A lane a unit, time to the right; neighbouring bars closer than half a pixel are drawn as one."""
@@ -110,10 +124,18 @@ class Timeline:
         bars = 0
         for row, unit in enumerate(units):
             y = 8 + row * lane
-            parts.append(f'<text x="4" y="{y + 14}" font-size="12" font-family="sans-serif">{escape(unit)}</text>')
+            parts.append(
+                f'<text x="4" y="{y + 14}" font-size="12" font-family="sans-serif">{escape(unit)}</text>'
+            )
             merged: list[list[Any]] = []
-            for number, _, start, end, _ in sorted([e for e in self.events if e[1] == unit], key=lambda e: e[2]):
-                if merged and (start - merged[-1][1]) * scale < 0.5 and self._hlo(number) == merged[-1][2]:
+            for number, _, start, end, _ in sorted(
+                [e for e in self.events if e[1] == unit], key=lambda e: e[2]
+            ):
+                if (
+                    merged
+                    and (start - merged[-1][1]) * scale < 0.5
+                    and self._hlo(number) == merged[-1][2]
+                ):
                     merged[-1][1] = end
                 else:
                     merged.append([start, end, self._hlo(number)])
@@ -126,17 +148,27 @@ class Timeline:
             bars += len(merged)
         height = 8 + len(units) * lane + 20
         note = f"{self.cycles} cycles" + (f"; {self.cut} instructions cut" if self.cut else "")
-        parts.append(f'<text x="{left}" y="{height - 6}" font-size="12" font-family="sans-serif">0 .. {note}</text>')
+        parts.append(
+            f'<text x="{left}" y="{height - 6}" font-size="12" font-family="sans-serif">0 .. {note}</text>'
+        )
         body = "".join(parts)
         svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">{body}</svg>'
         return Svg(svg, repr(self))
 
     def __repr__(self) -> str:
-        shares = ", ".join([f"{unit} {100 * self.busy[unit] / max(self.cycles, 1):.0f} %" for unit in sorted(self.busy)])
+        shares = ", ".join(
+            [
+                f"{unit} {100 * self.busy[unit] / max(self.cycles, 1):.0f} %"
+                for unit in sorted(self.busy)
+            ]
+        )
         return f"<Timeline: {self.cycles} cycles, at least {self.least_cycles} for this work; busy: {shares}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
 
         frame = self.utilisation()
         rows = [list(row) for row in frame.itertuples(index=False)]
-        return {"text/plain": repr(self), "text/html": self.svg().svg + table_html("", list(frame.columns), rows)}
+        return {
+            "text/plain": repr(self),
+            "text/html": self.svg().svg + table_html("", list(frame.columns), rows),
+        }

@@ -40,7 +40,9 @@ def _in_double(function: Function) -> Function:
     """Floats through f64."""
 
     def run(*operands: Array) -> Array:
-        return np.asarray(function(*[a.astype(np.float64) for a in operands])).astype(operands[0].dtype)
+        return np.asarray(function(*[a.astype(np.float64) for a in operands])).astype(
+            operands[0].dtype
+        )
 
     return run
 
@@ -74,7 +76,11 @@ def _power(a: Array, b: Array) -> Array:
     while exponent.any():
         result = np.where(exponent & 1, result * base, result)
         base, exponent = base * base, exponent >> 1
-    negative = np.where(a == 1, 1, np.where(a == a.dtype.type(-1), np.where(b & 1, -1, 1), 0)) if a.dtype.kind == "i" else result
+    negative = (
+        np.where(a == 1, 1, np.where(a == a.dtype.type(-1), np.where(b & 1, -1, 1), 0))
+        if a.dtype.kind == "i"
+        else result
+    )
     return np.where(b < 0, negative, result).astype(a.dtype)
 
 
@@ -82,7 +88,11 @@ def _shift(function: Function, wide: Callable[[Array], Array]) -> Function:
     def run(a: Array, b: Array) -> Array:
         bits = a.dtype.itemsize * 8
         distance = b.view(f"u{a.dtype.itemsize}")
-        return np.where(distance < bits, function(a, np.where(distance < bits, distance, 0).astype(a.dtype)), wide(a)).astype(a.dtype)
+        return np.where(
+            distance < bits,
+            function(a, np.where(distance < bits, distance, 0).astype(a.dtype)),
+            wide(a),
+        ).astype(a.dtype)
 
     return run
 
@@ -203,7 +213,9 @@ def fold(name: str, matrix: Array, axis: int) -> Array:
 
     Sums and products of 16-bit floats run in f32, the adder tree's width."""
     if matrix.dtype in _HALF:
-        return np.asarray(_FOLD[name].reduce(matrix.astype(np.float32), axis=axis)).astype(matrix.dtype)
+        return np.asarray(_FOLD[name].reduce(matrix.astype(np.float32), axis=axis)).astype(
+            matrix.dtype
+        )
     return np.asarray(_FOLD[name].reduce(matrix, axis=axis, dtype=matrix.dtype))
 
 
@@ -216,7 +228,9 @@ def convert(a: Array, target: np.dtype[Any]) -> Array:
         result = np.where(np.isnan(wide), 0, np.clip(wide, float(info.min), float(info.max)))
         inside = (wide > float(info.min)) & (wide < float(info.max))
         exact = np.where(inside, result, 0).astype(target)
-        return np.where(inside | np.isnan(wide), exact, np.where(wide > 0, info.max, info.min).astype(target))
+        return np.where(
+            inside | np.isnan(wide), exact, np.where(wide > 0, info.max, info.min).astype(target)
+        )
     if a.dtype.itemsize == 8 and target in _HALF:
         return a.astype(np.float32).astype(target)
     return a.astype(target)

@@ -69,13 +69,21 @@ ENTRY main {
 
 
 def _literal(array: np.ndarray) -> str:
-    return "{" + ", ".join([_literal(row) if array.ndim > 1 else repr(float(row)) for row in array]) + "}"
+    return (
+        "{"
+        + ", ".join([_literal(row) if array.ndim > 1 else repr(float(row)) for row in array])
+        + "}"
+    )
 
 
 def mlp_text() -> str:
     """Two layers and a softmax, the weights in the module."""
     random = np.random.default_rng(7)
-    weights = {"W1": random.normal(size=(32, 64)) / 6, "B1": random.normal(size=64), "W2": random.normal(size=(64, 10)) / 8}
+    weights = {
+        "W1": random.normal(size=(32, 64)) / 6,
+        "B1": random.normal(size=64),
+        "W2": random.normal(size=(64, 10)) / 8,
+    }
     text = MLP
     for name, value in weights.items():
         text = text.replace("{" + name + "}", _literal(value.astype(np.float32)))
@@ -92,7 +100,19 @@ def need(*programs: str) -> None:
 def build(folder: Path, compiler: str, sources: list[str], objects: list[str], *flags: str) -> Path:
     """Compile and link; warnings are errors."""
     made = folder / "program"
-    command = [compiler, "-O1", "-Wall", "-Wextra", "-Werror", *flags, *sources, *objects, "-o", str(made), "-lm"]
+    command = [
+        compiler,
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        *flags,
+        *sources,
+        *objects,
+        "-o",
+        str(made),
+        "-lm",
+    ]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return made
@@ -100,6 +120,8 @@ def build(folder: Path, compiler: str, sources: list[str], objects: list[str], *
 
 def output(*command: str | Path) -> str:
     """What a program prints; it must end well."""
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, check=False, timeout=60
+    )
     assert done.returncode == 0, (done.returncode, done.stderr)
     return done.stdout

@@ -32,8 +32,12 @@ int main(void) {
 
 
 def _expected() -> np.ndarray:
-    x = ((np.arange(16 * 32) % 13).astype(np.float32) / np.float32(13) - np.float32(0.5)).reshape(16, 32)
-    q = ((np.arange(3 * 768) % 11).astype(np.float32) / np.float32(11) - np.float32(0.5)).reshape(3, 2, 24, 16)
+    x = ((np.arange(16 * 32) % 13).astype(np.float32) / np.float32(13) - np.float32(0.5)).reshape(
+        16, 32
+    )
+    q = ((np.arange(3 * 768) % 11).astype(np.float32) / np.float32(11) - np.float32(0.5)).reshape(
+        3, 2, 24, 16
+    )
     p = xe.evaluate(xe.parse_hlo(mlp_text()), x)
     o = xe.evaluate(xe.parse_hlo(ATTENTION), *q)
     return np.concatenate([np.asarray(p).ravel(), np.asarray(o).ravel()])
@@ -48,7 +52,11 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("triple", "cpu", "compiler", "emulator"), CASES, ids=lambda value: value if isinstance(value, str) else None)
+@pytest.mark.parametrize(
+    ("triple", "cpu", "compiler", "emulator"),
+    CASES,
+    ids=lambda value: value if isinstance(value, str) else None,
+)
 def test_two_modules_in_one_program_give_the_expected_numbers(
     tmp_path: Path, triple: str, cpu: str | None, compiler: str, emulator: tuple[str, ...]
 ) -> None:
@@ -61,21 +69,33 @@ def test_two_modules_in_one_program_give_the_expected_numbers(
     np.testing.assert_allclose(got, _expected(), rtol=2e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("text", "name", "weights"), [(mlp_text(), "mlp", "embed"), (ATTENTION, "attention", "pass"), (mlp_text(), "mlp", "pass")])
-def test_the_examples_build_without_warnings_in_c_and_cpp_and_are_small(tmp_path: Path, text: str, name: str, weights: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "name", "weights"),
+    [(mlp_text(), "mlp", "embed"), (ATTENTION, "attention", "pass"), (mlp_text(), "mlp", "pass")],
+)
+def test_the_examples_build_without_warnings_in_c_and_cpp_and_are_small(
+    tmp_path: Path, text: str, name: str, weights: str
+) -> None:
     need("gcc", "g++", "strip")
     package = xe.aot(text, weights=weights)
     package.save(tmp_path)
     results = []
-    for compiler, source, standard in (("gcc", f"{name}_example.c", "-std=c11"), ("g++", f"{name}_example.cpp", "-std=c++11")):
+    for compiler, source, standard in (
+        ("gcc", f"{name}_example.c", "-std=c11"),
+        ("g++", f"{name}_example.cpp", "-std=c++11"),
+    ):
         program = build(tmp_path, compiler, [source], [f"{name}.o"], standard, "-pedantic")
         subprocess.run(["strip", str(program)], check=True)
         embedded = sum([row.bytes for row in package.program.sections if row.kind == "data"])
         assert program.stat().st_size - embedded < 40_000
-        done = subprocess.run([str(program)], cwd=tmp_path, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [str(program)], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
         results.append(done.stdout)
     assert results[0] == results[1] and results[0].startswith("result: ")
-    line = subprocess.run(package.build_line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    line = subprocess.run(
+        package.build_line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert line.returncode == 0 and line.stderr == ""
 
 
@@ -106,14 +126,22 @@ ENTRY e {
 """
 
 
-@pytest.mark.parametrize("text", [ODD, "HloModule none\nENTRY e {\n  ROOT c = s8[3] constant({1, -2, 3})\n}"], ids=["odd", "none"])
+@pytest.mark.parametrize(
+    "text",
+    [ODD, "HloModule none\nENTRY e {\n  ROOT c = s8[3] constant({1, -2, 3})\n}"],
+    ids=["odd", "none"],
+)
 def test_examples_of_odd_buffers_build_without_warnings(tmp_path: Path, text: str) -> None:
     need("gcc", "g++")
     package = xe.aot(text)
     package.save(tmp_path)
     name = package.prefix
-    first = output(build(tmp_path, "gcc", [f"{name}_example.c"], [f"{name}.o"], "-std=c11", "-pedantic"))
-    assert first == output(build(tmp_path, "g++", [f"{name}_example.cpp"], [f"{name}.o"], "-std=c++11", "-pedantic"))
+    first = output(
+        build(tmp_path, "gcc", [f"{name}_example.c"], [f"{name}.o"], "-std=c11", "-pedantic")
+    )
+    assert first == output(
+        build(tmp_path, "g++", [f"{name}_example.cpp"], [f"{name}.o"], "-std=c++11", "-pedantic")
+    )
     assert ("result_1: 1 1 1 1" if name == "odd" else "result: 1 -2 3") in first
 
 
@@ -159,12 +187,22 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize(("triple", "compiler", "emulator"), [("x86_64-linux-gnu", "gcc", ()), ("riscv64-linux-gnu", "riscv64-linux-gnu-gcc", ("qemu-riscv64",))])
-def test_two_modules_may_bring_the_same_helpers(tmp_path: Path, triple: str, compiler: str, emulator: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("triple", "compiler", "emulator"),
+    [
+        ("x86_64-linux-gnu", "gcc", ()),
+        ("riscv64-linux-gnu", "riscv64-linux-gnu-gcc", ("qemu-riscv64",)),
+    ],
+)
+def test_two_modules_may_bring_the_same_helpers(
+    tmp_path: Path, triple: str, compiler: str, emulator: tuple[str, ...]
+) -> None:
     """Conversions of half precision, which these CPUs have no instruction for."""
     need(compiler, *emulator)
     for name, opcode in (("first", "negate"), ("second", "sqrt")):
-        text = f"HloModule m\nENTRY e {{\n  x = f16[4] parameter(0)\n  ROOT y = f16[4] {opcode}(x)\n}}"
+        text = (
+            f"HloModule m\nENTRY e {{\n  x = f16[4] parameter(0)\n  ROOT y = f16[4] {opcode}(x)\n}}"
+        )
         xe.aot(text, triple, prefix=name).save(tmp_path)
     (tmp_path / "main.c").write_text(HALVES)
     program = build(tmp_path, compiler, ["main.c"], ["first.o", "second.o"], "-static", "-std=c11")
@@ -264,6 +302,15 @@ def test_an_object_calls_the_lapack_that_it_is_linked_with(tmp_path: Path) -> No
     package.save(tmp_path)
     (tmp_path / "main.c").write_text(LU_MAIN)
     library = blas_library_path()
-    program = build(tmp_path, "gcc", ["main.c"], ["lu.o", str(library)], "-std=c11", f"-Wl,-rpath,{library.parent}")
+    program = build(
+        tmp_path,
+        "gcc",
+        ["main.c"],
+        ["lu.o", str(library)],
+        "-std=c11",
+        f"-Wl,-rpath,{library.parent}",
+    )
     a = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 10]], np.float32)
-    np.testing.assert_allclose(np.array(output(program).split(), np.float32), np.ravel(xe.evaluate(LU, a)[0]), rtol=1e-5)
+    np.testing.assert_allclose(
+        np.array(output(program).split(), np.float32), np.ravel(xe.evaluate(LU, a)[0]), rtol=1e-5
+    )

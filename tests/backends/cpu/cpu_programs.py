@@ -12,7 +12,9 @@ def compile_for_cpu(text, passes="default", threads=None):
     """The executable of a module text."""
     compiler = platform("cpu").compiler()
     options = CompileOptions(cache=False, passes=passes, threads=threads)
-    return compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options).executable
+    return compiler.run_backend(
+        compiler.run_hlo_passes(parse_hlo(text), options), options
+    ).executable
 
 
 def opcodes_on_evaluator(executable):
@@ -31,10 +33,18 @@ def check_program(text, *inputs, native=True, passes="default", relative=0.0):
     assert len(found) == len(wanted)
     for number, (a, b) in enumerate(zip(found, wanted, strict=True)):
         b = np.asarray(b)
-        assert a.shape == b.shape and a.dtype == b.dtype, (number, a.shape, b.shape, a.dtype, b.dtype)
+        assert a.shape == b.shape and a.dtype == b.dtype, (
+            number,
+            a.shape,
+            b.shape,
+            a.dtype,
+            b.dtype,
+        )
         if relative:
             finite = np.abs(b[np.isfinite(b)])
-            np.testing.assert_allclose(a, b, rtol=relative, atol=relative * float(finite.max(initial=0.0)))
+            np.testing.assert_allclose(
+                a, b, rtol=relative, atol=relative * float(finite.max(initial=0.0))
+            )
             continue
         if a.dtype.kind in "biu":
             wrong = a != b

@@ -68,7 +68,9 @@ class GuardedMemory:
         first = ctypes.addressof(ctypes.c_char.from_buffer(self.owner))
         self.offset = PAGE + ((room - size) // alignment * alignment if at_end else 0)
         self.address = first + self.offset
-        self.owner[PAGE : PAGE + room] = b"\xa5" * room  # no zeros, so that what nobody wrote is seen
+        self.owner[PAGE : PAGE + room] = (
+            b"\xa5" * room
+        )  # no zeros, so that what nobody wrote is seen
         for guard in (first, first + PAGE + room):
             if _LIBC.mprotect(guard, PAGE, 0):
                 raise OSError(ctypes.get_errno(), "mprotect")
@@ -92,10 +94,14 @@ class GuardedSlot:
         return made, memory.address
 
 
-def run_guarded(session: xe.Session, arguments: list[Any], *, at_end: bool, missing: int = 0) -> list[Array]:
+def run_guarded(
+    session: xe.Session, arguments: list[Any], *, at_end: bool, missing: int = 0
+) -> list[Array]:
     """The results of a program all of whose memory has guards. missing: bytes that results lack, which must end the process."""
     executable: Any = session.executable
-    if not isinstance(executable, CpuExecutable):  # a program of one device that waits for others is not compiled
+    if not isinstance(
+        executable, CpuExecutable
+    ):  # a program of one device that waits for others is not compiled
         return [np.array(leaf) for leaf in session.run_flat(arguments)]
     program = executable.program
     arena = GuardedMemory(max(executable.assignment.arena_size, 1), at_end=at_end, alignment=64)
@@ -105,8 +111,13 @@ def run_guarded(session: xe.Session, arguments: list[Any], *, at_end: bool, miss
     activation.table[program.arena_slot] = arena.address
     if program.scratch_bytes:
         activation.table[program.scratch_slot] = scratch.address
-    executable._outputs = [(GuardedSlot(getattr(slot, "slot", slot), at_end, missing), order) for slot, order in executable._outputs]
-    given = [None if a is None else GuardedMemory(a.nbytes, at_end=at_end).array(a) for a in arguments]  # None: a token
+    executable._outputs = [
+        (GuardedSlot(getattr(slot, "slot", slot), at_end, missing), order)
+        for slot, order in executable._outputs
+    ]
+    given = [
+        None if a is None else GuardedMemory(a.nbytes, at_end=at_end).array(a) for a in arguments
+    ]  # None: a token
     found = session.run_flat(given)
     for number, (mine, own) in enumerate(zip(given, arguments, strict=True)):
         assert mine is None or mine.tobytes() == own.tobytes(), f"argument {number} was written to"
@@ -116,7 +127,9 @@ def run_guarded(session: xe.Session, arguments: list[Any], *, at_end: bool, miss
 def check(case: RandomModule, what: str, threads: int, *, passes: str = "default") -> None:
     """Both ways of guarding, values beside the evaluator's."""
     expected = evaluate_leaves(case.module, case.arguments)
-    session = xe.compile(case.module, backend="cpu", threads=threads, cache=False, journal="off", passes=passes)
+    session = xe.compile(
+        case.module, backend="cpu", threads=threads, cache=False, journal="off", passes=passes
+    )
     own = evaluate_leaves(session.module, case.arguments)
     arguments = [np.asarray(leaf) for leaf in flatten_value(case.arguments)]
     for at_end in (True, False):
@@ -134,42 +147,72 @@ def opcode_cases() -> Iterator[tuple[str, RandomModule]]:
             continue
         generator = np.random.default_rng(1)
         try:
-            arguments = tuple([
-                np.asarray(generator.integers(0, 3, p.shape.dimensions)).astype(p.shape.element_type.dtype)
-                for p in module.entry.parameters()
-            ])
+            arguments = tuple(
+                [
+                    np.asarray(generator.integers(0, 3, p.shape.dimensions)).astype(
+                        p.shape.element_type.dtype
+                    )
+                    for p in module.entry.parameters()
+                ]
+            )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 leaves = evaluate_leaves(module, arguments)
         except Exception:  # needs a partner, a second device, a host
             continue
-        yield name, RandomModule(module, arguments, [100.0] * len(leaves), [False] * len(leaves), False)
+        yield (
+            name,
+            RandomModule(module, arguments, [100.0] * len(leaves), [False] * len(leaves), False),
+        )
 
 
 def body(kind: str, t: str, n: int) -> str:
     """A module over vectors of `n` elements of type `t`, whose loops are made of vectors."""
-    scalar = f"add {{ a = {t}[] parameter(0)\n b = {t}[] parameter(1)\n ROOT c = {t}[] add(a, b) }}\n"
+    scalar = (
+        f"add {{ a = {t}[] parameter(0)\n b = {t}[] parameter(1)\n ROOT c = {t}[] add(a, b) }}\n"
+    )
     scalar += f"most {{ a = {t}[] parameter(0)\n b = {t}[] parameter(1)\n ROOT c = {t}[] maximum(a, b) }}\n"
     head = f"HloModule m\n{scalar}ENTRY e {{\n x = {t}[{n}] parameter(0)\n y = {t}[{n}] parameter(1)\n zero = {t}[] constant(0)\n"
     if kind == "elementwise":
         lines = [f" v0 = {t}[{n}] add(x, y)"]
         operations = ("multiply", "subtract", "maximum", "minimum", "add")
-        lines += [f" v{k} = {t}[{n}] {operations[k % 5]}(v{k - 1}, {'x' if k % 2 else 'y'})" for k in range(1, 40)]
-        lines += [f" c = pred[{n}] compare(v39, x), direction=LT", f" ROOT r = {t}[{n}] select(c, v39, y)"]
+        lines += [
+            f" v{k} = {t}[{n}] {operations[k % 5]}(v{k - 1}, {'x' if k % 2 else 'y'})"
+            for k in range(1, 40)
+        ]
+        lines += [
+            f" c = pred[{n}] compare(v39, x), direction=LT",
+            f" ROOT r = {t}[{n}] select(c, v39, y)",
+        ]
     elif kind == "two results":
-        lines = [f" a = {t}[{n}] add(x, y)", f" b = {t}[{n}] multiply(a, x)", f" c = {t}[{n}] maximum(a, b)",
-                 f" ROOT r = ({t}[{n}], {t}[{n}], {t}[{n}]) tuple(a, b, c)"]
+        lines = [
+            f" a = {t}[{n}] add(x, y)",
+            f" b = {t}[{n}] multiply(a, x)",
+            f" c = {t}[{n}] maximum(a, b)",
+            f" ROOT r = ({t}[{n}], {t}[{n}], {t}[{n}]) tuple(a, b, c)",
+        ]
     elif kind == "reduce":
-        lines = [f" p = {t}[{n}] maximum(x, y)", f" s = {t}[] reduce(p, zero), dimensions={{0}}, to_apply=add",
-                 f" m = {t}[] reduce(p, zero), dimensions={{0}}, to_apply=most", f" ROOT r = ({t}[], {t}[]) tuple(s, m)"]
+        lines = [
+            f" p = {t}[{n}] maximum(x, y)",
+            f" s = {t}[] reduce(p, zero), dimensions={{0}}, to_apply=add",
+            f" m = {t}[] reduce(p, zero), dimensions={{0}}, to_apply=most",
+            f" ROOT r = ({t}[], {t}[]) tuple(s, m)",
+        ]
     elif kind == "scan":
-        lines = [f" ROOT r = {t}[{n}] reduce-window(x, zero), window={{size={n} pad={n - 1}_0}}, to_apply=add"]
+        lines = [
+            f" ROOT r = {t}[{n}] reduce-window(x, zero), window={{size={n} pad={n - 1}_0}}, to_apply=add"
+        ]
     else:
-        lines = [f" b = {t}[67,{n}] broadcast(x), dimensions={{1}}", f" i = {t}[67,{n}] iota(), iota_dimension=0",
-                 f" p = {t}[67,{n}] add(b, i)", f" s = {t}[{n}] reduce(p, zero), dimensions={{0}}, to_apply=add",
-                 f" w = {t}[67] reduce(p, zero), dimensions={{1}}, to_apply=add",
-                 f" d = {t}[67,{n}] broadcast(w), dimensions={{0}}", f" q = {t}[67,{n}] subtract(p, d)",
-                 f" ROOT r = ({t}[67,{n}], {t}[{n}], {t}[67]) tuple(q, s, w)"]
+        lines = [
+            f" b = {t}[67,{n}] broadcast(x), dimensions={{1}}",
+            f" i = {t}[67,{n}] iota(), iota_dimension=0",
+            f" p = {t}[67,{n}] add(b, i)",
+            f" s = {t}[{n}] reduce(p, zero), dimensions={{0}}, to_apply=add",
+            f" w = {t}[67] reduce(p, zero), dimensions={{1}}, to_apply=add",
+            f" d = {t}[67,{n}] broadcast(w), dimensions={{0}}",
+            f" q = {t}[67,{n}] subtract(p, d)",
+            f" ROOT r = ({t}[67,{n}], {t}[{n}], {t}[67]) tuple(q, s, w)",
+        ]
     return head + "\n".join(lines) + "\n}\n"
 
 
@@ -185,10 +228,21 @@ def text_cases() -> Iterator[tuple[str, RandomModule]]:
         for t in TYPES:
             for n in LENGTHS:
                 module = xe.parse_hlo(body(kind, t, n))
-                arguments = tuple([np.asarray(generator.integers(0, 4, p.shape.dimensions)).astype(p.shape.element_type.dtype)
-                                   for p in module.entry.parameters()])
+                arguments = tuple(
+                    [
+                        np.asarray(generator.integers(0, 4, p.shape.dimensions)).astype(
+                            p.shape.element_type.dtype
+                        )
+                        for p in module.entry.parameters()
+                    ]
+                )
                 leaves = evaluate_leaves(module, arguments)
-                yield f"{kind} {t} {n}", RandomModule(module, arguments, [1e4] * len(leaves), [False] * len(leaves), False)
+                yield (
+                    f"{kind} {t} {n}",
+                    RandomModule(
+                        module, arguments, [1e4] * len(leaves), [False] * len(leaves), False
+                    ),
+                )
 
 
 def main() -> None:
@@ -196,14 +250,20 @@ def main() -> None:
     faulthandler.enable()
     group, usual = sys.argv[1], parallel_plan.SHARE_NS
     if group == "broken":
-        session = xe.compile(body("elementwise", "f32", 1000), backend="cpu", cache=False, journal="off")
+        session = xe.compile(
+            body("elementwise", "f32", 1000), backend="cpu", cache=False, journal="off"
+        )
         run_guarded(session, [np.zeros(1000, np.float32)] * 2, at_end=True, missing=4)
     numbers = range(*[int(x) for x in sys.argv[2:5]]) if len(sys.argv) > 2 else range(1_000_000)
     cases: Iterator[tuple[int, tuple[str, RandomModule]]]
     if group == "random":
         cases = ((seed, (f"seed {seed}", random_module(seed, 14))) for seed in numbers)
     else:
-        cases = ((n, case) for n, case in enumerate(opcode_cases() if group == "opcodes" else text_cases()) if n in numbers)
+        cases = (
+            (n, case)
+            for n, case in enumerate(opcode_cases() if group == "opcodes" else text_cases())
+            if n in numbers
+        )
     done = 0
     for number, (name, case) in cases:
         threads = THREADS[number % len(THREADS)]

@@ -70,23 +70,27 @@ def test_memory_comes_back_only_when_dropped():
     assert {pool.array_with_address((1000,), "f4")[1] for _ in range(10)} <= {address, other}
 
 
-@pytest.mark.parametrize("look", [
-    lambda a: a[1:],
-    lambda a: a[1:][::2].reshape(-1),
-    lambda a: memoryview(a),
-    lambda a: a.view("i4"),
-    lambda a: np.asarray(a, copy=False).T,
-    lambda a: a.__dlpack__(),
-    lambda a: np.from_dlpack(a),
-    lambda a: a.data.cast("B"),
-    lambda a: iter(a.flat),
-    lambda a: np.frombuffer(a, "u1"),
-    lambda a: a.view(np.recarray),
-    lambda a: a.ctypes,
-    lambda a: a.base,
-    lambda a: [a],
-    lambda a: (lambda: a),
-], ids=lambda f: f.__code__.co_firstlineno)
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda a: a[1:],
+        lambda a: a[1:][::2].reshape(-1),
+        lambda a: memoryview(a),
+        lambda a: a.view("i4"),
+        lambda a: np.asarray(a, copy=False).T,
+        lambda a: a.__dlpack__(),
+        lambda a: np.from_dlpack(a),
+        lambda a: a.data.cast("B"),
+        lambda a: iter(a.flat),
+        lambda a: np.frombuffer(a, "u1"),
+        lambda a: a.view(np.recarray),
+        lambda a: a.ctypes,
+        lambda a: a.base,
+        lambda a: [a],
+        lambda a: lambda: a,
+    ],
+    ids=lambda f: f.__code__.co_firstlineno,
+)
 @pytest.mark.sampled(5)
 def test_any_look_keeps_the_memory(look):
     pool = OutputPool()

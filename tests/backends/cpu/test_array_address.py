@@ -12,7 +12,14 @@ class _Named(np.ndarray):
 
 @pytest.mark.parametrize(
     "array",
-    [np.zeros(()), np.arange(10)[3:], np.zeros((2, 3)).T, np.zeros((0, 4)), np.zeros(5).view(_Named), np.frombuffer(b"abcdefgh", np.int32)],
+    [
+        np.zeros(()),
+        np.arange(10)[3:],
+        np.zeros((2, 3)).T,
+        np.zeros((0, 4)),
+        np.zeros(5).view(_Named),
+        np.frombuffer(b"abcdefgh", np.int32),
+    ],
 )
 def test_it_is_what_numpy_says(array):
     assert array_address.data_address(array) == array.__array_interface__["data"][0]

@@ -31,6 +31,8 @@ def test_any_width_on_several_threads(columns, threads, monkeypatch):
 
 @pytest.mark.parametrize(("columns", "threads"), [(75000, 1), (75000, 2), (1031, 1), (4096, 2)])
 def test_no_loop_is_left_to_the_optimiser(columns, threads):
-    session = xe.compile(program(40, columns, "maximum", "-inf"), backend="cpu", threads=threads, cache=False)
+    session = xe.compile(
+        program(40, columns, "maximum", "-inf"), backend="cpu", threads=threads, cache=False
+    )
     codes = set(session.decisions("loop-vectorization")["code"])
     assert codes == {"written-in-vectors"}

@@ -11,7 +11,9 @@ RANDOM = np.random.default_rng(5)
 
 
 def numbers(*dimensions):
-    return (RANDOM.standard_normal(dimensions) + 1j * RANDOM.standard_normal(dimensions)).astype(np.complex64)
+    return (RANDOM.standard_normal(dimensions) + 1j * RANDOM.standard_normal(dimensions)).astype(
+        np.complex64
+    )
 
 
 ADD = """add { a = c64[] parameter(0)
@@ -23,7 +25,10 @@ ADD = """add { a = c64[] parameter(0)
 @pytest.mark.parametrize("kind", ["c64", "c128"])
 def test_quotients_of_infinities_zeros_and_large_numbers(kind):
     parts = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 1e30]
-    numbers = np.array([complex(x, y) for x in parts for y in parts], np.complex64 if kind == "c64" else np.complex128)
+    numbers = np.array(
+        [complex(x, y) for x in parts for y in parts],
+        np.complex64 if kind == "c64" else np.complex128,
+    )
     a, b = np.repeat(numbers, len(numbers)), np.tile(numbers, len(numbers))
     text = f"""HloModule m
 ENTRY e {{
@@ -63,7 +68,13 @@ def test_scatter():
     update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
 }"""
     )
-    check_program(text, numbers(10, 3), np.array([[2], [9], [2], [10]], np.int32), numbers(4, 3), relative=1e-6)
+    check_program(
+        text,
+        numbers(10, 3),
+        np.array([[2], [9], [2], [10]], np.int32),
+        numbers(4, 3),
+        relative=1e-6,
+    )
 
 
 def test_sort_by_real_part_with_a_complex_payload():
@@ -95,7 +106,9 @@ ENTRY e {
 @pytest.mark.parametrize("opcode", ["exponential", "log", "sqrt", "sine", "cosine", "tanh"])
 def test_functions(opcode, kind):
     part = np.float32 if kind == "c64" else np.float64
-    special = np.array([0.0, -0.0, 1.0, -2.5, 0.3, 30.0, -40.0, np.inf, -np.inf, np.nan, 1e-30, 3.0], part)
+    special = np.array(
+        [0.0, -0.0, 1.0, -2.5, 0.3, 30.0, -40.0, np.inf, -np.inf, np.nan, 1e-30, 3.0], part
+    )
     a, b = np.meshgrid(special, special)
     random = RANDOM.standard_normal((2, 300)).astype(part) * 3
     near_one = np.exp(1j * RANDOM.standard_normal(50)) * (1 + 1e-6 * RANDOM.standard_normal(50))
@@ -116,7 +129,9 @@ def test_functions(opcode, kind):
             if np.isnan(x) or (np.isinf(x.real) and np.isinf(x.imag)):  # what C99 leaves open
                 continue
             size = (
-                max(abs(theirs), (0.1 if kind == "c128" else 1e-3) * abs(value)) if np.isfinite(value) else abs(theirs)
+                max(abs(theirs), (0.1 if kind == "c128" else 1e-3) * abs(value))
+                if np.isfinite(value)
+                else abs(theirs)
             )
             assert (
                 mine == theirs
@@ -128,7 +143,9 @@ def test_functions(opcode, kind):
 @pytest.mark.parametrize("element_type", ["c64", "c128"])
 @pytest.mark.parametrize("opcode", ["tan", "exponential-minus-one", "log-plus-one", "rsqrt"])
 def test_functions_of_one_number(element_type, opcode):
-    x = np.concatenate([numbers(500), numbers(100) * 1e-4, numbers(50) * 8]).astype({"c64": np.complex64, "c128": np.complex128}[element_type])
+    x = np.concatenate([numbers(500), numbers(100) * 1e-4, numbers(50) * 8]).astype(
+        {"c64": np.complex64, "c128": np.complex128}[element_type]
+    )
     text = f"HloModule m\nENTRY e {{ x = {element_type}[{len(x)}] parameter(0)\n ROOT r = {element_type}[{len(x)}] {opcode}(x) }}"
     found = compile_for_cpu(text).execute([x])[0]
     wanted = flatten_value(evaluate(parse_hlo(text), x))[0]

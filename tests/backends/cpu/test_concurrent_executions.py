@@ -37,7 +37,9 @@ def small_programs_are_cut(monkeypatch):
 
 
 def prepared(rows, threads):
-    session = xe.compile(TEXT.format(rows=rows), backend="cpu", threads=threads, cache=False, journal="off")
+    session = xe.compile(
+        TEXT.format(rows=rows), backend="cpu", threads=threads, cache=False, journal="off"
+    )
     x = np.random.default_rng(rows).standard_normal((rows, 257)).astype(np.float32)
     return session, x, bits(session, x)
 
@@ -85,7 +87,9 @@ def test_a_child_forked_while_another_thread_executes():
         warnings.simplefilter("ignore")  # Python 3.12 says that a process with threads is forked
         child = os.fork()
     if child == 0:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # a handler in Python would wait for the call that does not return
+        signal.signal(
+            signal.SIGALRM, signal.SIG_DFL
+        )  # a handler in Python would wait for the call that does not return
         signal.alarm(30)
         os._exit(0 if bits(session, x) == first else 3)
     go_on.set()

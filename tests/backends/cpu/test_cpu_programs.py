@@ -15,7 +15,9 @@ ENTRY e {
   a = f64[5]{0} abs(x)
   ROOT t = (c128[5]{0}, f64[5]{0}) tuple(s, a)
 }"""
-    check_program(text, np.array([complex(np.nan, 0), complex(0, np.nan), 0, 3 + 4j, 2]), relative=1e-15)
+    check_program(
+        text, np.array([complex(np.nan, 0), complex(0, np.nan), 0, 3 + 4j, 2]), relative=1e-15
+    )
 
 
 def test_a_branch_that_two_conditionals_share():
@@ -31,11 +33,14 @@ ENTRY e {
   a = f32[4]{0} conditional(p, x, x), true_computation=f, false_computation=g
   ROOT b = f32[4]{0} conditional(q, a, a), true_computation=f, false_computation=g
 }"""
-    check_program(text, np.array(True), np.array(False), np.arange(4, dtype=np.float32), relative=1e-6)
+    check_program(
+        text, np.array(True), np.array(False), np.arange(4, dtype=np.float32), relative=1e-6
+    )
 
 
 @pytest.mark.parametrize(
-    ("source", "target"), [("f32", "u8"), ("f64", "s32"), ("u64", "bf16"), ("bf16", "s8"), ("u32", "f16")]
+    ("source", "target"),
+    [("f32", "u8"), ("f64", "s32"), ("u64", "bf16"), ("bf16", "s8"), ("u32", "f16")],
 )
 def test_bits_as_elements_of_another_width(source, target):
     wide, narrow = primitive_type(source), primitive_type(target)
@@ -67,7 +72,12 @@ ENTRY e {
   w = c64[3,5]{1,0} broadcast(r), dimensions={0}
   ROOT n = c64[3,5]{1,0} negate(w)
 }"""
-    x = np.random.default_rng(1).integers(-4, 5, (3, 4, 2)).astype(np.float32).view(np.complex64)[..., 0]
+    x = (
+        np.random.default_rng(1)
+        .integers(-4, 5, (3, 4, 2))
+        .astype(np.float32)
+        .view(np.complex64)[..., 0]
+    )
     check_program(text, x)
 
 
@@ -154,7 +164,12 @@ ENTRY e {
   z = c64[] constant((0, 0))
   ROOT r = c64[3]{0} reduce(x, z), dimensions={1}, to_apply=larger
 }"""
-    x = np.random.default_rng(1).integers(-4, 5, (3, 4, 2)).astype(np.float32).view(np.complex64)[..., 0]
+    x = (
+        np.random.default_rng(1)
+        .integers(-4, 5, (3, 4, 2))
+        .astype(np.float32)
+        .view(np.complex64)[..., 0]
+    )
     check_program(text, x, native=False)
 
 

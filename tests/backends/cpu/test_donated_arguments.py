@@ -23,7 +23,9 @@ def test_arguments_that_overlap(distance):
     memory = np.arange(2002, dtype=np.float32)
     x, y = memory[:1001], memory[distance : distance + 1001]
     wanted = x + y[::-1]
-    np.testing.assert_array_equal(xe.compile(ONE, backend="cpu", donate=True, cache=False)(x, y), wanted)
+    np.testing.assert_array_equal(
+        xe.compile(ONE, backend="cpu", donate=True, cache=False)(x, y), wanted
+    )
     memory = np.arange(2002, dtype=np.float32)
     x, y = memory[:1001], memory[distance : distance + 1001]
     wanted = x + y, x - y
@@ -79,9 +81,13 @@ def test_a_donor_becomes_the_result_of_its_shape():
     np.testing.assert_allclose(found, np.full(1001, np.e), rtol=1e-6)
     rows = session.buffers().aliases().to_dict("records")
     assert [(row["parameter"], row["output"], row["shared"], row["code"]) for row in rows] == [
-        (0, (1,), True, ""), (1, None, False, "no-result-of-its-shape")
+        (0, (1,), True, ""),
+        (1, None, False, "no-result-of-its-shape"),
     ]
     kept = xe.compile(DONOR, backend="cpu", cache=False)
     x = np.ones(1001, np.float32)
     assert not np.shares_memory(kept(x, np.ones(7, np.float32))[1], x) and (x == 1).all()
-    assert [row["code"] for row in kept.buffers().aliases().to_dict("records")] == ["parameters-are-kept", "no-result-of-its-shape"]
+    assert [row["code"] for row in kept.buffers().aliases().to_dict("records")] == [
+        "parameters-are-kept",
+        "no-result-of-its-shape",
+    ]

@@ -16,7 +16,10 @@ ENTRY e { x = s32[5] parameter(0)
  ROOT r = s32[] reduce(d, z), dimensions={0}, to_apply=add }"""
 
 
-REVERSED = TEXT.replace("ROOT r = s32[] reduce(d, z)", "v = s32[<=5] reverse(d), dimensions={0}\n ROOT r = s32[] reduce(v, z)")
+REVERSED = TEXT.replace(
+    "ROOT r = s32[] reduce(d, z)",
+    "v = s32[<=5] reverse(d), dimensions={0}\n ROOT r = s32[] reduce(v, z)",
+)
 
 
 @pytest.mark.parametrize("size", [0, 1, 3, 5])
@@ -30,7 +33,9 @@ def test_the_whole_module_runs_on_the_evaluator_and_the_reason_is_told():
     session = xe.compile(REVERSED, cache=False)
     assert session(np.arange(5, dtype=np.int32), np.int32(3)) == 3
     rows = session.decisions(kind="native-code").to_dict("records")
-    assert {row["code"] for row in rows} == {"dynamic-dimension"} and "s32[<=5]" in rows[0]["message"]
+    assert {row["code"] for row in rows} == {"dynamic-dimension"} and "s32[<=5]" in rows[0][
+        "message"
+    ]
     assert all(step.runs_on == "evaluator" for step in session.executable.steps)
 
 
@@ -50,12 +55,15 @@ def test_a_dynamic_parameter_takes_arrays_up_to_its_bound(backend, size):
     x = np.arange(2 * size, dtype=np.int32).reshape(size, 2)
     session = xe.compile(PARAMETER, backend)
     np.testing.assert_array_equal(session(x), (x * x).sum(axis=0))
-    assert {step.runs_on for step in session.executable.steps} == ({"copy", "kernel"} if backend == "cpu" else {"evaluator"})
+    assert {step.runs_on for step in session.executable.steps} == (
+        {"copy", "kernel"} if backend == "cpu" else {"evaluator"}
+    )
 
 
 def test_dynamic_parameters_of_several_kinds_are_native():
     """Of two dynamic dimensions, beside a static one, contracted, and asked for their sizes; the next run has other sizes."""
-    session = xe.compile("""HloModule m
+    session = xe.compile(
+        """HloModule m
 max { a = f32[] parameter(0)
  b = f32[] parameter(1)
  ROOT c = f32[] maximum(a, b) }
@@ -69,7 +77,9 @@ ENTRY e { x = f32[<=4,<=6] parameter(0)
  m = f32[3] reduce(d, low), dimensions={0}, to_apply=max
  t = f32[] reduce(q, low), dimensions={0}, to_apply=max
  n = s32[] get-dimension-size(x), dimensions={1}
- ROOT r = (f32[3], f32[], s32[]) tuple(m, t, n) }""", cache=False)
+ ROOT r = (f32[3], f32[], s32[]) tuple(m, t, n) }""",
+        cache=False,
+    )
     assert {step.runs_on for step in session.executable.steps} <= {"copy", "kernel", "library"}
     random = np.random.default_rng(0)
     for rows, inner in ((4, 6), (1, 2), (3, 5), (2, 0)):
@@ -84,7 +94,9 @@ def test_a_dynamic_result_of_a_dynamic_parameter_is_right_on_the_evaluator():
     for size in (2, 5):
         x = np.arange(size, dtype=np.float32)
         np.testing.assert_array_equal(session(x), x + x)
-    assert {row["code"] for row in session.decisions(kind="native-code").to_dict("records")} == {"dynamic-dimension"}
+    assert {row["code"] for row in session.decisions(kind="native-code").to_dict("records")} == {
+        "dynamic-dimension"
+    }
 
 
 @pytest.mark.parametrize("shape", [(6, 2), (3, 1), (3,)])

@@ -35,7 +35,9 @@ def test_a_chain_is_rounded_once_with_it_and_each_time_without():
     wide = xe.compile(CHAIN, cache=False, excess_precision=True)(x, y)
     rounded = xe.compile(CHAIN, cache=False)(x, y)
     np.testing.assert_array_equal(rounded.view(np.uint16), ((x * y) + x - y).view(np.uint16))
-    assert (wide.view(np.uint16) != once.view(np.uint16)).mean() < 0.02, "but for a contracted multiply-add"
+    assert (wide.view(np.uint16) != once.view(np.uint16)).mean() < 0.02, (
+        "but for a contracted multiply-add"
+    )
     assert (rounded.view(np.uint16) != once.view(np.uint16)).mean() > 0.1
 
 

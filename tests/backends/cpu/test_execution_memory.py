@@ -10,7 +10,9 @@ import xla_explorer as xe
 from tests.backends.cpu.cpu_programs import compile_for_cpu
 from xla_explorer.backends.cpu.aligned_arena import AllocationError
 
-NEGATE = "HloModule m\nENTRY e { x = f32[1000,100] parameter(0)\n ROOT r = f32[1000,100] negate(x) }"
+NEGATE = (
+    "HloModule m\nENTRY e { x = f32[1000,100] parameter(0)\n ROOT r = f32[1000,100] negate(x) }"
+)
 
 
 class OnlyDlpack:
@@ -52,7 +54,9 @@ def test_inputs_of_any_alignment(offset):
     np.testing.assert_array_equal(compile_for_cpu(NEGATE).execute([turned])[0], -x)
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="resident memory is read from /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="resident memory is read from /proc"
+)
 def test_an_execution_takes_the_memory_that_was_predicted():
     def resident():
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -74,7 +78,10 @@ ENTRY e { x = f32[10000,1000] parameter(0)
     before = resident()
     session(x)
     predicted = report.run_bytes
-    assert predicted == report.peak_bytes + report.scratch_bytes + 400 and "scratch memory of kernels" in repr(report)
+    assert (
+        predicted == report.peak_bytes + report.scratch_bytes + 400
+        and "scratch memory of kernels" in repr(report)
+    )
     assert predicted >= 2 * x.nbytes
     assert 0.9 * predicted <= resident() - before <= 1.15 * predicted + (8 << 20)
 

@@ -5,7 +5,11 @@ import pytest
 
 import xla_explorer as xe
 from tests.backends.cpu.cpu_programs import compile_for_cpu, opcodes_on_evaluator
-from xla_explorer.compiler.codegen.kernels.fourier.stages import chirp_length, radices, roots_of_unity
+from xla_explorer.compiler.codegen.kernels.fourier.stages import (
+    chirp_length,
+    radices,
+    roots_of_unity,
+)
 from xla_explorer.compiler.codegen.kernels.fourier.vectors import plan_stages
 
 NUMPY = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn}
@@ -15,7 +19,10 @@ def check(kind, batch, lengths, double=False):
     real, complex_ = ("f64", "c128") if double else ("f32", "c64")
     half = (*lengths[:-1], lengths[-1] // 2 + 1)
     source, result = (half if kind == "IRFFT" else lengths), (half if kind == "RFFT" else lengths)
-    source_type, result_type = (real if kind == "RFFT" else complex_), (real if kind == "IRFFT" else complex_)
+    source_type, result_type = (
+        (real if kind == "RFFT" else complex_),
+        (real if kind == "IRFFT" else complex_),
+    )
 
     def shape(t, dimensions):
         return f"{t}[{','.join(map(str, (*batch, *dimensions)))}]"
@@ -29,14 +36,24 @@ def check(kind, batch, lengths, double=False):
     wide = random.standard_normal((*batch, *source))
     if source_type == complex_:
         wide = wide + 1j * random.standard_normal(wide.shape)
-    x = wide.astype({"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}[source_type])
+    x = wide.astype(
+        {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}[
+            source_type
+        ]
+    )
     (found,) = executable.execute([x])
     axes = tuple(range(-len(lengths), 0))
     wide = x.astype(np.complex128 if source_type == complex_ else np.float64)
-    wanted = np.fft.irfftn(wide, s=lengths, axes=axes) if kind == "IRFFT" else NUMPY[kind](wide, axes=axes)
+    wanted = (
+        np.fft.irfftn(wide, s=lengths, axes=axes)
+        if kind == "IRFFT"
+        else NUMPY[kind](wide, axes=axes)
+    )
     size = np.sqrt(np.mean(np.abs(wanted) ** 2))
     rounding = np.finfo(np.float64 if double else np.float32).eps
-    assert np.abs(found - wanted).max() <= 6 * max(1, np.log2(np.prod(lengths))) / 2 * rounding * size
+    assert (
+        np.abs(found - wanted).max() <= 6 * max(1, np.log2(np.prod(lengths))) / 2 * rounding * size
+    )
 
 
 @pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
@@ -47,7 +64,8 @@ def test_one_line(kind, length):
 
 @pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
 @pytest.mark.parametrize(
-    ("batch", "lengths", "double"), [((7,), (60,), False), ((), (5, 3, 9), False), ((3,), (37, 4), True), ((2,), (20, 18), False)]
+    ("batch", "lengths", "double"),
+    [((7,), (60,), False), ((), (5, 3, 9), False), ((3,), (37, 4), True), ((2,), (20, 18), False)],
 )
 def test_batches_and_several_dimensions(kind, batch, lengths, double):
     check(kind, batch, lengths, double)
@@ -58,7 +76,9 @@ def test_the_imaginary_parts_of_what_must_be_real_are_ignored():
         "HloModule m\nENTRY e { x = c64[5] parameter(0)\n ROOT f = f32[8] fft(x), fft_type=IRFFT, fft_length={8} }"
     )
     x = np.array([1 + 5j, 2, 3j, 4, 5 - 7j], np.complex64)
-    np.testing.assert_allclose(executable.execute([x])[0], np.fft.irfft(x.astype(np.complex128), 8), atol=1e-6)
+    np.testing.assert_allclose(
+        executable.execute([x])[0], np.fft.irfft(x.astype(np.complex128), 8), atol=1e-6
+    )
 
 
 def test_radices_multiply_to_the_length():
@@ -96,7 +116,9 @@ def test_stages_in_vectors(lanes, side_by_side):
 
 
 @pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
-@pytest.mark.parametrize("length", [30, 75, 81, 98, 130, 243, 250, 343, 500, 508, 509, 1000, 1001, 2 * 37, 2 * 131])
+@pytest.mark.parametrize(
+    "length", [30, 75, 81, 98, 130, 243, 250, 343, 500, 508, 509, 1000, 1001, 2 * 37, 2 * 131]
+)
 @pytest.mark.sampled(20)
 def test_lines_of_any_length(kind, length):
     check(kind, (3,), (length,), length % 3 == 0)
@@ -147,11 +169,17 @@ def test_lines_of_one_element(kind, lengths):
 def test_no_elements_stay_no_elements(lengths):
     """A size of 0 is no half of anything: RFFT and IRFFT keep it, as StableHLO and XLA say."""
     dims, fft_length = ",".join(map(str, (3, *lengths))), ",".join(map(str, lengths))
-    for kind, source, result in (("FFT", "c64", "c64"), ("RFFT", "f32", "c64"), ("IRFFT", "c64", "f32")):
+    for kind, source, result in (
+        ("FFT", "c64", "c64"),
+        ("RFFT", "f32", "c64"),
+        ("IRFFT", "c64", "f32"),
+    ):
         last = (*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0)
         half = ",".join(map(str, (3, *last)))
         before, after = (half if kind == "IRFFT" else dims), (half if kind == "RFFT" else dims)
         text = f"HloModule m\nENTRY e {{ x = {source}[{before}] parameter(0)\n ROOT f = {result}[{after}] fft(x), fft_type={kind}, fft_length={{{fft_length}}} }}"
         shape = tuple(map(int, before.split(",")))
-        (found,) = compile_for_cpu(text).execute([np.zeros(shape, np.float32 if source == "f32" else np.complex64)])
+        (found,) = compile_for_cpu(text).execute(
+            [np.zeros(shape, np.float32 if source == "f32" else np.complex64)]
+        )
         assert found.shape == tuple(map(int, after.split(","))) and found.size == 0

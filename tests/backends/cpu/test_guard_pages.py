@@ -15,7 +15,11 @@ pytestmark = [
 
 
 def run(*arguments, timeout=240):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE.parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(
+            [str(HERE.parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+        )
+    }
     command = [sys.executable, str(HERE / "guard_pages.py"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment)
 
@@ -23,7 +27,9 @@ def run(*arguments, timeout=240):
 def check(*arguments, timeout=240):
     done = run(*arguments, timeout=timeout)
     lines = done.stdout.splitlines()
-    assert done.returncode == 0 and lines[-1].startswith("done: "), f"{lines[-1:]}: status {done.returncode}\n{done.stderr[-2000:]}"
+    assert done.returncode == 0 and lines[-1].startswith("done: "), (
+        f"{lines[-1:]}: status {done.returncode}\n{done.stderr[-2000:]}"
+    )
     assert int(lines[-1].split()[1]) > 20
 
 
@@ -32,7 +38,9 @@ def test_the_guard_ends_a_process_that_writes_too_far():
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("group", [("opcodes", 0, 200, 3), ("texts", 0, 2000, 17), ("random", 0, 40)])
+@pytest.mark.parametrize(
+    "group", [("opcodes", 0, 200, 3), ("texts", 0, 2000, 17), ("random", 0, 40)]
+)
 @pytest.mark.sampled(1)
 def test_a_sample(group):
     check(*group)
@@ -71,5 +79,11 @@ print("read")
 def test_windows_that_lie_beside_an_array_read_nothing_of_it():
     # The guard of a step that is always outside names no axis: it was left out, and what lies before the array was read.
     environment = os.environ | {"PYTHONPATH": str(HERE.parents[2])}
-    done = subprocess.run([sys.executable, "-c", WINDOWS], capture_output=True, text=True, timeout=240, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", WINDOWS],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env=environment,
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "read"), done.stderr[-2000:]

@@ -29,7 +29,9 @@ ENTRY e {{
     half = random(kind, (3, size, size))
     x = half @ np.conj(half.swapaxes(1, 2)) + size * np.eye(size)
     x[1, 0, 0] = -1  # not positive definite: all NaN
-    x[2] += np.triu(np.ones((size, size)), 1) if lower == "true" else np.tril(np.ones((size, size)), -1)  # not read
+    x[2] += (
+        np.triu(np.ones((size, size)), 1) if lower == "true" else np.tril(np.ones((size, size)), -1)
+    )  # not read
     found = check_program(text, x.astype(primitive_type(kind).dtype), relative=TOLERANCE[kind])[0]
     assert np.isnan(found[1]).all() and not np.isnan(found[[0, 2]]).any()
 
@@ -67,7 +69,9 @@ ENTRY e {
     executable = compile_for_cpu(text)
     assert opcodes_on_evaluator(executable) == []
     a = random("f32", (4, 4))
-    check_program(text, (a @ a.T + 4 * np.eye(4)).astype(primitive_type("bf16").dtype), relative=2e-2)
+    check_program(
+        text, (a @ a.T + 4 * np.eye(4)).astype(primitive_type("bf16").dtype), relative=2e-2
+    )
 
 
 @pytest.mark.parametrize("kind", TOLERANCE)
@@ -92,4 +96,6 @@ ENTRY e {
   ROOT f = c64[64] fft(a), fft_type=FFT, fft_length={64}
 }"""
     [row] = xe.compile(text).decisions("native-code").to_dict("records")
-    assert (row["code"], row["verdict"]) == ("no-fft-library", "accepted") and row["facts"]["cycles"] > 0
+    assert (row["code"], row["verdict"]) == ("no-fft-library", "accepted") and row["facts"][
+        "cycles"
+    ] > 0

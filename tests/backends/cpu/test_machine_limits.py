@@ -25,10 +25,20 @@ def test_roofline():
 
 
 def test_streaming_stores_have_a_roof_of_their_own():
-    limits = dataclasses.replace(EXAMPLE, streaming_bandwidth=12e9, streaming_bandwidth_all=40e9, cached_bandwidth=((1 << 20, 90e9),))
+    limits = dataclasses.replace(
+        EXAMPLE,
+        streaming_bandwidth=12e9,
+        streaming_bandwidth_all=40e9,
+        cached_bandwidth=((1 << 20, 90e9),),
+    )
     assert limits.bandwidth(streaming=True) == 12e9 and limits.bandwidth(4, streaming=True) == 40e9
-    assert limits.roofline_seconds(0, 12e9, streaming=True) == 1.0 and limits.roofline_seconds(0, 12e9) == 1.2
-    assert limits.bandwidth(touched=1000, streaming=True) == 90e9  # what stays in a cache is not streamed
+    assert (
+        limits.roofline_seconds(0, 12e9, streaming=True) == 1.0
+        and limits.roofline_seconds(0, 12e9) == 1.2
+    )
+    assert (
+        limits.bandwidth(touched=1000, streaming=True) == 90e9
+    )  # what stays in a cache is not streamed
     assert EXAMPLE.bandwidth(streaming=True) == 10e9  # not measured
 
 
@@ -88,11 +98,17 @@ def test_what_was_measured_beside_others_is_measured_again(tmp_path, monkeypatch
     finally:
         machine_limits.cache_clear()
     assert found[0] == busy
-    assert found[1] == found[2] == dataclasses.replace(EXAMPLE, stream_bandwidth=20e9, processor_share=0.99)  # the higher of both
+    assert (
+        found[1]
+        == found[2]
+        == dataclasses.replace(EXAMPLE, stream_bandwidth=20e9, processor_share=0.99)
+    )  # the higher of both
     assert results == [EXAMPLE]  # the third has read them
 
 
-@pytest.mark.skipif(os.name != "posix", reason="no flock here: processes do NOT wait for each other")
+@pytest.mark.skipif(
+    os.name != "posix", reason="no flock here: processes do NOT wait for each other"
+)
 def test_one_process_measures_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(limits_module.tempfile, "gettempdir", lambda: str(tmp_path))
     order = []
@@ -107,7 +123,10 @@ def test_one_process_measures_at_a_time(tmp_path, monkeypatch):
         time.sleep(0.2)
         order.append("first")
     thread.join()
-    with limits_module._alone(), limits_module._alone(patience=0.1):  # who holds it for ever stops nobody
+    with (
+        limits_module._alone(),
+        limits_module._alone(patience=0.1),
+    ):  # who holds it for ever stops nobody
         order.append("third")
     assert order == ["first", "second", "third"]
     (tmp_path / "xla_explorer-measures").unlink()
@@ -153,5 +172,6 @@ def test_what_no_measurement_gives_is_a_miss(tmp_path, monkeypatch, damage):
 @pytest.mark.parametrize("lanes", [1, 4])
 def test_probe_without_fma(lanes):
     from xla_explorer.backends.llvm.llvm_compiler import optimized_ir
+
     text = optimized_ir(limits_module._multiply_add_ir("f", "float", lanes, has_fma=False))
     assert text.count("fmul") >= 12 and "llvm.fma" not in text

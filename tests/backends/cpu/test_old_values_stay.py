@@ -24,7 +24,14 @@ DIAMONDS = {
 @pytest.mark.parametrize("name", DIAMONDS)
 @pytest.mark.parametrize("fused", [False, True])
 def test_a_scatter_whose_operand_is_read_again(name, fused):
-    body, inputs = BEGIN + DIAMONDS[name], (np.arange(8, dtype=np.float32), np.array([[0], [3], [3], [7], [1], [0]], np.int32), np.ones(6, np.float32))
+    body, inputs = (
+        BEGIN + DIAMONDS[name],
+        (
+            np.arange(8, dtype=np.float32),
+            np.array([[0], [3], [3], [7], [1], [0]], np.int32),
+            np.ones(6, np.float32),
+        ),
+    )
     root = body.rsplit("ROOT r = ", 1)[1]
     shape = root[: root.index(")") + 1] if root.startswith("(") else root.split(" ")[0]
     entry = f"ENTRY e {{\n{BEGIN} ROOT f = {shape} fusion(x, i, u), kind=kLoop, calls=body\n}}"
@@ -38,7 +45,12 @@ def test_an_update_whose_operand_is_read_again():
         " s = f32[8] dynamic-update-slice(y, u, i)\n d = f32[2] dynamic-slice(y, i), dynamic_slice_sizes={2}\n"
         " e = f32[2] dynamic-slice(s, i), dynamic_slice_sizes={2}\n f = f32[2] subtract(d, e)\n ROOT r = (f32[8], f32[2], f32[8]) tuple(s, f, y)"
     )
-    check_program(f"HloModule m\nENTRY e {{\n{body}\n}}", np.arange(8, dtype=np.float32), np.ones(2, np.float32), np.int32(3))
+    check_program(
+        f"HloModule m\nENTRY e {{\n{body}\n}}",
+        np.arange(8, dtype=np.float32),
+        np.ones(2, np.float32),
+        np.int32(3),
+    )
 
 
 IN = "in { a = f32[7] parameter(0)\n b = f32[7] parameter(1)\n s = f32[7] add(a, b)\n m = f32[7] multiply(a, b)\n ROOT t = (f32[7], f32[7]) tuple(s, m) }\n"
@@ -46,10 +58,21 @@ BODY = " a = f32[7] parameter(0)\n b = f32[7] parameter(1)\n f = (f32[7], f32[7]
 PARTS = " p = f32[7] get-tuple-element(f), index=0\n q = f32[7] get-tuple-element(f), index=1\n"
 NESTED = {
     "handed on": ("(f32[7], f32[7])", BODY.replace(" f = ", " ROOT f = ")),
-    "used and handed on": ("(f32[7], f32[7], f32[7])", BODY + PARTS + " d = f32[7] subtract(p, q)\n ROOT t = (f32[7], f32[7], f32[7]) tuple(d, p, q)\n"),
-    "one twice, and a parameter": ("(f32[7], f32[7], f32[7])", BODY + PARTS + " ROOT t = (f32[7], f32[7], f32[7]) tuple(q, q, a)\n"),
+    "used and handed on": (
+        "(f32[7], f32[7], f32[7])",
+        BODY
+        + PARTS
+        + " d = f32[7] subtract(p, q)\n ROOT t = (f32[7], f32[7], f32[7]) tuple(d, p, q)\n",
+    ),
+    "one twice, and a parameter": (
+        "(f32[7], f32[7], f32[7])",
+        BODY + PARTS + " ROOT t = (f32[7], f32[7], f32[7]) tuple(q, q, a)\n",
+    ),
     "a tuple of one": ("(f32[7])", BODY + PARTS + " ROOT t = (f32[7]) tuple(q)\n"),
-    "a tuple in a tuple": ("(f32[7], (f32[7], f32[7]))", BODY + PARTS + " n = f32[7] negate(q)\n ROOT t = (f32[7], (f32[7], f32[7])) tuple(n, f)\n"),
+    "a tuple in a tuple": (
+        "(f32[7], (f32[7], f32[7]))",
+        BODY + PARTS + " n = f32[7] negate(q)\n ROOT t = (f32[7], (f32[7], f32[7])) tuple(n, f)\n",
+    ),
 }
 
 
@@ -58,4 +81,8 @@ def test_a_fusion_of_several_results_inside_another(name):
     shape, body = NESTED[name]
     entry = f"ENTRY e {{\n a = f32[7] parameter(0)\n b = f32[7] parameter(1)\n ROOT r = {shape} fusion(a, b), kind=kLoop, calls=out\n}}"
     random = np.random.default_rng(1)
-    check_program(f"HloModule m\n{IN}out {{\n{body}}}\n{entry}", *[random.integers(-4, 4, 7).astype(np.float32) for _ in range(2)], native=False)
+    check_program(
+        f"HloModule m\n{IN}out {{\n{body}}}\n{entry}",
+        *[random.integers(-4, 4, 7).astype(np.float32) for _ in range(2)],
+        native=False,
+    )

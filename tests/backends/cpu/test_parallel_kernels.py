@@ -44,16 +44,27 @@ def convolution(image, kernel, result, window, labels="b01f_01io->b01f", groups=
 PROGRAMS = {
     "elementwise": unary("ROOT r = f32[7,1001] exponential(x)", "7,1001"),
     "elementwise-long": unary("ROOT r = f32[10007] tanh(x)", "10007"),
-    "two-dimensional-fft": unary("ROOT r = c64[48,37] fft(x), fft_type=RFFT, fft_length={48,72}", "48,72"),
+    "two-dimensional-fft": unary(
+        "ROOT r = c64[48,37] fft(x), fft_type=RFFT, fft_length={48,72}", "48,72"
+    ),
     "three-dimensional-fft": unary(
         "c = c64[10,12,17] fft(x), fft_type=RFFT, fft_length={10,12,32}\n ROOT r = f32[10,12,32] fft(c), fft_type=IRFFT, fft_length={10,12,32}",
         "10,12,32",
     ),
-    "cubic-fft": unary("c = c64[12,12,12] convert(x)\n ROOT r = c64[12,12,12] fft(c), fft_type=FFT, fft_length={12,12,12}", "12,12,12"),
-    "fft-of-two-equal-sides": unary("c = c64[9,9,20] convert(x)\n ROOT r = c64[9,9,20] fft(c), fft_type=IFFT, fft_length={9,9,20}", "9,9,20"),
-    "transposed-convolution": convolution("1,9,14,5", "4,4,5,8", "1,18,28,8", "size=4x4 pad=2_2x2_2 lhs_dilate=2x2"),
+    "cubic-fft": unary(
+        "c = c64[12,12,12] convert(x)\n ROOT r = c64[12,12,12] fft(c), fft_type=FFT, fft_length={12,12,12}",
+        "12,12,12",
+    ),
+    "fft-of-two-equal-sides": unary(
+        "c = c64[9,9,20] convert(x)\n ROOT r = c64[9,9,20] fft(c), fft_type=IFFT, fft_length={9,9,20}",
+        "9,9,20",
+    ),
+    "transposed-convolution": convolution(
+        "1,9,14,5", "4,4,5,8", "1,18,28,8", "size=4x4 pad=2_2x2_2 lhs_dilate=2x2"
+    ),
     "two-nests": unary(
-        "a = f32[31,64] negate(x)\n b = f32[64,31] transpose(x), dimensions={1,0}\n ROOT t = (f32[31,64], f32[64,31]) tuple(a, b)", "31,64"
+        "a = f32[31,64] negate(x)\n b = f32[64,31] transpose(x), dimensions={1,0}\n ROOT t = (f32[31,64], f32[64,31]) tuple(a, b)",
+        "31,64",
     ),
     "broadcast": unary("ROOT r = f32[12,5,40] broadcast(x), dimensions={2}", "40"),
     "transpose": unary("ROOT r = f32[130,70] transpose(x), dimensions={1,0}", "70,130"),
@@ -69,37 +80,51 @@ PROGRAMS = {
     "columns-tall-uneven": reduction("3,1037,7", "0,1", "7"),
     "rows-few": reduction("2,100003", "1", "2"),
     "everything-long": reduction("7,10007", "0,1", ""),
-    "pad": unary("z = f32[] constant(2)\n ROOT r = f32[33,45,21] pad(x, z), padding=1_2x0_0x3_1", "30,45,17"),
-    "pad-interior": unary("z = f32[] constant(2)\n ROOT r = f32[64,33] pad(x, z), padding=1_2_1x0_0_1", "31,17"),
-    "pad-cropped": unary("z = f32[] constant(2)\n ROOT r = f32[64,33] pad(x, z), padding=-1_2x0_3", "63,30"),
+    "pad": unary(
+        "z = f32[] constant(2)\n ROOT r = f32[33,45,21] pad(x, z), padding=1_2x0_0x3_1", "30,45,17"
+    ),
+    "pad-interior": unary(
+        "z = f32[] constant(2)\n ROOT r = f32[64,33] pad(x, z), padding=1_2_1x0_0_1", "31,17"
+    ),
+    "pad-cropped": unary(
+        "z = f32[] constant(2)\n ROOT r = f32[64,33] pad(x, z), padding=-1_2x0_3", "63,30"
+    ),
     "update": unary(
         "u = f32[20,13] parameter(1)\n i = s32[] constant(7)\n j = s32[] constant(3)\n"
-        " ROOT r = f32[40,50] dynamic-update-slice(x, u, i, j)", "40,50"
+        " ROOT r = f32[40,50] dynamic-update-slice(x, u, i, j)",
+        "40,50",
     ),
     "random-bits": unary(
-        "k = u64[2] bitcast-convert(x)\n ROOT r = (u64[2], u32[37,101]) rng-bit-generator(k), algorithm=rng_three_fry", "2,2"
+        "k = u64[2] bitcast-convert(x)\n ROOT r = (u64[2], u32[37,101]) rng-bit-generator(k), algorithm=rng_three_fry",
+        "2,2",
     ),
     "random-bits-philox": unary(
-        "k = u64[2] bitcast-convert(x)\n ROOT r = (u64[2], u32[37,101]) rng-bit-generator(k), algorithm=rng_philox", "2,2"
+        "k = u64[2] bitcast-convert(x)\n ROOT r = (u64[2], u32[37,101]) rng-bit-generator(k), algorithm=rng_philox",
+        "2,2",
     ),
     "scatter-rows": unary(
         "i = s32[100,1] parameter(1)\n u = f32[100,64] parameter(2)\n ROOT r = f32[50,64] scatter(x, i, u), update_window_dims={1}, "
-        "inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add", "50,64"
+        "inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+        "50,64",
     ),
     "scatter-grid": unary(
         "i = s32[7,2,11] parameter(1)\n u = f32[7,11,3,64] parameter(2)\n ROOT r = f32[50,5,64] scatter(x, i, u), update_window_dims={2,3}, "
-        "inserted_window_dims={0}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add", "50,5,64"
+        "inserted_window_dims={0}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add",
+        "50,5,64",
     ),
     "select-and-scatter": unary(
         "s = f32[6,13,11] parameter(1)\n z = f32[] constant(0)\n"
-        " ROOT r = f32[6,26,22] select-and-scatter(x, s, z), window={size=1x2x2 stride=1x2x2}, select=greater, scatter=add", "6,26,22"
+        " ROOT r = f32[6,26,22] select-and-scatter(x, s, z), window={size=1x2x2 stride=1x2x2}, select=greater, scatter=add",
+        "6,26,22",
     ),
     "select-and-scatter-overlapping": unary(
         "s = f32[6,24,20] parameter(1)\n z = f32[] constant(0)\n"
-        " ROOT r = f32[6,26,22] select-and-scatter(x, s, z), window={size=1x3x3}, select=greater, scatter=add", "6,26,22"
+        " ROOT r = f32[6,26,22] select-and-scatter(x, s, z), window={size=1x3x3}, select=greater, scatter=add",
+        "6,26,22",
     ),
     "window": unary(
-        "z = f32[] constant(0)\n ROOT r = f32[5,20,21] reduce-window(x, z), window={size=1x3x3 pad=0_0x1_1x1_1}, to_apply=add", "5,20,21"
+        "z = f32[] constant(0)\n ROOT r = f32[5,20,21] reduce-window(x, z), window={size=1x3x3 pad=0_0x1_1x1_1}, to_apply=add",
+        "5,20,21",
     ),
     "sort": unary("ROOT r = f32[13,200] sort(x), dimensions={1}, to_apply=less", "13,200"),
     "sort-columns": unary("ROOT r = f32[20,33] sort(x), dimensions={0}, to_apply=less", "20,33"),
@@ -110,7 +135,9 @@ PROGRAMS = {
     "dot-tall": dot("1000,16", "16,8", "1000,8", "10"),
     "dot-deep": dot("96,4000", "4000,64", "96,64", "10"),
     "dot-packed": dot("256,1024", "1024,1024", "256,1024", "10"),
-    "dot-batched": dot("13,20,30", "13,30,25", "13,20,25", "21", "lhs_batch_dims={0}, rhs_batch_dims={0}, "),
+    "dot-batched": dot(
+        "13,20,30", "13,30,25", "13,20,25", "21", "lhs_batch_dims={0}, rhs_batch_dims={0}, "
+    ),
     "matrix-vector": dot("333,65", "65", "333", "10"),
     "vector-matrix": dot("600", "600,333", "333", "00"),
     "outer-product": dot("100,1", "1,90", "100,90", "10"),
@@ -124,7 +151,9 @@ PROGRAMS = {
 def compiled(text, threads):
     compiler = platform("cpu").compiler()
     options = CompileOptions(cache=False, threads=threads)
-    return compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options).executable
+    return compiler.run_backend(
+        compiler.run_hlo_passes(parse_hlo(text), options), options
+    ).executable
 
 
 @pytest.fixture
@@ -132,7 +161,14 @@ def every_kernel_is_worth_it(monkeypatch):
     monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-6)
 
 
-SUMS_IN_STRETCHES = {"columns", "columns-tall", "columns-tall-uneven", "rows-few", "everything", "everything-long"}  # shares of what is summed: another order, the same at every run
+SUMS_IN_STRETCHES = {
+    "columns",
+    "columns-tall",
+    "columns-tall-uneven",
+    "rows-few",
+    "everything",
+    "everything-long",
+}  # shares of what is summed: another order, the same at every run
 
 
 STRETCHES_WITHOUT_FMA = {"vector-matrix"}  # the same there
@@ -151,12 +187,21 @@ def test_shares_give_the_bits_of_one_thread(name):
         for p in parse_hlo(text).entry.parameters()
     ]
     serial = compiled(text, 1)
-    assert not opcodes_on_evaluator(serial) and {d.kind for d in serial.program.decisions} <= {"loop-vectorization", "loop-nest"}
+    assert not opcodes_on_evaluator(serial) and {d.kind for d in serial.program.decisions} <= {
+        "loop-vectorization",
+        "loop-nest",
+    }
     for threads in (2, 3):
         executable, wanted = compiled(text, threads), serial.execute(inputs)
-        cut = any(d.accepted for d in executable.program.decisions if d.kind not in ("loop-vectorization", "loop-nest"))
+        cut = any(
+            d.accepted
+            for d in executable.program.decisions
+            if d.kind not in ("loop-vectorization", "loop-nest")
+        )
         assert cut, executable.program.decisions
-        if name in SUMS_IN_STRETCHES or (name in STRETCHES_WITHOUT_FMA and not host_target().has_fma):
+        if name in SUMS_IN_STRETCHES or (
+            name in STRETCHES_WITHOUT_FMA and not host_target().has_fma
+        ):
             wanted, of_one_thread = executable.execute(inputs), wanted
             for a, b in zip(wanted, of_one_thread, strict=True):
                 np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-3)
@@ -172,7 +217,9 @@ def test_the_program_of_one_thread_has_no_shares():
 
 
 def test_the_decision_is_recorded_with_its_numbers():
-    session = xe.compile(PROGRAMS["transpose"].replace("70", "2000").replace("130", "3000"), threads=2, cache=False)
+    session = xe.compile(
+        PROGRAMS["transpose"].replace("70", "2000").replace("130", "3000"), threads=2, cache=False
+    )
     (row,) = session.decisions(kind="parallel").to_dict("records")
     assert row["verdict"] == "accepted" and row["code"] == "worth-threads"
     assert row["facts"]["parts"] == 8 and row["facts"]["bytes"] == 2 * 4 * 2000 * 3000

@@ -11,7 +11,16 @@ RANDOM = np.random.default_rng(7)
 @pytest.mark.parametrize("algorithm", ["rng_philox", "rng_three_fry", "rng_default"])
 @pytest.mark.parametrize(
     "bits",
-    ["u32[1001]{0}", "u64[37]{0}", "u16[3,5]{1,0}", "u8[6,7,3]{2,1,0}", "f32[2,9]{1,0}", "s32[]", "u32[5,7]{1,0}", "u32[7,1,5]{2,1,0}"],
+    [
+        "u32[1001]{0}",
+        "u64[37]{0}",
+        "u16[3,5]{1,0}",
+        "u8[6,7,3]{2,1,0}",
+        "f32[2,9]{1,0}",
+        "s32[]",
+        "u32[5,7]{1,0}",
+        "u32[7,1,5]{2,1,0}",
+    ],
 )
 @pytest.mark.sampled(8)
 def test_random_bits(algorithm, bits):
@@ -63,7 +72,12 @@ def test_select_and_scatter(kind, x, s, window):
 
     dtype = primitive_type(kind).dtype
     text = SELECT.format(
-        t=kind, x=",".join(map(str, x)), s=",".join(map(str, s)), order="3,2,1,0", i="1", window=window
+        t=kind,
+        x=",".join(map(str, x)),
+        s=",".join(map(str, s)),
+        order="3,2,1,0",
+        i="1",
+        window=window,
     )
     given = RANDOM.integers(-3, 4, x).astype(dtype)
     if kind == "f32":
@@ -121,7 +135,10 @@ def test_argmax(kind, direction, initial, kept, reduced):
         x[4] = np.abs(x[4].astype(np.float32)).astype(dtype)
         x[5] = np.nan
     for given in (x, x[[0, 6] * 3 + [6]]):
-        check_program(ARGMAX.format(t=kind, direction=direction, initial=initial, kept=kept, reduced=reduced), given)
+        check_program(
+            ARGMAX.format(t=kind, direction=direction, initial=initial, kept=kept, reduced=reduced),
+            given,
+        )
 
 
 def test_scatter_into_two_operands():

@@ -27,7 +27,9 @@ X = np.arange(4, dtype=np.float32)
 def test_collectives_of_two_devices_compile_and_do_not_run() -> None:
     session = xe.compile(TEXT)
     assert session.module.entry.root.opcode.name == "all-reduce"
-    with pytest.raises(xe.XlaExplorerError, match="works in groups of 2 devices; this evaluation has one") as caught:
+    with pytest.raises(
+        xe.XlaExplorerError, match="works in groups of 2 devices; this evaluation has one"
+    ) as caught:
         session(X)
     assert "evaluate_replicated" in str(caught.value)
 
@@ -58,7 +60,14 @@ COLLECTIVES = {
 def test_no_groups_means_all_devices_that_the_module_has(body: str, count: str) -> None:
     if count == "num_partitions=2":
         body = body.replace("replica_groups={}", "channel_id=1, replica_groups={}")
-    text = TEXT.split("ENTRY")[0].replace("replica_count=2", count) + "ENTRY e {\n  x = f32[4] parameter(0)\n  " + body + "\n}"
+    text = (
+        TEXT.split("ENTRY")[0].replace("replica_count=2", count)
+        + "ENTRY e {\n  x = f32[4] parameter(0)\n  "
+        + body
+        + "\n}"
+    )
     for run in (xe.evaluate, lambda module, *arrays: xe.compile(module)(*arrays)):
-        with pytest.raises(xe.XlaExplorerError, match="works in groups of 2 devices; this evaluation has one"):
+        with pytest.raises(
+            xe.XlaExplorerError, match="works in groups of 2 devices; this evaluation has one"
+        ):
             run(text, X)

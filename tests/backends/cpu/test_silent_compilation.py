@@ -84,7 +84,14 @@ ENTRY e { x = f32[2] parameter(0)
   s = (f32[2], f32[2], s32[]) tuple(x, x, k)
   ROOT w = (f32[2], f32[2], s32[]) while(s), condition=condition, body=body }"""
 
-TEXTS = [LOOP_AT_THE_END_OF_A_LOOP, CHOICE_AROUND_A_LOOP, CHOICE_BY_THE_INDEX, WINDOW_IN_PADDING, ENDLESS_OR_NO_LOOP, AT_MOST_ONE_TURN]
+TEXTS = [
+    LOOP_AT_THE_END_OF_A_LOOP,
+    CHOICE_AROUND_A_LOOP,
+    CHOICE_BY_THE_INDEX,
+    WINDOW_IN_PADDING,
+    ENDLESS_OR_NO_LOOP,
+    AT_MOST_ONE_TURN,
+]
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -21,7 +21,9 @@ X = np.arange(12, dtype=np.float32).reshape(3, 4)
     ],
 )
 def test_a_collective_of_one_device_is_a_copy(text):
-    program = f"HloModule m\n{ADD}ENTRY e {{ x = f32[3,4] parameter(0)\n ROOT r = f32[3,4] {text} }}"
+    program = (
+        f"HloModule m\n{ADD}ENTRY e {{ x = f32[3,4] parameter(0)\n ROOT r = f32[3,4] {text} }}"
+    )
     executable = compile_for_cpu(program)
     assert not opcodes_on_evaluator(executable)
     np.testing.assert_array_equal(executable.execute([X])[0], X)
@@ -29,11 +31,16 @@ def test_a_collective_of_one_device_is_a_copy(text):
 
 @pytest.mark.parametrize("opcode", ["replica-id", "partition-id"])
 def test_the_only_device_is_number_zero(opcode):
-    check_program(f"HloModule m\nENTRY e {{ i = u32[] {opcode}()\n c = u32[] constant(7)\n ROOT r = u32[] add(i, c) }}")
+    check_program(
+        f"HloModule m\nENTRY e {{ i = u32[] {opcode}()\n c = u32[] constant(7)\n ROOT r = u32[] add(i, c) }}"
+    )
 
 
 def test_a_known_dimension_is_a_constant():
-    check_program("HloModule m\nENTRY e { x = f32[3,4] parameter(0)\n ROOT r = s32[] get-dimension-size(x), dimensions={1} }", X)
+    check_program(
+        "HloModule m\nENTRY e { x = f32[3,4] parameter(0)\n ROOT r = s32[] get-dimension-size(x), dimensions={1} }",
+        X,
+    )
 
 
 def test_batch_norm_is_expanded():
@@ -50,4 +57,8 @@ ENTRY e { x = f32[5,4] parameter(0)
 
 def test_16_bit_factorisations_are_computed_in_f32():
     a = np.array([[4, 2], [2, 5]], np.float16)
-    check_program("HloModule m\nENTRY e { x = f16[2,2] parameter(0)\n ROOT r = f16[2,2] cholesky(x), lower=true }", a, relative=1e-3)
+    check_program(
+        "HloModule m\nENTRY e { x = f16[2,2] parameter(0)\n ROOT r = f16[2,2] cholesky(x), lower=true }",
+        a,
+        relative=1e-3,
+    )

@@ -16,7 +16,9 @@ def some(kind, dimensions):
         return RANDOM.random(dimensions) < 0.5
     if dtype.kind in "iu":
         information = np.iinfo(dtype)
-        wide = RANDOM.integers(information.min, information.max, dimensions, dtype=dtype, endpoint=True)
+        wide = RANDOM.integers(
+            information.min, information.max, dimensions, dtype=dtype, endpoint=True
+        )
         return np.where(RANDOM.random(dimensions) < 0.3, wide % 5, wide).astype(dtype)
     values = RANDOM.standard_normal(dimensions).astype(dtype)
     odd = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1.0, 1.0]).astype(dtype)
@@ -36,14 +38,20 @@ ENTRY e {{
 }}"""
 
 
-@pytest.mark.parametrize("kind", ["f32", "f64", "bf16", "f16", "s8", "u8", "s32", "u32", "s64", "u64", "pred"])
+@pytest.mark.parametrize(
+    "kind", ["f32", "f64", "bf16", "f16", "s8", "u8", "s32", "u32", "s64", "u64", "pred"]
+)
 @pytest.mark.parametrize("length", [2, 31, 600])
 @pytest.mark.sampled(6)
 def test_one_operand(kind, length):
     total = ", type=TOTALORDER" if kind[0] in "fb" else ""
     for direction in ("LT", "GT"):
-        check_program(one_key(kind, (3, length), 1, f"direction={direction}{total}"), some(kind, (3, length)))
-        check_program(one_key(kind, (length, 3), 0, f"direction={direction}{total}"), some(kind, (length, 3)))
+        check_program(
+            one_key(kind, (3, length), 1, f"direction={direction}{total}"), some(kind, (3, length))
+        )
+        check_program(
+            one_key(kind, (length, 3), 0, f"direction={direction}{total}"), some(kind, (length, 3))
+        )
 
 
 @pytest.mark.parametrize("length", [40, 1000, 70000])
@@ -53,7 +61,9 @@ def test_partial_order_keeps_zeros_in_place(length):
 
 
 def test_wide_digits():
-    check_program(one_key("f32", (70001,), 0, "direction=LT, type=TOTALORDER"), some("f32", (70001,)))
+    check_program(
+        one_key("f32", (70001,), 0, "direction=LT, type=TOTALORDER"), some("f32", (70001,))
+    )
     check_program(one_key("s64", (70001,), 0, "direction=GT"), some("s64", (70001,)))
 
 
@@ -95,7 +105,11 @@ ENTRY e {{
   ROOT s = (f32[4,{length}]{{1,0}}, s16[4,{length}]{{1,0}}, pred[4,{length}]{{1,0}})
     sort(x, y, z), dimensions={{1}}, to_apply=c
 }}""".replace("c64[]", "pred[]")
-    x = some("f32", (4, length)) if length < 100 else RANDOM.integers(0, 9, (4, length)).astype(np.float32)
+    x = (
+        some("f32", (4, length))
+        if length < 100
+        else RANDOM.integers(0, 9, (4, length)).astype(np.float32)
+    )
     check_program(text, x, some("s16", (4, length)), some("pred", (4, length)))
 
 
@@ -115,7 +129,9 @@ ENTRY e {
 
 
 @pytest.mark.parametrize("kind", ["f32", "bf16", "u8", "s64", "pred"])
-@pytest.mark.parametrize(("length", "k"), [(1000, 16), (50, 50), (17, 1), (3000, 700), (9, 0), (9000, 66)])
+@pytest.mark.parametrize(
+    ("length", "k"), [(1000, 16), (50, 50), (17, 1), (3000, 700), (9, 0), (9000, 66)]
+)
 @pytest.mark.parametrize("largest", ["true", "false"])
 @pytest.mark.sampled(20)
 def test_topk(kind, length, k, largest):

@@ -9,7 +9,13 @@ import time
 import numpy as np
 import pytest
 
-from xla_explorer.backends.cpu.threads import PARALLEL_FOR_DECLARATION, ThreadPool, pool_ir, thread_pool, why_no_threads
+from xla_explorer.backends.cpu.threads import (
+    PARALLEL_FOR_DECLARATION,
+    ThreadPool,
+    pool_ir,
+    thread_pool,
+    why_no_threads,
+)
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.target_machine import describe_target
@@ -52,7 +58,9 @@ def pool(request):
 
 @pytest.fixture
 def library(pool, runs_here):
-    return NativeLibrary(optimize_and_emit(KERNELS).objects, pool.symbols, ["count", "nested", "repeat"])
+    return NativeLibrary(
+        optimize_and_emit(KERNELS).objects, pool.symbols, ["count", "nested", "repeat"]
+    )
 
 
 @pytest.mark.parametrize("chunks", [0, 1, 2, 3, 17, 1000])
@@ -65,14 +73,18 @@ def test_each_chunk_once(pool, library, chunks):
 
 def test_many_short_jobs_from_native_code(library):
     counts = np.zeros(8, "i8")
-    library.bind("repeat", None, [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64])(counts.ctypes.data, 8, 20_000)
+    library.bind("repeat", None, [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64])(
+        counts.ctypes.data, 8, 20_000
+    )
     assert (counts == 20_000).all()
 
 
 def test_the_caller_takes_chunks_from_the_front(pool):
     """And the workers from the back, so that a core finds in its cache what it had before."""
     seen = []
-    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(lambda _, chunk: seen.append((chunk, threading.get_ident())))
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(
+        lambda _, chunk: seen.append((chunk, threading.get_ident()))
+    )
     for _ in range(20):
         seen.clear()
         pool.parallel_for(ctypes.cast(function, ctypes.c_void_p).value, 0, 6)
@@ -98,7 +110,9 @@ def test_nested_jobs_run_where_they_are(pool, library):
 def test_callers_on_several_threads(library):
     repeat = library.bind("repeat", None, [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64])
     arrays = [np.zeros(6, "i8") for _ in range(4)]
-    callers = [threading.Thread(target=repeat, args=(array.ctypes.data, 6, 3000)) for array in arrays]
+    callers = [
+        threading.Thread(target=repeat, args=(array.ctypes.data, 6, 3000)) for array in arrays
+    ]
     for caller in callers:
         caller.start()
     for caller in callers:

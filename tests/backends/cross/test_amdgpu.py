@@ -43,7 +43,9 @@ def test_every_kernel_has_assembly_an_object_and_registers(architecture: str) ->
     assert None not in registers.origins
     assert session.stages()["object"].data[:4] == b"\x7fELF"
     assembly = str(session.assembly())
-    assert all(f"{name}:" in assembly for name in names) and re.search(r"s_load_dword|v_\w+_f32", assembly)
+    assert all(f"{name}:" in assembly for name in names) and re.search(
+        r"s_load_dword|v_\w+_f32", assembly
+    )
     assert any(origin is not None for origin in session.stages()["assembly"].origins)
 
 
@@ -65,7 +67,10 @@ ENTRY main {
         backend="amdgpu",
     ).result.program
     assert len(program.emitted) == 4
-    assert all(emitted.emitter == "loop" and "thread{" in str(emitted.nest) for _, emitted in program.emitted)
+    assert all(
+        emitted.emitter == "loop" and "thread{" in str(emitted.nest)
+        for _, emitted in program.emitted
+    )
 
 
 def test_nothing_runs_and_a_reason_says_why() -> None:
@@ -87,7 +92,10 @@ def test_the_stack_is_private_memory() -> None:
     w = FunctionWriter(stack_space=AMDGPU.stack_space)
     slot = w.stack_slot("[4 x i64]")
     lines, origins = w.body_lines()
-    assert lines == [f"  {slot}.private = alloca [4 x i64], align 8, addrspace(5)", f"  {slot} = addrspacecast ptr addrspace(5) {slot}.private to ptr"]
+    assert lines == [
+        f"  {slot}.private = alloca [4 x i64], align 8, addrspace(5)",
+        f"  {slot} = addrspacecast ptr addrspace(5) {slot}.private to ptr",
+    ]
     assert len(origins) == 2
 
 
@@ -107,5 +115,11 @@ amdhsa.kernels:
     .vgpr_spill_count: 2
 """
     (row,) = kernel_registers(text)
-    assert (row.name, row.vector_registers, row.scalar_registers, row.spilled, row.stack_bytes) == ("one", 35, 14, 3, 16)
+    assert (row.name, row.vector_registers, row.scalar_registers, row.spilled, row.stack_bytes) == (
+        "one",
+        35,
+        14,
+        3,
+        16,
+    )
     assert kernel_registers("") == []

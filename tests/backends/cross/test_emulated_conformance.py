@@ -8,7 +8,9 @@ import xla_explorer as xe
 from xla_explorer.backends.llvm.cpu_targets import CPU_TARGETS
 from xla_explorer.backends.registry import platform
 
-EMULATED = [name for name, target in CPU_TARGETS.items() if target.runner and target.runner != "native"]
+EMULATED = [
+    name for name, target in CPU_TARGETS.items() if target.runner and target.runner != "native"
+]
 OFTEN = ["add", "convolution", "dot", "fft", "gather", "reduce", "scatter", "sort", "tanh", "while"]
 
 

@@ -13,7 +13,12 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.cross import CrossPlatform, runners
-from xla_explorer.backends.llvm.cpu_targets import CPU_TARGETS, CpuTarget, description_of_triple, target_description
+from xla_explorer.backends.llvm.cpu_targets import (
+    CPU_TARGETS,
+    CpuTarget,
+    description_of_triple,
+    target_description,
+)
 from xla_explorer.backends.registry import platform
 from xla_explorer.explorer.sessions.compilation import program_steps
 
@@ -60,7 +65,15 @@ def _need(name: str) -> None:
 def test_each_cpu_gets_its_own_vectors(name: str, options: dict[str, str], pattern: str) -> None:
     session = _session(name, ELEMENTWISE, **options)
     assert re.search(pattern, str(session.assembly())), str(session.assembly())
-    assert list(session.stages()) == ["hlo", "hlo-optimized", "buffers", "llvm-ir", "llvm-ir-optimized", "assembly", "object"]
+    assert list(session.stages()) == [
+        "hlo",
+        "hlo-optimized",
+        "buffers",
+        "llvm-ir",
+        "llvm-ir-optimized",
+        "assembly",
+        "object",
+    ]
 
 
 @pytest.mark.parametrize("name", RUNNING)
@@ -69,14 +82,31 @@ def test_values_where_the_cpu_lacks_instructions(name: str) -> None:
     _need(name)
     random = np.random.default_rng(3)
     d = (random.normal(size=(40, 5)) * 10.0 ** random.integers(-9, 6, (40, 5))).round(8)
-    d.ravel()[:12] = [0.5, 1.5, 2.5, -0.5, -2.5, 1e300, -1e300, np.inf, np.nan, 65519.999, 65520.0, 5.9e-8]
+    d.ravel()[:12] = [
+        0.5,
+        1.5,
+        2.5,
+        -0.5,
+        -2.5,
+        1e300,
+        -1e300,
+        np.inf,
+        np.nan,
+        65519.999,
+        65520.0,
+        5.9e-8,
+    ]
     x = random.normal(size=(40, 5)).astype(np.float16)
     x.ravel()[:6] = [np.inf, -np.inf, np.nan, 6e-8, -6e-8, 65504]
     got = _session(name, HALF)(x, d)
     want = xe.evaluate(xe.parse_hlo(HALF), x, d)
     for a, b in zip(got, want, strict=True):
         np.testing.assert_array_equal(np.isnan(a), np.isnan(b))
-        np.testing.assert_allclose(np.asarray(a, np.float64), np.asarray(b, np.float64), rtol=1e-3 if a.dtype == np.float16 else 0)
+        np.testing.assert_allclose(
+            np.asarray(a, np.float64),
+            np.asarray(b, np.float64),
+            rtol=1e-3 if a.dtype == np.float16 else 0,
+        )
 
 
 @pytest.mark.parametrize("name", RUNNING)
@@ -101,11 +131,25 @@ def test_profiles_have_a_time_a_run(name: str) -> None:
     assert len(profile.total_us) == 4 and min(profile.total_us) >= 0 and profile.kernels == ()
 
 
-@pytest.mark.parametrize(("name", "missing"), [("aarch64", "qemu-aarch64"), ("riscv64", "riscv64-linux-gnu-gcc"), ("wasm32", "wasm-ld")])
-def test_a_missing_tool_is_a_reason_with_its_command(name: str, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runners.shutil, "which", lambda program: None if program == missing else f"/usr/bin/{program}")
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [("aarch64", "qemu-aarch64"), ("riscv64", "riscv64-linux-gnu-gcc"), ("wasm32", "wasm-ld")],
+)
+def test_a_missing_tool_is_a_reason_with_its_command(
+    name: str, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        runners.shutil,
+        "which",
+        lambda program: None if program == missing else f"/usr/bin/{program}",
+    )
     why = CrossPlatform(name).availability()
-    assert why is not None and why.code == "tool-missing" and missing in why.message and "install" in why.facts["command"]
+    assert (
+        why is not None
+        and why.code == "tool-missing"
+        and missing in why.message
+        and "install" in why.facts["command"]
+    )
     session = _session(name, ELEMENTWISE)
     assert session.stages()["object"].data
     with pytest.raises(xe.XlaExplorerError, match=missing):
@@ -124,10 +168,14 @@ def test_x86_levels_that_this_machine_lacks_are_refused(monkeypatch: pytest.Monk
     host = replace(target_machine.detected_target(), features="+sse4.2")
     monkeypatch.setattr(target_machine, "detected_target", lambda: host)
     why = runners.runner_availability(target, description)
-    assert why is not None and why.code == "cpu-feature-missing" and "avx512f" in why.facts["features"]
+    assert (
+        why is not None and why.code == "cpu-feature-missing" and "avx512f" in why.facts["features"]
+    )
 
 
-def test_an_unknown_cpu_is_an_error_not_a_message_of_llvm(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_cpu_is_an_error_not_a_message_of_llvm(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(xe.XlaExplorerError, match="neoverse-n1"):
         _session("aarch64", ELEMENTWISE, cpu="neoverse-n0")
     assert "recognized" not in capfd.readouterr().err
@@ -158,7 +206,10 @@ def test_triples_have_their_facts() -> None:
     assert description_of_triple("riscv64-linux-gnu").abi_name == "lp64d"
     assert description_of_triple("riscv64-linux-gnu", features="+v").features == "+m,+a,+f,+d,+c,+v"
     assert description_of_triple("wasm32-unknown-unknown").pointer_bits == 32
-    assert not description_of_triple("x86_64-linux-gnu").has_fma and description_of_triple("x86_64-linux-gnu", "x86-64-v3").has_fma
+    assert (
+        not description_of_triple("x86_64-linux-gnu").has_fma
+        and description_of_triple("x86_64-linux-gnu", "x86-64-v3").has_fma
+    )
     assert description_of_triple("x86_64-linux-gnu", "x86-64-v4").vector_register_bits == 512
 
 
@@ -179,7 +230,9 @@ def test_every_tool_has_a_command_that_adds_it(name: str) -> None:
         ("my-linker", "install my-linker and put it on the PATH"),
     ],
 )
-def test_a_tool_of_a_new_cpu_has_a_command_too(program: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tool_of_a_new_cpu_has_a_command_too(
+    program: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert runners.command_that_adds(program) == command
     monkeypatch.setattr(runners.shutil, "which", lambda _: None)
     row = CpuTarget("new", "A new CPU.", "powerpc64le-linux-gnu", runner="qemu", compiler=program)
@@ -187,7 +240,16 @@ def test_a_tool_of_a_new_cpu_has_a_command_too(program: str, command: str, monke
     assert why is not None and why.code == "tool-missing" and command in why.message
 
 
-@pytest.mark.parametrize("triple", ["s390x-linux-gnu", "mips-linux-gnu", "sparc64-linux-gnu", "powerpc64-linux-gnu", "aarch64_be-linux-gnu"])
+@pytest.mark.parametrize(
+    "triple",
+    [
+        "s390x-linux-gnu",
+        "mips-linux-gnu",
+        "sparc64-linux-gnu",
+        "powerpc64-linux-gnu",
+        "aarch64_be-linux-gnu",
+    ],
+)
 def test_a_big_endian_cpu_is_refused_by_name(triple: str) -> None:
     with pytest.raises(xe.XlaExplorerError, match="is big-endian"):
         target_description(CpuTarget("big", "A big-endian CPU.", triple))
@@ -200,7 +262,10 @@ def test_a_forked_process_runs_wasm_after_its_parent_did() -> None:
     """What compiles wasm32 code for the machine has no threads of its own: the child would wait for them."""
     _need("wasm32")
     x, y = np.ones((2, 64), np.float32)
-    first, second = _session("wasm32", ELEMENTWISE), _session("wasm32", ELEMENTWISE.replace("multiply", "subtract"))
+    first, second = (
+        _session("wasm32", ELEMENTWISE),
+        _session("wasm32", ELEMENTWISE.replace("multiply", "subtract")),
+    )
     np.testing.assert_array_equal(first(x, y), 2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python 3.12 says that a process with threads is forked

@@ -17,21 +17,32 @@ from xla_explorer.hlo.text.parser import parse_hlo
 
 _HEADER = re.compile(r"^\.(version|target|address_size)\b.*$", re.MULTILINE)
 _ENTRY = re.compile(r"(\.entry )(\w+)(?=\()")
-_VARIABLE = re.compile(r"^(?:\.(?:visible|extern|weak) )*\.(?:global|const|shared) (?:\.align \d+ )?\.\w+ (\w+)", re.MULTILINE)
+_VARIABLE = re.compile(
+    r"^(?:\.(?:visible|extern|weak) )*\.(?:global|const|shared) (?:\.align \d+ )?\.\w+ (\w+)",
+    re.MULTILINE,
+)
 TOGETHER = 100
 
 
 def ptx_of(text: str, architecture: str) -> str:
     """The PTX of an HLO module; empty where the evaluator runs it as a whole, for its sizes are known only then."""
     compiler = GpuCompiler()
-    options = CompileOptions(journal="off", backend_options={"architecture": architecture, "device": "emulator"})
+    options = CompileOptions(
+        journal="off", backend_options={"architecture": architecture, "device": "emulator"}
+    )
     result = compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options)
     return result.stages["ptx"].text if "ptx" in result.stages else ""
 
 
 def joined(modules: list[str]) -> str:
     """Several PTX texts as one."""
-    parts = [line[0] for line in (re.findall(rf"^\.{word}\b.*$", modules[0], re.MULTILINE) for word in ("version", "target", "address_size"))]
+    parts = [
+        line[0]
+        for line in (
+            re.findall(rf"^\.{word}\b.*$", modules[0], re.MULTILINE)
+            for word in ("version", "target", "address_size")
+        )
+    ]
     for number, text in enumerate(modules):
         body = _HEADER.sub("", text)
         for name in set(_VARIABLE.findall(body)):
@@ -50,7 +61,9 @@ def assemble_all(texts: Iterable[tuple[str, str]], architecture: str) -> tuple[i
         if not batch:
             return
         try:
-            kernels += len(assemble_ptx(joined([text for _, text in batch]), architecture).resources)
+            kernels += len(
+                assemble_ptx(joined([text for _, text in batch]), architecture).resources
+            )
         except PtxAssemblerError:
             for name, text in batch:
                 try:
@@ -70,7 +83,9 @@ def assemble_all(texts: Iterable[tuple[str, str]], architecture: str) -> tuple[i
 
 
 if __name__ == "__main__":
-    found, problems = assemble_all(((path, Path(path).read_text()) for path in sys.argv[2:]), sys.argv[1])
+    found, problems = assemble_all(
+        ((path, Path(path).read_text()) for path in sys.argv[2:]), sys.argv[1]
+    )
     print(f"{found} kernels assembled for {sys.argv[1]}, {len(problems)} modules refused")
     for where, message in problems.items():
         print(f"  {where}: {message}")

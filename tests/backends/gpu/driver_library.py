@@ -20,9 +20,28 @@ from typing import Any, NamedTuple
 from tests.backends.gpu.fake_driver import OK, CUresult
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
 
-INT, UNSIGNED, SIZE, LONG, POINTER = ctypes.c_int, ctypes.c_uint, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p
+INT, UNSIGNED, SIZE, LONG, POINTER = (
+    ctypes.c_int,
+    ctypes.c_uint,
+    ctypes.c_size_t,
+    ctypes.c_uint64,
+    ctypes.c_void_p,
+)
 ADDRESS = ctypes.c_uint64  # CUdeviceptr
-_TENSOR_MAP = (POINTER, INT, UNSIGNED, POINTER, POINTER, POINTER, POINTER, POINTER, INT, INT, INT, INT)
+_TENSOR_MAP = (
+    POINTER,
+    INT,
+    UNSIGNED,
+    POINTER,
+    POINTER,
+    POINTER,
+    POINTER,
+    POINTER,
+    INT,
+    INT,
+    INT,
+    INT,
+)
 
 
 class Out(NamedTuple):
@@ -82,7 +101,9 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuStreamUpdateCaptureDependencies": (POINTER, POINTER, POINTER, SIZE, UNSIGNED),
     "cuGraphAddNode": (POINTER, POINTER, POINTER, POINTER, SIZE, POINTER),
 }
-_NAMES = {"cuGraphInstantiate": "cuGraphInstantiateWithFlags"}  # by which the bindings look for them
+_NAMES = {
+    "cuGraphInstantiate": "cuGraphInstantiateWithFlags"
+}  # by which the bindings look for them
 _SOURCE = """
 #include <stddef.h>
 #include <string.h>
@@ -118,7 +139,15 @@ class DriverLibrary:
         self._by_name: dict[bytes, int] = {}
         (folder / "driver.c").write_text(_SOURCE)
         path = folder / "libcuda.so.1"
-        command = [str(compiler()), "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", str(folder / "driver.c"), "-o", str(path)]
+        command = [
+            str(compiler()),
+            "-shared",
+            "-fPIC",
+            "-Wl,-soname,libcuda.so.1",
+            str(folder / "driver.c"),
+            "-o",
+            str(path),
+        ]
         subprocess.run(command, check=True)
         library = ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
         for name, types in SIGNATURES.items():
@@ -126,7 +155,9 @@ class DriverLibrary:
             call = getattr(self, f"_{name}", None) or self._translated(name, types)
             callback = ctypes.CFUNCTYPE(INT, *plain)(self._guarded(name, call))
             self._kept.append(callback)
-            self._by_name[_NAMES.get(name, name).encode()] = ctypes.cast(callback, POINTER).value or 0
+            self._by_name[_NAMES.get(name, name).encode()] = (
+                ctypes.cast(callback, POINTER).value or 0
+            )
         finder = ctypes.CFUNCTYPE(POINTER, ctypes.c_char_p)(lambda name: self._by_name.get(name))
         self._kept += [library, finder]
         library.set_finder(finder)
@@ -157,7 +188,9 @@ class DriverLibrary:
 
     def _translated(self, name: str, types: tuple[Any, ...]) -> Any:
         def call(*given: Any) -> int:
-            results = [(t.type, at) for t, at in zip(types, given, strict=True) if isinstance(t, Out)]
+            results = [
+                (t.type, at) for t, at in zip(types, given, strict=True) if isinstance(t, Out)
+            ]
             plain = [
                 self._object(value) if isinstance(t, Handle) else value or 0 if t is POINTER else value
                 for t, value in zip(types, given, strict=True) if not isinstance(t, Out)
@@ -191,14 +224,18 @@ class DriverLibrary:
         ctypes.memmove(target, name, length)
         return status
 
-    def _cuModuleLoadDataEx(self, target: int, image: int, count: int, options: int, values: int) -> int:
+    def _cuModuleLoadDataEx(
+        self, target: int, image: int, count: int, options: int, values: int
+    ) -> int:
         text = ctypes.string_at(image)
         taken = [INT.from_address(options + 4 * k).value for k in range(count)]
         places = [POINTER.from_address(values + 8 * k).value or 0 for k in range(count)]
         logs = dict(zip(taken, places, strict=True))
         assert set(logs) == {5, 6}, "CU_JIT_ERROR_LOG_BUFFER and its size in bytes"
         log = (ctypes.c_char * logs[6]).from_address(logs[5])
-        status, module = self.driver.cuModuleLoadDataEx(text if text[:4] == b"\x7fELF" else text + b"\0", count, taken, [log, logs[6]])
+        status, module = self.driver.cuModuleLoadDataEx(
+            text if text[:4] == b"\x7fELF" else text + b"\0", count, taken, [log, logs[6]]
+        )
         if not status:
             POINTER.from_address(target).value = self._handle(module)
         return status
@@ -216,22 +253,42 @@ class DriverLibrary:
                 assert size == 128 and at % 64 == 0, "a tensor map"
                 values.append(_Placed(ctypes.c_uint64.from_address(at).value))
                 types.append(None)
-        return self.driver.cuLaunchKernel(kernel, *sizes, self._object(stream), (tuple(values), tuple(types)), extra or 0)[0]
+        return self.driver.cuLaunchKernel(
+            kernel, *sizes, self._object(stream), (tuple(values), tuple(types)), extra or 0
+        )[0]
 
-    def _cuStreamGetCaptureInfo(self, stream: int, status: int, number: int, graph: int, nodes: int, edges: int, count: int) -> int:
-        answer, kept, _, recorded, before, _, length = self.driver.cuStreamGetCaptureInfo(self._object(stream))
+    def _cuStreamGetCaptureInfo(
+        self, stream: int, status: int, number: int, graph: int, nodes: int, edges: int, count: int
+    ) -> int:
+        answer, kept, _, recorded, before, _, length = self.driver.cuStreamGetCaptureInfo(
+            self._object(stream)
+        )
         INT.from_address(status).value, LONG.from_address(number).value = kept, 7
-        POINTER.from_address(graph).value, SIZE.from_address(count).value = self._handle(recorded), length
+        POINTER.from_address(graph).value, SIZE.from_address(count).value = (
+            self._handle(recorded),
+            length,
+        )
         listed, data = (POINTER * 1)(*before), (ctypes.c_char * 8)()
         self._kept += [listed, data]
-        POINTER.from_address(nodes).value, POINTER.from_address(edges).value = ctypes.addressof(listed), ctypes.addressof(data)
+        POINTER.from_address(nodes).value, POINTER.from_address(edges).value = (
+            ctypes.addressof(listed),
+            ctypes.addressof(data),
+        )
         return int(answer)
 
-    def _cuStreamUpdateCaptureDependencies(self, stream: int, nodes: int, edges: int, count: int, flags: int) -> int:
+    def _cuStreamUpdateCaptureDependencies(
+        self, stream: int, nodes: int, edges: int, count: int, flags: int
+    ) -> int:
         listed = list((LONG * count).from_address(nodes))
-        return int(self.driver.cuStreamUpdateCaptureDependencies(self._object(stream), listed, edges, count, flags)[0])
+        return int(
+            self.driver.cuStreamUpdateCaptureDependencies(
+                self._object(stream), listed, edges, count, flags
+            )[0]
+        )
 
-    def _cuGraphAddNode(self, target: int, graph: int, nodes: int, edges: int, count: int, made: int) -> int:
+    def _cuGraphAddNode(
+        self, target: int, graph: int, nodes: int, edges: int, count: int, made: int
+    ) -> int:
         """CUgraphNodeParams: its type, then at 16 CUDA_CONDITIONAL_NODE_PARAMS: handle, type, size, graphs, context."""
         handle, context = (LONG.from_address(made + at).value for at in (16, 40))
         kind, size = (UNSIGNED.from_address(made + at).value for at in (24, 28))
@@ -242,15 +299,31 @@ class DriverLibrary:
         if not status:
             bodies = (POINTER * size)(*map(self._handle, inside.phGraph_out))
             self._kept.append(bodies)
-            POINTER.from_address(made + 32).value, POINTER.from_address(target).value = ctypes.addressof(bodies), number
+            POINTER.from_address(made + 32).value, POINTER.from_address(target).value = (
+                ctypes.addressof(bodies),
+                number,
+            )
         return int(status)
 
-    def _cuTensorMapEncodeTiled(self, target: int, kind: int, rank: int, address: int, dims: int, strides: int, box: int, steps: int, *rest: int) -> int:
+    def _cuTensorMapEncodeTiled(
+        self,
+        target: int,
+        kind: int,
+        rank: int,
+        address: int,
+        dims: int,
+        strides: int,
+        box: int,
+        steps: int,
+        *rest: int,
+    ) -> int:
         assert target % 64 == 0
         wide = [list((ctypes.c_uint64 * rank).from_address(at)) for at in (dims,)]
         wide.append([*(ctypes.c_uint64 * (rank - 1)).from_address(strides), 0])
         narrow = [list((ctypes.c_uint32 * rank).from_address(at)) for at in (box, steps)]
-        status = self.driver.library.cuTensorMapEncodeTiled(target, kind, rank, address, *wide, *narrow, *rest)
+        status = self.driver.library.cuTensorMapEncodeTiled(
+            target, kind, rank, address, *wide, *narrow, *rest
+        )
         ctypes.c_uint64.from_address(target).value = target
         return int(status)
 
@@ -271,7 +344,9 @@ _ATTRIBUTES = {
 
 
 def _attribute_name(driver: Any, number: int) -> Any:
-    return getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{_ATTRIBUTES.get(number, '?')}", None)
+    return getattr(
+        driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{_ATTRIBUTES.get(number, '?')}", None
+    )
 
 
 FOLDER = "XLA_EXPLORER_TEST_DRIVER_LIBRARY"  # names a folder for the library in a process that tests NVIDIA's bindings

@@ -33,7 +33,13 @@ class CUresult(IntEnum):
 
 
 OK = CUresult.CUDA_SUCCESS
-_WITH_A_RESULT = {"cuModuleLoadDataEx", "cuMemAlloc", "cuMemHostAlloc", "cuStreamEndCapture", "cuGraphAddNode"}  # that tests let fail
+_WITH_A_RESULT = {
+    "cuModuleLoadDataEx",
+    "cuMemAlloc",
+    "cuMemHostAlloc",
+    "cuStreamEndCapture",
+    "cuGraphAddNode",
+}  # that tests let fail
 # What the emulator has for a call of `cudaGraphSetConditional`: handles are addresses here.
 _SET_CONDITION = re.compile(rb"\{[^{}]*cudaGraphSetConditional, \(handle, value\);[^{}]*\}")
 
@@ -44,14 +50,41 @@ class FakeDriverLibrary:
     def __init__(self, driver):
         self.driver = driver
 
-        def encode(target, kind, rank, address, dimensions, strides, box, steps, interleave, swizzle, promotion, fill):
-            for given, wanted in zip((target, kind, rank, address), getattr(encode, "argtypes", ()), strict=False):
+        def encode(
+            target,
+            kind,
+            rank,
+            address,
+            dimensions,
+            strides,
+            box,
+            steps,
+            interleave,
+            swizzle,
+            promotion,
+            fill,
+        ):
+            for given, wanted in zip(
+                (target, kind, rank, address), getattr(encode, "argtypes", ()), strict=False
+            ):
                 wanted.from_param(given)
             if target % 64 or address % 16:
                 return int(CUresult.CUDA_ERROR_INVALID_VALUE)
-            assert set(steps) == {1} and (interleave, promotion, fill) == (0, 3, 0) and len(dimensions) == len(box) == rank
+            assert (
+                set(steps) == {1}
+                and (interleave, promotion, fill) == (0, 3, 0)
+                and len(dimensions) == len(box) == rank
+            )
             element = {9: "bf16", 6: "f16"}[kind]
-            made = TensorMap(-1, element, 2, tuple(dimensions), tuple(strides)[: rank - 1], tuple(box), {0: 0, 3: 128}[swizzle])
+            made = TensorMap(
+                -1,
+                element,
+                2,
+                tuple(dimensions),
+                tuple(strides)[: rank - 1],
+                tuple(box),
+                {0: 0, 3: 128}[swizzle],
+            )
             driver.maps[target] = PlacedTensorMap(made, address)
             driver.calls.append("cuTensorMapEncodeTiled")
             return 0
@@ -76,10 +109,14 @@ class FakeDriver:
     CUstream_flags = SimpleNamespace(CU_STREAM_NON_BLOCKING=1)
     CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
     CUgraphNodeType = SimpleNamespace(CU_GRAPH_NODE_TYPE_CONDITIONAL=13)
-    CUgraphConditionalNodeType = SimpleNamespace(CU_GRAPH_COND_TYPE_WHILE=1, CU_GRAPH_COND_TYPE_SWITCH=2)
+    CUgraphConditionalNodeType = SimpleNamespace(
+        CU_GRAPH_COND_TYPE_WHILE=1, CU_GRAPH_COND_TYPE_SWITCH=2
+    )
     CUstreamUpdateCaptureDependencies_flags = SimpleNamespace(CU_STREAM_SET_CAPTURE_DEPENDENCIES=1)
     CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=2)
-    CUtensorMapDataType = SimpleNamespace(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16=9, CU_TENSOR_MAP_DATA_TYPE_FLOAT16=6)
+    CUtensorMapDataType = SimpleNamespace(
+        CU_TENSOR_MAP_DATA_TYPE_BFLOAT16=9, CU_TENSOR_MAP_DATA_TYPE_FLOAT16=6
+    )
     CUtensorMapInterleave = SimpleNamespace(CU_TENSOR_MAP_INTERLEAVE_NONE=0)
     CUtensorMapSwizzle = SimpleNamespace(CU_TENSOR_MAP_SWIZZLE_NONE=0, CU_TENSOR_MAP_SWIZZLE_128B=3)
     CUtensorMapL2promotion = SimpleNamespace(CU_TENSOR_MAP_L2_PROMOTION_L2_256B=3)
@@ -121,7 +158,11 @@ class FakeDriver:
                     arguments[3][0][:8] = b"planted\0"
                 elif name == "cuStreamEndCapture":
                     self.recordings.pop()
-                return (self.fail.pop(name), None) if name in _WITH_A_RESULT else (self.fail.pop(name),)
+                return (
+                    (self.fail.pop(name), None)
+                    if name in _WITH_A_RESULT
+                    else (self.fail.pop(name),)
+                )
             return found(*arguments)
 
         return checked
@@ -148,7 +189,11 @@ class FakeDriver:
         return (OK,)
 
     def cuDeviceGetAttribute(self, attribute, device):
-        facts = {"major": self.capability[0], "minor": self.capability[1], "multiprocessors": self.multiprocessors}
+        facts = {
+            "major": self.capability[0],
+            "minor": self.capability[1],
+            "multiprocessors": self.multiprocessors,
+        }
         return OK, (facts | {"clock": 1_980_000, "memory clock": 3_201_000, "bus": 6144})[attribute]
 
     def cuDeviceGetName(self, length, device):
@@ -189,7 +234,9 @@ class FakeDriver:
         assert stream in self.streams
         self.order.queue(stream, name, list(reads), list(writes))
         if self.recording is not None:
-            assert len(self.recordings) == 1 or stream == self.recordings[-1][0], "what is inside goes to the stream of the body"
+            assert len(self.recordings) == 1 or stream == self.recordings[-1][0], (
+                "what is inside goes to the stream of the body"
+            )
             self.recording.append(action)
         else:
             action()
@@ -210,7 +257,13 @@ class FakeDriver:
         return self._do(stream, copy, "copy to the host", [(source, size)])
 
     def cuMemcpyDtoDAsync(self, target, source, size, stream):
-        return self._do(stream, lambda: self.memory.copy(source, target, size), "copy", [(source, size)], [(target, size)])
+        return self._do(
+            stream,
+            lambda: self.memory.copy(source, target, size),
+            "copy",
+            [(source, size)],
+            [(target, size)],
+        )
 
     # -- code
     def cuModuleLoadDataEx(self, image, count, options, values):
@@ -218,7 +271,13 @@ class FakeDriver:
         text = self.ptx if image[:4] == b"\x7fELF" else image
         assert text.endswith(b"\0")
         text = _SET_CONDITION.sub(b"st.global.u32 [%rd1], %r1;", text)
-        text = b"".join([line for line in text.splitlines(keepends=True) if not line.startswith(b".extern .func cudaGraphSetConditional")])
+        text = b"".join(
+            [
+                line
+                for line in text.splitlines(keepends=True)
+                if not line.startswith(b".extern .func cudaGraphSetConditional")
+            ]
+        )
         return OK, parse_ptx(text.rstrip(b"\0").decode())
 
     def cuModuleGetFunction(self, module, name):
@@ -238,12 +297,20 @@ class FakeDriver:
 
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
         assert extra == 0
-        assert all(n > 0 for n in (gx, gy, gz, bx, by, bz)) and bx * by * bz <= 1024 and max(gy, gz) < 1 << 16
+        assert (
+            all(n > 0 for n in (gx, gy, gz, bx, by, bz))
+            and bx * by * bz <= 1024
+            and max(gy, gz) < 1 << 16
+        )
         assert shared <= self.shared.get(function, 48 << 10)
         values, types = parameters if parameters else ((), ())
         assert len(values) == len(types)
-        values = [self.maps[v.getPtr()] if t is None else v for v, t in zip(values, types, strict=True)]
-        assert set(types) <= {None, ctypes.c_void_p} and all(isinstance(v, (int, PlacedTensorMap)) for v in values)
+        values = [
+            self.maps[v.getPtr()] if t is None else v for v, t in zip(values, types, strict=True)
+        ]
+        assert set(types) <= {None, ctypes.c_void_p} and all(
+            isinstance(v, (int, PlacedTensorMap)) for v in values
+        )
 
         def launch():
             result = function.launch((gx, gy, gz), (bx, by, bz), values, None, shared)
@@ -302,8 +369,17 @@ class FakeDriver:
         return (OK,)
 
     def cuStreamBeginCaptureToGraph(self, stream, graph, nodes, edges, count, mode):
-        assert mode == 1 and not nodes and not edges and count == 0 and graph == [] and stream not in [s for s, _ in self.recordings]
-        self.order.wait(stream, self.order.record(self.recordings[-1][0]))  # a body comes after what is before its node
+        assert (
+            mode == 1
+            and not nodes
+            and not edges
+            and count == 0
+            and graph == []
+            and stream not in [s for s, _ in self.recordings]
+        )
+        self.order.wait(
+            stream, self.order.record(self.recordings[-1][0])
+        )  # a body comes after what is before its node
         self.recordings.append((stream, graph))
         return (OK,)
 
@@ -331,9 +407,15 @@ class FakeDriver:
 
     def cuGraphAddNode(self, graph, nodes, edges, count, made):
         before = [len(graph)] if graph else []
-        assert graph is self.recording and not edges and list(nodes) == before and count == len(before)
+        assert (
+            graph is self.recording and not edges and list(nodes) == before and count == len(before)
+        )
         assert made.type == 13 and made.conditional.ctx == self.context
-        handle, kind, bodies = int(made.conditional.handle), made.conditional.type, [[] for _ in range(made.conditional.size)]
+        handle, kind, bodies = (
+            int(made.conditional.handle),
+            made.conditional.type,
+            [[] for _ in range(made.conditional.size)],
+        )
 
         def value():
             return int(self.memory.read(handle, 4).view(np.uint32)[0])

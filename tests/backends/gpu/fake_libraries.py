@@ -16,7 +16,14 @@ from tests.backends.gpu.fake_cudnn import FakeCudnn
 from xla_explorer.backends.gpu.libraries.matmul import HeuristicResult
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject
 
-TYPES = {0: np.float32, 1: np.float64, 2: np.float16, 14: ml_dtypes.bfloat16, 4: np.complex64, 5: np.complex128}
+TYPES = {
+    0: np.float32,
+    1: np.float64,
+    2: np.float16,
+    14: ml_dtypes.bfloat16,
+    4: np.complex64,
+    5: np.complex128,
+}
 LETTERS = {"S": np.float32, "D": np.float64, "C": np.complex64, "Z": np.complex128}
 # Bytes of attributes of cublasLtMatmulDesc, cublasLtMatrixLayout, cublasLtMatmulPreference, by number.
 DESCRIPTOR_BYTES = {3: 4, 4: 4, 7: 4, 8: 8, 26: 4}
@@ -42,7 +49,10 @@ class FakeLibraries(FakeCudnn):
             assert len(arguments) == len(function.argtypes), name
             for argument, kind in zip(arguments, function.argtypes, strict=True):
                 kind.from_param(argument)  # TypeError for what C would not take
-            plain = [getattr(a, "value", a) if isinstance(a, ctypes.c_void_p) else getattr(a, "_obj", a) for a in arguments]
+            plain = [
+                getattr(a, "value", a) if isinstance(a, ctypes.c_void_p) else getattr(a, "_obj", a)
+                for a in arguments
+            ]
             self.calls.append((name, plain))
             if name in self.fail:
                 return self.fail.pop(name)
@@ -59,7 +69,9 @@ class FakeLibraries(FakeCudnn):
         """A column-major matrix as a view of memory."""
         dtype = np.dtype(dtype)
         octets = self.driver.memory.read(address, ((columns - 1) * leading + rows) * dtype.itemsize)
-        return np.lib.stride_tricks.as_strided(octets.view(dtype), (rows, columns), (dtype.itemsize, leading * dtype.itemsize))
+        return np.lib.stride_tricks.as_strided(
+            octets.view(dtype), (rows, columns), (dtype.itemsize, leading * dtype.itemsize)
+        )
 
     def written(self, address, size):
         self.driver.memory.write(address, self.driver.memory.read(address, size).copy())
@@ -75,7 +87,9 @@ class FakeLibraries(FakeCudnn):
     def _cublasLtCreate(self, target):
         self._new(target, "lt")
 
-    _cublasLtDestroy = _cublasLtMatmulDescDestroy = _cublasLtMatrixLayoutDestroy = _cublasLtMatmulPreferenceDestroy = _gone
+    _cublasLtDestroy = _cublasLtMatmulDescDestroy = _cublasLtMatrixLayoutDestroy = (
+        _cublasLtMatmulPreferenceDestroy
+    ) = _gone
 
     def _cublasLtMatmulDescCreate(self, target, compute, scale):
         self._new(target, {"compute": compute, "scale": scale})
@@ -86,7 +100,9 @@ class FakeLibraries(FakeCudnn):
 
     def _cublasLtMatrixLayoutCreate(self, target, kind, rows, columns, leading):
         assert leading >= rows > 0 < columns
-        self._new(target, {"kind": kind, "rows": rows, "columns": columns, "leading": leading, 5: 1, 6: 0})
+        self._new(
+            target, {"kind": kind, "rows": rows, "columns": columns, "leading": leading, 5: 1, 6: 0}
+        )
 
     def _cublasLtMatrixLayoutSetAttribute(self, layout, attribute, value, size):
         assert size == LAYOUT_BYTES[attribute] == ctypes.sizeof(value)
@@ -99,7 +115,9 @@ class FakeLibraries(FakeCudnn):
         assert size == PREFERENCE_BYTES[attribute] == ctypes.sizeof(value)
         self.alive[preference][attribute] = value.value
 
-    def _cublasLtMatmulAlgoGetHeuristic(self, handle, operation, a, b, c, d, preference, wanted, results, found):
+    def _cublasLtMatmulAlgoGetHeuristic(
+        self, handle, operation, a, b, c, d, preference, wanted, results, found
+    ):
         assert self.alive[handle] == "lt" and wanted == 1 and isinstance(results, HeuristicResult)
         assert self.alive[preference][1] == 32 << 20 and ctypes.sizeof(results) == 96
         bias = self.alive[operation].get(8)
@@ -107,10 +125,35 @@ class FakeLibraries(FakeCudnn):
         results.algorithm.data[0] = operation
         found.value = 1
 
-    def _cublasLtMatmul(self, handle, operation, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, algorithm, space, size, stream):
-        assert self.alive[handle] == "lt" and algorithm.data[0] == operation and size == 32 << 20 and stream in self.driver.streams
+    def _cublasLtMatmul(
+        self,
+        handle,
+        operation,
+        alpha,
+        a,
+        a_layout,
+        b,
+        b_layout,
+        beta,
+        c,
+        c_layout,
+        d,
+        d_layout,
+        algorithm,
+        space,
+        size,
+        stream,
+    ):
+        assert (
+            self.alive[handle] == "lt"
+            and algorithm.data[0] == operation
+            and size == 32 << 20
+            and stream in self.driver.streams
+        )
         assert (c, c_layout) == (d, d_layout)
-        how, left, right, result = (self.alive[x] for x in (operation, a_layout, b_layout, d_layout))
+        how, left, right, result = (
+            self.alive[x] for x in (operation, a_layout, b_layout, d_layout)
+        )
         scale = {0: ctypes.c_float, 1: ctypes.c_double}.get(how["scale"])
         one, zero = (alpha.value, beta.value) if scale else (alpha[0] + alpha[1], beta[0] + beta[1])
         assert (one, zero) == (1, 0) and left[5] == right[5] == result[5]
@@ -122,23 +165,40 @@ class FakeLibraries(FakeCudnn):
                     dtype = np.dtype(TYPES[layout["kind"]])
                     at = address + number * layout[6] * dtype.itemsize
                     m = self.matrix(at, dtype, layout["rows"], layout["columns"], layout["leading"])
-                    wide = m.astype({"c": np.complex128, "f": np.float64, "V": np.float64}[dtype.kind])
+                    wide = m.astype(
+                        {"c": np.complex128, "f": np.float64, "V": np.float64}[dtype.kind]
+                    )
                     parts.append(wide.T if transposed else wide)
                 value = parts[0] @ parts[1]
                 kind = np.dtype(TYPES[result["kind"]])
                 if how[7] & 4:
                     assert how[26] == result["kind"]
-                    value = value + self.matrix(how[8], kind, result["rows"], 1, result["rows"]).astype(np.float64)
+                    value = value + self.matrix(
+                        how[8], kind, result["rows"], 1, result["rows"]
+                    ).astype(np.float64)
                 if how[7] & 2:
                     value = np.maximum(value, 0)
                 if how[7] & 32:
-                    value = 0.5 * value * (1 + np.tanh(np.sqrt(2 / np.pi) * (value + 0.044715 * value**3)))
+                    value = (
+                        0.5
+                        * value
+                        * (1 + np.tanh(np.sqrt(2 / np.pi) * (value + 0.044715 * value**3)))
+                    )
                 at = d + number * result[6] * kind.itemsize
-                self.matrix(at, kind, result["rows"], result["columns"], result["leading"])[:] = value.astype(kind)
-                self.written(at, kind.itemsize * ((result["columns"] - 1) * result["leading"] + result["rows"]))
+                self.matrix(at, kind, result["rows"], result["columns"], result["leading"])[:] = (
+                    value.astype(kind)
+                )
+                self.written(
+                    at,
+                    kind.itemsize * ((result["columns"] - 1) * result["leading"] + result["rows"]),
+                )
 
         sizes = [
-            (address, np.dtype(TYPES[x["kind"]]).itemsize * ((x[5] - 1) * x[6] + (x["columns"] - 1) * x["leading"] + x["rows"]))
+            (
+                address,
+                np.dtype(TYPES[x["kind"]]).itemsize
+                * ((x[5] - 1) * x[6] + (x["columns"] - 1) * x["leading"] + x["rows"]),
+            )
             for address, x in ((a, left), (b, right), (d, result))
         ]
         self.driver._do(stream, multiply, "cublasLtMatmul", sizes[:2], [sizes[2], (space, size)])
@@ -164,16 +224,23 @@ class FakeLibraries(FakeCudnn):
         order = m if side == 0 else n
 
         def solve():
-            matrix, target = self.matrix(a, dtype, order, order, lda), self.matrix(b, dtype, m, n, ldb)
+            matrix, target = (
+                self.matrix(a, dtype, order, order, lda),
+                self.matrix(b, dtype, m, n, ldb),
+            )
             full = np.tril(matrix) if uplo == 0 else np.triu(matrix)
             if unit:
                 np.fill_diagonal(full, 1)
             full = [full, full.T, full.conj().T][operation]
             # Side right: x op(A) = B, so op(A)^T x^T = B^T.
-            target[:] = np.linalg.solve(full, target) if side == 0 else np.linalg.solve(full.T, target.T).T
+            target[:] = (
+                np.linalg.solve(full, target) if side == 0 else np.linalg.solve(full.T, target.T).T
+            )
 
         size = np.dtype(dtype).itemsize
-        self.driver._do(self.streams[handle], solve, "trsm", [(a, order * lda * size)], [(b, n * ldb * size)])
+        self.driver._do(
+            self.streams[handle], solve, "trsm", [(a, order * lda * size)], [(b, n * ldb * size)]
+        )
 
     def _potrf_bufferSize(self, letter, handle, uplo, n, a, lda, elements):
         assert self.alive[handle] == "solver"
@@ -185,11 +252,17 @@ class FakeLibraries(FakeCudnn):
 
         def factor():
             matrix = self.matrix(a, dtype, n, n, lda)
-            full = np.tril(matrix) + np.tril(matrix, -1).conj().T if uplo == 0 else np.triu(matrix) + np.triu(matrix, 1).conj().T
+            full = (
+                np.tril(matrix) + np.tril(matrix, -1).conj().T
+                if uplo == 0
+                else np.triu(matrix) + np.triu(matrix, 1).conj().T
+            )
             failed = 0
             try:
                 lower = np.linalg.cholesky(full.astype(np.complex128))
-                keep = np.tril(np.ones((n, n), bool)) if uplo == 0 else np.triu(np.ones((n, n), bool))
+                keep = (
+                    np.tril(np.ones((n, n), bool)) if uplo == 0 else np.triu(np.ones((n, n), bool))
+                )
                 value = lower if uplo == 0 else lower.conj().T
                 value = value if letter in "CZ" else value.real
                 matrix[keep] = value.astype(dtype)[keep]
@@ -198,7 +271,13 @@ class FakeLibraries(FakeCudnn):
             self.driver.memory.write(status, np.array([failed], np.int32).view(np.uint8))
 
         size = np.dtype(dtype).itemsize
-        self.driver._do(self.streams[handle], factor, "potrf", [], [(a, n * n * size), (space, elements * size), (status, 4)])
+        self.driver._do(
+            self.streams[handle],
+            factor,
+            "potrf",
+            [],
+            [(a, n * n * size), (space, elements * size), (status, 4)],
+        )
 
     def _scal(self, letter, handle, n, factor, x, step):
         assert self.alive[handle] == "blas" and step == 1
@@ -208,7 +287,9 @@ class FakeLibraries(FakeCudnn):
             values = self.matrix(x, dtype, n, 1, n)
             values[:] = values * factor.value
 
-        self.driver._do(self.streams[handle], scale, "scal", [], [(x, n * np.dtype(dtype).itemsize)])
+        self.driver._do(
+            self.streams[handle], scale, "scal", [], [(x, n * np.dtype(dtype).itemsize)]
+        )
 
     # -- cuFFT
     def _cufftCreate(self, target):
@@ -220,9 +301,29 @@ class FakeLibraries(FakeCudnn):
         assert stream in self.driver.streams
         self.alive[plan]["stream"] = stream
 
-    def _cufftMakePlanMany(self, plan, rank, n, before, step_in, distance_in, after, step_out, distance_out, kind, batch, work):
+    def _cufftMakePlanMany(
+        self,
+        plan,
+        rank,
+        n,
+        before,
+        step_in,
+        distance_in,
+        after,
+        step_out,
+        distance_out,
+        kind,
+        batch,
+        work,
+    ):
         assert len(n) == len(before) == len(after) == rank and step_in == step_out == 1
-        self.alive[plan] |= {"n": list(n), "in": distance_in, "out": distance_out, "kind": kind, "batch": batch}
+        self.alive[plan] |= {
+            "n": list(n),
+            "in": distance_in,
+            "out": distance_out,
+            "kind": kind,
+            "batch": batch,
+        }
         assert distance_in == np.prod(list(before)) and distance_out == np.prod(list(after))
 
     def _exec(self, kinds, plan, source, target, direction=-1):
@@ -231,7 +332,9 @@ class FakeLibraries(FakeCudnn):
         assert p["kind"] == number
         axes = tuple(range(1, len(p["n"]) + 1))
         halved = [*p["n"][:-1], p["n"][-1] // 2 + 1]
-        sizes = [p[k] * p["batch"] * np.dtype(d).itemsize for k, d in (("in", before), ("out", after))]
+        sizes = [
+            p[k] * p["batch"] * np.dtype(d).itemsize for k, d in (("in", before), ("out", after))
+        ]
 
         def transform():
             shape = [p["batch"], *(halved if number in (0x2C, 0x6C) else p["n"])]
@@ -242,8 +345,14 @@ class FakeLibraries(FakeCudnn):
                 y = np.fft.irfftn(x, p["n"], axes) * np.prod(p["n"])
                 self.driver.memory.write(source, np.full(sizes[0], 255, np.uint8))  # as cuFFT may
             else:
-                y = np.fft.fftn(x, axes=axes) if direction == -1 else np.fft.ifftn(x, axes=axes) * np.prod(p["n"])
-            self.driver.memory.write(target, np.ascontiguousarray(y.astype(after)).reshape(-1).view(np.uint8))
+                y = (
+                    np.fft.fftn(x, axes=axes)
+                    if direction == -1
+                    else np.fft.ifftn(x, axes=axes) * np.prod(p["n"])
+                )
+            self.driver.memory.write(
+                target, np.ascontiguousarray(y.astype(after)).reshape(-1).view(np.uint8)
+            )
 
         self.driver._do(p["stream"], transform, "fft", [(source, sizes[0])], [(target, sizes[1])])
 
@@ -254,7 +363,9 @@ def _bound(method, first):
 
 for _letter in LETTERS:
     setattr(FakeLibraries, f"_cublas{_letter}trsm_v2", _bound("_trsm", _letter))
-    setattr(FakeLibraries, f"_cusolverDn{_letter}potrf_bufferSize", _bound("_potrf_bufferSize", _letter))
+    setattr(
+        FakeLibraries, f"_cusolverDn{_letter}potrf_bufferSize", _bound("_potrf_bufferSize", _letter)
+    )
     setattr(FakeLibraries, f"_cusolverDn{_letter}potrf", _bound("_potrf", _letter))
 for _name, _letter in (("Sscal", "S"), ("Dscal", "D"), ("Csscal", "C"), ("Zdscal", "Z")):
     setattr(FakeLibraries, f"_cublas{_name}_v2", _bound("_scal", _letter))

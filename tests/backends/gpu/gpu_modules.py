@@ -98,5 +98,7 @@ ENTRY main {
 def compiled(text, architecture="sm_90", passes="default", math="xla"):
     """The result of compiling a module for a GPU (shared between tests: nothing in it may be changed)."""
     compiler = GpuCompiler()
-    options = CompileOptions(passes=passes, backend_options={"architecture": architecture, "math": math})
+    options = CompileOptions(
+        passes=passes, backend_options={"architecture": architecture, "math": math}
+    )
     return compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options)

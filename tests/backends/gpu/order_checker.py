@@ -26,7 +26,9 @@ class OrderChecker:
         self.readers: dict[int, np.ndarray] = {}  # stream -> count of its last read, by byte
         self.names: dict[tuple[int, int], str] = {}
 
-    def queue(self, stream: int, name: str, reads: list[tuple[int, int]], writes: list[tuple[int, int]]) -> None:
+    def queue(
+        self, stream: int, name: str, reads: list[tuple[int, int]], writes: list[tuple[int, int]]
+    ) -> None:
         """Work with the (address, size) that it reads and writes."""
         clock = self.clocks[stream]
         _join(clock, self.host)
@@ -75,14 +77,18 @@ class OrderChecker:
             if stream:
                 last = int(self.writer[1, here][self.writer[0, here] == stream].max())
                 if clock.get(int(stream), 0) < last:
-                    raise OrderError(f"{name} does not wait for {self.names[int(stream), last]}, which writes what it uses")
+                    raise OrderError(
+                        f"{name} does not wait for {self.names[int(stream), last]}, which writes what it uses"
+                    )
 
     def _after_readers(self, clock: dict[int, int], name: str, address: int, size: int) -> None:
         here = self._here(address, size)
         for stream, counts in self.readers.items():
             last = int(counts[here].max(initial=0))
             if clock.get(stream, 0) < last:
-                raise OrderError(f"{name} does not wait for {self.names[stream, last]}, which reads what it overwrites")
+                raise OrderError(
+                    f"{name} does not wait for {self.names[stream, last]}, which reads what it overwrites"
+                )
 
 
 def _join(clock: dict[int, int], other: dict[int, int]) -> None:

@@ -50,7 +50,9 @@ def workloads() -> Iterator[tuple[str, str]]:
 @pytest.mark.timeout(1200)
 @pytest.mark.skipif(find_ptxas() is None, reason=str(why_no_ptxas()))
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_90a", "sm_100", "sm_120"])
-@pytest.mark.parametrize(("corpus", "least"), [(conformance, 1800), (exec_cases, 1000), (workloads, 200)])
+@pytest.mark.parametrize(
+    ("corpus", "least"), [(conformance, 1800), (exec_cases, 1000), (workloads, 200)]
+)
 def test_every_module_assembles(corpus, least, architecture):
     if not SHARED.is_dir():
         pytest.skip(f"the corpora are not at {SHARED}")

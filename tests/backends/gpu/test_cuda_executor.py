@@ -22,8 +22,16 @@ from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.ptx_assembler import AssembledPtx
 from xla_explorer.backends.gpu.runtime import code_loading, cuda_executor
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError, find_driver
-from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor, OutOfDeviceMemoryError, nearest_architecture
-from xla_explorer.backends.gpu.runtime.device_array import _DLManagedTensor, address_of, foreign_array
+from xla_explorer.backends.gpu.runtime.cuda_executor import (
+    CudaExecutor,
+    OutOfDeviceMemoryError,
+    nearest_architecture,
+)
+from xla_explorer.backends.gpu.runtime.device_array import (
+    _DLManagedTensor,
+    address_of,
+    foreign_array,
+)
 from xla_explorer.backends.gpu.runtime.thunk_runner import GraphRefusedWarning
 from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, StreamExecutor
 from xla_explorer.explorer.sessions.arguments import Signature
@@ -51,24 +59,43 @@ def executor(driver):
 def on(executor, text, **options):
     result = compiled(text)
     return GpuExecutable(
-        result.trace.module, result.buffers, result.program, result.stages["ptx"], "sm_90", executor, **options
+        result.trace.module,
+        result.buffers,
+        result.program,
+        result.stages["ptx"],
+        "sm_90",
+        executor,
+        **options,
     )
 
 
 def test_facts(executor):
     assert isinstance(executor, StreamExecutor)
-    assert executor.facts[:5] == ("NVIDIA FAKE", "sm_90a", 132, 1 << 37, 13000) and not executor.facts.emulated
-    assert executor.facts[5:] == (1.98, pytest.approx(4917, abs=1), 0), "what the driver does not say is 0"
+    assert (
+        executor.facts[:5] == ("NVIDIA FAKE", "sm_90a", 132, 1 << 37, 13000)
+        and not executor.facts.emulated
+    )
+    assert executor.facts[5:] == (1.98, pytest.approx(4917, abs=1), 0), (
+        "what the driver does not say is 0"
+    )
     assert nearest_architecture(90) == "sm_90a", "its own instructions"
-    assert nearest_architecture(87) == "sm_86" and nearest_architecture(103) == "sm_100" and nearest_architecture(120) == "sm_120"
+    assert (
+        nearest_architecture(87) == "sm_86"
+        and nearest_architecture(103) == "sm_100"
+        and nearest_architecture(120) == "sm_120"
+    )
     with pytest.raises(XlaExplorerError, match="too old"):
         nearest_architecture(52)
 
 
-@pytest.mark.parametrize(("architecture", "multiprocessors"), [(None, 66), ("sm_90", 66), ("sm_80", 108)])
+@pytest.mark.parametrize(
+    ("architecture", "multiprocessors"), [(None, 66), ("sm_90", 66), ("sm_80", 108)]
+)
 def test_launches_fit_the_device_at_hand(driver, monkeypatch, architecture, multiprocessors):
     driver.multiprocessors = 66  # another product of the same architecture
-    monkeypatch.setattr(gpu_compiler, "device_executor", lambda requested: (CudaExecutor(driver_of(driver)), None))
+    monkeypatch.setattr(
+        gpu_compiler, "device_executor", lambda requested: (CudaExecutor(driver_of(driver)), None)
+    )
     options = CompileOptions(backend_options={"architecture": architecture} if architecture else {})
     compiler = gpu_compiler.GpuCompiler()
     text = "HloModule m\nENTRY e { x = f32[3000001] parameter(0) ROOT r = f32[3000001] negate(x) }"
@@ -88,7 +115,9 @@ def test_programs_run(executor, driver):
     executor.release_unused()
     assert driver.calls.count("cuMemFree") == allocations
     state = [np.zeros((64, 8), np.float32), np.full(8, 0.5, np.float32), np.int32(60)]
-    for a, b in zip(on(executor, LOOP).execute(state), compiled(LOOP).executable.execute(state), strict=True):
+    for a, b in zip(
+        on(executor, LOOP).execute(state), compiled(LOOP).executable.execute(state), strict=True
+    ):
         np.testing.assert_array_equal(a, b)
 
 
@@ -123,14 +152,21 @@ def test_results_stay_on_the_device(executor, driver):
     (result,) = executable.execute_on_device([x, y])
     np.testing.assert_allclose(np.asarray(result), np.sin(x) + 1, rtol=1e-5, atol=1e-6)
     interface = result.__cuda_array_interface__
-    assert interface["shape"] == (100,) and interface["typestr"] == "<f4" and interface["version"] == 3
+    assert (
+        interface["shape"] == (100,) and interface["typestr"] == "<f4" and interface["version"] == 3
+    )
     assert address_of(result, (100,), np.float32) == interface["data"][0]
-    assert address_of(result, (50, 2), np.float32) is None and address_of(x, (100,), np.float32) is None
+    assert (
+        address_of(result, (50, 2), np.float32) is None
+        and address_of(x, (100,), np.float32) is None
+    )
     # It is an argument without a copy.
     copies = driver.calls.count("cuMemcpyHtoDAsync")
     (again,) = executable.execute_on_device([result, result])
     assert driver.calls.count("cuMemcpyHtoDAsync") == copies
-    np.testing.assert_allclose(np.asarray(again), np.sin(np.asarray(result)) + np.asarray(result), rtol=1e-6)
+    np.testing.assert_allclose(
+        np.asarray(again), np.sin(np.asarray(result)) + np.asarray(result), rtol=1e-6
+    )
     address = result.memory.address
     del result, interface
     assert executor.allocate(400).address == address
@@ -143,26 +179,42 @@ def test_arguments_are_placed_once(executor, driver):
     placed = executable.place([x, y])
     copies = driver.calls.count("cuMemcpyHtoDAsync")
     for _ in range(2):
-        np.testing.assert_allclose(executable.execute(placed)[0], np.sin(x) + y, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            executable.execute(placed)[0], np.sin(x) + y, rtol=1e-5, atol=1e-6
+        )
     assert driver.calls.count("cuMemcpyHtoDAsync") == copies
     (leaf,) = Signature(parse_hlo("ENTRY e { ROOT x = f32[100] parameter(0) }")).leaves(placed[:1])
     assert leaf is placed[0], "a session hands it on as it is"
 
 
 def test_dlpack(executor):
-    (result,) = on(executor, SINE).execute_on_device([np.zeros(100, np.float32), np.ones(100, np.float32)])
+    (result,) = on(executor, SINE).execute_on_device(
+        [np.zeros(100, np.float32), np.ones(100, np.float32)]
+    )
     assert result.__dlpack_device__() == (2, 0)
     capsule = result.__dlpack__(stream=1)
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     managed = _DLManagedTensor.from_address(pointer(capsule, b"dltensor"))
     tensor = managed.tensor
-    assert tensor.data == result.memory.address and tensor.ndim == 1 and tensor.shape[0] == 100 and tensor.strides[0] == 1
-    assert (tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes, tensor.device_type) == (2, 32, 1, 2)
+    assert (
+        tensor.data == result.memory.address
+        and tensor.ndim == 1
+        and tensor.shape[0] == 100
+        and tensor.strides[0] == 1
+    )
+    assert (tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes, tensor.device_type) == (
+        2,
+        32,
+        1,
+        2,
+    )
     kept = sys.getrefcount(result)
     del capsule
     assert sys.getrefcount(result) == kept - 1, "a capsule that nobody read lets go"
-    (here,) = compiled(SINE).executable.execute_on_device([np.zeros(100, np.float32), np.ones(100, np.float32)])
+    (here,) = compiled(SINE).executable.execute_on_device(
+        [np.zeros(100, np.float32), np.ones(100, np.float32)]
+    )
     with pytest.raises(BufferError, match="emulator"):
         here.__dlpack__()
     assert not hasattr(here, "__cuda_array_interface__") and np.asarray(here).sum() == 100
@@ -189,17 +241,34 @@ def test_arrays_come_by_dlpack_without_a_copy(executor, driver):
     given = OnlyDlpack(result)
     copies, kept = driver.calls.count("cuMemcpyHtoDAsync"), sys.getrefcount(result)
     (again,) = executable.execute_on_device([given, given])
-    assert driver.calls.count("cuMemcpyHtoDAsync") == copies and given.streams == [int(executor.stream)] * 2, "its work comes before ours"
-    np.testing.assert_allclose(np.asarray(again), np.sin(np.asarray(result)) + np.asarray(result), rtol=1e-6)
+    assert (
+        driver.calls.count("cuMemcpyHtoDAsync") == copies
+        and given.streams == [int(executor.stream)] * 2
+    ), "its work comes before ours"
+    np.testing.assert_allclose(
+        np.asarray(again), np.sin(np.asarray(result)) + np.asarray(result), rtol=1e-6
+    )
     assert sys.getrefcount(result) == kept, "its owner is told when nobody reads it any more"
-    assert foreign_array(given, (50, 2), np.float32, executor) is None and foreign_array(given, (100,), np.int32, executor) is None
-    assert foreign_array(x, (100,), np.float32, executor) is None and sys.getrefcount(result) == kept
+    assert (
+        foreign_array(given, (50, 2), np.float32, executor) is None
+        and foreign_array(given, (100,), np.int32, executor) is None
+    )
+    assert (
+        foreign_array(x, (100,), np.float32, executor) is None and sys.getrefcount(result) == kept
+    )
 
 
 def test_a_stream_named_by_the_interface_is_waited_for(executor, driver):
-    (result,) = on(executor, SINE).execute_on_device([np.zeros(100, np.float32), np.ones(100, np.float32)])
+    (result,) = on(executor, SINE).execute_on_device(
+        [np.zeros(100, np.float32), np.ones(100, np.float32)]
+    )
 
-    foreign = types.SimpleNamespace(__cuda_array_interface__={**result.__cuda_array_interface__, "stream": executor.side_stream(7)})
+    foreign = types.SimpleNamespace(
+        __cuda_array_interface__={
+            **result.__cuda_array_interface__,
+            "stream": executor.side_stream(7),
+        }
+    )
     waits = driver.calls.count("cuStreamSynchronize")
     assert foreign_array(foreign, (100,), np.float32, executor)[0] == result.memory.address
     assert driver.calls.count("cuStreamSynchronize") == waits + 1
@@ -210,17 +279,27 @@ def test_an_argument_that_is_not_aligned_is_copied(executor, driver):
     memory = executor.allocate(416)
     executor.write(memory.address, np.arange(104, dtype=np.float32))
 
-    interface = {"shape": (100,), "typestr": "<f4", "data": (memory.address + 4, False), "version": 3}
+    interface = {
+        "shape": (100,),
+        "typestr": "<f4",
+        "data": (memory.address + 4, False),
+        "version": 3,
+    }
     part = types.SimpleNamespace(__cuda_array_interface__=interface)
     copies = driver.calls.count("cuMemcpyDtoDAsync")
     (got,) = on(executor, SINE).execute([part, np.zeros(100, np.float32)])
-    np.testing.assert_allclose(got, np.sin(np.arange(1, 101, dtype=np.float32)), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        got, np.sin(np.arange(1, 101, dtype=np.float32)), rtol=1e-4, atol=1e-5
+    )
     assert driver.calls.count("cuMemcpyDtoDAsync") == copies + 1
 
 
 def test_every_way_to_code_that_failed_is_told(executor, driver):
     driver.fail["cuModuleLoadDataEx"] = CUresult.CUDA_ERROR_INVALID_PTX
-    with pytest.raises(GpuExecutionError, match=r"ptxas: is not installed; nvjitlink: .*; driver: .*INVALID_PTX: what .* means: planted") as caught:
+    with pytest.raises(
+        GpuExecutionError,
+        match=r"ptxas: is not installed; nvjitlink: .*; driver: .*INVALID_PTX: what .* means: planted",
+    ) as caught:
         on(executor, SINE).execute([np.zeros(100, np.float32)] * 2)
     assert "newer ptxas" in caught.value.hint
 
@@ -237,25 +316,42 @@ ENTRY e { a = bf16[128,128] parameter(0) b = bf16[128,128] parameter(1)
 
 
 def test_kernels_with_tensor_maps(driver, monkeypatch):
-    monkeypatch.setattr(warpgroup_dot, "plan_dot", lambda i, architecture: refuse("not-now", "the other kernel is wanted"))
+    monkeypatch.setattr(
+        warpgroup_dot,
+        "plan_dot",
+        lambda i, architecture: refuse("not-now", "the other kernel is wanted"),
+    )
     result = compiled.__wrapped__(WARPGROUP, "sm_90a")
     (kernel,) = result.program.kernels
     assert kernel.emitter == "warpgroup-dot" and len(kernel.tensor_maps) == 2
     executor = CudaExecutor(driver_of(driver))
-    executable = GpuExecutable(result.trace.module, result.buffers, result.program, result.stages["ptx"], "sm_90a", executor)
+    executable = GpuExecutable(
+        result.trace.module,
+        result.buffers,
+        result.program,
+        result.stages["ptx"],
+        "sm_90a",
+        executor,
+    )
     rng = np.random.default_rng(3)
     a, b = (rng.standard_normal((128, 128)).astype(ml_dtypes.bfloat16) for _ in range(2))
     for _ in range(2):
         (got,) = executable.execute([a, b])
-        np.testing.assert_allclose(got.astype(np.float32), a.astype(np.float32) @ b.astype(np.float32), rtol=2e-2, atol=0.2)
+        np.testing.assert_allclose(
+            got.astype(np.float32), a.astype(np.float32) @ b.astype(np.float32), rtol=2e-2, atol=0.2
+        )
     assert driver.calls.count("cuTensorMapEncodeTiled") == 2, "one for each array, made once"
-    assert driver.calls.count("cuFuncSetAttribute") == 1, "more shared memory than 48 KiB is asked for once"
+    assert driver.calls.count("cuFuncSetAttribute") == 1, (
+        "more shared memory than 48 KiB is asked for once"
+    )
 
 
 def test_errors_name_the_kernel(driver):
     x = np.ones(100, np.float32)
     driver.fail["cuStreamSynchronize"] = CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
-    with pytest.raises(GpuExecutionError, match=r"ILLEGAL_ADDRESS: what .* means; at or before kernel \w+ of %\w+") as caught:
+    with pytest.raises(
+        GpuExecutionError, match=r"ILLEGAL_ADDRESS: what .* means; at or before kernel \w+ of %\w+"
+    ) as caught:
         on(CudaExecutor(driver_of(driver)), SINE).execute([x, x])
     assert "start the process again" in caught.value.hint and caught.value.fatal
     driver.fail["cuStreamSynchronize"] = CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
@@ -278,7 +374,9 @@ def test_after_a_lost_context_every_call_says_what_lost_it(executor, driver):
         executable.execute([x, x])
     calls = len(driver.calls)
     other = on(executor, WRITES_ITS_ARGUMENT)
-    with pytest.raises(GpuExecutionError, match=r"lost before this, in cuStreamSynchronize: .* kernel \w+ of %\w+") as caught:
+    with pytest.raises(
+        GpuExecutionError, match=r"lost before this, in cuStreamSynchronize: .* kernel \w+ of %\w+"
+    ) as caught:
         other.execute([x, x])
     assert caught.value.fatal
     executable.release()
@@ -297,7 +395,9 @@ def test_out_of_memory(executor, driver):
     driver.cuMemAlloc_answers = None
     failing = lambda size: (CUresult.CUDA_ERROR_OUT_OF_MEMORY, None)  # noqa: E731
     driver.cuMemAlloc = failing
-    with pytest.raises(OutOfDeviceMemoryError, match=r"9,999 bytes left: 137,\d+,\d+,\d+ of its 137,438,953,472") as caught:
+    with pytest.raises(
+        OutOfDeviceMemoryError, match=r"9,999 bytes left: 137,\d+,\d+,\d+ of its 137,438,953,472"
+    ) as caught:
         executor.allocate(9999)
     assert isinstance(caught.value, MemoryError)
 
@@ -311,10 +411,15 @@ def test_a_program_that_does_not_fit_says_what_it_needs(executor, driver):
 
     driver.cuMemAlloc = limited
     x = np.ones(100, np.float32)
-    with pytest.raises(OutOfDeviceMemoryError, match=r"the device has no 400 bytes left: .*; the program needs 1,200 bytes, 400 for") as caught:
+    with pytest.raises(
+        OutOfDeviceMemoryError,
+        match=r"the device has no 400 bytes left: .*; the program needs 1,200 bytes, 400 for",
+    ) as caught:
         on(executor, SINE).execute([x, x])
     assert "cuLaunchKernel" not in driver.calls and "smaller shapes" in caught.value.hint
-    assert driver.calls.count("cuMemFree") == 2 or sum(map(len, executor._free.values())) == 2, "what it had is given back"
+    assert driver.calls.count("cuMemFree") == 2 or sum(map(len, executor._free.values())) == 2, (
+        "what it had is given back"
+    )
 
 
 def test_a_launch_of_no_blocks_is_nothing(executor, driver):
@@ -345,7 +450,9 @@ def test_what_cannot_be_recorded_runs_as_ever(executor, driver):
     executable = on(executor, SINE)
     executable.execute([x, x])
     driver.fail["cuStreamEndCapture"] = CUresult.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
-    with pytest.warns(GraphRefusedWarning, match="s runs without a CUDA graph: .*STREAM_CAPTURE_INVALIDATED"):
+    with pytest.warns(
+        GraphRefusedWarning, match="s runs without a CUDA graph: .*STREAM_CAPTURE_INVALIDATED"
+    ):
         executable.execute([x, x])
     np.testing.assert_allclose(executable.execute([x, x])[0], np.sin(x) + x, rtol=1e-5)
     assert "cuGraphLaunch" not in driver.calls
@@ -357,12 +464,21 @@ def test_recording_ends_when_the_work_fails(executor, driver):
 
     with pytest.raises(KeyError, match="planted"):
         executor.graphs.record(work)
-    assert driver.recording is None and driver.calls[-2:] == ["cuStreamEndCapture", "cuGraphDestroy"] and gc.isenabled()
+    assert (
+        driver.recording is None
+        and driver.calls[-2:] == ["cuStreamEndCapture", "cuGraphDestroy"]
+        and gc.isenabled()
+    )
 
 
 def test_another_thread_waits_while_a_graph_is_recorded(executor, driver):
     memory, order = executor.allocate(512), []
-    other = threading.Thread(target=lambda: (executor.copy_on_device(memory.address, memory.address, 256), order.append("copied")))
+    other = threading.Thread(
+        target=lambda: (
+            executor.copy_on_device(memory.address, memory.address, 256),
+            order.append("copied"),
+        )
+    )
 
     def work():
         other.start()
@@ -383,7 +499,11 @@ def test_missing_functions(executor):
 def bindings(monkeypatch, driver):
     package, module = types.ModuleType("cuda"), types.ModuleType("cuda.bindings")
     package.bindings, module.driver = module, driver
-    for name, value in (("cuda", package), ("cuda.bindings", module), ("cuda.bindings.driver", driver)):
+    for name, value in (
+        ("cuda", package),
+        ("cuda.bindings", module),
+        ("cuda.bindings.driver", driver),
+    ):
         monkeypatch.setitem(sys.modules, name, value)
 
 
@@ -403,7 +523,9 @@ def test_finding_the_driver(monkeypatch):
 
 def test_the_fake_has_the_functions_of_the_real_one():
     real = pytest.importorskip("cuda.bindings.driver")
-    names = [name for name in vars(FakeDriver) if name.startswith("cu") and not name.startswith("cuuint")]
+    names = [
+        name for name in vars(FakeDriver) if name.startswith("cu") and not name.startswith("cuuint")
+    ]
     assert len(names) > 35
     for name in names:
         theirs = getattr(real, name).__doc__.split("\n", 1)[0]
@@ -414,7 +536,9 @@ def test_the_fake_has_the_functions_of_the_real_one():
     assert len(groups) > 8
     for group in groups:
         for name, number in vars(getattr(FakeDriver, group)).items():
-            assert not isinstance(number, int) or int(getattr(getattr(real, group), name)) == number, name
+            assert (
+                not isinstance(number, int) or int(getattr(getattr(real, group), name)) == number
+            ), name
     for status in CUresult:
         assert int(getattr(real.CUresult, status.name)) == status
 
@@ -429,7 +553,9 @@ def _parameters(text):
 
 def test_softmax_on_the_fake(executor):
     x = np.random.default_rng(2).standard_normal((512, 1000)).astype(np.float32)
-    np.testing.assert_array_equal(on(executor, SOFTMAX).execute([x])[0], compiled(SOFTMAX).executable.execute([x])[0])
+    np.testing.assert_array_equal(
+        on(executor, SOFTMAX).execute([x])[0], compiled(SOFTMAX).executable.execute([x])[0]
+    )
 
 
 WRITES_ITS_ARGUMENT = """HloModule d, input_output_alias={ {}: (0, {}, may-alias) }
@@ -444,11 +570,15 @@ def test_from_the_second_call_on_it_is_a_graph(executor, driver, text):
         x = np.full(100, call, np.float32)
         want = (np.sin(x) if text is SINE else x) + y
         np.testing.assert_allclose(executable.execute([x, y])[0], want, rtol=1e-5, atol=1e-6)
-        assert driver.calls.count("cuGraphLaunch") == call and driver.calls.count("cuStreamBeginCapture") == min(call, 1)
+        assert driver.calls.count("cuGraphLaunch") == call and driver.calls.count(
+            "cuStreamBeginCapture"
+        ) == min(call, 1)
     kernels = driver.calls.count("cuLaunchKernel")
     placed = executable.place([x, y])[0]
     executable.execute([placed, y])
-    assert driver.calls.count("cuLaunchKernel") > kernels, "what lies on the device is read where it lies"
+    assert driver.calls.count("cuLaunchKernel") > kernels, (
+        "what lies on the device is read where it lies"
+    )
     assert len(driver.graphs) == 1
     executable.release()
     assert driver.graphs == []

@@ -119,7 +119,9 @@ def driver(monkeypatch):
 @cache
 def in_launches(text, passes="default"):
     """Compiled with each kernel of a loop launched on its own, as if it were more than a block."""
-    with mock.patch.object(gpu_program, "block_loop", lambda loop: refuse("not-one-block", "planted")):
+    with mock.patch.object(
+        gpu_program, "block_loop", lambda loop: refuse("not-one-block", "planted")
+    ):
         compiler = GpuCompiler()
         options = CompileOptions(passes=passes, backend_options={"architecture": "sm_90"})
         return compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options)
@@ -141,7 +143,11 @@ def replayed(driver, text, arguments, passes="default", compilation=in_launches)
 def launched(executor, monkeypatch):
     names = []
     launch = executor.launch_kernel
-    monkeypatch.setattr(executor, "launch_kernel", lambda loaded, name, *rest: (names.append(name), launch(loaded, name, *rest)))
+    monkeypatch.setattr(
+        executor,
+        "launch_kernel",
+        lambda loaded, name, *rest: (names.append(name), launch(loaded, name, *rest)),
+    )
     return names
 
 
@@ -150,7 +156,11 @@ def test_nobody_asks_a_loop_whose_trips_are_known(monkeypatch):
     executor = EmulatedExecutor()
     names, reads = launched(executor, monkeypatch), []
     read = executor.read
-    monkeypatch.setattr(executor, "read", lambda address, target, stream=None: (reads.append(address), read(address, target)))
+    monkeypatch.setattr(
+        executor,
+        "read",
+        lambda address, target, stream=None: (reads.append(address), read(address, target)),
+    )
     p, q = on(executor, NINE).execute([a, b])
     np.testing.assert_array_equal(p, b)
     np.testing.assert_array_equal(q, -a)
@@ -160,7 +170,9 @@ def test_nobody_asks_a_loop_whose_trips_are_known(monkeypatch):
 def test_the_condition_of_an_unknown_count_is_asked(monkeypatch):
     executor = EmulatedExecutor()
     names = launched(executor, monkeypatch)
-    on(executor, LOOP).execute([np.zeros((64, 8), np.float32), np.ones(8, np.float32), np.int32(60)])
+    on(executor, LOOP).execute(
+        [np.zeros((64, 8), np.float32), np.ones(8, np.float32), np.int32(60)]
+    )
     assert sum("compare" in name for name in names) == 5
 
 
@@ -183,7 +195,9 @@ def test_the_device_decides_how_long_a_loop_runs(driver, start):
     for found in replayed(driver, LOOP, [table, row, np.int32(start)]):
         for x, y in zip(found, want, strict=True):
             np.testing.assert_array_equal(x, y)
-    assert driver.calls.count("cuMemcpyDtoHAsync") == 3 * 3 + max(65 - start, 1), "only the first call reads the predicate"
+    assert driver.calls.count("cuMemcpyDtoHAsync") == 3 * 3 + max(65 - start, 1), (
+        "only the first call reads the predicate"
+    )
 
 
 @pytest.mark.parametrize("count", [0, 1, 6])
@@ -283,7 +297,10 @@ ENTRY main {
   ROOT r = (KIND, KIND) tuple(p, q)
 }
 """
-KNOWN = ("n = s32[] get-tuple-element(s), index=3\n  ROOT more = pred[] compare(i, LIMIT)", "n = s32[] constant(11)\n  ROOT more = pred[] compare(i, LIMIT)")
+KNOWN = (
+    "n = s32[] get-tuple-element(s), index=3\n  ROOT more = pred[] compare(i, LIMIT)",
+    "n = s32[] constant(11)\n  ROOT more = pred[] compare(i, LIMIT)",
+)
 
 
 @pytest.mark.parametrize("known", [False, True])
@@ -291,7 +308,10 @@ KNOWN = ("n = s32[] get-tuple-element(s), index=3\n  ROOT more = pred[] compare(
 def test_a_loop_of_one_block_is_one_kernel(driver, kind, known):
     text = FIBONACCI.replace(*KNOWN) if known else FIBONACCI
     text = text.replace("LIMIT", "n").replace("KIND", kind)
-    dtype, shape = (np.int8 if "s8" in kind else np.float32), tuple([int(n) for n in kind[kind.index("[") + 1 : -1].split(",") if n])
+    dtype, shape = (
+        (np.int8 if "s8" in kind else np.float32),
+        tuple([int(n) for n in kind[kind.index("[") + 1 : -1].split(",") if n]),
+    )
     x, y = np.ones(shape, dtype), np.full(shape, 2, dtype)
     for count in (11,) if known else (0, 1, 12):
         p, q = x, y
@@ -304,7 +324,9 @@ def test_a_loop_of_one_block_is_one_kernel(driver, kind, known):
             got = executable.execute([np.int32(count), x, y])
             np.testing.assert_array_equal(got[0], p)
             np.testing.assert_array_equal(got[1], q)
-            assert driver.calls.count("cuLaunchKernel") - launches <= (1 if call == 0 else 4), "the loop, then a rehearsal of each kernel"
+            assert driver.calls.count("cuLaunchKernel") - launches <= (1 if call == 0 else 4), (
+                "the loop, then a rehearsal of each kernel"
+            )
         assert "cuGraphAddNode" not in driver.calls
 
 
@@ -312,17 +334,32 @@ def test_why_a_loop_is_no_kernel_is_told():
     options = {"architecture": "sm_90", "device": "emulator"}
 
     def decided(text, **more):
-        compiler, chosen = GpuCompiler(), CompileOptions(journal="decisions", backend_options=options, **more)
+        compiler, chosen = (
+            GpuCompiler(),
+            CompileOptions(journal="decisions", backend_options=options, **more),
+        )
         trace = compiler.run_hlo_passes(parse_hlo(text), chosen)
         program = compiler.run_backend(trace, chosen).program
         (loop,) = [thunk for thunk in program.walk() if thunk.kind == "while"]
-        (event,) = [e for e in trace.journal.events if e.by == "launch" and loop.instruction.id in e.subjects]
+        (event,) = [
+            e
+            for e in trace.journal.events
+            if e.by == "launch" and loop.instruction.id in e.subjects
+        ]
         return event, loop.kernel
 
     event, kernel = decided(LOOP)
-    assert event.verdict == "accepted" and event.facts["emitter"] == kernel.emitter == "block-loop" and kernel.launch.blocks == 1
+    assert (
+        event.verdict == "accepted"
+        and event.facts["emitter"] == kernel.emitter == "block-loop"
+        and kernel.launch.blocks == 1
+    )
     for text, control, code in (
-        (LOOP.replace("64,8", "64,800").replace("[8]", "[800]").replace("1,8]", "1,800]"), PassControl(), "not-one-block"),
+        (
+            LOOP.replace("64,8", "64,800").replace("[8]", "[800]").replace("1,8]", "1,800]"),
+            PassControl(),
+            "not-one-block",
+        ),
         (LOOP, PassControl(forbid={"launch": [("w", "block-loop")]}), "forbidden-by-user"),
     ):
         event, kernel = decided(text, control=control)
@@ -331,17 +368,27 @@ def test_why_a_loop_is_no_kernel_is_told():
 
 def test_what_the_condition_alone_wants_is_left_out_where_nobody_asks_it():
     """A row is doubled where it is, ten times, and nothing counts; or put where the number of the trip says."""
-    for place, counts in (("place = s32[] add(zero, zero)", False), ("place = s32[] add(i, i)", True)):
+    for place, counts in (
+        ("place = s32[] add(zero, zero)", False),
+        ("place = s32[] add(i, i)", True),
+    ):
         text = ADDS.replace("PLACE", place)
         module = parse_hlo(text)
         (loop,) = [t for t in in_launches(text).program.walk() if t.kind == "while"]
         assert loop.trips in (5, 10) and loop.bodies[1]
-        assert any("s32[]" in t.instruction.shape.text_without_layout for t in loop.bodies[1]) == counts
+        assert (
+            any("s32[]" in t.instruction.shape.text_without_layout for t in loop.bodies[1])
+            == counts
+        )
         x = np.arange(600, dtype=np.float32)
-        np.testing.assert_array_equal(on(EmulatedExecutor(), text).execute([x])[0], evaluate(module, x))
+        np.testing.assert_array_equal(
+            on(EmulatedExecutor(), text).execute([x])[0], evaluate(module, x)
+        )
 
 
-@pytest.mark.parametrize(("noticed", "trips"), [("", 5), (", custom_call_has_side_effect=true", None)])
+@pytest.mark.parametrize(
+    ("noticed", "trips"), [("", 5), (", custom_call_has_side_effect=true", None)]
+)
 def test_a_condition_that_somebody_notices_is_asked(noticed, trips):
     """A custom call says by an attribute whether leaving it out would be seen; also in what the condition calls."""
     module = parse_hlo(f"""HloModule m

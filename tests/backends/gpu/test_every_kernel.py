@@ -16,7 +16,9 @@ from xla_explorer.compiler.target import Kind
 from xla_explorer.hlo.text.parser import parse_hlo
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-NO_CODE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "while", "conditional", "call"})
+NO_CODE = frozenset(
+    {"parameter", "constant", "tuple", "get-tuple-element", "while", "conditional", "call"}
+)
 
 
 def every_kernel(architecture):
@@ -27,7 +29,13 @@ def every_kernel(architecture):
             if i.opcode.name not in NO_CODE and kernel_is_emitted(i, Kind.GPU) is None:
                 emitted = write_gpu_kernels(i, gpu_architecture(architecture))
                 for one in emitted.kernels:
-                    module.add(f"{path.stem}_{i.name}", i.id, one.kernel, emitted=one, emitter=emitted.emitter)
+                    module.add(
+                        f"{path.stem}_{i.name}",
+                        i.id,
+                        one.kernel,
+                        emitted=one,
+                        emitter=emitted.emitter,
+                    )
     return module
 
 
@@ -39,7 +47,9 @@ def test_all_golden_kernels(architecture):
     assert len(module.kernels) > 90
     lines, origins = module.write()
     assert len(lines) == len(origins)
-    text = emit_assembly("\n".join(lines) + "\n", gpu_architecture(architecture).target, PTX_OPTIMIZATION)
+    text = emit_assembly(
+        "\n".join(lines) + "\n", gpu_architecture(architecture).target, PTX_OPTIMIZATION
+    )
     assert re.findall(r"\.visible \.entry (\w+)\(", text) == [k.name for k in module.kernels]
     assert not re.search(r"\.extern|call\.uni", text)
     if find_ptxas() is None:

@@ -9,7 +9,11 @@ import pytest
 
 from tests.backends.gpu.gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, TWO_REPLICAS, compiled
 from xla_explorer.backends.gpu import gpu_stages, platform
-from xla_explorer.backends.gpu.architecture import ARCHITECTURES, UnknownArchitectureError, gpu_architecture
+from xla_explorer.backends.gpu.architecture import (
+    ARCHITECTURES,
+    UnknownArchitectureError,
+    gpu_architecture,
+)
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.gpu.kernel_module import kernel_groups
@@ -29,8 +33,18 @@ def test_platform_needs_no_llvm():
 
 def test_stages_in_order():
     result = compiled(SOFTMAX)
-    names = [name for name in result.stages if name != "sass"]  # where NVIDIA's disassembler is installed
-    assert names == ["hlo", "hlo-optimized", "buffers", "llvm-ir", "llvm-ir-optimized", "ptx", "launches"]
+    names = [
+        name for name in result.stages if name != "sass"
+    ]  # where NVIDIA's disassembler is installed
+    assert names == [
+        "hlo",
+        "hlo-optimized",
+        "buffers",
+        "llvm-ir",
+        "llvm-ir-optimized",
+        "ptx",
+        "launches",
+    ]
     assert result.executable is not None and result.why_not is None
     for stage in result.stages.values():
         assert stage.is_text and stage.text
@@ -61,7 +75,9 @@ def test_every_launch_limit_is_in_the_ptx():
 
 
 def instruction_names(result):
-    return {i.id: i for c in result.trace.module.computations.values() for i in c.instructions.values()}
+    return {
+        i.id: i for c in result.trace.module.computations.values() for i in c.instructions.values()
+    }
 
 
 @pytest.mark.parametrize("stage", ["llvm-ir", "llvm-ir-optimized", "ptx"])
@@ -70,15 +86,21 @@ def test_source_map_points_at_optimised_hlo(stage):
     known = instruction_names(result)
     lines = result.stages[stage].lines()
     assert all(origin is None or origin in known for _, origin in lines)
-    needle = {"llvm-ir": "rcp.approx", "llvm-ir-optimized": "rcp.approx", "ptx": "fma.rn.f32"}[stage]
-    owners = {known[origin].opcode.name for line, origin in lines if needle in line and origin is not None}
+    needle = {"llvm-ir": "rcp.approx", "llvm-ir-optimized": "rcp.approx", "ptx": "fma.rn.f32"}[
+        stage
+    ]
+    owners = {
+        known[origin].opcode.name for line, origin in lines if needle in line and origin is not None
+    }
     assert owners & {"divide", "exponential", "multiply"}, owners
 
 
 def test_most_ptx_instructions_have_an_origin():
     lines = compiled(SOFTMAX).stages["ptx"].lines()
     code = [
-        (line, origin) for line, origin in lines if line.startswith("\t") and not line.strip().startswith((".", "//"))
+        (line, origin)
+        for line, origin in lines
+        if line.startswith("\t") and not line.strip().startswith((".", "//"))
     ]
     assert len([1 for _, origin in code if origin is not None]) > 0.85 * len(code)
 
@@ -92,7 +114,9 @@ def test_hlo_stage_is_the_unoptimised_module():
 def without_numbering(text):
     """Comments, labels and register numbers do not count."""
     return [
-        re.sub(r"\s+", " ", line.split("//")[0]).strip() for line in text.splitlines() if line.split("//")[0].strip()
+        re.sub(r"\s+", " ", line.split("//")[0]).strip()
+        for line in text.splitlines()
+        if line.split("//")[0].strip()
     ]
 
 
@@ -106,11 +130,15 @@ def test_debug_directives_do_not_change_the_code():
 def test_architectures(architecture):
     text = compiled(SOFTMAX, architecture).stages["ptx"].text
     version = ARCHITECTURES[architecture].ptx_version
-    assert f".target {architecture}\n" in text and f".version {version // 10}.{version % 10}" in text
+    assert (
+        f".target {architecture}\n" in text and f".version {version // 10}.{version % 10}" in text
+    )
 
 
 @pytest.mark.parametrize("devices", ["", ", replica_count=2", ", num_partitions=4"])
-@pytest.mark.parametrize("root", ["u32[] replica-id()", "u32[] partition-id()", "u32[] all-reduce(x), to_apply=add"])
+@pytest.mark.parametrize(
+    "root", ["u32[] replica-id()", "u32[] partition-id()", "u32[] all-reduce(x), to_apply=add"]
+)
 def test_what_several_devices_do_together_has_no_kernel(devices, root):
     text = f"""HloModule m{devices}
 add {{ a = u32[] parameter(0) b = u32[] parameter(1) ROOT s = u32[] add(a, b) }}
@@ -143,7 +171,9 @@ def test_dot_is_a_kernel_with_the_reason_why_no_library():
 def test_what_has_no_kernel_is_recorded_not_dropped():
     result = compiled(TWO_REPLICAS)
     refused = [step for step in result.program.steps if step.runs_on == "evaluator"]
-    assert [(step.opcode, step.reason.code) for step in refused] == [("all-reduce", "several-devices")]
+    assert [(step.opcode, step.reason.code) for step in refused] == [
+        ("all-reduce", "several-devices")
+    ]
     assert len([step for step in result.program.steps if step.runs_on == "kernel"]) == 2
     assert "evaluator    %" in result.stages["launches"].text
 
@@ -155,7 +185,9 @@ def test_loop_has_thunks_inside():
     assert condition and body
     assert all(thunk.kind in ("kernel", "copy") for thunk in (*condition, *body))
     functions = {step.function for step in result.program.steps}
-    assert {k.name for k in result.program.kernels} <= {*functions, loop.kernel.name} and not set(loop.kernel.inside) - set(result.program.kernels)
+    assert {k.name for k in result.program.kernels} <= {*functions, loop.kernel.name} and not set(
+        loop.kernel.inside
+    ) - set(result.program.kernels)
 
 
 def test_update_in_place_shares_its_parameter():
@@ -163,7 +195,9 @@ def test_update_in_place_shares_its_parameter():
     updates = [
         t
         for t in result.program.walk()
-        if t.kind == "kernel" and t.kernel.launch.threads == 8 and len(t.arguments) < len(t.instruction.operands) + 1
+        if t.kind == "kernel"
+        and t.kernel.launch.threads == 8
+        and len(t.arguments) < len(t.instruction.operands) + 1
     ]
     assert updates, "the table is written where it is read"
 
@@ -229,7 +263,11 @@ ENTRY e { x = f32[50] parameter(0) y = f32[50] parameter(1) d = f32[50] divide(x
 def test_launches_are_decisions():
     events = [e for e in compiled(SOFTMAX).trace.journal.events if e.by == "launch"]
     (chosen,) = [e for e in events if e.verdict == "accepted"]
-    assert chosen.facts["emitter"] == "row-reduction" and chosen.facts["block"] >= 128 and "rows" in chosen.facts["reasoning"]
+    assert (
+        chosen.facts["emitter"] == "row-reduction"
+        and chosen.facts["block"] >= 128
+        and "rows" in chosen.facts["reasoning"]
+    )
 
 
 def test_dot_weighs_the_library():
@@ -237,7 +275,10 @@ def test_dot_weighs_the_library():
 ENTRY e { a = bf16[2048,2048] parameter(0) b = bf16[2048,2048] parameter(1)
   ROOT c = bf16[2048,2048] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
     (step,) = compiled(text).program.steps
-    assert step.reason.facts["emitter"] == "tensor-core-dot" and step.reason.facts["own_us"] > step.reason.facts["library_us"] > 0
+    assert (
+        step.reason.facts["emitter"] == "tensor-core-dot"
+        and step.reason.facts["own_us"] > step.reason.facts["library_us"] > 0
+    )
     # What is launched and done before a library is called is not worth the call.
     (small,) = compiled(text.replace("2048", "256")).program.steps
     assert 0 < small.reason.facts["own_us"] < small.reason.facts["library_us"]
@@ -266,17 +307,29 @@ ENTRY e { x = f32[64,96] parameter(0) y = f32[96,64] parameter(1) zero = f32[] c
     whole, owners = gpu_stages.ptx_of(result.program, target)
     kernels = result.program.kernels
     monkeypatch.setattr(gpu_stages, "kernel_groups", lambda given: kernel_groups(given, 1))
-    assert len(kernels) >= 3 and [list(group) for group in kernel_groups(kernels, 1)] == [[k] for k in kernels]
+    assert len(kernels) >= 3 and [list(group) for group in kernel_groups(kernels, 1)] == [
+        [k] for k in kernels
+    ]
     joined, origins = gpu_stages.ptx_of(result.program, target)
 
-    def code(text):  # labels have the number of their function; shared memory of one function alone is declared in it
+    def code(
+        text,
+    ):  # labels have the number of their function; shared memory of one function alone is declared in it
         lines = re.sub(r"\$L__BB\d+_", "$L__BB_", text).split("\n")
-        return sorted([line for line in lines if line.strip() and ".shared .align" not in line and "demoted" not in line])
+        return sorted(
+            [
+                line
+                for line in lines
+                if line.strip() and ".shared .align" not in line and "demoted" not in line
+            ]
+        )
 
     assert code(whole) == code(joined)
     assert len(origins) == joined.count("\n") and set(owners) == set(origins)
     assert joined.count(".version") == 1
-    assert [len(group) for group in kernel_groups(kernels, 10**6)] == [len(kernels)] and kernel_groups((), 5) == [()]
+    assert [len(group) for group in kernel_groups(kernels, 10**6)] == [
+        len(kernels)
+    ] and kernel_groups((), 5) == [()]
 
 
 @pytest.mark.parametrize(("body", "kinds"), [
@@ -300,15 +353,26 @@ f { x = s32[3,3] parameter(0) u = s32[3,3] parameter(1) i = s32[3] parameter(2) 
 ENTRY e { x = s32[3,3] parameter(0) u = s32[3,3] parameter(1) i = s32[3] parameter(2)
   ROOT r = s32[3,3] fusion(x, u, i), kind=kInput, calls=f }"""
     result = compiled(text)
-    rows, found = np.zeros((3, 3), np.int32), result.executable.execute([np.zeros((3, 3), np.int32), np.ones((3, 3), np.int32), np.int32([1, 0, 1])])
+    rows, found = (
+        np.zeros((3, 3), np.int32),
+        result.executable.execute(
+            [np.zeros((3, 3), np.int32), np.ones((3, 3), np.int32), np.int32([1, 0, 1])]
+        ),
+    )
     rows[2], rows[0] = 2, 1
     np.testing.assert_array_equal(found[0], rows)
-    assert [thunk.kind for thunk in result.program.walk()] == ["kernel", "copy", "kernel"] and "atom.global.add" in result.stages["ptx"].text
+    assert [thunk.kind for thunk in result.program.walk()] == [
+        "kernel",
+        "copy",
+        "kernel",
+    ] and "atom.global.add" in result.stages["ptx"].text
 
 
 @pytest.mark.parametrize("target", ["Sharding", "xla.sdy.FuncResultSharding"])
 def test_what_jax_writes_as_a_custom_call_is_no_step_of_the_evaluator(target):
     mark = f'y = f32[8] custom-call(x), custom_call_target="{target}"\n  z = f32[8] negate(y)'
     top = 'ROOT r = (f32[2], s32[2]) custom-call(z), custom_call_target="TopK"'
-    steps = compiled(f"HloModule m, num_partitions=2\nENTRY e {{\n  x = f32[8] parameter(0)\n  {mark}\n  {top}\n}}").executable.steps
+    steps = compiled(
+        f"HloModule m, num_partitions=2\nENTRY e {{\n  x = f32[8] parameter(0)\n  {mark}\n  {top}\n}}"
+    ).executable.steps
     assert {step.runs_on for step in steps} == {"kernel"}

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from tests.backends.gpu.gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, TWO_REPLICAS, compiled
+from tests.backends.gpu.gpu_modules import (
+    BRANCHES,
+    DOT,
+    LOOP,
+    SOFTMAX,
+    SORT,
+    TWO_REPLICAS,
+    compiled,
+)
 from xla_explorer.backends.gpu.device_executor import GpuExecutionError, PtxProgram
 from xla_explorer.backends.gpu.runtime import devices, emulated_executor
 from xla_explorer.backends.interfaces.host_arguments import ArgumentError
@@ -145,9 +153,16 @@ def broken(text, find, replace):
     assert find in ptx.text
     executable = result.executable
     changed = type(executable)(
-        executable.module, executable.assignment, executable.program, ptx, "sm_90", executable.executor
+        executable.module,
+        executable.assignment,
+        executable.program,
+        ptx,
+        "sm_90",
+        executable.executor,
     )
-    changed._ptx = type("Changed", (), {"text": ptx.text.replace(find, replace), "origins": ptx.origins})()
+    changed._ptx = type(
+        "Changed", (), {"text": ptx.text.replace(find, replace), "origins": ptx.origins}
+    )()
     return changed
 
 
@@ -174,7 +189,9 @@ def test_counters_by_line():
     result = compiled(BOUND).executable.emulate([np.ones(200, np.float32)])
     assert result.findings == []
     stores = [row for row in result.rows if row["opcode"].startswith("st.global")]
-    assert stores and all(row["sector_use"] > 0.95 and row["instruction"] is not None for row in stores)
+    assert stores and all(
+        row["sector_use"] > 0.95 and row["instruction"] is not None for row in stores
+    )
     assert sum(row["thread_instructions"] for row in stores) in (200, 256)
 
 
@@ -182,7 +199,9 @@ def test_profile_has_a_time_per_step():
     executable = compiled(LOOP).executable
     profile = executable.profile(PROGRAMS["loop"][1], repeats=2)
     assert len(profile.total_us) == 2 and [t.step for t in profile.kernels] == executable.steps
-    assert max(t.calls for t in profile.kernels) > 50 and all(len(t.samples_us) == 2 for t in profile.kernels)
+    assert max(t.calls for t in profile.kernels) > 50 and all(
+        len(t.samples_us) == 2 for t in profile.kernels
+    )
 
 
 def test_emulation_of_a_session():
@@ -190,12 +209,16 @@ def test_emulation_of_a_session():
     report = session.emulation()
     assert "no faults" in repr(report)
     frame = report.counters
-    assert {"kernel", "line", "opcode", "sectors_per_request", "hlo"} <= set(frame.columns) and len(frame) > 20
+    assert {"kernel", "line", "opcode", "sectors_per_request", "hlo"} <= set(frame.columns) and len(
+        frame
+    ) > 20
     assert frame["hlo"].str.startswith("%").sum() > 10
     kernels = report.kernels
     assert list(kernels["kernel"]) == [k.name for k in session.result.program.kernels]
     assert (kernels["thread_instructions"] > 0).all() and report.findings.empty
-    assert xe.compile(SOFTMAX.replace("512", "8")).emulation().counters.shape == frame.shape, "of any backend: the same source for the gpu"
+    assert xe.compile(SOFTMAX.replace("512", "8")).emulation().counters.shape == frame.shape, (
+        "of any backend: the same source for the gpu"
+    )
 
 
 def test_the_emulator_is_announced_once(monkeypatch):
@@ -209,7 +232,10 @@ def test_the_emulator_is_announced_once(monkeypatch):
         session = xe.compile(BOUND, backend="gpu")
         session(x)
         xe.compile(BOUND, backend="gpu", device="emulator")(x)
-    assert session.executable.device == "PTX emulator" and session.executable.why_emulated.code == "no-cuda-device"
+    assert (
+        session.executable.device == "PTX emulator"
+        and session.executable.why_emulated.code == "no-cuda-device"
+    )
     with pytest.raises(xe.XlaExplorerError, match="there is none"):
         xe.compile(BOUND, backend="gpu", device="cuda")
     with pytest.raises(xe.XlaExplorerError, match="unknown device"):
@@ -229,7 +255,9 @@ def test_the_emulator_forgets_programs_that_ran_long_ago(monkeypatch):
     held = executor.load_ptx(programs[0])
     for program in programs[1:]:
         executor.load_ptx(program)
-    assert len(executor.memory._names) == 3, "variables of the last two, and of the one that is held"
+    assert len(executor.memory._names) == 3, (
+        "variables of the last two, and of the one that is held"
+    )
     executor.launch_kernel(held, "k", 1, 32, [], 0)
     del held
     assert len(executor.memory._names) == 2

@@ -56,15 +56,21 @@ def executable(driver, result, change=lambda thunks: thunks):
             continue
         i = thunk.instruction
         target = i if i.opcode.name != "async-start" else None
-        written = {result.buffers.slice_of(target, index) for index, leaf in target.shape.leaves()} if target is not None and i.parent is (
-            result.trace.module.entry
-        ) else {thunk.arguments[-1]}
-        accesses = [(place.size, place not in written, place in written) for place in thunk.arguments]
+        written = (
+            {result.buffers.slice_of(target, index) for index, leaf in target.shape.leaves()}
+            if target is not None and i.parent is (result.trace.module.entry)
+            else {thunk.arguments[-1]}
+        )
+        accesses = [
+            (place.size, place not in written, place in written) for place in thunk.arguments
+        ]
         if thunk.kernel.scratch:
             accesses.append((program.scratch_bytes, True, True))
         driver.accesses[thunk.kernel.name] = accesses
     executor = CudaExecutor(driver_of(driver))
-    return GpuExecutable(result.trace.module, result.buffers, program, result.stages["ptx"], "sm_90", executor)
+    return GpuExecutable(
+        result.trace.module, result.buffers, program, result.stages["ptx"], "sm_90", executor
+    )
 
 
 ARRAYS = [np.random.default_rng(k).standard_normal((64, 64)).astype(np.float32) / 8 for k in (0, 1)]
@@ -79,7 +85,9 @@ def test_streams_wait_for_what_they_use(driver):
     for _ in range(2):
         (got,) = runs.execute(ARRAYS)
         np.testing.assert_allclose(got, evaluate(module, *ARRAYS), rtol=1e-4, atol=1e-4)
-    assert len(driver.streams) == 3 and driver.calls.count("cuStreamWaitEvent") == 3 * 4, "the second time to run, and to record"
+    assert len(driver.streams) == 3 and driver.calls.count("cuStreamWaitEvent") == 3 * 4, (
+        "the second time to run, and to record"
+    )
     runs.release()
     assert driver.order.accesses > 30 and driver.events == {}, "events are given back"
     assert "on stream 1 after streams 0" in result.stages["launches"].text
@@ -121,7 +129,9 @@ ENTRY e {
 def test_an_operand_whose_memory_is_used_again_is_copied_first(driver):
     """Nothing reads n after the start, so its memory may be another's before the work is done."""
     result, module = compiled(REUSED)
-    assert [(t.kind, t.stream) for t in result.program.walk() if t.instruction.name == "s"] == [("copy", 0)]
+    assert [(t.kind, t.stream) for t in result.program.walk() if t.instruction.name == "s"] == [
+        ("copy", 0)
+    ]
     (got,) = executable(driver, result).execute(ARRAYS[:1])
     np.testing.assert_allclose(got, evaluate(module, ARRAYS[0]), rtol=1e-4, atol=1e-4)
 
@@ -145,13 +155,25 @@ ENTRY e {
 @pytest.mark.parametrize("one_for_all", [False, True])
 def test_each_stream_has_scratch_memory_of_its_own(driver, monkeypatch, one_for_all):
     result, _ = compiled(TWO_SORTS)
-    kernels = [(thunk.stream, thunk.kernel.scratch) for thunk in result.program.walk() if thunk.instruction.opcode.name == "sort"]
-    assert all(scratch for _, scratch in kernels) and len(kernels) > 3 and {stream for stream, _ in kernels} == {0, 1}
+    kernels = [
+        (thunk.stream, thunk.kernel.scratch)
+        for thunk in result.program.walk()
+        if thunk.instruction.opcode.name == "sort"
+    ]
+    assert (
+        all(scratch for _, scratch in kernels)
+        and len(kernels) > 3
+        and {stream for stream, _ in kernels} == {0, 1}
+    )
     runs = executable(driver, result)
     if one_for_all:
         blocks = [runs.executor.allocate(result.program.scratch_bytes)]
         allocate = runs.executor.allocate_named
-        monkeypatch.setattr(runs.executor, "allocate_named", lambda size, name: blocks[0] if name == "scratch" else allocate(size, name))
+        monkeypatch.setattr(
+            runs.executor,
+            "allocate_named",
+            lambda size, name: blocks[0] if name == "scratch" else allocate(size, name),
+        )
         with pytest.raises(OrderError, match="does not wait for"):
             runs.execute(SORTED)
         return
@@ -186,4 +208,10 @@ def test_large_arguments_go_by_pinned_memory(driver):
 def test_a_session_shows_the_streams():
     session = xe.compile(OVERLAPPED, backend="gpu", device="emulator")
     assert {row.stream for row in session.kernels().itertuples()} == {0, 1, 4}
-    assert "stream" not in xe.compile("HloModule p\nENTRY e { x = f32[8] parameter(0) ROOT r = f32[8] negate(x) }", backend="gpu").kernels()
+    assert (
+        "stream"
+        not in xe.compile(
+            "HloModule p\nENTRY e { x = f32[8] parameter(0) ROOT r = f32[8] negate(x) }",
+            backend="gpu",
+        ).kernels()
+    )

@@ -29,7 +29,9 @@ def program(text, **options):
     names = [(i.name,) for i in module.instructions() if i.opcode.name in EVERYTHING]
     compiler = GpuCompiler()
     backend = {"architecture": "sm_90", "device": "emulator", "libraries": "always", **options}
-    chosen = CompileOptions(control=PassControl(force={"library-call": names}), backend_options=backend)
+    chosen = CompileOptions(
+        control=PassControl(force={"library-call": names}), backend_options=backend
+    )
     return compiler.run_backend(compiler.run_hlo_passes(module, chosen), chosen), module
 
 
@@ -43,7 +45,9 @@ def libraries(monkeypatch):
 def run(libraries, result, arrays):
     executor = CudaExecutor(driver_of(libraries.driver))
     executor.libraries = LibraryRunner(executor, libraries.find)
-    executable = GpuExecutable(result.trace.module, result.buffers, result.program, result.stages["ptx"], "sm_90", executor)
+    executable = GpuExecutable(
+        result.trace.module, result.buffers, result.program, result.stages["ptx"], "sm_90", executor
+    )
     return executable, executable.execute(arrays)
 
 
@@ -54,7 +58,12 @@ def check(libraries, text, arrays, tolerance=1e-5, **options):
     want = evaluate(module, *arrays)
     want = list(want) if isinstance(want, tuple) else [want]
     for a, b in zip(got, want, strict=True):
-        np.testing.assert_allclose(np.asarray(a, np.complex128), np.asarray(b, np.complex128), rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(
+            np.asarray(a, np.complex128),
+            np.asarray(b, np.complex128),
+            rtol=tolerance,
+            atol=tolerance,
+        )
     executable.executor.libraries.close()
     assert libraries.alive == {}, "every handle, plan and descriptor is given back"
     return [thunk.call for thunk in result.program.walk() if thunk.call is not None]
@@ -88,7 +97,13 @@ def test_types(libraries, name, dtype, compute):
 
     dtype = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
     text = DOT.format(t=name, a="5,7", b="7,6", c="5,6", how=PLAIN)
-    (call,) = check(libraries, text, [values((5, 7), dtype), values((7, 6), dtype, 1)], 2e-2 if "16" in name else 1e-5, tf32=False)
+    (call,) = check(
+        libraries,
+        text,
+        [values((5, 7), dtype), values((7, 6), dtype, 1)],
+        2e-2 if "16" in name else 1e-5,
+        tf32=False,
+    )
     assert call.compute == compute and (call.m, call.n, call.k) == (6, 5, 7)
 
 
@@ -112,7 +127,9 @@ def test_types(libraries, name, dtype, compute):
 )  # fmt: skip
 @pytest.mark.sampled(6)
 def test_dimensions(libraries, a, b, c, how):
-    text = DOT.format(t="f32", a=",".join(map(str, a)), b=",".join(map(str, b)), c=",".join(map(str, c)), how=how)
+    text = DOT.format(
+        t="f32", a=",".join(map(str, a)), b=",".join(map(str, b)), c=",".join(map(str, c)), how=how
+    )
     calls = check(libraries, text, [values(a, np.float32), values(b, np.float32, 1)])
     assert len(calls) == len(libraries.named("cublasLtMatmul"))
 
@@ -149,28 +166,48 @@ GELU = """  c1 = f32[] constant(0.044715)
 
 @pytest.mark.parametrize(
     ("rest", "epilogue"),
-    [("  ROOT r = f32[8,12] copy(h)", "bias"), (RELU, "relu_bias"), (GELU % 0.5, "gelu_bias"), (GELU % 0.25, "bias")],
+    [
+        ("  ROOT r = f32[8,12] copy(h)", "bias"),
+        (RELU, "relu_bias"),
+        (GELU % 0.5, "gelu_bias"),
+        (GELU % 0.25, "bias"),
+    ],
 )
 @pytest.mark.parametrize("order", ["d, w", "w, d"])
 def test_epilogues(libraries, rest, epilogue, order):
-    arrays = [values((8, 16), np.float32), values((16, 12), np.float32, 1), values(12, np.float32, 2)]
+    arrays = [
+        values((8, 16), np.float32),
+        values((16, 12), np.float32, 1),
+        values(12, np.float32, 2),
+    ]
     (call,) = check(libraries, BIASED.format(order=order, rest=rest), arrays, 1e-4)
     assert call.epilogue == epilogue
 
 
 def test_a_bias_that_others_read_too_stays_outside(libraries):
     rest = "  n = f32[8,12] negate(d)\n  ROOT r = (f32[8,12], f32[8,12]) tuple(h, n)"
-    arrays = [values((8, 16), np.float32), values((16, 12), np.float32, 1), values(12, np.float32, 2)]
+    arrays = [
+        values((8, 16), np.float32),
+        values((16, 12), np.float32, 1),
+        values(12, np.float32, 2),
+    ]
     (call,) = check(libraries, BIASED.format(order="d, w", rest=rest), arrays, 1e-4)
     assert call.epilogue == "none"
 
 
 def test_what_is_called(libraries):
     """Argument by argument, for one product of matrices and one bias."""
-    arrays = [values((8, 16), np.float32), values((16, 12), np.float32, 1), values(12, np.float32, 2)]
+    arrays = [
+        values((8, 16), np.float32),
+        values((16, 12), np.float32, 1),
+        values(12, np.float32, 2),
+    ]
     check(libraries, BIASED.format(order="d, w", rest=RELU), arrays, 1e-4, tf32=False)
     names = [name for name, _ in libraries.calls]
-    assert names.index("cublasLtMatmulAlgoGetHeuristic") < names.index("cublasLtMatmul") and names[0] == "cublasLtCreate"
+    assert (
+        names.index("cublasLtMatmulAlgoGetHeuristic") < names.index("cublasLtMatmul")
+        and names[0] == "cublasLtCreate"
+    )
     ((_, compute, scale),) = libraries.named("cublasLtMatmulDescCreate")
     assert (compute, scale) == (68, 0)  # CUBLAS_COMPUTE_32F, CUDA_R_32F
     layouts = [arguments[1:] for arguments in libraries.named("cublasLtMatrixLayoutCreate")]
@@ -183,7 +220,12 @@ def test_what_is_called(libraries):
 
 def test_tf32_only_where_it_saves_time(libraries):
     def compute(size, how=PLAIN, **options):
-        result, _ = program(DOT.format(t="f32", a=f"{size},{size}", b=f"{size},{size}", c=f"{size},{size}", how=how), **options)
+        result, _ = program(
+            DOT.format(
+                t="f32", a=f"{size},{size}", b=f"{size},{size}", c=f"{size},{size}", how=how
+            ),
+            **options,
+        )
         (thunk,) = result.program.thunks
         return thunk.call.compute
 
@@ -226,18 +268,27 @@ ENTRY e {{
 @pytest.mark.parametrize("left", ["true", "false"])
 @pytest.mark.parametrize("lower", ["true", "false"])
 @pytest.mark.parametrize("how", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
-@pytest.mark.parametrize(("t", "dtype", "unit"), [("f32", np.float32, "false"), ("c128", np.complex128, "true")])
+@pytest.mark.parametrize(
+    ("t", "dtype", "unit"), [("f32", np.float32, "false"), ("c128", np.complex128, "true")]
+)
 @pytest.mark.sampled(12)
 def test_triangular_systems(libraries, left, lower, how, t, dtype, unit):
     order = 5 if left == "true" else 4
     a = values((2, order, order), dtype) + 4 * np.eye(order, dtype=dtype)
-    text = SOLVE.format(t=t, a=f"2,{order},{order}", b="2,5,4", left=left, lower=lower, unit=unit, how=how)
+    text = SOLVE.format(
+        t=t, a=f"2,{order},{order}", b="2,5,4", left=left, lower=lower, unit=unit, how=how
+    )
     calls = check(libraries, text, [a.astype(dtype), values((2, 5, 4), dtype, 1)], 1e-3)
-    assert len(calls) == 1 and len([1 for name, _ in libraries.calls if name.endswith("trsm_v2")]) == 2
+    assert (
+        len(calls) == 1 and len([1 for name, _ in libraries.calls if name.endswith("trsm_v2")]) == 2
+    )
 
 
 @pytest.mark.parametrize("lower", ["true", "false"])
-@pytest.mark.parametrize(("t", "dtype"), [("f32", np.float32), ("f64", np.float64), ("c64", np.complex64), ("c128", np.complex128)])
+@pytest.mark.parametrize(
+    ("t", "dtype"),
+    [("f32", np.float32), ("f64", np.float64), ("c64", np.complex64), ("c128", np.complex128)],
+)
 def test_cholesky(libraries, lower, t, dtype):
     text = f"HloModule c\nENTRY e {{ a = {t}[3,4,4] parameter(0) ROOT l = {t}[3,4,4] cholesky(a), lower={lower} }}"
     m = values((3, 4, 4), dtype)
@@ -248,14 +299,18 @@ def test_cholesky(libraries, lower, t, dtype):
     want = np.asarray(evaluate(module, a.astype(dtype)))
     triangle = np.tril(np.ones((4, 4), bool)) if lower == "true" else np.triu(np.ones((4, 4), bool))
     for number in (0, 2):
-        np.testing.assert_allclose(got[number], np.where(triangle, want[number], 0), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            got[number], np.where(triangle, want[number], 0), rtol=1e-4, atol=1e-4
+        )
     assert np.isnan(got[1]).all()
 
 
 def test_a_refusal_names_the_function_and_the_instruction(libraries):
     libraries.fail["cublasLtMatmul"] = 13
     result, _ = program(DOT.format(t="f32", a="4,4", b="4,4", c="4,4", how=PLAIN))
-    with pytest.raises(GpuExecutionError, match=r"cublasLtMatmul: status 13 \(EXECUTION_FAILED\).*%c") as caught:
+    with pytest.raises(
+        GpuExecutionError, match=r"cublasLtMatmul: status 13 \(EXECUTION_FAILED\).*%c"
+    ) as caught:
         run(libraries, result, [values((4, 4), np.float32)] * 2)
     assert "never" in caught.value.hint
 
@@ -267,7 +322,11 @@ def test_a_graph_holds_library_calls(libraries):
     profile = executable.profile(arrays, repeats=2)
     assert libraries.driver.calls.count("cuGraphLaunch") == 5
     (timing,) = profile.kernels
-    assert timing.step.runs_on == "library" and timing.step.function == "cuBLASLt matmul" and timing.calls == 1
+    assert (
+        timing.step.runs_on == "library"
+        and timing.step.function == "cuBLASLt matmul"
+        and timing.calls == 1
+    )
 
 
 def test_the_choice_is_recorded_with_both_costs():
@@ -276,16 +335,26 @@ def test_the_choice_is_recorded_with_both_costs():
     def decision(size, **options):
         module = parse_hlo(text.replace("{n}", str(size)))
         compiler = GpuCompiler()
-        chosen = CompileOptions(journal="decisions", backend_options={"architecture": "sm_90", "device": "emulator", **options})
+        chosen = CompileOptions(
+            journal="decisions",
+            backend_options={"architecture": "sm_90", "device": "emulator", **options},
+        )
         trace = compiler.run_hlo_passes(module, chosen)
         (event,) = [e for e in trace.journal.events if e.by == "library-call"]
         return event
 
     there = decision(4096, libraries="always")
-    assert there.verdict == "accepted" and 0 < there.facts["library_us"] < there.facts["own_us"] and there.facts["m"] == 4096
+    assert (
+        there.verdict == "accepted"
+        and 0 < there.facts["library_us"] < there.facts["own_us"]
+        and there.facts["m"] == 4096
+    )
     assert decision(64, libraries="always").reason.code == "own-kernel-faster"
     missing = decision(4096)
-    assert missing.reason.code == "library-not-there" and missing.reason.facts["own_us"] > missing.reason.facts["library_us"]
+    assert (
+        missing.reason.code == "library-not-there"
+        and missing.reason.facts["own_us"] > missing.reason.facts["library_us"]
+    )
 
 
 @pytest.mark.parametrize(("kind", "architecture", "emitter"), [
@@ -293,22 +362,31 @@ def test_the_choice_is_recorded_with_both_costs():
 ])  # fmt: skip
 def test_the_cost_of_our_kernel_is_that_of_the_plan_it_is_written_from(kind, architecture, emitter):
     text = DOT.format(t=kind, a="1024,1024", b="1024,1024", c="1024,1024", how=PLAIN)
-    options = CompileOptions(journal="decisions", backend_options={"architecture": architecture, "device": "emulator"})
+    options = CompileOptions(
+        journal="decisions", backend_options={"architecture": architecture, "device": "emulator"}
+    )
     compiler = GpuCompiler()
     trace = compiler.run_hlo_passes(parse_hlo(text), options)
     program = compiler.run_backend(trace, options).program
     (choice,) = [e for e in trace.journal.events if e.by == "library-call"]
     launch = next(e for e in trace.journal.events if e.by == "launch" and e.verdict == "accepted")
     facts = choice.reason.facts
-    assert facts["own_emitter"] == launch.facts["emitter"] == emitter == program.emitted[0][1].emitter
-    assert facts["own_arithmetic_us"] == launch.facts["own_arithmetic_us"] > 0 and facts["own_us"] >= facts["own_arithmetic_us"] + 1
+    assert (
+        facts["own_emitter"] == launch.facts["emitter"] == emitter == program.emitted[0][1].emitter
+    )
+    assert (
+        facts["own_arithmetic_us"] == launch.facts["own_arithmetic_us"] > 0
+        and facts["own_us"] >= facts["own_arithmetic_us"] + 1
+    )
     assert facts["library_us"] >= facts["library_arithmetic_us"] + 2 and facts["memory_us"] > 0
 
 
 def test_libraries_that_are_not_installed_say_what_to_install():
     for name in LIBRARIES:
         found = find_library(name)
-        assert isinstance(found, SharedObject) or (isinstance(found, Reason) and "pip install" in found.message)
+        assert isinstance(found, SharedObject) or (
+            isinstance(found, Reason) and "pip install" in found.message
+        )
 
 
 def test_work_spaces_stay_where_recorded_graphs_have_them(libraries):
@@ -316,6 +394,9 @@ def test_work_spaces_stay_where_recorded_graphs_have_them(libraries):
     first = runner._space(1, "cuFFT", 1000).address
     larger = runner._space(1, "cuFFT", 100_000)
     assert larger.size >= 100_000 and larger.address != first
-    assert runner._space(1, "cuFFT", 900).address == first and runner._space(2, "cuFFT", 900).address != first
+    assert (
+        runner._space(1, "cuFFT", 900).address == first
+        and runner._space(2, "cuFFT", 900).address != first
+    )
     runner.close()
     assert sum(map(len, runner.executor._free.values())) == 3

@@ -11,7 +11,14 @@ from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
 RANDOM = np.random.default_rng(23)
-TYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "s8": np.int8, "f64": np.float64, "pred": bool, "s32": np.int32}
+TYPES = {
+    "f32": np.float32,
+    "bf16": ml_dtypes.bfloat16,
+    "s8": np.int8,
+    "f64": np.float64,
+    "pred": bool,
+    "s32": np.int32,
+}
 
 
 def emulated(text, *inputs):
@@ -75,7 +82,10 @@ ENTRY e { t = f32[4,160,128] parameter(0) i = s32[] parameter(1) s = (s32[], f32
     inputs = (RANDOM.standard_normal((4, 160, 128)).astype(np.float32), np.int32(0))
     program, (found,), ptx = emulated(text, *inputs)
     assert (found == np.asarray(evaluate(parse_hlo(text), *inputs))).all()
-    assert "vector-loop" in [kernel.emitter for kernel in program.kernels] and "st.global.v4.b32" in ptx
+    assert (
+        "vector-loop" in [kernel.emitter for kernel in program.kernels]
+        and "st.global.v4.b32" in ptx
+    )
 
 
 def test_sorting_between_other_kernels():
@@ -86,7 +96,10 @@ ENTRY e { x = f32[3,3000] parameter(0) y = f32[3,3000] negate(x) s = f32[3,3000]
     x = RANDOM.standard_normal((3, 3000)).astype(np.float32)
     program, (found,), _ = emulated(text, x)
     np.testing.assert_array_equal(found, np.sort(-x, axis=1) + x)
-    assert [kernel.name for kernel in program.kernels if kernel.emitter == "sort"] == ["s", "s_merge2048"]
+    assert [kernel.name for kernel in program.kernels if kernel.emitter == "sort"] == [
+        "s",
+        "s_merge2048",
+    ]
 
 
 @pytest.mark.parametrize("name", ["all-reduce", "collective-permute", "replica-id"])

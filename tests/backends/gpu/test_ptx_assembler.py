@@ -4,14 +4,21 @@ import pytest
 
 from tests.backends.gpu.gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, compiled
 from xla_explorer.backends.gpu import ptx_assembler
-from xla_explorer.backends.gpu.ptx_assembler import PtxAssemblerError, assemble_ptx, find_ptxas, why_no_ptxas
+from xla_explorer.backends.gpu.ptx_assembler import (
+    PtxAssemblerError,
+    assemble_ptx,
+    find_ptxas,
+    why_no_ptxas,
+)
 
 needs_ptxas = pytest.mark.skipif(find_ptxas() is None, reason=str(why_no_ptxas()))
 
 
 @needs_ptxas
 @pytest.mark.parametrize(
-    "module", [SOFTMAX, LOOP, DOT, SORT, BRANCHES], ids=["softmax", "loop", "dot", "sort", "branches"]
+    "module",
+    [SOFTMAX, LOOP, DOT, SORT, BRANCHES],
+    ids=["softmax", "loop", "dot", "sort", "branches"],
 )
 def test_ptxas_accepts(module):
     result = compiled(module)

@@ -33,7 +33,12 @@ def test_report_of_a_session():
     frame = xe.compile(SOFTMAX, backend="gpu", device="emulator").kernels(resources=True)
     assert list(frame.columns) == list(REPORT_COLUMNS)
     (row,) = frame.to_dict("records")
-    assert row["emitter"] == "row-reduction" and row["spill_bytes"] == 0 and row["shared_bytes"] > 0 and 0.5 <= row["occupancy"] <= 1
+    assert (
+        row["emitter"] == "row-reduction"
+        and row["spill_bytes"] == 0
+        and row["shared_bytes"] > 0
+        and 0.5 <= row["occupancy"] <= 1
+    )
 
 
 def test_sass_or_what_to_install():

@@ -11,9 +11,19 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from xla_explorer.backends.llvm import code_maker
-from xla_explorer.backends.llvm.code_maker import CodeProcess, LlvmInThisProcessWarning, result_of, submit
+from xla_explorer.backends.llvm.code_maker import (
+    CodeProcess,
+    LlvmInThisProcessWarning,
+    result_of,
+    submit,
+)
 from xla_explorer.backends.llvm.crashed_code import LlvmCrashedError, LlvmFallbackWarning
-from xla_explorer.backends.llvm.llvm_compiler import LlvmIrError, OptimizationOptions, optimize_and_emit, optimized_ir
+from xla_explorer.backends.llvm.llvm_compiler import (
+    LlvmIrError,
+    OptimizationOptions,
+    optimize_and_emit,
+    optimized_ir,
+)
 from xla_explorer.backends.llvm.llvm_module import Job, perform
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
@@ -68,22 +78,32 @@ def test_code_is_what_this_process_would_make() -> None:
         assert result_of(submit(job)).data == perform(job)[0]
 
 
-@pytest.mark.parametrize("make", [optimize_and_emit, lambda text: optimize_and_emit(text, cache=ObjectCache(enabled=False))])
+@pytest.mark.parametrize(
+    "make",
+    [optimize_and_emit, lambda text: optimize_and_emit(text, cache=ObjectCache(enabled=False))],
+)
 def test_what_llvm_dies_of_is_an_error(make) -> None:  # type: ignore[no-untyped-def]
     text = good(0) + DEADLY + good(1)
-    with pytest.raises(LlvmCrashedError, match=r"over `deadly` for .*\(.*invalid instruction mnemonic 'nonsense'\)") as caught:
+    with pytest.raises(
+        LlvmCrashedError, match=r"over `deadly` for .*\(.*invalid instruction mnemonic 'nonsense'\)"
+    ) as caught:
         make(text)
     assert caught.value.functions == ("deadly",)
     assert optimize_and_emit(good(0)).object_bytes
 
 
 @pytest.mark.parametrize("by_effort, objects", [(True, 2), (False, 1)])
-def test_only_the_function_that_llvm_aborts_over_is_made_otherwise(by_effort: bool, objects: int) -> None:
+def test_only_the_function_that_llvm_aborts_over_is_made_otherwise(
+    by_effort: bool, objects: int
+) -> None:
     """An object that must be one is made at the lower level as a whole."""
     if not _aborts():
         pytest.skip("this LLVM compiles what LLVM 22 aborts over")
     text = "".join(map(good, range(5))) + ABORTS
-    with pytest.warns(LlvmFallbackWarning, match="SIGABRT over `aborts` for x86-64-v3 .*isUIntN.* at level 0 of the code generator"):
+    with pytest.warns(
+        LlvmFallbackWarning,
+        match="SIGABRT over `aborts` for x86-64-v3 .*isUIntN.* at level 0 of the code generator",
+    ):
         made = optimize_and_emit(text, AVX2, options=OptimizationOptions(by_effort=by_effort))
     assert len(made.objects) == objects and len(made.remarks) == 1
     with pytest.warns(LlvmFallbackWarning):
@@ -141,21 +161,36 @@ class _Refused:
 
 @pytest.mark.parametrize("how", ["forbidden", "dies at its start"])
 @pytest.mark.parametrize("cores", [1, 2])
-def test_without_a_process_llvm_works_here_and_says_so(monkeypatch: pytest.MonkeyPatch, how: str, cores: int) -> None:
+def test_without_a_process_llvm_works_here_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, how: str, cores: int
+) -> None:
     monkeypatch.setattr(code_maker, "_maker", code_maker._Maker())
     monkeypatch.setattr(code_maker, "usable_cores", lambda: cores)
     if how == "forbidden":
         monkeypatch.setattr(code_maker, "subprocess", _Refused())
     else:
-        monkeypatch.setattr(code_maker, "child_command", lambda *_, **__: code_command("import sys; sys.exit('no seat')"))
-    with pytest.warns(LlvmInThisProcessWarning, match="forbidden here" if how == "forbidden" else "no seat"):
+        monkeypatch.setattr(
+            code_maker,
+            "child_command",
+            lambda *_, **__: code_command("import sys; sys.exit('no seat')"),
+        )
+    with pytest.warns(
+        LlvmInThisProcessWarning, match="forbidden here" if how == "forbidden" else "no seat"
+    ):
         assert optimize_and_emit(good(1)).object_bytes
     assert optimize_and_emit(good(2)).object_bytes  # and says it once
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
     """Run a script in a process of its own."""
-    return subprocess.run(code_command(code), env=child_environment(), capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        code_command(code),
+        env=child_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
 
 
 MAKE = """
@@ -171,7 +206,9 @@ pid = code_maker._maker.process().pid
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_has_one_of_its_own() -> None:
-    done = run(MAKE + """
+    done = run(
+        MAKE
+        + """
 import warnings
 warnings.simplefilter("ignore", DeprecationWarning)
 child = os.fork()
@@ -181,15 +218,20 @@ if not child:
 assert os.waitpid(child, 0)[1] == 0
 make(3)
 assert code_maker._maker.process().pid == pid
-""")
+"""
+    )
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.parametrize("before", ["", "os.kill(pid, signal.SIGKILL); time.sleep(0.3)"], ids=["alive", "ended"])
+@pytest.mark.parametrize(
+    "before", ["", "os.kill(pid, signal.SIGKILL); time.sleep(0.3)"], ids=["alive", "ended"]
+)
 def test_a_forked_process_lets_go_of_the_pipes_once(before: str) -> None:
     """A second time, their numbers may be those of other files; Python 3.13 also complains."""
-    done = run(MAKE + f"""
+    done = run(
+        MAKE
+        + f"""
 import gc, warnings
 warnings.simplefilter("ignore", DeprecationWarning)
 {before}
@@ -201,12 +243,15 @@ if not child:
     [os.fstat(file) for file in files]
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
-""")
+"""
+    )
     assert done.returncode == 0 and not done.stderr, done.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-@pytest.mark.parametrize("end", ["sys.exit(0)", "os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
+@pytest.mark.parametrize(
+    "end", ["sys.exit(0)", "os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"]
+)
 def test_it_ends_with_this_process(end: str) -> None:
     pid = int(run(MAKE + f"print(pid, flush=True)\n{end}\n").stdout)
     deadline = time.monotonic() + 10
@@ -215,7 +260,10 @@ def test_it_ends_with_this_process(end: str) -> None:
             os.kill(pid, 0)
         except ProcessLookupError:
             return
-        if os.path.exists(f"/proc/{pid}/stat") and open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] == "Z":
+        if (
+            os.path.exists(f"/proc/{pid}/stat")
+            and open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] == "Z"
+        ):
             return
         time.sleep(0.02)
     pytest.fail("it still runs")
@@ -223,7 +271,9 @@ def test_it_ends_with_this_process(end: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def test_an_interrupt_ends_what_nobody_waits_for() -> None:
-    done = run(MAKE + """
+    done = run(
+        MAKE
+        + """
 import threading
 os.kill(pid, signal.SIGSTOP)
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
@@ -234,7 +284,8 @@ except KeyboardInterrupt:
     pass
 make(5)
 assert code_maker._maker.process().pid != pid
-""")
+"""
+    )
     assert done.returncode == 0, done.stderr
 
 

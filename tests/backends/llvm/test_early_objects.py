@@ -21,13 +21,16 @@ entry:
   ret void
 }
 """
-WHOLE = FINISHED.replace("hidden", "internal") + """
+WHOLE = (
+    FINISHED.replace("hidden", "internal")
+    + """
 define i32 @start(ptr noalias %a) nounwind {
 entry:
   call void @double(ptr %a)
   ret i32 0
 }
 """
+)
 SOFTMAX_OF_PRODUCTS = """HloModule softmax_of_products
 max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT m = f32[] maximum(a, b) }
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
@@ -64,7 +67,10 @@ def compiled(**options):
 
 def test_kernels_are_compiled_early_and_once(two_cores, monkeypatch):
     """Values are those of one object, and no function is defined twice."""
-    x, y, z = (np.random.default_rng(k).standard_normal(s, np.float32) for k, s in enumerate(((64, 48), (48, 96), (96, 32))))
+    x, y, z = (
+        np.random.default_rng(k).standard_normal(s, np.float32)
+        for k, s in enumerate(((64, 48), (48, 96), (96, 32)))
+    )
     session, objects = compiled()
     assert len(objects) > 1
     assert objects == compiled()[1]

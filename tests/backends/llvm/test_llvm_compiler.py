@@ -56,7 +56,8 @@ def test_vectorised_when_optimised():
     assert f"<{host_target().vector_register_bits // 32} x float>" in optimized_ir(ADD)
     assert " x float>" not in optimized_ir(ADD, options=OptimizationOptions(level=0))
     assert " x float>" not in optimized_ir(
-        ADD, options=OptimizationOptions(loop_vectorization=False, slp_vectorization=False))
+        ADD, options=OptimizationOptions(loop_vectorization=False, slp_vectorization=False)
+    )
 
 
 def test_artifacts_are_lazy_and_kept():
@@ -84,8 +85,10 @@ def test_parse_error_has_line_column_and_excerpt():
 
 
 def test_verifier_error_names_the_instruction():
-    broken = ("define i32 @f(i1 %c) {\nentry:\n  br i1 %c, label %a, label %b\na:\n  %x = add i32 1, 2\n  br label %b\n"
-              "b:\n  %y = add i32 %x, 1\n  ret i32 %y\n}\n")
+    broken = (
+        "define i32 @f(i1 %c) {\nentry:\n  br i1 %c, label %a, label %b\na:\n  %x = add i32 1, 2\n  br label %b\n"
+        "b:\n  %y = add i32 %x, 1\n  ret i32 %y\n}\n"
+    )
     with pytest.raises(LlvmIrError, match="does not dominate") as caught:
         optimize_and_emit(broken)
     assert caught.value.line in (5, 8)

@@ -40,7 +40,9 @@ def test_the_vectoriser_and_the_code_generator_are_there(steps):
     assert "x float>" not in vectorised.before and "<8 x float>" in vectorised.after
     machine = [step for step in steps if step.level == "machine" and step.changed]
     assert any("Instruction Selection" in step.name for step in machine)
-    assert any("Register Allocator" in step.name or "Register Rewriter" in step.name for step in machine)
+    assert any(
+        "Register Allocator" in step.name or "Register Rewriter" in step.name for step in machine
+    )
     assert "VDIVPSYrr" in machine[-1].after or any("VDIVPSY" in step.after for step in machine)
     assert {step.function for step in machine} == {"fusion.1", "second"}
 
@@ -52,7 +54,9 @@ def test_the_subtraction_is_simplified_away(steps):
 
 
 def test_selection_of_functions_and_changes(ir_with_lines):
-    found = llvm_pass_trace(ir_with_lines, TARGET, functions=["fusion.1"], changed_only=True, machine_passes=False)
+    found = llvm_pass_trace(
+        ir_with_lines, TARGET, functions=["fusion.1"], changed_only=True, machine_passes=False
+    )
     assert found and all(step.changed and step.level == "ir" for step in found)
 
 
@@ -69,11 +73,15 @@ def test_remarks_have_source_lines(ir_with_lines):
 
 
 def test_missed_remark(ir_with_lines):
-    dependent = ir_with_lines.replace("%pb = getelementptr inbounds float, ptr %b, i64 %i",
-                                   "%k = sub i64 %i, 1\n  %pb = getelementptr inbounds float, ptr %o, i64 %k")
+    dependent = ir_with_lines.replace(
+        "%pb = getelementptr inbounds float, ptr %b, i64 %i",
+        "%k = sub i64 %i, 1\n  %pb = getelementptr inbounds float, ptr %o, i64 %k",
+    )
     remarks = vectorization_remarks(dependent, TARGET, passes=["loop-vectorize"])
     assert any(remark.kind in ("missed", "analysis") for remark in remarks)
-    assert not any(remark.kind == "passed" and remark.message.startswith("vectorized") for remark in remarks)
+    assert not any(
+        remark.kind == "passed" and remark.message.startswith("vectorized") for remark in remarks
+    )
 
 
 def test_broken_ir_is_the_same_error_as_in_this_process():
@@ -90,4 +98,7 @@ def test_timeout(ir_with_lines):
 def test_dump_without_passes(ir_with_lines):
     assert parse_pass_dump("") == []
     options = OptimizationOptions(level=0)
-    assert llvm_pass_trace(ir_with_lines, TARGET, options, machine_passes=False, changed_only=True) == []
+    assert (
+        llvm_pass_trace(ir_with_lines, TARGET, options, machine_passes=False, changed_only=True)
+        == []
+    )

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit, optimized_parts
-from xla_explorer.backends.llvm.module_partition import partition_module, separate_functions, stated_effort
+from xla_explorer.backends.llvm.module_partition import (
+    partition_module,
+    separate_functions,
+    stated_effort,
+)
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.compiler.codegen.ir.effort import Effort
@@ -61,17 +65,27 @@ exit:
 
 
 def program(count):
-    calls = "\n".join(f'  %p{n} = getelementptr float, ptr %out, i64 {100 * n}\n'
-                      f'  call void @"kernel.{n}"(ptr %x, ptr %p{n})' for n in range(count))
-    entry = (f"\ndefine double @entry(ptr %x, ptr %out) {{\n{calls}\n"
-             "  %r = call double @cos(double 0.0)\n  ret double %r\n}\n")
+    calls = "\n".join(
+        f"  %p{n} = getelementptr float, ptr %out, i64 {100 * n}\n"
+        f'  call void @"kernel.{n}"(ptr %x, ptr %p{n})'
+        for n in range(count)
+    )
+    entry = (
+        f"\ndefine double @entry(ptr %x, ptr %out) {{\n{calls}\n"
+        "  %r = call double @cos(double 0.0)\n  ret double %r\n}\n"
+    )
     return HELPERS + "".join(map(kernel, range(count))) + entry
 
 
 def run(objects, count):
     library = NativeLibrary(objects, exports=["entry"])
     x, out = np.arange(100, dtype="f4"), np.zeros((count, 100), "f4")
-    assert library.bind("entry", ctypes.c_double, [ctypes.c_void_p] * 2)(x.ctypes.data, out.ctypes.data) == 1.0
+    assert (
+        library.bind("entry", ctypes.c_double, [ctypes.c_void_p] * 2)(
+            x.ctypes.data, out.ctypes.data
+        )
+        == 1.0
+    )
     return x, out
 
 
@@ -89,20 +103,28 @@ def test_parts_compute_what_the_whole_computes(parts):
 def test_helpers_are_copied_and_kernels_are_not():
     texts = partition_module(program(9), 3, minimum_lines=10)
     assert all("define internal float @square(" in text for text in texts)
-    assert sum('define hidden void @"kernel.3"(' in text or 'define internal void @"kernel.3"(' in text
-               for text in texts) == 1
+    assert (
+        sum(
+            'define hidden void @"kernel.3"(' in text or 'define internal void @"kernel.3"(' in text
+            for text in texts
+        )
+        == 1
+    )
     assert sum("@shared(float %x) noinline {" in text for text in texts) == 1
     sizes = [len(text) for text in texts]
     assert max(sizes) < 1.6 * min(sizes)
 
 
-@pytest.mark.parametrize("text", [
-    HELPERS,
-    program(1),
-    program(9) + "\n@counter = internal global i64 0\n",
-    program(9) + '\nmodule asm "nop"\n',
-    program(9) + "\n@alias = alias float (float), ptr @shared\n",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        HELPERS,
+        program(1),
+        program(9) + "\n@counter = internal global i64 0\n",
+        program(9) + '\nmodule asm "nop"\n',
+        program(9) + "\n@alias = alias float (float), ptr @shared\n",
+    ],
+)
 def test_stays_whole(text):
     assert partition_module(text, 4, minimum_lines=25 if "kernel.1" in text else 200) == [text]
 
@@ -127,7 +149,9 @@ def test_through_the_compiler(tmp_path):
 
 def test_one_part_is_the_text_itself():
     text = program(9)
-    assert partition_module(text, 1) == [text] and partition_module(text, 4, minimum_lines=10_000) == [text]
+    assert partition_module(text, 1) == [text] and partition_module(
+        text, 4, minimum_lines=10_000
+    ) == [text]
 
 
 AS_WRITTEN = """define internal void @matrix(ptr %a) noinline "effort"="final" {{
@@ -169,8 +193,13 @@ end:
 
 
 def matrix_module(lines: int, other: bool) -> str:
-    body = "\n".join(f"  %p{k} = getelementptr inbounds float, ptr %a, i64 {k}\n  store float 0.0, ptr %p{k}" for k in range(lines // 2))
-    return AS_WRITTEN.format(body=body, other=SUM if other else "", call="  call void @other(ptr %a)\n" if other else "")
+    body = "\n".join(
+        f"  %p{k} = getelementptr inbounds float, ptr %a, i64 {k}\n  store float 0.0, ptr %p{k}"
+        for k in range(lines // 2)
+    )
+    return AS_WRITTEN.format(
+        body=body, other=SUM if other else "", call="  call void @other(ptr %a)\n" if other else ""
+    )
 
 
 def test_functions_in_final_form_are_a_module_of_their_own() -> None:
@@ -195,6 +224,9 @@ def test_a_cut_that_does_not_pay_is_not_made() -> None:
 
 def test_the_effort_of_a_function_is_an_attribute() -> None:
     assert [stated_effort(effort.attribute) for effort in Effort] == list(Effort)
-    grouped = matrix_module(200, other=True).replace(Effort.FINAL.attribute, " #0") + 'attributes #0 = { noinline "effort"="final" }\n'
+    grouped = (
+        matrix_module(200, other=True).replace(Effort.FINAL.attribute, " #0")
+        + 'attributes #0 = { noinline "effort"="final" }\n'
+    )
     assert "@other" not in separate_functions(grouped, Effort.FINAL)[1]
     assert separate_functions(grouped, Effort.SHORT) == (grouped, "")

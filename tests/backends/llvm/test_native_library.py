@@ -36,7 +36,9 @@ def test_equal_names_do_not_meet():
 
 
 def test_several_objects_make_one_library():
-    user = optimize_and_emit("declare i64 @f()\ndefine i64 @g() {\n  %x = call i64 @f()\n  ret i64 %x\n}\n")
+    user = optimize_and_emit(
+        "declare i64 @f()\ndefine i64 @g() {\n  %x = call i64 @f()\n  ret i64 %x\n}\n"
+    )
     library = NativeLibrary([user.object_bytes, constant(7)], exports=["g", "f"])
     assert library.bind("g", ctypes.c_int64, [])() == 7
 
@@ -69,7 +71,9 @@ def test_undefined_symbol_is_an_error():
 
 
 def test_library_functions_of_the_process():
-    source = ("declare double @cos(double)\ndefine double @g(double %x) {\n"
-              "  %y = call double @cos(double %x)\n  ret double %y\n}\n")
+    source = (
+        "declare double @cos(double)\ndefine double @g(double %x) {\n"
+        "  %y = call double @cos(double %x)\n  ret double %y\n}\n"
+    )
     library = NativeLibrary(optimize_and_emit(source).object_bytes, exports=["g"])
     assert library.bind("g", ctypes.c_double, [ctypes.c_double])(0.0) == 1.0

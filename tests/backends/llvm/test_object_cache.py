@@ -21,7 +21,11 @@ def test_round_trip_in_memory_and_on_disk(tmp_path):
     cache.put(key, b"code")
     assert cache.get(key) == b"code"
     assert ObjectCache(tmp_path).get(key) == b"code"
-    assert (cache.statistics.memory_hits, cache.statistics.misses, cache.statistics.stores) == (1, 1, 1)
+    assert (cache.statistics.memory_hits, cache.statistics.misses, cache.statistics.stores) == (
+        1,
+        1,
+        1,
+    )
     cache.clear()
     assert cache.get(key) is None and not files(tmp_path)
 
@@ -30,7 +34,9 @@ def test_parts_are_delimited():
     assert ObjectCache.key("a", "b") != ObjectCache.key("ab") != ObjectCache.key("ab", "")
 
 
-@pytest.mark.parametrize("damage", [lambda b: b[:-1], lambda b: b[:20], lambda b: b"", lambda b: b[:-1] + b"?"])
+@pytest.mark.parametrize(
+    "damage", [lambda b: b[:-1], lambda b: b[:20], lambda b: b"", lambda b: b[:-1] + b"?"]
+)
 def test_a_damaged_file_is_a_miss_and_goes(tmp_path, damage):
     cache = ObjectCache(tmp_path)
     key = cache.key("x")
@@ -126,10 +132,21 @@ def test_what_others_could_have_written_is_a_miss(tmp_path):
     place.chmod(0o600)
     assert ObjectCache(tmp_path / "objects").get(key) == b"payload"
     os.replace(next(path for path in files(tmp_path) if path.stem == other), place)
-    assert ObjectCache(tmp_path / "objects").get(key) is None, "an object swapped for another of ours"
+    assert ObjectCache(tmp_path / "objects").get(key) is None, (
+        "an object swapped for another of ours"
+    )
 
 
-@pytest.mark.parametrize("garbage", [b"", b"short", b"\0" * 64, b"\xff" * 64, (1).to_bytes(8, "little") + (4).to_bytes(8, "little") + b"nope"])
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"",
+        b"short",
+        b"\0" * 64,
+        b"\xff" * 64,
+        (1).to_bytes(8, "little") + (4).to_bytes(8, "little") + b"nope",
+    ],
+)
 def test_garbage_with_a_good_checksum_is_a_miss(tmp_path, garbage):
     from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 

@@ -28,8 +28,15 @@ end:
 
 
 def _code(strength_reduction: bool) -> bytes:
-    options = OptimizationOptions(level=1, loop_vectorization=False, slp_vectorization=False, strength_reduction=strength_reduction)
-    return optimize_and_emit(LOOP, describe_target("x86_64-unknown-linux-gnu"), options=options).object_bytes
+    options = OptimizationOptions(
+        level=1,
+        loop_vectorization=False,
+        slp_vectorization=False,
+        strength_reduction=strength_reduction,
+    )
+    return optimize_and_emit(
+        LOOP, describe_target("x86_64-unknown-linux-gnu"), options=options
+    ).object_bytes
 
 
 def test_the_option_decides_and_leaves_nothing_behind() -> None:
@@ -63,4 +70,7 @@ def test_who_wants_the_other_setting_waits() -> None:
 
 def test_only_machines_with_addresses_of_three_parts_go_without() -> None:
     options = OptimizationOptions()
-    assert [options.reduces_strength(TargetDescription(f"{name}-unknown-linux-gnu")) for name in ("x86_64", "aarch64")] == [False, True]
+    assert [
+        options.reduces_strength(TargetDescription(f"{name}-unknown-linux-gnu"))
+        for name in ("x86_64", "aarch64")
+    ] == [False, True]

@@ -49,14 +49,17 @@ def test_a_machine_reports_its_triple():
     assert create_target_machine(host_target()).triple.split("-")[0] == host_target().architecture
 
 
-@pytest.mark.parametrize(("triple", "cpu", "features", "bits", "sign"), [
-    ("x86_64-linux-gnu", "x86-64-v3", "", 256, "ymm"),
-    ("x86_64-linux-gnu", "x86-64-v2", "", 128, "xmm"),
-    ("aarch64-linux-gnu", "neoverse-n1", "", 128, "fmla"),
-    ("riscv64-linux-gnu", "", "+m,+a,+f,+d,+c,+v", 128, "vsetvli"),
-    ("wasm32-unknown-unknown", "", "+simd128", 128, "f32x4"),
-    ("nvptx64-nvidia-cuda", "sm_80", "+ptx80", 0, ".visible .func"),
-])
+@pytest.mark.parametrize(
+    ("triple", "cpu", "features", "bits", "sign"),
+    [
+        ("x86_64-linux-gnu", "x86-64-v3", "", 256, "ymm"),
+        ("x86_64-linux-gnu", "x86-64-v2", "", 128, "xmm"),
+        ("aarch64-linux-gnu", "neoverse-n1", "", 128, "fmla"),
+        ("riscv64-linux-gnu", "", "+m,+a,+f,+d,+c,+v", 128, "vsetvli"),
+        ("wasm32-unknown-unknown", "", "+simd128", 128, "f32x4"),
+        ("nvptx64-nvidia-cuda", "sm_80", "+ptx80", 0, ".visible .func"),
+    ],
+)
 def test_other_targets(triple, cpu, features, bits, sign):
     description = describe_target(triple, cpu, features, relocation_model="pic")
     assert description.vector_register_bits == bits
@@ -77,13 +80,18 @@ def test_unknown_triple():
 
 def test_cache_key_differs_by_what_matters():
     a = describe_target("x86_64-linux-gnu", "x86-64-v3")
-    keys = {a.cache_key(), describe_target("x86_64-linux-gnu", "x86-64-v4").cache_key(),
-            describe_target("x86_64-linux-gnu", "x86-64-v3", "+avx512f").cache_key(),
-            describe_target("x86_64-linux-gnu", "x86-64-v3", relocation_model="pic").cache_key()}
+    keys = {
+        a.cache_key(),
+        describe_target("x86_64-linux-gnu", "x86-64-v4").cache_key(),
+        describe_target("x86_64-linux-gnu", "x86-64-v3", "+avx512f").cache_key(),
+        describe_target("x86_64-linux-gnu", "x86-64-v3", relocation_model="pic").cache_key(),
+    }
     assert len(keys) == 4
 
 
 def test_importing_does_not_load_llvm():
-    code = ("import sys, xla_explorer.backends.llvm.llvm_compiler, xla_explorer.backends.llvm.native_library, "
-            "xla_explorer.backends.cpu.blas\nassert 'llvmlite' not in sys.modules")
+    code = (
+        "import sys, xla_explorer.backends.llvm.llvm_compiler, xla_explorer.backends.llvm.native_library, "
+        "xla_explorer.backends.cpu.blas\nassert 'llvmlite' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)

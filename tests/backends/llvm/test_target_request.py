@@ -21,10 +21,17 @@ from xla_explorer.backends.llvm.target_machine import (
     usable_cores,
     why_not_here,
 )
-from xla_explorer.backends.llvm.target_request import TARGET_VARIABLE, TargetRequest, TargetRequestError, parse_target_request
+from xla_explorer.backends.llvm.target_request import (
+    TARGET_VARIABLE,
+    TargetRequest,
+    TargetRequestError,
+    parse_target_request,
+)
 
 AXPY = "HloModule m\nENTRY e {\n  x = f32[700,300] parameter(0)\n  y = f32[700,300] parameter(1)\n  t = f32[700,300] tanh(x)\n  ROOT r = f32[700,300] add(t, y)\n}"
-ON_X86 = pytest.mark.skipif(detected_target().architecture != "x86_64", reason="levels of x86-64 on another architecture")
+ON_X86 = pytest.mark.skipif(
+    detected_target().architecture != "x86_64", reason="levels of x86-64 on another architecture"
+)
 BASELINE = {"x86_64": "x86-64", "aarch64": "generic"}
 
 
@@ -36,10 +43,27 @@ def target(monkeypatch: pytest.MonkeyPatch):
 
 def test_parts_are_read() -> None:
     assert parse_target_request("") == parse_target_request("native") == TargetRequest()
-    assert parse_target_request(" x86-64-v4, prefer-256 ,cores=3") == TargetRequest("x86-64-v4", 256, 3)
+    assert parse_target_request(" x86-64-v4, prefer-256 ,cores=3") == TargetRequest(
+        "x86-64-v4", 256, 3
+    )
 
 
-@pytest.mark.parametrize("text", ["prefer-200", "prefer-", "cores=0", "cores=x", "cores=-1", "cores=9999999", "cache=3", "x86-64-v3,x86-64-v4", "cores=1,cores=1", "a b", "é"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "prefer-200",
+        "prefer-",
+        "cores=0",
+        "cores=x",
+        "cores=-1",
+        "cores=9999999",
+        "cache=3",
+        "x86-64-v3,x86-64-v4",
+        "cores=1,cores=1",
+        "a b",
+        "é",
+    ],
+)
 def test_what_it_cannot_say_is_an_error_with_an_example(text: str) -> None:
     with pytest.raises(TargetRequestError, match=TARGET_VARIABLE) as caught:
         parse_target_request(text)
@@ -55,12 +79,31 @@ def test_a_cpu_that_llvm_does_not_know(target) -> None:
 
 
 @ON_X86
-@pytest.mark.parametrize(("text", "bits"), [("x86-64", 128), ("x86-64-v2", 128), ("x86-64-v3", 256), ("x86-64-v3,prefer-128", 128), ("x86-64-v3,prefer-512", 256), ("x86-64-v4", 512), ("x86-64-v4,prefer-256", 256), ("icelake-server", 512)])
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [
+        ("x86-64", 128),
+        ("x86-64-v2", 128),
+        ("x86-64-v3", 256),
+        ("x86-64-v3,prefer-128", 128),
+        ("x86-64-v3,prefer-512", 256),
+        ("x86-64-v4", 512),
+        ("x86-64-v4,prefer-256", 256),
+        ("icelake-server", 512),
+    ],
+)
 def test_the_description_has_the_cpu_and_the_width(target, text: str, bits: int) -> None:
     target(text)
     made = host_target()
-    assert made.cpu == text.split(",")[0] and made.vector_register_bits == bits and made.is_host and made.code_model == "jitdefault"
-    assert made.vector_width_fact().code == ("narrower-asked-for" if bits < made.widest_register_bits else "widest-registers")
+    assert (
+        made.cpu == text.split(",")[0]
+        and made.vector_register_bits == bits
+        and made.is_host
+        and made.code_model == "jitdefault"
+    )
+    assert made.vector_width_fact().code == (
+        "narrower-asked-for" if bits < made.widest_register_bits else "widest-registers"
+    )
 
 
 def test_cores_are_those_that_are_asked_for(target, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +114,10 @@ def test_cores_are_those_that_are_asked_for(target, monkeypatch: pytest.MonkeyPa
     assert any("7 cores" in row.detail for row in xe.doctor())
 
 
-@pytest.mark.skipif(detected_target().architecture not in BASELINE, reason="the name of its baseline is not known here")
+@pytest.mark.skipif(
+    detected_target().architecture not in BASELINE,
+    reason="the name of its baseline is not known here",
+)
 def test_the_baseline_runs_everywhere(target) -> None:
     target(BASELINE[detected_target().architecture] + ",cores=1")
     assert why_not_here(host_target()) is None
@@ -82,8 +128,14 @@ def test_the_baseline_runs_everywhere(target) -> None:
 
 
 @ON_X86
-def test_above_the_machine_is_compiled_verified_and_not_run(target, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = replace(describe_target(detected_target().triple, "x86-64-v2", "+sse4.2"), code_model="jitdefault", is_host=True)
+def test_above_the_machine_is_compiled_verified_and_not_run(
+    target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = replace(
+        describe_target(detected_target().triple, "x86-64-v2", "+sse4.2"),
+        code_model="jitdefault",
+        is_host=True,
+    )
     monkeypatch.setattr(target_machine, "detected_target", lambda: small)
     target("x86-64-v4")
     session = xe.compile(AXPY, cache=False)
@@ -98,34 +150,67 @@ def test_above_the_machine_is_compiled_verified_and_not_run(target, monkeypatch:
 
 @pytest.mark.parametrize(
     ("cpu", "features", "code"),
-    [("x86-64-v4", "", "cpu-feature-missing"), ("x86-64-v2", "+avx512f", "cpu-feature-missing"), ("icelake-server", "", "registers-too-narrow"), ("haswell", "", None), ("x86-64-v3", "", None), ("", "", None)],
+    [
+        ("x86-64-v4", "", "cpu-feature-missing"),
+        ("x86-64-v2", "+avx512f", "cpu-feature-missing"),
+        ("icelake-server", "", "registers-too-narrow"),
+        ("haswell", "", None),
+        ("x86-64-v3", "", None),
+        ("", "", None),
+    ],
 )
-def test_what_a_machine_executes(cpu: str, features: str, code: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_machine_executes(
+    cpu: str, features: str, code: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     abilities = "+cx16,+sahf,+popcnt,+sse3,+ssse3,+sse4.1,+sse4.2,+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
-    monkeypatch.setattr(target_machine, "detected_target", lambda: describe_target("x86_64-linux-gnu", "znver3", abilities))
+    monkeypatch.setattr(
+        target_machine,
+        "detected_target",
+        lambda: describe_target("x86_64-linux-gnu", "znver3", abilities),
+    )
     why = why_not_here(describe_target("x86_64-linux-gnu", cpu, features))
     assert (why.code if why else None) == code
 
 
 def test_another_architecture_does_not_run_here() -> None:
-    triple = "aarch64-linux-gnu" if detected_target().architecture == "x86_64" else "x86_64-linux-gnu"
+    triple = (
+        "aarch64-linux-gnu" if detected_target().architecture == "x86_64" else "x86_64-linux-gnu"
+    )
     why = why_not_here(describe_target(triple))
     assert why is not None and why.code == "other-machine"
 
 
 @ON_X86
 @pytest.mark.slow
-def test_a_process_of_its_own_obeys_and_finds_no_object_of_another_target_in_the_cache(tmp_path) -> None:
+def test_a_process_of_its_own_obeys_and_finds_no_object_of_another_target_in_the_cache(
+    tmp_path,
+) -> None:
     code = (
         "import xla_explorer as xe, numpy as np\n"
         f"s = xe.compile({AXPY!r})\nprint(s.decisions('vector-width').facts[0]['bits'], 'zmm' in str(s.assembly()), s.executable.compiled.from_cache)"
     )
     seen = []
     for text in ("x86-64-v2", "x86-64-v2,prefer-128", "x86-64-v4", "x86-64-v4,prefer-256"):
-        environment = {**os.environ, TARGET_VARIABLE: text, "XDG_CACHE_HOME": str(tmp_path), "XLA_EXPLORER_CACHE": ""}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        environment = {
+            **os.environ,
+            TARGET_VARIABLE: text,
+            "XDG_CACHE_HOME": str(tmp_path),
+            "XLA_EXPLORER_CACHE": "",
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         seen.append(done.stdout.split())
-    assert seen == [["128", "False", "False"], ["128", "False", "True"], ["512", "True", "False"], ["256", "False", "False"]]
+    assert seen == [
+        ["128", "False", "False"],
+        ["128", "False", "True"],
+        ["512", "True", "False"],
+        ["256", "False", "False"],
+    ]
 
 
 @pytest.mark.long
@@ -142,5 +227,11 @@ def test_half_precision_runs_on_a_cpu_without_conversions(cpu: str) -> None:
         "got, want = xe.compile(text, cache=False)(x), xe.evaluate(text, x)\n"
         "np.testing.assert_array_equal(got, want)\nprint(xe.compile(text).kernels().shape[0] > 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, TARGET_VARIABLE: cpu}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, TARGET_VARIABLE: cpu},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0 and done.stdout.split() == ["True"], done.stderr[-2000:]

@@ -39,7 +39,9 @@ def _widest(assembly: str) -> int:
     return max({"x": 128, "y": 256, "z": 512}[letter] for letter in found)
 
 
-@pytest.mark.parametrize("cpu", ["skylake-avx512", "icelake-server", "sapphirerapids", "znver4", "znver5", "x86-64-v4"])
+@pytest.mark.parametrize(
+    "cpu", ["skylake-avx512", "icelake-server", "sapphirerapids", "znver4", "znver5", "x86-64-v4"]
+)
 def test_loops_left_to_llvm_have_the_widest_registers(cpu: str) -> None:
     """LLVM tunes Intel's CPUs for 256 bits."""
     target = describe_target("x86_64-linux-gnu", cpu)
@@ -48,7 +50,10 @@ def test_loops_left_to_llvm_have_the_widest_registers(cpu: str) -> None:
     assert _widest(emit_assembly(LOOP, target)) == 512
 
 
-@pytest.mark.parametrize(("cpu", "bits"), [("nehalem", 128), ("sandybridge", 256), ("haswell", 256), ("znver3", 256), ("alderlake", 256)])
+@pytest.mark.parametrize(
+    ("cpu", "bits"),
+    [("nehalem", 128), ("sandybridge", 256), ("haswell", 256), ("znver3", 256), ("alderlake", 256)],
+)
 def test_other_cpus_by_name_have_theirs(cpu: str, bits: int) -> None:
     target = describe_target("x86_64-linux-gnu", cpu)
     assert target.vector_register_bits == bits
@@ -58,7 +63,9 @@ def test_other_cpus_by_name_have_theirs(cpu: str, bits: int) -> None:
 
 @pytest.mark.parametrize("bits", [128, 256, 512])
 def test_a_narrower_width_is_kept(bits: int) -> None:
-    target = replace(describe_target("x86_64-linux-gnu", "icelake-server"), vector_register_bits=bits)
+    target = replace(
+        describe_target("x86_64-linux-gnu", "icelake-server"), vector_register_bits=bits
+    )
     assert _widest(emit_assembly(LOOP, target)) == bits
     assert target.vector_width_fact().facts["bits"] == bits
 
@@ -67,7 +74,9 @@ def test_the_width_is_part_of_the_key_of_the_cache() -> None:
     wide = describe_target("x86_64-linux-gnu", "icelake-server")
     narrow = replace(wide, vector_register_bits=256)
     assert wide.cache_key() != narrow.cache_key()
-    assert optimize_and_emit(LOOP, wide).object_bytes != optimize_and_emit(LOOP, narrow).object_bytes
+    assert (
+        optimize_and_emit(LOOP, wide).object_bytes != optimize_and_emit(LOOP, narrow).object_bytes
+    )
 
 
 def test_the_text_that_is_shown_is_the_text_that_llvm_reads() -> None:
@@ -78,7 +87,10 @@ def test_the_text_that_is_shown_is_the_text_that_llvm_reads() -> None:
 
 
 def test_other_architectures_are_left_alone() -> None:
-    assert describe_target("aarch64-linux-gnu", "neoverse-v1", "+sve").code_generator_features == "+sve"
+    assert (
+        describe_target("aarch64-linux-gnu", "neoverse-v1", "+sve").code_generator_features
+        == "+sve"
+    )
 
 
 @pytest.mark.codegen
@@ -86,16 +98,25 @@ def test_a_compile_records_the_width_and_why() -> None:
     session = xe.compile(TANH, cache=False)
     (row,) = session.decisions("vector-width").to_dict("records")
     target = host_target()
-    assert row["facts"]["bits"] == target.vector_register_bits and row["facts"]["register_bits"] == target.widest_register_bits
+    assert (
+        row["facts"]["bits"] == target.vector_register_bits
+        and row["facts"]["register_bits"] == target.widest_register_bits
+    )
     assert str(target.vector_register_bits) in row["message"] and target.cpu in row["message"]
     if target.architecture == "x86_64":
         assert _widest(str(session.assembly())) == target.vector_register_bits
 
 
-@pytest.mark.parametrize("cpu", ["icelake-server", "sapphirerapids", "x86-64-v4", "x86-64-v3", "x86-64-v2"])
+@pytest.mark.parametrize(
+    "cpu", ["icelake-server", "sapphirerapids", "x86-64-v4", "x86-64-v3", "x86-64-v2"]
+)
 def test_programs_for_other_cpus_have_their_width(cpu: str) -> None:
     session = xe.compile(TANH, backend="x86-64", cpu=cpu, cache=False)
     bits = describe_target("x86_64-linux-gnu", cpu).vector_register_bits
-    assert _widest(str(session.assembly())) == bits == session.decisions("vector-width").facts[0]["bits"]
+    assert (
+        _widest(str(session.assembly()))
+        == bits
+        == session.decisions("vector-width").facts[0]["bits"]
+    )
     made = xe.aot(TANH, "x86_64-linux-gnu", cpu=cpu)
     assert _widest(made.program.compiled.assembly_text) == bits

@@ -11,7 +11,9 @@ import pytest
 import xla_explorer as xe
 
 # The call as jax 0.10.2 writes it for `pl.pallas_call` ahead of time; of its bytecode the beginning and the names.
-WHY_NOT = "this jaxlib cannot read" if find_spec("jaxlib") else "jaxlib prints where it is installed"
+WHY_NOT = (
+    "this jaxlib cannot read" if find_spec("jaxlib") else "jaxlib prints where it is installed"
+)
 CONFIG = (
     r'{debug = false, grid_x = 8 : i32, grid_y = 2 : i32, grid_z = 1 : i32, ir = "ML\EFR\0DMLIR\00num_warps = 9\00model.<locals>.gelu_kernel\00\22", '
     r'name = "gelu_kernel", num_stages = 3 : i32, num_warps = 4 : i32}'
@@ -44,7 +46,9 @@ results { device: "H100" hlo: "of another program" result { gemm { algorithm: 1 
 def _stages(folder: Path) -> xe.Session:
     for name in ("before_optimizations", "sm_9.0_gpu_after_optimizations"):
         (folder / f"module_0000.jit_f.{name}.txt").write_text(MODULE)
-    (folder / "module_0000.jit_f.1.ptx").write_text(".version 8.3\n.visible .entry gelu_kernel(\n)\n{\n\tret;\n}\n")
+    (folder / "module_0000.jit_f.1.ptx").write_text(
+        ".version 8.3\n.visible .entry gelu_kernel(\n)\n{\n\tret;\n}\n"
+    )
     (folder / "module_0000.jit_f.autotune_results.pbtxt").write_text(TUNED)
     return xe.load(folder).session()
 
@@ -81,7 +85,10 @@ def test_a_broken_file_of_the_autotuner_does_not_close_the_dump(tmp_path: Path) 
 
 @pytest.mark.jax
 def test_bytecode_of_triton_is_printed_by_jaxlib(tmp_path: Path) -> None:
-    ir, dialect = [pytest.importorskip(name, reason="needs the extra `jax`") for name in ("jaxlib.mlir.ir", "jaxlib.triton.dialect")]
+    ir, dialect = [
+        pytest.importorskip(name, reason="needs the extra `jax`")
+        for name in ("jaxlib.mlir.ir", "jaxlib.triton.dialect")
+    ]
     stream = BytesIO()
     with ir.Context() as context:
         dialect.register_dialect(context)
@@ -92,4 +99,7 @@ def test_bytecode_of_triton_is_printed_by_jaxlib(tmp_path: Path) -> None:
     (tmp_path / "module_0000.jit_f.sm_9.0_gpu_after_optimizations.txt").write_text(module)
     said = xe.load(tmp_path).session().stages()["custom-kernels"].text
     assert "%call: scaled by __gpu$xla.gpu.triton, grid 4x1x1" in said
-    assert "  tt.func public @scaled(%arg0: !tt.ptr<f32>) {" in said.splitlines() and "tt.get_program_id x : i32" in said
+    assert (
+        "  tt.func public @scaled(%arg0: !tt.ptr<f32>) {" in said.splitlines()
+        and "tt.get_program_id x : i32" in said
+    )

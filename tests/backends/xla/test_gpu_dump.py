@@ -34,8 +34,12 @@ def _dump(folder: Path, ptx: str = PTX) -> xe.Session:
     for name in ("before_optimizations", "sm_9.0_gpu_after_optimizations"):
         (folder / f"module_0000.jit_f.{name}.txt").write_text(MODULE)
     (folder / "module_0000.jit_f.1.ptx").write_text(ptx)
-    (folder / "module_0000.jit_f.1.ir-with-opt.ll").write_text("define void @gemm_fusion_dot() {\n  ret void\n}\n")
-    (folder / "module_0000.jit_f.0.ir-no-opt.ll").write_text("define void @gemm_fusion_dot() {\n  ret void\n}\n")
+    (folder / "module_0000.jit_f.1.ir-with-opt.ll").write_text(
+        "define void @gemm_fusion_dot() {\n  ret void\n}\n"
+    )
+    (folder / "module_0000.jit_f.0.ir-no-opt.ll").write_text(
+        "define void @gemm_fusion_dot() {\n  ret void\n}\n"
+    )
     return xe.load(folder).session()
 
 
@@ -46,20 +50,29 @@ def test_picks_of_products_are_a_line_each(tmp_path: Path) -> None:
     ]
 
 
-def test_machine_code_belongs_to_the_instruction_of_its_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_code_belongs_to_the_instruction_of_its_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The tools' own answer is given here; the next test asks the tools themselves where they are."""
     asked: list[str] = []
 
     def assembled(ptx: str, architecture: str) -> tuple[str, list[int | None]]:
         asked.append(architecture)
-        return '\t.section\t.text.gemm_fusion_dot,"ax",@progbits\n        /*0000*/  EXIT ;\n\t.section\t.text.other\n  /*0000*/ EXIT ;\n', []
+        return (
+            '\t.section\t.text.gemm_fusion_dot,"ax",@progbits\n        /*0000*/  EXIT ;\n\t.section\t.text.other\n  /*0000*/ EXIT ;\n',
+            [],
+        )
 
     monkeypatch.setattr(gpu_dump, "sass_of", assembled)
     paths = [tmp_path / "a.ptx", tmp_path / "empty.ptx"]
     paths[0].write_text(PTX)
     paths[1].write_text(".version 8.3\n.target sm_90\n")
     text, origins = gpu_dump.sass(paths, {"gemm_fusion_dot": 7})
-    assert asked == ["sm_90a"] and origins == [7, 7, None, None, None] and len(text.split("\n")) == len(origins)
+    assert (
+        asked == ["sm_90a"]
+        and origins == [7, 7, None, None, None]
+        and len(text.split("\n")) == len(origins)
+    )
 
 
 @pytest.mark.skipif(why_no_sass() is not None, reason="ptxas and nvdisasm are not installed")
@@ -70,9 +83,14 @@ def test_ptx_of_a_dump_is_assembled_and_disassembled(tmp_path: Path) -> None:
 
 
 def test_a_page_says_why_there_are_no_loops_and_no_machine_code(tmp_path: Path) -> None:
-    session = _dump(tmp_path, PTX.replace("\tret;", "\tret;\n" + "// more\n" * MOST_PTX_LINES_ASSEMBLED))
+    session = _dump(
+        tmp_path, PTX.replace("\tret;", "\tret;\n" + "// more\n" * MOST_PTX_LINES_ASSEMBLED)
+    )
     panes = {pane.name: pane for pane in code_panes(session)}
     assert "emitters write LLVM IR directly" in panes["loops"].lines[0].text
-    assert SessionSource(session).reports.loops() == () and "emitters write LLVM IR directly" in panes["loops"].note
+    assert (
+        SessionSource(session).reports.loops() == ()
+        and "emitters write LLVM IR directly" in panes["loops"].note
+    )
     if "sass" in panes:
         assert "session.stage('sass').text makes it" in costly(session, panes["sass"])

@@ -23,12 +23,25 @@ def functions() -> dict[str, tuple[Any, bool]]:
     same = np.asarray
     return {
         "print": (lambda a: (jax.debug.print("{}", a.sum()), a * 2)[1], False),
-        "ordered print": (lambda a: (jax.debug.print("{}", a.sum(), ordered=True), a * 2)[1], False),
+        "ordered print": (
+            lambda a: (jax.debug.print("{}", a.sum(), ordered=True), a * 2)[1],
+            False,
+        ),
         "callback": (lambda a: (jax.debug.callback(lambda: None), a * 2)[1], False),
         "pure": (lambda a: a + jax.pure_callback(same, like, a), True),
         "io": (lambda a: a + io_callback(same, like, a), True),
-        "ordered io": (lambda a: a + io_callback(same, like, a, ordered=True) + io_callback(same, like, a * 2, ordered=True), True),
-        "in a loop": (lambda a: jax.lax.fori_loop(0, 3, lambda k, c: c + jax.pure_callback(same, like, c), a), True),
+        "ordered io": (
+            lambda a: (
+                a
+                + io_callback(same, like, a, ordered=True)
+                + io_callback(same, like, a * 2, ordered=True)
+            ),
+            True,
+        ),
+        "in a loop": (
+            lambda a: jax.lax.fori_loop(0, 3, lambda k, c: c + jax.pure_callback(same, like, c), a),
+            True,
+        ),
     }
 
 
@@ -39,12 +52,17 @@ NAMES = ("print", "ordered print", "callback", "pure", "io", "ordered io", "in a
 @pytest.mark.parametrize("name", NAMES)
 def test_questions_of_real_xla_are_answered(name: str) -> None:
     function, depends = functions()[name]
-    with pytest.warns(HostCallbackWarning, match=r"test_host_callbacks.py:\d+ calls a Python function"):
+    with pytest.warns(
+        HostCallbackWarning, match=r"test_host_callbacks.py:\d+ calls a Python function"
+    ):
         assert xe.xla.why_slow(function, X, repeats=3).to_text()
     with pytest.warns(HostCallbackWarning):
         session = xe.compile(xe.from_jax(function, X), backend="xla")
     if depends:
-        with pytest.raises(xe.XlaExplorerError, match="calls a Python function, which real XLA's process does not have"):
+        with pytest.raises(
+            xe.XlaExplorerError,
+            match="calls a Python function, which real XLA's process does not have",
+        ):
             session(X)
     else:
         np.testing.assert_array_equal(session.run_flat([X])[0], 2 * X)

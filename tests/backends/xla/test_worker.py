@@ -12,13 +12,17 @@ from xla_explorer.backends.xla.worker import Worker
 
 
 @pytest.mark.parametrize("place", ["_jax", "_hlo"])
-def test_hlo_text_is_parsed_where_jaxlib_has_its_parser(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hlo_text_is_parsed_where_jaxlib_has_its_parser(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """jaxlib 0.6 has `hlo_module_from_text` in `_jax`, 0.10 in `_hlo`."""
     seen: list[Any] = []
     parsed = SimpleNamespace(as_serialized_hlo_module_proto=lambda: b"proto")
     modules = {name: ModuleType(f"jaxlib.{name}") for name in ("_jax", "_hlo", "xla_client")}
     setattr(modules[place], "hlo_module_from_text", lambda text: seen.append(text) or parsed)  # noqa: B010 - which module varies
-    vars(modules["_jax"])["mlir"] = SimpleNamespace(hlo_to_stablehlo=lambda proto: proto + b" as StableHLO")
+    vars(modules["_jax"])["mlir"] = SimpleNamespace(
+        hlo_to_stablehlo=lambda proto: proto + b" as StableHLO"
+    )
     vars(modules["xla_client"])["CompileOptions"] = dict
     package = ModuleType("jaxlib")
     vars(package).update(modules)
@@ -26,7 +30,9 @@ def test_hlo_text_is_parsed_where_jaxlib_has_its_parser(place: str, monkeypatch:
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, f"jaxlib.{name}", module)
     worker = Worker.__new__(Worker)
-    client = SimpleNamespace(compile_and_load=lambda module, devices, options: ("executable of", module))
+    client = SimpleNamespace(
+        compile_and_load=lambda module, devices, options: ("executable of", module)
+    )
     worker.device, worker.devices = SimpleNamespace(client=client), ()
     assert set(worker.compile("HloModule m")) == {"parse", "to-stablehlo", "xla"}
     assert seen == ["HloModule m"] and worker.executable == ("executable of", b"proto as StableHLO")

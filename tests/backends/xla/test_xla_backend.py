@@ -70,8 +70,12 @@ def test_kernels_have_the_times_that_xla_records() -> None:
     kernels = frame[frame["kernel"] != "(whole program)"].set_index("kernel")
     assert (kernels["median_us"] > 0).all() and set(kernels["n"]) == {4}
     product = kernels.loc[kernels["flops"].idxmax()]
-    assert product["flops"] >= 5 * 2 * 128**3, "what runs inside of the loop is counted as often as it runs"
-    assert product["median_us"] > kernels.loc["%w", "median_us"], "the loop's own time is without what it runs"
+    assert product["flops"] >= 5 * 2 * 128**3, (
+        "what runs inside of the loop is counted as often as it runs"
+    )
+    assert product["median_us"] > kernels.loc["%w", "median_us"], (
+        "the loop's own time is without what it runs"
+    )
 
 
 def test_its_passes_are_steps_with_identities(session: xe.Session) -> None:
@@ -86,7 +90,10 @@ def test_its_passes_are_steps_with_identities(session: xe.Session) -> None:
 @pytest.mark.long
 def test_what_xla_refuses_is_its_own_sentence() -> None:
     with pytest.raises(xe.XlaExplorerError, match="nowhere"):
-        xe.compile('HloModule m\nENTRY e { x = f32[4] parameter(0)\n ROOT r = f32[4] custom-call(x), custom_call_target="nowhere" }', backend="xla")
+        xe.compile(
+            'HloModule m\nENTRY e { x = f32[4] parameter(0)\n ROOT r = f32[4] custom-call(x), custom_call_target="nowhere" }',
+            backend="xla",
+        )
 
 
 @pytest.mark.long
@@ -101,7 +108,9 @@ def test_the_death_of_the_child_is_an_error_here() -> None:
 @pytest.mark.long
 def test_one_table_with_ours() -> None:
     frame = xe.compare(SOFTMAX, ["cpu", "xla"])
-    assert list(dict.fromkeys(frame["backend"])) == ["cpu", "xla"] and set(frame["status"].dropna()) == {"ok"}
+    assert list(dict.fromkeys(frame["backend"])) == ["cpu", "xla"] and set(
+        frame["status"].dropna()
+    ) == {"ok"}
 
 
 @pytest.mark.long
@@ -109,13 +118,21 @@ def test_one_table_with_ours() -> None:
 @pytest.mark.parametrize("groups", ["{}", "{{0,1}}"])
 @pytest.mark.sampled(2)
 def test_one_devices_value_is_no_answer_of_several(header: str, groups: str) -> None:
-    channel = "channel_id=1, use_global_device_ids=true, " if header.startswith("num") and groups != "{}" else "channel_id=1, " if header.startswith("num") else ""
+    channel = (
+        "channel_id=1, use_global_device_ids=true, "
+        if header.startswith("num") and groups != "{}"
+        else "channel_id=1, "
+        if header.startswith("num")
+        else ""
+    )
     text = f"""HloModule m, {header}
 sum {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }}
 ENTRY e {{ x = f32[4] parameter(0)  ROOT r = f32[4] all-reduce(x), {channel}replica_groups={groups}, to_apply=sum }}"""
     session = xe.compile(text, backend="xla")
     for run in (session, session.profile):
-        with pytest.raises(xe.XlaExplorerError, match="%r works between devices; real XLA runs here on one") as caught:
+        with pytest.raises(
+            xe.XlaExplorerError, match="%r works between devices; real XLA runs here on one"
+        ) as caught:
             run(np.ones(4, np.float32))
         assert "evaluate_replicated" in str(caught.value)
 
@@ -125,7 +142,9 @@ def test_a_group_of_one_device_runs() -> None:
     text = """HloModule m
 sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY e { x = f32[4] parameter(0)  ROOT r = f32[4] all-reduce(x), replica_groups={{0}}, to_apply=sum }"""
-    np.testing.assert_array_equal(xe.compile(text, backend="xla")(np.ones(4, np.float32)), np.ones(4, np.float32))
+    np.testing.assert_array_equal(
+        xe.compile(text, backend="xla")(np.ones(4, np.float32)), np.ones(4, np.float32)
+    )
 
 
 @pytest.mark.long

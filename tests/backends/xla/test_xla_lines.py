@@ -29,12 +29,21 @@ ENTRY e { arg0 = f32[8,8] parameter(0)
 def test_what_a_compiler_made_has_the_line_of_what_it_computes() -> None:
     after = xe.parse_hlo(FUSED)
     adopt_identities(xe.compile(STABLEHLO, passes="none").source, after)
-    assert {i.name: i.line for i in after.instructions()} == {"p": 0, "exponential": 2, "tanh": 3, "arg0": 1, "k": 0, "r": 3}
+    assert {i.name: i.line for i in after.instructions()} == {
+        "p": 0,
+        "exponential": 2,
+        "tanh": 3,
+        "arg0": 1,
+        "k": 0,
+        "r": 3,
+    }
 
 
 def test_lines_of_stablehlo_name_their_file(tmp_path: Path) -> None:
     (tmp_path / "model.mlir").write_text(STABLEHLO)
-    named, unnamed = [xe.compile(given, passes="none") for given in (xe.load(tmp_path / "model.mlir"), STABLEHLO)]
+    named, unnamed = [
+        xe.compile(given, passes="none") for given in (xe.load(tmp_path / "model.mlir"), STABLEHLO)
+    ]
     for session, name in ((named, str(tmp_path / "model.mlir")), (unnamed, "<stablehlo>")):
         i = session.source.find("tanh")
         assert session.source_lines.place(i.id, i.metadata) == f"{name}:3"
@@ -53,7 +62,12 @@ def test_a_program_whose_python_function_is_not_reached_runs_on_real_xla() -> No
     jax = pytest.importorskip("jax", reason="needs the extra `jax`")
 
     def checked(x):  # type: ignore[no-untyped-def]
-        return jax.lax.cond(x > 100, lambda y: jax.pure_callback(lambda z: z, jax.ShapeDtypeStruct((), "float32"), y), lambda y: y * 2, x)
+        return jax.lax.cond(
+            x > 100,
+            lambda y: jax.pure_callback(lambda z: z, jax.ShapeDtypeStruct((), "float32"), y),
+            lambda y: y * 2,
+            x,
+        )
 
     module = xe.from_jax(checked, jax.numpy.float32(3))
     assert xe.compile(module, backend="xla")(np.float32(3)) == 6

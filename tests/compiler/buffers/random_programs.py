@@ -30,22 +30,43 @@ class ProgramWriter:
     def text(self) -> str:
         """The module."""
         matrices = [f"p{k}" for k in range(3)]
-        lines = [f"  {p} = f32[4,8] parameter({k})" for k, p in enumerate(matrices)] + ["  n = s32[] parameter(3)"]
+        lines = [f"  {p} = f32[4,8] parameter({k})" for k, p in enumerate(matrices)] + [
+            "  n = s32[] parameter(3)"
+        ]
         values = self.body(lines, list(matrices), "n", self.depth)
         outputs = [self.random.choice(values) for _ in range(self.random.randint(1, 3))]
         if len(outputs) > 1 or self.random.random() < 0.5:
-            lines.append(f"  ROOT r = ({', '.join(['f32[4,8]'] * len(outputs))}) tuple({', '.join(outputs)})")
+            lines.append(
+                f"  ROOT r = ({', '.join(['f32[4,8]'] * len(outputs))}) tuple({', '.join(outputs)})"
+            )
         else:
             lines.append(f"  ROOT r = f32[4,8] negate({outputs[0]})")
-        return _HEADER + "\n".join(self.computations) + "\nENTRY main {\n" + "\n".join(lines) + "\n}\n"
+        return (
+            _HEADER + "\n".join(self.computations) + "\nENTRY main {\n" + "\n".join(lines) + "\n}\n"
+        )
 
     def body(self, lines: list[str], values: list[str], index: str, depth: int) -> list[str]:
         """Append random instructions; values are f32[4,8], index an s32[]."""
         for _ in range(self.random.randint(2, self.size)):
-            kinds = ["unary", "unary", "binary", "binary", "binary", "row", "column", "transpose", "update", "update", "slice", "iota"]
+            kinds = [
+                "unary",
+                "unary",
+                "binary",
+                "binary",
+                "binary",
+                "row",
+                "column",
+                "transpose",
+                "update",
+                "update",
+                "slice",
+                "iota",
+            ]
             if depth:
                 kinds += ["while", "while", "conditional"]
-            values.append(getattr(self, "_" + self.random.choice(kinds))(lines, values, index, depth))
+            values.append(
+                getattr(self, "_" + self.random.choice(kinds))(lines, values, index, depth)
+            )
         return values
 
     def _pick(self, values: list[str]) -> str:
@@ -53,7 +74,9 @@ class ProgramWriter:
 
     def _unary(self, lines: list[str], values: list[str], index: str, depth: int) -> str:
         v = self.name()
-        lines.append(f"  {v} = f32[4,8] {self.random.choice(['negate', 'tanh', 'abs', 'cosine'])}({self._pick(values)})")
+        lines.append(
+            f"  {v} = f32[4,8] {self.random.choice(['negate', 'tanh', 'abs', 'cosine'])}({self._pick(values)})"
+        )
         return v
 
     def _binary(self, lines: list[str], values: list[str], index: str, depth: int) -> str:
@@ -87,7 +110,10 @@ class ProgramWriter:
 
     def _transpose(self, lines: list[str], values: list[str], index: str, depth: int) -> str:
         t, v = self.name(), self.name()
-        lines += [f"  {t} = f32[8,4] transpose({self._pick(values)}), dimensions={{1,0}}", f"  {v} = f32[4,8] reshape({t})"]
+        lines += [
+            f"  {t} = f32[8,4] transpose({self._pick(values)}), dimensions={{1,0}}",
+            f"  {v} = f32[4,8] reshape({t})",
+        ]
         return v
 
     def _update(self, lines: list[str], values: list[str], index: str, depth: int) -> str:
@@ -130,8 +156,17 @@ class ProgramWriter:
             inner.append(f"  {g} = f32[4,8] get-tuple-element(state), index={k + 1}")
             own.append(g)
         made = self.body(inner, list(own), "i", depth - 1) if self.random.random() < 0.8 else own
-        following = [self.random.choice([own[k], self.random.choice(own), self.random.choice(made), made[-1]]) for k in range(width)]
-        inner += ["  one = s32[] constant(1)", "  next = s32[] add(i, one)", f"  ROOT t = {shape} tuple(next, {', '.join(following)})"]
+        following = [
+            self.random.choice(
+                [own[k], self.random.choice(own), self.random.choice(made), made[-1]]
+            )
+            for k in range(width)
+        ]
+        inner += [
+            "  one = s32[] constant(1)",
+            "  next = s32[] add(i, one)",
+            f"  ROOT t = {shape} tuple(next, {', '.join(following)})",
+        ]
         self.computations.append(f"body_{tag} {{\n" + "\n".join(inner) + "\n}\n")
         self.computations.append(
             f"condition_{tag} {{\n  state = {shape} parameter(0)\n  i = s32[] get-tuple-element(state), index=0\n"
@@ -162,7 +197,9 @@ class ProgramWriter:
                 f"  b{tag}{number} = f32[4,8] get-tuple-element(state), index=2",
             ]
             made = self.body(inner, [f"a{tag}{number}", f"b{tag}{number}"], "i", depth - 1)
-            inner.append(f"  ROOT t = (f32[4,8], f32[4,8]) tuple({self.random.choice(made)}, {self.random.choice(made)})")
+            inner.append(
+                f"  ROOT t = (f32[4,8], f32[4,8]) tuple({self.random.choice(made)}, {self.random.choice(made)})"
+            )
             branches.append(f"branch_{tag}_{number}")
             self.computations.append(f"branch_{tag}_{number} {{\n" + "\n".join(inner) + "\n}\n")
         given, result, first, second, chosen, bound = [self.name() for _ in range(6)]

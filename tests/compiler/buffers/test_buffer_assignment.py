@@ -9,7 +9,12 @@ import pytest
 
 from tests.compiler.buffers.buffer_simulator import Simulator
 from tests.compiler.buffers.random_programs import ProgramWriter
-from xla_explorer.compiler.buffers import BufferAssignment, BufferAssignmentError, assign_buffers, check_assignment
+from xla_explorer.compiler.buffers import (
+    BufferAssignment,
+    BufferAssignmentError,
+    assign_buffers,
+    check_assignment,
+)
 from xla_explorer.compiler.buffers.packing import _best_fit_in_time, _first_fit_decreasing, aligned
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
@@ -20,7 +25,10 @@ from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 
-_OPTIONS = {"multi-output-fusion": {"min_bytes": 64}, "double-buffer-loop-unrolling": {"min_bytes": 64}}  # for small programs
+_OPTIONS = {
+    "multi-output-fusion": {"min_bytes": 64},
+    "double-buffer-loop-unrolling": {"min_bytes": 64},
+}  # for small programs
 _LATE = ("flatten-call-graph", "memory-scheduler", "copy-insertion")
 _ALL = (
     "while-loop-trip-count-annotator",
@@ -34,14 +42,18 @@ _ALL = (
 )
 
 
-def compiled(text: str, passes: tuple[str, ...] = _ALL, context: PassContext | None = None) -> HloModule:
+def compiled(
+    text: str, passes: tuple[str, ...] = _ALL, context: PassContext | None = None
+) -> HloModule:
     module = parse_hlo(text)
     for name in passes:
         make_pass(name, **_OPTIONS.get(name, {})).run(module, context or PassContext())
     return module
 
 
-def assigned(text: str, *arguments: Any, passes: tuple[str, ...] = _ALL) -> tuple[HloModule, BufferAssignment]:
+def assigned(
+    text: str, *arguments: Any, passes: tuple[str, ...] = _ALL
+) -> tuple[HloModule, BufferAssignment]:
     """Compile, assign, check, run on the bytes, compare with the evaluator."""
     want = flatten_value(evaluate(parse_hlo(text), *arguments))
     module = compiled(text, passes)
@@ -60,14 +72,20 @@ def copies(module: HloModule) -> list[str]:
 @pytest.mark.parametrize("passes", [_ALL, _LATE], ids=["fused", "plain"])
 @pytest.mark.parametrize("start", range(0, 120, 20))
 @pytest.mark.sampled(2)
-def test_random_programs_keep_their_value_on_the_assigned_bytes(start: int, passes: tuple[str, ...]) -> None:
+def test_random_programs_keep_their_value_on_the_assigned_bytes(
+    start: int, passes: tuple[str, ...]
+) -> None:
     for seed in range(start, start + 20):
         text = ProgramWriter(seed).text()
         generator = np.random.default_rng(seed)
-        arguments = [generator.standard_normal((4, 8)).astype(np.float32) for _ in range(3)] + [np.int32(seed % 4)]
+        arguments = [generator.standard_normal((4, 8)).astype(np.float32) for _ in range(3)] + [
+            np.int32(seed % 4)
+        ]
         module, assignment = assigned(text, *arguments, passes=passes)
         assert assignment.arena_size >= assignment.arena_lower_bound
-        assert [i.name for i in parse_hlo(module.to_text()).entry.schedule or module.entry.schedule]  # the text stays readable
+        assert [
+            i.name for i in parse_hlo(module.to_text()).entry.schedule or module.entry.schedule
+        ]  # the text stays readable
 
 
 def test_the_simulator_notices_wrong_sharing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,15 +131,26 @@ _GIVEN = "t = (s32[], f32[1024], f32[1024]) tuple(zero, x, y)"
 
 
 def test_a_swap_takes_three_copies_an_iteration() -> None:
-    module, _ = assigned(_LOOP.format(body="ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, a)", init=_FRESH), _X, _Y)
+    module, _ = assigned(
+        _LOOP.format(body="ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, a)", init=_FRESH),
+        _X,
+        _Y,
+    )
     body = next(c for c in module.computations.values() if c.name == "body")
     assert sum(i.opcode.name == "copy" for i in body.instructions.values()) == 3
-    assert copies(module) and len(copies(module)) == 4  # and one for the initial counter, a constant
+    assert (
+        copies(module) and len(copies(module)) == 4
+    )  # and one for the initial counter, a constant
 
 
 def test_loop_invariant_elements_are_not_copied() -> None:
     module, assignment = assigned(
-        _LOOP.format(body="n = f32[1024] add(a, b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, b)", init=_GIVEN), _X, _Y
+        _LOOP.format(
+            body="n = f32[1024] add(a, b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, b)",
+            init=_GIVEN,
+        ),
+        _X,
+        _Y,
     )
     names = copies(module)
     assert len(names) == 3  # counter, x (it becomes state), and y, which the entry returns as it is
@@ -135,7 +164,8 @@ def test_loop_invariant_elements_are_not_copied() -> None:
 def test_elementwise_state_is_updated_in_place() -> None:
     module, assignment = assigned(
         _LOOP.format(
-            body="n = f32[1024] add(a, b)\n  m = f32[1024] cosine(b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, m)", init=_FRESH
+            body="n = f32[1024] add(a, b)\n  m = f32[1024] cosine(b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, m)",
+            init=_FRESH,
         ),
         _X,
         _Y,
@@ -154,11 +184,20 @@ def test_a_state_that_is_read_after_its_successor_is_made_is_copied() -> None:
         _Y,
     )
     body = next(c for c in module.computations.values() if c.name == "body")
-    assert [i.operands[0].opcode.name for i in body.instructions.values() if i.opcode.name == "copy"] == ["fusion"]
+    assert [
+        i.operands[0].opcode.name for i in body.instructions.values() if i.opcode.name == "copy"
+    ] == ["fusion"]
 
 
 def test_one_value_in_two_elements() -> None:
-    assigned(_LOOP.format(body="n = f32[1024] cosine(a)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, n)", init=_FRESH), _X, _Y)
+    assigned(
+        _LOOP.format(
+            body="n = f32[1024] cosine(a)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, n)",
+            init=_FRESH,
+        ),
+        _X,
+        _Y,
+    )
     assigned(
         _LOOP.format(
             body="n = f32[1024] cosine(a)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, n)",
@@ -183,7 +222,11 @@ def test_an_update_of_loop_state_does_not_copy_it() -> None:
     )
     assert len(copies(module)) == 1
     w = module.find("w")
-    assert assignment.slice_of(w, (2,)) == assignment.slice_of(w.operands[0], (2,)) == assignment.slice_of(w.called[1].root, (2,))
+    assert (
+        assignment.slice_of(w, (2,))
+        == assignment.slice_of(w.operands[0], (2,))
+        == assignment.slice_of(w.called[1].root, (2,))
+    )
 
 
 def test_a_parameter_is_copied_before_it_is_updated_and_the_journal_says_why() -> None:
@@ -209,7 +252,9 @@ ENTRY e {
   c = f32[3] constant({1,2,3})
   n = f32[64] negate(p)
   ROOT t = (f32[64], f32[3], f32[64], (f32[64], f32[64])) tuple(p, c, n, (f32[64], f32[64]) tuple(n, p))
-}""".replace("(f32[64], f32[64]) tuple(n, p))", "inner)").replace("  ROOT", "  inner = (f32[64], f32[64]) tuple(n, p)\n  ROOT")
+}""".replace("(f32[64], f32[64]) tuple(n, p))", "inner)").replace(
+        "  ROOT", "  inner = (f32[64], f32[64]) tuple(n, p)\n  ROOT"
+    )
     module, assignment = assigned(text, np.arange(64, dtype=np.float32))
     assert len(copies(module)) == 4
     assert all(where.allocation.kind == "output" for _, where in assignment.output_slices)
@@ -248,12 +293,16 @@ ENTRY e {
   ROOT r = (f32[5,3]{0,1}, f32[3,5]{0,1}) tuple(t, n)
 }"""
     module, _ = assigned(text, np.arange(15, dtype=np.float32).reshape(3, 5))
-    assert [s.text for s in module.result_shape().tuple_shapes] == ["f32[5,3]{0,1}", "f32[3,5]{0,1}"]
+    assert [s.text for s in module.result_shape().tuple_shapes] == [
+        "f32[5,3]{0,1}",
+        "f32[3,5]{0,1}",
+    ]
 
 
 def test_loop_state_without_copies_is_an_error_that_names_the_pass() -> None:
     module = compiled(
-        _LOOP.format(body="ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, a)", init=_GIVEN), ("flatten-call-graph", "memory-scheduler")
+        _LOOP.format(body="ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, a)", init=_GIVEN),
+        ("flatten-call-graph", "memory-scheduler"),
     )
     with pytest.raises(BufferAssignmentError, match="cannot stay in one buffer"):
         assign_buffers(module)
@@ -272,7 +321,10 @@ ENTRY e {
 }""",
         np.ones((64, 64), np.float32),
     )
-    a, t, d, n, x = (module.find(name) for name in ("wrapped_cosine", "wrapped_transpose", "d", "wrapped_negate", "x"))
+    a, t, d, n, x = (
+        module.find(name)
+        for name in ("wrapped_cosine", "wrapped_transpose", "d", "wrapped_negate", "x")
+    )
 
     def code(p: Any, q: Any) -> str | None:
         reason = assignment.why_not_shared(p, q)
@@ -281,7 +333,9 @@ ENTRY e {
     assert code(a, t) == "live-ranges-overlap"
     assert code(x, a) == "read-only-parameter"
     assert code(d, n) is None  # elementwise over an operand that dies
-    assert code(t, n) == "live-ranges-overlap"  # n lives where d does, and the dot reads t while it writes d
+    assert (
+        code(t, n) == "live-ranges-overlap"
+    )  # n lives where d does, and the dot reads t while it writes d
     assert {row["kind"] for row in assignment.to_rows()} == {"parameter", "arena", "output"}
 
 
@@ -303,7 +357,10 @@ ENTRY e {
     d, b = module.find("d"), module.find("b")
     r = next(i for i in d.users if i.shape.text.startswith("f32[64]{"))
     together = assignment.why_not_shared(d, r)
-    assert together is not None and (together.code, together.facts["first"]) == ("live-ranges-overlap", "d")
+    assert together is not None and (together.code, together.facts["first"]) == (
+        "live-ranges-overlap",
+        "d",
+    )
     in_turn = assignment.why_not_shared(d, b)
     assert in_turn is None or in_turn.code == "different-places"
 
@@ -314,7 +371,11 @@ def test_packing_never_overlaps(pack: Any) -> None:
     ranges = []
     for _ in range(300):
         start = int(generator.integers(0, 500))
-        ranges.append(LiveRange(start, start + int(generator.integers(0, 40)), int(generator.integers(1, 5000))))
+        ranges.append(
+            LiveRange(
+                start, start + int(generator.integers(0, 40)), int(generator.integers(1, 5000))
+            )
+        )
     offsets, total = pack(ranges)
     assert total >= peak_live_bytes(ranges)[0]
     assert total < 1.6 * peak_live_bytes(ranges)[0]
@@ -323,7 +384,10 @@ def test_packing_never_overlaps(pack: Any) -> None:
         for m in range(k):
             b = ranges[m]
             if a.start <= b.end and b.start <= a.end:
-                assert offsets[k] + aligned(a.size) <= offsets[m] or offsets[m] + aligned(b.size) <= offsets[k]
+                assert (
+                    offsets[k] + aligned(a.size) <= offsets[m]
+                    or offsets[m] + aligned(b.size) <= offsets[k]
+                )
 
 
 def test_scheduling_again_keeps_the_order_of_copies() -> None:
@@ -338,19 +402,33 @@ def test_scheduling_again_keeps_the_order_of_copies() -> None:
 
 
 def test_two_iterations_at_once_save_the_copy_of_a_stencil_and_of_a_swap() -> None:
-    passes = ("layout-assignment", "while-loop-trip-count-annotator", "fusion", "fusion-wrapper", "double-buffer-loop-unrolling", *_LATE)
+    passes = (
+        "layout-assignment",
+        "while-loop-trip-count-annotator",
+        "fusion",
+        "fusion-wrapper",
+        "double-buffer-loop-unrolling",
+        *_LATE,
+    )
     for body in (
         "n = f32[1024] reverse(a), dimensions={0}\n  m = f32[1024] cosine(b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, m)",
         "ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, a)",
     ):
-        text = _LOOP.format(body=body, init=_FRESH).replace("n = s32[] constant(3)", "n = s32[] constant(6)")
+        text = _LOOP.format(body=body, init=_FRESH).replace(
+            "n = s32[] constant(3)", "n = s32[] constant(6)"
+        )
         module, _ = assigned(text, _X, _Y, passes=passes)
         assert '"n":"3"' in module.find("w").attributes["backend_config"]
         inside = next(c for c in module.computations.values() if c.name == "body")
         assert not [i for i in inside.instructions.values() if i.opcode.name == "copy"]
         odd, _ = assigned(text.replace("constant(6)", "constant(5)"), _X, _Y, passes=passes)
-        assert [i for i in odd.instructions() if i.opcode.name == "copy" and i.parent.name == "body"]
-    text = _LOOP.format(body="n = f32[1024] add(a, b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, b)", init=_FRESH)
+        assert [
+            i for i in odd.instructions() if i.opcode.name == "copy" and i.parent.name == "body"
+        ]
+    text = _LOOP.format(
+        body="n = f32[1024] add(a, b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, b)",
+        init=_FRESH,
+    )
     journal = Journal("decisions")
     compiled(text.replace("constant(3)", "constant(6)"), passes, PassContext(journal))
     assert "no-copy-to-save" in {e.reason.code for e in journal.events if e.reason}
@@ -373,7 +451,10 @@ ENTRY e {
 def test_the_journal_does_not_change_the_result() -> None:
     for seed in range(10):
         text = ProgramWriter(seed).text()
-        assert compiled(text).to_text() == compiled(text, context=PassContext(Journal("decisions"))).to_text()
+        assert (
+            compiled(text).to_text()
+            == compiled(text, context=PassContext(Journal("decisions"))).to_text()
+        )
 
 
 def test_a_bitcast_between_layouts_keeps_its_meaning() -> None:
@@ -387,4 +468,6 @@ ENTRY e {
   ROOT r = (f32[5,3], f32[15], f32[3,5]) tuple(b, c, d)
 }"""
     assigned(text, np.arange(15, dtype=np.float32).reshape(3, 5))
-    assigned(text, np.arange(15, dtype=np.float32).reshape(3, 5), passes=("layout-assignment", *_LATE))
+    assigned(
+        text, np.arange(15, dtype=np.float32).reshape(3, 5), passes=("layout-assignment", *_LATE)
+    )

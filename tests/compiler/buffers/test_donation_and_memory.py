@@ -8,21 +8,35 @@ import numpy as np
 import pytest
 
 from tests.compiler.buffers.buffer_simulator import Simulator
-from xla_explorer.compiler.buffers import BufferAssignment, BufferAssignmentError, assign_buffers, check_assignment
+from xla_explorer.compiler.buffers import (
+    BufferAssignment,
+    BufferAssignmentError,
+    assign_buffers,
+    check_assignment,
+)
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.target import Abilities, Target
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text.parser import parse_hlo
 
-LATE = ("flatten-call-graph", "layout-assignment", "memory-scheduler", "copy-insertion", "memory-scheduler")
+LATE = (
+    "flatten-call-graph",
+    "layout-assignment",
+    "memory-scheduler",
+    "copy-insertion",
+    "memory-scheduler",
+)
 HEAD = "HloModule m, input_output_alias={{ {} }}\n"
 
 
 def assigned(text: str, donate: bool) -> BufferAssignment:
     module = parse_hlo(text)
     for name in LATE:
-        make_pass(name).run(module, PassContext(target=Target(name="any", abilities=Abilities(takes_arguments=donate))))
+        make_pass(name).run(
+            module,
+            PassContext(target=Target(name="any", abilities=Abilities(takes_arguments=donate))),
+        )
     return assign_buffers(module, donate=donate)
 
 
@@ -53,8 +67,13 @@ def test_an_update_of_a_given_away_parameter_needs_no_copy() -> None:
     kept, given = run(text, False, A, U), run(text, True, A, U)
     assert any(i.opcode.name == "copy" for i in kept.module.entry.instructions.values())
     assert not any(i.opcode.name == "copy" for i in given.module.entry.instructions.values())
-    assert kept.aliases[0].reason is not None and kept.aliases[0].reason.code == "parameters-are-kept"
-    assert given.aliases[0].reason is None and dict(given.output_slices)[(0,)].allocation.kind == "parameter"
+    assert (
+        kept.aliases[0].reason is not None and kept.aliases[0].reason.code == "parameters-are-kept"
+    )
+    assert (
+        given.aliases[0].reason is None
+        and dict(given.output_slices)[(0,)].allocation.kind == "parameter"
+    )
 
 
 def test_a_parameter_that_is_still_read_stays_and_says_why() -> None:
@@ -63,7 +82,10 @@ def test_a_parameter_that_is_still_read_stays_and_says_why() -> None:
         " k = f32[8] multiply(r, a)\n ROOT t = (f32[8], f32[8]) tuple(n, k) }"
     )
     found = run(text, True, A)
-    assert found.aliases[0].reason is not None and found.aliases[0].reason.code == "live-ranges-overlap"
+    assert (
+        found.aliases[0].reason is not None
+        and found.aliases[0].reason.code == "live-ranges-overlap"
+    )
 
 
 def test_a_result_that_is_no_alias_never_ends_in_a_given_away_parameter() -> None:
@@ -104,5 +126,7 @@ def test_memory_over_the_program_has_the_lower_bound_as_its_peak() -> None:
     assert [i.name for i, _, _ in rows] == [i.name for i in found.module.entry.sequence()]
     at = max(rows, key=lambda row: row[2])
     held = found.held_at(at[1])
-    assert sum(size for _, size in held) == found.arena_lower_bound and {v.name for v, _ in held} <= {"big", "turned", "both"}
+    assert sum(size for _, size in held) == found.arena_lower_bound and {
+        v.name for v, _ in held
+    } <= {"big", "turned", "both"}
     assert at[0].name == "both" or at[0].name == "turned"

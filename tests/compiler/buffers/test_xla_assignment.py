@@ -11,23 +11,36 @@ LESS = "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT l = pred[]
 
 
 def assigned(body: str, before: str = "") -> XlaBuffers:
-    return assign_as_xla(parse_hlo(f"HloModule m, is_scheduled=true\n{before}ENTRY main {{\n{body}\n}}"))
+    return assign_as_xla(
+        parse_hlo(f"HloModule m, is_scheduled=true\n{before}ENTRY main {{\n{body}\n}}")
+    )
 
 
 def places(found: XlaBuffers) -> dict[str, tuple[str, int]]:
-    return {name: (one.kind, offset) for one in found.allocations for name, offset in one.offsets.items()}
+    return {
+        name: (one.kind, offset)
+        for one in found.allocations
+        for name, offset in one.offsets.items()
+    }
 
 
 def test_a_value_that_dies_before_the_result_is_written_lies_in_its_memory() -> None:
     found = assigned("x = f32[64] parameter(0)\n e = f32[64] reverse(x), dimensions={0}\n c = f32[64] reverse(e), dimensions={0}\n"
                      " ROOT r = f32[64] reverse(c), dimensions={0}")  # fmt: skip
     # `r` reads `c` in another order, so those two cannot be one.
-    assert places(found) == {"x": ("parameter", 0), "e": ("result", 0), "c": ("temporary", 0), "r": ("result", 0)}
+    assert places(found) == {
+        "x": ("parameter", 0),
+        "e": ("result", 0),
+        "c": ("temporary", 0),
+        "r": ("result", 0),
+    }
     assert (found.total_bytes, found.temporary_bytes) == (768, 256)
 
 
 def test_an_elementwise_value_is_written_over_its_operand() -> None:
-    found = assigned("x = f32[64] parameter(0)\n e = f32[64] exponential(x)\n ROOT r = f32[64] cosine(e)")
+    found = assigned(
+        "x = f32[64] parameter(0)\n e = f32[64] exponential(x)\n ROOT r = f32[64] cosine(e)"
+    )
     assert sorted([sorted(one.offsets) for one in found.allocations]) == [["e", "r"], ["x"]]
 
 
@@ -68,12 +81,22 @@ ENTRY = """x = f32[64] parameter(0)
 
 def test_what_a_loop_carries_is_one_buffer_and_what_it_passes_through_no_value() -> None:
     found = assigned(ENTRY, LOOP)
-    assert {name for name, place in places(found).items() if place[0] == "result"} == {"e", "y", "l{1}", "s{1}", "s.1{1}"}
-    assert not any(name.endswith("{2}") for name in places(found))  # `w` stays where the parameter is
+    assert {name for name, place in places(found).items() if place[0] == "result"} == {
+        "e",
+        "y",
+        "l{1}",
+        "s{1}",
+        "s.1{1}",
+    }
+    assert not any(
+        name.endswith("{2}") for name in places(found)
+    )  # `w` stays where the parameter is
     assert places(found)["w.1"] == ("parameter", 0)
     assert places(found)["c"] == places(found)["l{0}"] == places(found)["k1"] == ("temporary", 64)
     assert places(found)["t"] == ("temporary", 128)
-    assert places(found)["i{}"] == places(found)["l{}"] == ("temporary", 0)  # the pointers of the tuples
+    assert (
+        places(found)["i{}"] == places(found)["l{}"] == ("temporary", 0)
+    )  # the pointers of the tuples
     assert found.temporary_bytes == 128 + 1
 
 
@@ -84,8 +107,16 @@ def test_a_computation_with_two_callers_is_refused() -> None:
 
 
 def test_what_a_kernel_calls_for_each_element_is_thread_local() -> None:
-    found = assigned("x = f32[64] parameter(0)\n ROOT s = f32[64] sort(x), dimensions={0}, to_apply=less", LESS)
-    assert sorted(one.kind for one in found.allocations) == ["parameter", "result", "thread-local", "thread-local", "thread-local"]
+    found = assigned(
+        "x = f32[64] parameter(0)\n ROOT s = f32[64] sort(x), dimensions={0}, to_apply=less", LESS
+    )
+    assert sorted(one.kind for one in found.allocations) == [
+        "parameter",
+        "result",
+        "thread-local",
+        "thread-local",
+        "thread-local",
+    ]
 
 
 def test_an_alias_of_the_header_puts_the_result_into_the_parameter() -> None:

@@ -46,7 +46,11 @@ def values(*shape, dtype=np.float32):
 
 
 def program(name, body, *inputs, **options):
-    PROGRAMS[name] = ("HloModule m\n" + REGIONS + "ENTRY e {\n" + body.strip() + "\n}\n", inputs, options)
+    PROGRAMS[name] = (
+        "HloModule m\n" + REGIONS + "ENTRY e {\n" + body.strip() + "\n}\n",
+        inputs,
+        options,
+    )
 
 
 def fusion_program(name, body, call, *inputs, **options):
@@ -69,8 +73,16 @@ program(
 program("same-operand-twice", "x = f32[9] parameter(0)\n ROOT r = f32[9] multiply(x, x)", values(9))
 
 # -- shape and data movement ---------------------------------------------------------------------------------------------
-program("broadcast", "x = f32[3] parameter(0)\n ROOT r = f32[2,3,4] broadcast(x), dimensions={1}", values(3))
-program("broadcast-scalar", "x = s8[] parameter(0)\n ROOT r = s8[5,1] broadcast(x), dimensions={}", np.int8(-7))
+program(
+    "broadcast",
+    "x = f32[3] parameter(0)\n ROOT r = f32[2,3,4] broadcast(x), dimensions={1}",
+    values(3),
+)
+program(
+    "broadcast-scalar",
+    "x = s8[] parameter(0)\n ROOT r = s8[5,1] broadcast(x), dimensions={}",
+    np.int8(-7),
+)
 program(
     "broadcast-to-layout",
     "x = f32[3,4] parameter(0)\n ROOT r = f32[3,2,4]{0,1,2} broadcast(x), dimensions={0,2}",
@@ -250,7 +262,12 @@ program(
     _RNG.integers(0, 10, (3, 4, 1)).astype(np.int32),
 )
 _ROWS = np.array([[1], [4], [1], [9], [-1], [1]], np.int32)
-for _region, _suffix in (("add_f32", "add"), ("max_f32", "max"), ("second_f32", "assign"), ("square_plus", "general")):
+for _region, _suffix in (
+    ("add_f32", "add"),
+    ("max_f32", "max"),
+    ("second_f32", "assign"),
+    ("square_plus", "general"),
+):
     program(
         f"scatter-{_suffix}",
         "x = f32[6,4] parameter(0)\n i = s32[6,1] parameter(1)\n u = f32[6,4] parameter(2)\n"

@@ -14,7 +14,12 @@ import numpy as np
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
-from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.emulator import (
+    EmulatedKernel,
+    GlobalMemory,
+    LaunchOptions,
+    parse_ptx,
+)
 from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit
@@ -71,24 +76,38 @@ def ptx_kernels(kernels, effort):
     architecture = gpu_architecture()
     module = KernelModule(architecture)
     added = {
-        name: [module.add(name, 0, one.kernel, may_overlap=True, emitted=one, emitter=emitted.emitter) for one in emitted.kernels]
+        name: [
+            module.add(name, 0, one.kernel, may_overlap=True, emitted=one, emitter=emitted.emitter)
+            for one in emitted.kernels
+        ]
         for name, emitted in kernels
     }
     lines, _ = module.write()
-    parsed = parse_ptx(emit_assembly("\n".join(lines) + "\n", architecture.target, PTX_OPTIMIZATION))
+    parsed = parse_ptx(
+        emit_assembly("\n".join(lines) + "\n", architecture.target, PTX_OPTIMIZATION)
+    )
 
     def run(name, emitted, arrays):
         device = GlobalMemory()
         addresses = []
         for number, array in enumerate(arrays):
-            addresses.append(0 if array is None else device.allocate(array.nbytes, f"argument {number}"))
+            addresses.append(
+                0 if array is None else device.allocate(array.nbytes, f"argument {number}")
+            )
             if array is not None:
                 device.write(addresses[-1], array.view(np.uint8))
-        scratch = [device.allocate(emitted.scratch_bytes, "scratch")] if emitted.scratch_bytes else []
+        scratch = (
+            [device.allocate(emitted.scratch_bytes, "scratch")] if emitted.scratch_bytes else []
+        )
         for one in added[name]:
             kernel = EmulatedKernel(parsed, parsed.kernels[one.name], device)
             given = [*addresses, *scratch] if one.scratch else addresses
-            result = kernel.launch(one.launch.blocks, one.launch.threads_per_block, given, LaunchOptions(global_races=True))
+            result = kernel.launch(
+                one.launch.blocks,
+                one.launch.threads_per_block,
+                given,
+                LaunchOptions(global_races=True),
+            )
             assert result.findings == [], result.findings[0]
         for address, array in zip(addresses, arrays, strict=True):
             if array is not None:
@@ -100,7 +119,11 @@ def ptx_kernels(kernels, effort):
 def _in_memory(array, shape):
     """The bytes of an array as the shape's layout orders them."""
     array = np.asarray(array, shape.element_type.dtype).reshape(shape.dimensions)
-    return np.ascontiguousarray(array.transpose(tuple(reversed(shape.layout.minor_to_major)))).reshape(-1).copy()
+    return (
+        np.ascontiguousarray(array.transpose(tuple(reversed(shape.layout.minor_to_major))))
+        .reshape(-1)
+        .copy()
+    )
 
 
 def _logical(memory, shape):
@@ -127,9 +150,15 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
         slots = list(kernel_slots(i))
         if i.name in in_place:
             slots[-1] = 0
-        write = partial(write_gpu_kernels, architecture=gpu_architecture()) if target == "gpu" else nest_or_opaque
+        write = (
+            partial(write_gpu_kernels, architecture=gpu_architecture())
+            if target == "gpu"
+            else nest_or_opaque
+        )
         made.append((i, f"k{len(made)}", tuple(slots), write(i, slots=tuple(slots))))
-    run = (ptx_kernels if target == "gpu" else native_kernels)([(name, kernel) for _, name, _, kernel in made], effort)
+    run = (ptx_kernels if target == "gpu" else native_kernels)(
+        [(name, kernel) for _, name, _, kernel in made], effort
+    )
     memory = {}
     for p in entry.parameters():
         memory[p, ()] = _in_memory(inputs[p.payload], p.shape)
@@ -153,13 +182,17 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
                 arrays[0] = memory[i, index] = arrays[0].copy()
             else:
                 # Filled with a pattern, so that an element nobody wrote is noticed.
-                memory[i, index] = np.full(leaf.element_count * leaf.element_type.bytes, 0xA5, np.uint8).view(
-                    leaf.element_type.dtype
-                )
+                memory[i, index] = np.full(
+                    leaf.element_count * leaf.element_type.bytes, 0xA5, np.uint8
+                ).view(leaf.element_type.dtype)
             arrays.append(memory[i, index])
         by_slot = dict(zip(slots, arrays, strict=True))
         run(name, kernel, [by_slot.get(k) for k in range(max(slots, default=-1) + 1)])
-    return [_logical(buffer(entry.root, index), leaf) for index, leaf in entry.root.shape.leaves() if leaf.is_array]
+    return [
+        _logical(buffer(entry.root, index), leaf)
+        for index, leaf in entry.root.shape.leaves()
+        if leaf.is_array
+    ]
 
 
 def leaves_of(value):
@@ -186,7 +219,9 @@ def assert_same(found, wanted, what="", relative=0.0, absolute=0.0):
             for x, y in parts:
                 same = (x == y) & (np.signbit(x) == np.signbit(y)) | (np.isnan(x) & np.isnan(y))
                 if relative:
-                    same |= np.abs(x - y) <= np.maximum(relative * np.maximum(np.abs(a), np.abs(b)), absolute)
+                    same |= np.abs(x - y) <= np.maximum(
+                        relative * np.maximum(np.abs(a), np.abs(b)), absolute
+                    )
                 wrong |= ~same
     if wrong.any():
         where = tuple(np.argwhere(wrong)[0])
@@ -196,13 +231,17 @@ def assert_same(found, wanted, what="", relative=0.0, absolute=0.0):
         )
 
 
-def check_kernels(text, *inputs, target="cpu", in_place=(), relative=0.0, absolute=0.0, effort="fast"):
+def check_kernels(
+    text, *inputs, target="cpu", in_place=(), relative=0.0, absolute=0.0, effort="fast"
+):
     """Run and compare with the evaluator, result leaf by result leaf."""
     module = parse_hlo(text)
     wanted = leaves_of(evaluate(module, *inputs))
     found = run_kernels(module, *inputs, target=target, in_place=in_place, effort=effort)
     assert len(found) == len(wanted)
     root = module.entry.root
-    names = [o.name for o in root.operands] if root.opcode.name == "tuple" else [root.name] * len(found)
+    names = (
+        [o.name for o in root.operands] if root.opcode.name == "tuple" else [root.name] * len(found)
+    )
     for name, a, b in zip(names, found, wanted, strict=False):
         assert_same(a, b, f"%{name} ({target})", relative, absolute)

@@ -6,7 +6,11 @@ import numpy as np
 from tests.compiler.codegen.kernel_programs import fusion_program, program, values
 
 # -- reductions ------------------------------------------------------------------------------------------------------------
-for _name, _dims, _out in (("rows", "{1}", "f32[37]"), ("columns", "{0}", "f32[53]"), ("all", "{0,1}", "f32[]")):
+for _name, _dims, _out in (
+    ("rows", "{1}", "f32[37]"),
+    ("columns", "{0}", "f32[53]"),
+    ("all", "{0,1}", "f32[]"),
+):
     program(
         f"reduce-{_name}",
         f"x = f32[37,53] parameter(0)\n z = f32[] constant(0)\n ROOT r = {_out} reduce(x, z), "

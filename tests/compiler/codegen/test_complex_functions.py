@@ -11,7 +11,24 @@ UNARY = (
     "exponential", "exponential-minus-one", "log", "log-plus-one", "sqrt", "rsqrt", "sine", "cosine", "tan", "tanh", "logistic", "abs", "sign",
     "sinh", "cosh", "asin", "acos", "asinh", "acosh", "atanh",
 )  # fmt: skip
-PARTS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.75, 1e-30, 3.0, -20.0, 100.0, 800.0, -800.0, 1e20, np.inf, -np.inf, np.nan)
+PARTS = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.75,
+    1e-30,
+    3.0,
+    -20.0,
+    100.0,
+    800.0,
+    -800.0,
+    1e20,
+    np.inf,
+    -np.inf,
+    np.nan,
+)
 TYPES = {"c64": np.complex64, "c128": np.complex128}
 inf, nan = np.inf, np.nan
 
@@ -28,7 +45,9 @@ def by_both(opcode, element_type, *operands):
     result = t.replace("c64", "f32").replace("c128", "f64") if opcode == "abs" else t
     lines = "".join(f" p{k} = {t} parameter({k})\n" for k in range(len(operands)))
     text = f"HloModule m\nENTRY e {{\n{lines} ROOT r = {result} {opcode}({', '.join(f'p{k}' for k in range(len(operands)))})\n}}"
-    return np.asarray(compile_for_cpu(text).execute(list(operands))[0]), np.asarray(evaluate(parse_hlo(text), *operands))
+    return np.asarray(compile_for_cpu(text).execute(list(operands))[0]), np.asarray(
+        evaluate(parse_hlo(text), *operands)
+    )
 
 
 def differing(a, b, tolerance):
@@ -36,7 +55,10 @@ def differing(a, b, tolerance):
     parts = [(a.real, b.real), (a.imag, b.imag)] if a.dtype.kind == "c" else [(a, b)]
     size = np.max([np.where(np.isfinite(y), np.abs(y), 0) for _, y in parts], axis=0)
     with np.errstate(all="ignore"):
-        same = [(x == y) | (np.isnan(x) & np.isnan(y)) | (np.abs(x - y) <= tolerance * size) for x, y in parts]
+        same = [
+            (x == y) | (np.isnan(x) & np.isnan(y)) | (np.abs(x - y) <= tolerance * size)
+            for x, y in parts
+        ]
     return ~np.all(same, axis=0)
 
 
@@ -80,7 +102,11 @@ def test_an_angle_without_end_makes_both_parts_nan(opcode, real, imaginary):
     for element_type in TYPES:
         z = np.array([complex(real, imaginary)], TYPES[element_type])
         for value in by_both(opcode, element_type, z):
-            np.testing.assert_array_equal([value[0].real, value[0].imag], CHOSEN[opcode, real, imaginary], err_msg=element_type)
+            np.testing.assert_array_equal(
+                [value[0].real, value[0].imag],
+                CHOSEN[opcode, real, imaginary],
+                err_msg=element_type,
+            )
 
 
 @pytest.mark.parametrize("element_type", TYPES)
@@ -91,7 +117,9 @@ def test_powers_with_a_meaning_of_their_own(element_type):
     bases = np.array([0, 0, 0, inf, inf, inf, 2j], TYPES[element_type])
     exponents = np.array([2, 2 + 1j, -1, 3, -3, 0.5, 2], TYPES[element_type])
     for value in by_both("power", element_type, bases, exponents):
-        np.testing.assert_allclose(value, np.array([0, 0, complex(nan, nan), inf, 0, inf, -4]), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(
+            value, np.array([0, 0, complex(nan, nan), inf, 0, inf, -4]), rtol=1e-6, atol=1e-6
+        )
 
 
 def test_real_powers_of_large_numbers_are_accurate():

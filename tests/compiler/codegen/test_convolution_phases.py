@@ -10,7 +10,13 @@ from xla_explorer.hlo.attributes import WindowDimension
 
 @DRAWN
 @given(
-    st.integers(0, 5), st.integers(1, 4), st.integers(-2, 4), st.integers(-2, 4), st.integers(1, 6), st.integers(1, 4), st.integers(3, 9)
+    st.integers(0, 5),
+    st.integers(1, 4),
+    st.integers(-2, 4),
+    st.integers(-2, 4),
+    st.integers(1, 6),
+    st.integers(1, 4),
+    st.integers(3, 9),
 )
 def test_every_product_once(size, stride, low, high, dilation, spread, image):
     rule = WindowDimension(size, stride, low, high, dilation, spread)

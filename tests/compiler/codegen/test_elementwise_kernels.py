@@ -39,9 +39,15 @@ def edge_values(element_type):
     if element_type in INTEGERS:
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
         return np.unique(
-            np.array([low, low + 1, high, high - 1, 0, 1, 2, 3, 5, 7, 31, 64, 100, low // 3, high // 3], dtype=dtype)
+            np.array(
+                [low, low + 1, high, high - 1, 0, 1, 2, 3, 5, 7, 31, 64, 100, low // 3, high // 3],
+                dtype=dtype,
+            )
             if low == 0
-            else np.array([low, low + 1, high, high - 1, 0, 1, -1, 2, -2, 3, 7, 8, 31, 64, -100, low // 3], dtype=dtype)
+            else np.array(
+                [low, low + 1, high, high - 1, 0, 1, -1, 2, -2, 3, 7, 8, 31, 64, -100, low // 3],
+                dtype=dtype,
+            )
         )
     if element_type in COMPLEX:
         parts = [0.0, -0.0, 1.0, -1.0, 0.5, 3.25, -2.75, 1e-3]
@@ -90,7 +96,8 @@ def ordinary_pairs(element_type):
     x, y = pairs(element_type)
     if element_type == "bf16":
         moderate = [
-            (np.abs(v.astype(np.float64)) < 1e6) & ((np.abs(v.astype(np.float64)) > 1e-6) | (v.astype(np.float64) == 0))
+            (np.abs(v.astype(np.float64)) < 1e6)
+            & ((np.abs(v.astype(np.float64)) > 1e-6) | (v.astype(np.float64) == 0))
             | ~np.isfinite(v.astype(np.float64))
             for v in (x, y)
         ]
@@ -104,7 +111,13 @@ def module_of(instructions, parameters):
     lines += [f"  {name} = {shape} {rest}" for name, (shape, rest) in instructions.items()]
     shapes = ", ".join([shape for shape, _ in instructions.values()])
     return "\n".join(
-        ["HloModule m", "ENTRY e {", *lines, f"  ROOT r = ({shapes}) tuple({', '.join(instructions)})", "}"]
+        [
+            "HloModule m",
+            "ENTRY e {",
+            *lines,
+            f"  ROOT r = ({shapes}) tuple({', '.join(instructions)})",
+            "}",
+        ]
     )
 
 
@@ -182,7 +195,9 @@ def test_float_remainder(element_type, target):
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element_type", FLOATS)
 def test_float_unary(element_type, target):
-    opcodes = plain("negate", "abs", "sign", "floor", "ceil", "round-nearest-afz", "round-nearest-even", "copy")
+    opcodes = plain(
+        "negate", "abs", "sign", "floor", "ceil", "round-nearest-afz", "round-nearest-even", "copy"
+    )
     check_all(opcodes, element_type, [edge_values(element_type)], target)
 
 
@@ -194,7 +209,12 @@ def test_is_finite(element_type, target):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_pred(target):
-    check_all(plain("and", "or", "xor", "maximum", "minimum", "add", "multiply"), "pred", pairs("pred"), target)
+    check_all(
+        plain("and", "or", "xor", "maximum", "minimum", "add", "multiply"),
+        "pred",
+        pairs("pred"),
+        target,
+    )
     check_all(plain("not"), "pred", [edge_values("pred")], target)
 
 
@@ -222,7 +242,9 @@ def test_transcendental(element_type, target):
     )
     # The huge values are left out: their sine is the vector-math tests' business.
     values = edge_values(element_type)
-    values = values[~(np.isfinite(values.astype(np.float64)) & (np.abs(values.astype(np.float64)) > 7e4))]
+    values = values[
+        ~(np.isfinite(values.astype(np.float64)) & (np.abs(values.astype(np.float64)) > 7e4))
+    ]
     tiny = np.abs(values.astype(np.float64)) < float(ml_dtypes.finfo(DTYPES[element_type]).tiny)
     values = values[~tiny | (values.astype(np.float64) == 0)]
     check_all(opcodes, element_type, [values], target, relative=TOLERANCE[element_type])
@@ -232,7 +254,8 @@ def test_transcendental(element_type, target):
 @pytest.mark.parametrize("element_type", FLOATS)
 def test_inverse_and_hyperbolic(element_type, target):
     values = np.array(
-        [0.0, -0.0, 0.25, -0.5, 0.75, 1.0, -1.0, 1.5, 3.0, -4.0, np.inf, -np.inf, np.nan], DTYPES[element_type]
+        [0.0, -0.0, 0.25, -0.5, 0.75, 1.0, -1.0, 1.5, 3.0, -4.0, np.inf, -np.inf, np.nan],
+        DTYPES[element_type],
     )
     opcodes = plain("asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh")
     check_all(opcodes, element_type, [values], target, relative=2 * TOLERANCE[element_type])
@@ -246,14 +269,19 @@ def test_upper_half_of_a_product(element_type, target):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_values_passed_on(target):
-    text = module_of({"kept": ("f32[26]", "opt-barrier(x)"), "same": ("f32[2,13]", "bitcast(x)")}, [("x", "f32[26]")])
+    text = module_of(
+        {"kept": ("f32[26]", "opt-barrier(x)"), "same": ("f32[2,13]", "bitcast(x)")},
+        [("x", "f32[26]")],
+    )
     check_kernels(text, edge_values("f32"), target=target)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element_type", ("f32", "f64"))
 def test_two_operand_transcendental(element_type, target):
-    values = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 7.5, np.inf, -np.inf, np.nan], DTYPES[element_type])
+    values = np.array(
+        [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 7.5, np.inf, -np.inf, np.nan], DTYPES[element_type]
+    )
     grid = np.array(list(itertools.product(range(len(values)), repeat=2)))
     check_all(
         plain("atan2", "power"),
@@ -277,10 +305,21 @@ def test_complex_arithmetic(element_type, target):
         target,
         relative=relative,
     )
-    check_all(plain("negate", "sign", "copy"), element_type, [edge_values(element_type)], target, relative=relative)
+    check_all(
+        plain("negate", "sign", "copy"),
+        element_type,
+        [edge_values(element_type)],
+        target,
+        relative=relative,
+    )
     part = {"c64": "f32", "c128": "f64"}[element_type]
     check_all(
-        plain("abs", "real", "imag"), element_type, [edge_values(element_type)], target, result=part, relative=relative
+        plain("abs", "real", "imag"),
+        element_type,
+        [edge_values(element_type)],
+        target,
+        result=part,
+        relative=relative,
     )
 
 
@@ -288,7 +327,13 @@ def test_complex_arithmetic(element_type, target):
 @pytest.mark.parametrize("element_type", ("f32", "f64"))
 def test_make_complex(element_type, target):
     x, y = pairs(element_type)
-    check_all(plain("complex"), element_type, (x, y), target, result={"f32": "c64", "f64": "c128"}[element_type])
+    check_all(
+        plain("complex"),
+        element_type,
+        (x, y),
+        target,
+        result={"f32": "c64", "f64": "c128"}[element_type],
+    )
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -302,10 +347,15 @@ def test_compare(element_type, target):
     }
     if element_type in FLOATS:
         instructions |= {
-            f"total_{d.lower()}": (f"pred[{x.size}]", f"compare(x, y), direction={d}, type=TOTALORDER")
+            f"total_{d.lower()}": (
+                f"pred[{x.size}]",
+                f"compare(x, y), direction={d}, type=TOTALORDER",
+            )
             for d in ("EQ", "NE", "LT", "LE", "GT", "GE")
         }
-    text = module_of(instructions, [("x", f"{element_type}[{x.size}]"), ("y", f"{element_type}[{x.size}]")])
+    text = module_of(
+        instructions, [("x", f"{element_type}[{x.size}]"), ("y", f"{element_type}[{x.size}]")]
+    )
     check_kernels(text, x, y, target=target)
 
 
@@ -318,7 +368,8 @@ def test_convert(element_type, target):
     if element_type in COMPLEX:
         others = ["c128"]
     text = module_of(
-        {f"to_{t}": (f"{t}[{x.size}]", "convert(x)") for t in others}, [("x", f"{element_type}[{x.size}]")]
+        {f"to_{t}": (f"{t}[{x.size}]", "convert(x)") for t in others},
+        [("x", f"{element_type}[{x.size}]")],
     )
     check_kernels(text, x, target=target)
 
@@ -342,7 +393,9 @@ def test_bitcast_convert(source, result, target):
     if source[0] in "fb":
         x = x[~np.isnan(x.astype(np.float64))]
     check_kernels(
-        module_of({"r0": (f"{result}[{x.size}]", "bitcast-convert(x)")}, [("x", f"{source}[{x.size}]")]),
+        module_of(
+            {"r0": (f"{result}[{x.size}]", "bitcast-convert(x)")}, [("x", f"{source}[{x.size}]")]
+        ),
         x,
         target=target,
     )
@@ -376,7 +429,9 @@ def test_select_and_clamp(element_type, target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("exponent", "mantissa"), ((8, 7), (5, 10), (4, 3), (5, 2), (8, 23), (11, 3)))
+@pytest.mark.parametrize(
+    ("exponent", "mantissa"), ((8, 7), (5, 10), (4, 3), (5, 2), (8, 23), (11, 3))
+)
 @pytest.mark.parametrize("element_type", FLOATS)
 @pytest.mark.sampled(16)
 def test_reduce_precision(element_type, exponent, mantissa, target):

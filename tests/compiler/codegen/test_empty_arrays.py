@@ -17,29 +17,51 @@ from xla_explorer.hlo.verifier import HloVerifyError, verify
 BACKENDS = ("cpu", "gpu")
 
 
-def assert_same(module: xe.HloModule, arguments: tuple[Any, ...], backend: str, passes: str) -> None:
+def assert_same(
+    module: xe.HloModule, arguments: tuple[Any, ...], backend: str, passes: str
+) -> None:
     expected = flatten_value(xe.evaluate(module, *arguments))
-    found = flatten_value(xe.compile(module, backend=backend, passes=passes, cache=False, journal="off")(*arguments))
+    found = flatten_value(
+        xe.compile(module, backend=backend, passes=passes, cache=False, journal="off")(*arguments)
+    )
     for a, b in zip(expected, found, strict=True):
-        assert (np.asarray(a).shape, np.asarray(a).dtype) == (np.asarray(b).shape, np.asarray(b).dtype)
-        np.testing.assert_array_equal(np.asarray(a).astype(np.complex128), np.asarray(b).astype(np.complex128))
+        assert (np.asarray(a).shape, np.asarray(a).dtype) == (
+            np.asarray(b).shape,
+            np.asarray(b).dtype,
+        )
+        np.testing.assert_array_equal(
+            np.asarray(a).astype(np.complex128), np.asarray(b).astype(np.complex128)
+        )
 
 
 def _empty_programs() -> list[Any]:
-    programs = [p for p in PROGRAMS if p.opcode != "cholesky"]  # of n x n: never of nothing and something
-    return [pytest.param(p, n, id=f"{p.opcode}-{k}") for k, (p, n) in enumerate(itertools.product(programs, ((0, 3), (3, 0))))]
+    programs = [
+        p for p in PROGRAMS if p.opcode != "cholesky"
+    ]  # of n x n: never of nothing and something
+    return [
+        pytest.param(p, n, id=f"{p.opcode}-{k}")
+        for k, (p, n) in enumerate(itertools.product(programs, ((0, 3), (3, 0))))
+    ]
 
 
 @pytest.mark.parametrize(("program", "sizes"), _empty_programs())
-def test_every_opcode_takes_dimensions_of_size_zero(program: OpcodeProgram, sizes: tuple[int, int]) -> None:
+def test_every_opcode_takes_dimensions_of_size_zero(
+    program: OpcodeProgram, sizes: tuple[int, int]
+) -> None:
     """With the passes that code generation needs and no other, so that no rule takes the arrays out of the program."""
-    module = xe.parse_hlo(program.text(next((t for t in ("f32", "s32") if t in program.types), program.types[0]), sizes))
+    module = xe.parse_hlo(
+        program.text(
+            next((t for t in ("f32", "s32") if t in program.types), program.types[0]), sizes
+        )
+    )
     try:
         verify(module)
     except HloVerifyError:
         return
     leaves = [p.shape for p in module.entry.parameters()]
-    drawn = tuple([draw(shape, program.values, k) for k, shape in enumerate(leaves) if shape.is_array])
+    drawn = tuple(
+        [draw(shape, program.values, k) for k, shape in enumerate(leaves) if shape.is_array]
+    )
     arguments = drawn if len(drawn) == len(leaves) else xe.random_arguments(module)
     for backend in BACKENDS:
         assert_same(module, arguments, backend, "none")
@@ -68,12 +90,25 @@ ENTRY e {{
 """
 
 
-@pytest.mark.parametrize("element_type", ["pred", "s4", "s8", "u16", "s64", "f8e4m3fn", "bf16", "f16", "f32", "f64", "c64"])
+@pytest.mark.parametrize(
+    "element_type",
+    ["pred", "s4", "s8", "u16", "s64", "f8e4m3fn", "bf16", "f16", "f32", "f64", "c64"],
+)
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_reduction_over_nothing_in_a_fusion_is_its_initial_value(backend: str, element_type: str) -> None:
-    fold = "fold {{\n a = {t}[] parameter(0)\n b = {t}[] parameter(1)\n ROOT r = {t}[] {o}(a, b)\n}}\n"
-    holes = {"t": element_type, "one": _literal(element_type, 1), "opcode": "not" if element_type == "pred" else "negate"}
-    text = fold.format(t=element_type, o="and" if element_type == "pred" else "add") + REDUCED.format(**holes)
+def test_a_reduction_over_nothing_in_a_fusion_is_its_initial_value(
+    backend: str, element_type: str
+) -> None:
+    fold = (
+        "fold {{\n a = {t}[] parameter(0)\n b = {t}[] parameter(1)\n ROOT r = {t}[] {o}(a, b)\n}}\n"
+    )
+    holes = {
+        "t": element_type,
+        "one": _literal(element_type, 1),
+        "opcode": "not" if element_type == "pred" else "negate",
+    }
+    text = fold.format(
+        t=element_type, o="and" if element_type == "pred" else "add"
+    ) + REDUCED.format(**holes)
     module = xe.parse_hlo("HloModule m\n" + text)
     assert_same(module, xe.random_arguments(module), backend, "none")
     assert_same(module, xe.random_arguments(module), backend, "default")
@@ -97,8 +132,12 @@ ENTRY e {{
 @pytest.mark.parametrize("passes", ["none", "default"])
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("element_type", ["s8", "f32", "f16"])
-def test_a_product_over_nothing_in_a_fusion_is_zero(element_type: str, backend: str, passes: str) -> None:
-    text = FUSED_PRODUCT.format(t=element_type, n=500, k=0, m=3, right="parameter(1)", operands="p, q")
+def test_a_product_over_nothing_in_a_fusion_is_zero(
+    element_type: str, backend: str, passes: str
+) -> None:
+    text = FUSED_PRODUCT.format(
+        t=element_type, n=500, k=0, m=3, right="parameter(1)", operands="p, q"
+    )
     module = xe.parse_hlo(text)
     assert_same(module, xe.random_arguments(module), backend, passes)
 
@@ -106,7 +145,9 @@ def test_a_product_over_nothing_in_a_fusion_is_zero(element_type: str, backend: 
 @pytest.mark.parametrize("passes", ["none", "default"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_product_of_a_constant_in_a_fusion(backend: str, passes: str) -> None:
-    text = FUSED_PRODUCT.format(t="s32", n=5, k=2, m=3, right="constant({{1,2,3},{4,5,6}})", operands="p")
+    text = FUSED_PRODUCT.format(
+        t="s32", n=5, k=2, m=3, right="constant({{1,2,3},{4,5,6}})", operands="p"
+    )
     module = xe.parse_hlo(text)
     assert_same(module, xe.random_arguments(module), backend, passes)
 
@@ -133,7 +174,9 @@ GATHERS = {
 @pytest.mark.parametrize("element_type", ["s32", "f32", "pred", "u8", "c64", "f8e8m0fnu"])
 @pytest.mark.parametrize("kind", GATHERS)
 def test_a_gather_of_empty_slices_is_zero(kind: str, element_type: str) -> None:
-    module = xe.parse_hlo("HloModule m\nENTRY e {\n " + GATHERS[kind].format(t=element_type) + "\n}")
+    module = xe.parse_hlo(
+        "HloModule m\nENTRY e {\n " + GATHERS[kind].format(t=element_type) + "\n}"
+    )
     arguments = xe.random_arguments(module)
     arguments = (arguments[0], np.full_like(arguments[1], 100))
     for backend, passes in itertools.product(BACKENDS, ("none", "default", "gather_expander")):
@@ -147,7 +190,13 @@ def test_a_constant_range_without_elements_is_never_entered() -> None:
     with w.loop(3, 5, stem="nothing"):
         w.value("add i64 1, 2")
     lines = w.body_lines()[0]
-    bodies = [line.removesuffix(":") for line in lines if line.startswith("nothing") and ".end" not in line]
+    bodies = [
+        line.removesuffix(":")
+        for line in lines
+        if line.startswith("nothing") and ".end" not in line
+    ]
     assert len(bodies) == 2
-    targets = [word.rstrip(",") for line in lines if line.startswith("  br") for word in line.split()]
+    targets = [
+        word.rstrip(",") for line in lines if line.startswith("  br") for word in line.split()
+    ]
     assert not [body for body in bodies if f"%{body}" in targets]

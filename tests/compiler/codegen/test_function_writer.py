@@ -58,7 +58,15 @@ def test_a_mark_of_the_caller_stays() -> None:
 @pytest.mark.parametrize("mark", [NO_UNROLL, UNROLL, UNROLL_BY_4, NONTEMPORAL, NO_VECTOR, WHILE])
 def test_what_a_line_names_is_defined(mark: str) -> None:
     (number,) = re.findall(r"!(\d+)$", mark)
-    definitions = list(metadata_definitions([f"  store i8 0, ptr %p{mark}", "  br label %end", "  %v = load i8, ptr %p, !invariant.load !0"]))
+    definitions = list(
+        metadata_definitions(
+            [
+                f"  store i8 0, ptr %p{mark}",
+                "  br label %end",
+                "  %v = load i8, ptr %p, !invariant.load !0",
+            ]
+        )
+    )
     assert definitions[0].startswith(f"!{number} = ")
     named = set(re.findall(r"!(\d+)", " ".join(definitions)))
     assert named == {line.split(" = ")[0][1:] for line in definitions}
@@ -80,7 +88,9 @@ def test_a_span_has_an_exact_end() -> None:
         pass
     with w.loop("%n", "%begin"):
         pass
-    assert [("icmp ne" in line, "icmp slt" in line) for line in w.body_lines()[0] if "icmp" in line] == [(True, False), (False, True), (False, True)]
+    assert [
+        ("icmp ne" in line, "icmp slt" in line) for line in w.body_lines()[0] if "icmp" in line
+    ] == [(True, False), (False, True), (False, True)]
 
 
 def test_loop_carried_values_come_from_the_last_block_of_the_body():
@@ -89,7 +99,9 @@ def test_loop_carried_values_come_from_the_last_block_of_the_body():
         with w.loop(4) as _:
             term = w.value("fadd float 1.0, 2.0")
         loop.following = [w.value(f"fadd float {loop.carried[0]}, {term}")]
-    phis = [line for line in w.body_lines()[0] if " phi " in line and "%i" not in line.split("=")[0]]
+    phis = [
+        line for line in w.body_lines()[0] if " phi " in line and "%i" not in line.split("=")[0]
+    ]
     assert [line.count("[") for line in phis] == [2, 2]
     assert all("%entry ]" in line and line.endswith("%loop.end.4 ]") for line in phis)
     assert loop.following[0] in phis[1] and phis[0].startswith(f"  {loop.index} = phi i64 [ 0, ")

@@ -1,12 +1,14 @@
 """Products of small integers by instructions for groups of them: exact, also where sums overflow and where bits are flipped."""
 
-
 import numpy as np
 import pytest
 
 from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
-from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product
+from xla_explorer.compiler.codegen.kernels.products.grouped_products import (
+    GroupedPlan,
+    plan_grouped_product,
+)
 from xla_explorer.compiler.target import HOST_LIKE, cpu_target, grouped_product
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import evaluate
@@ -18,7 +20,10 @@ DTYPES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16}
 PAIRS = [("s8", "s8"), ("u8", "s8"), ("s8", "u8"), ("u8", "u8"), ("s16", "s16")]
 MULTIPLY = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 RIGHT_TURNED = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
-needs_groups = pytest.mark.skipif(grouped_product(HERE, "s8", "s8") is None, reason="this CPU has no instruction for groups of integers")
+needs_groups = pytest.mark.skipif(
+    grouped_product(HERE, "s8", "s8") is None,
+    reason="this CPU has no instruction for groups of integers",
+)
 
 
 def dot(left, right, result, attributes=MULTIPLY):
@@ -34,7 +39,9 @@ def operands(module, fill, seed=0):
         dtype, dimensions = DTYPES[parameter.shape.element_type.name], parameter.shape.dimensions
         limits = np.iinfo(dtype)
         values = random.integers(limits.min, limits.max + 1, dimensions).astype(dtype)
-        found.append(values if which == "any" else np.full(dimensions, getattr(limits, which), dtype))
+        found.append(
+            values if which == "any" else np.full(dimensions, getattr(limits, which), dtype)
+        )
     return found
 
 
@@ -42,13 +49,25 @@ def operands(module, fill, seed=0):
 @pytest.mark.parametrize("left,right", PAIRS)
 @pytest.mark.parametrize(
     "rows,depth,columns,turned",
-    [(4, 4, 4, False), (5, 7, 4, False), (37, 33, 19, False), (40, 6, 70, False), (9, 64, 100, True), (13, 36, 21, True)],
+    [
+        (4, 4, 4, False),
+        (5, 7, 4, False),
+        (37, 33, 19, False),
+        (40, 6, 70, False),
+        (9, 64, 100, True),
+        (13, 36, 21, True),
+    ],
 )
 @pytest.mark.sampled(5)
 def test_sums_are_exact(monkeypatch, left, right, rows, depth, columns, turned):
     monkeypatch.setattr("tests.compiler.codegen.kernel_runner.HOST_LIKE", HERE)
     b = f"{columns},{depth}" if turned else f"{depth},{columns}"
-    module = dot(f"{left}[{rows},{depth}]", f"{right}[{b}]", f"s32[{rows},{columns}]", RIGHT_TURNED if turned else MULTIPLY)
+    module = dot(
+        f"{left}[{rows},{depth}]",
+        f"{right}[{b}]",
+        f"s32[{rows},{columns}]",
+        RIGHT_TURNED if turned else MULTIPLY,
+    )
     assert isinstance(plan_grouped_product(module.entry.root, HERE), GroupedPlan)
     for fill in [("any", "any"), ("min", "min"), ("min", "max"), ("max", "min"), ("max", "max")]:
         x, y = operands(module, fill)
@@ -57,7 +76,9 @@ def test_sums_are_exact(monkeypatch, left, right, rows, depth, columns, turned):
 
 
 @needs_groups
-@pytest.mark.parametrize("left,right,depth", [("s16", "s16", 6), ("s8", "s8", 135_000), ("u8", "u8", 70_000)])
+@pytest.mark.parametrize(
+    "left,right,depth", [("s16", "s16", 6), ("s8", "s8", 135_000), ("u8", "u8", 70_000)]
+)
 def test_sums_that_overflow_wrap(monkeypatch, left, right, depth):
     monkeypatch.setattr("tests.compiler.codegen.kernel_runner.HOST_LIKE", HERE)
     module = dot(f"{left}[4,{depth}]", f"{right}[{depth},5]", "s32[4,5]")
@@ -83,14 +104,23 @@ def test_batches(monkeypatch):
     module = dot("s8[3,9,10]", "u8[3,10,20]", "s32[3,9,20]",
                  "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}")  # fmt: skip
     x, y = operands(module, ("any", "any"))
-    np.testing.assert_array_equal(run_kernels(module, x, y)[0], x.astype(np.int32) @ y.astype(np.int32))
+    np.testing.assert_array_equal(
+        run_kernels(module, x, y)[0], x.astype(np.int32) @ y.astype(np.int32)
+    )
 
 
 def test_only_where_vectors_of_every_width_can_be_multiplied():
     def found(bits, *features):
-        return grouped_product(cpu_target(bits=bits, features=frozenset(features)), "s8", "s8") is not None
+        return (
+            grouped_product(cpu_target(bits=bits, features=frozenset(features)), "s8", "s8")
+            is not None
+        )
 
-    assert found(512, "avx512vnni", "avx512vl") and found(256, "avxvnni") and found(512, "avx512vnni", "avx512vl", "avxvnni")
+    assert (
+        found(512, "avx512vnni", "avx512vl")
+        and found(256, "avxvnni")
+        and found(512, "avx512vnni", "avx512vl", "avxvnni")
+    )
     assert not found(512, "avx512vnni") and not found(512, "avxvnni") and not found(512)
 
 
@@ -100,11 +130,19 @@ def test_only_where_vectors_of_every_width_can_be_multiplied():
         ("s8[9,8]", "s8[8,9]", MULTIPLY, HOST_LIKE, "no-grouped-product"),
         ("s8[9,8]", "s16[8,9]", MULTIPLY, WITH_GROUPS, "no-grouped-product"),
         ("s8[9,8]", "s8[8,2]", MULTIPLY, WITH_GROUPS, "product-too-thin"),
-        ("s8[8,9]", "s8[8,9]", "lhs_contracting_dims={0}, rhs_contracting_dims={0}", WITH_GROUPS, "irregular-strides"),
+        (
+            "s8[8,9]",
+            "s8[8,9]",
+            "lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+            WITH_GROUPS,
+            "irregular-strides",
+        ),
         ("s8[9,7]", "s8[9,7]", RIGHT_TURNED, WITH_GROUPS, "irregular-strides"),
     ],
 )
 def test_a_refusal_says_why(left, right, attributes, target, code):
     columns = 2 if right == "s8[8,2]" else 9
-    reason = plan_grouped_product(dot(left, right, f"s32[9,{columns}]", attributes).entry.root, target)
+    reason = plan_grouped_product(
+        dot(left, right, f"s32[9,{columns}]", attributes).entry.root, target
+    )
     assert isinstance(reason, Reason) and reason.code == code

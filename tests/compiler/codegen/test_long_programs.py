@@ -21,8 +21,14 @@ CPUS = (
 
 def asks_of(lanes: int, element_type: str, steps: int) -> str:
     """A chain of steps, each of which adds one wherever any lane is positive."""
-    lines = ["HloModule asks\nany { a = pred[] parameter(0)  b = pred[] parameter(1)  ROOT o = pred[] or(a, b) }\nENTRY e {"]
-    lines += [f"  v_0 = {element_type}[{lanes}] parameter(0)", f"  zero = {element_type}[] constant(0)", "  no = pred[] constant(false)"]
+    lines = [
+        "HloModule asks\nany { a = pred[] parameter(0)  b = pred[] parameter(1)  ROOT o = pred[] or(a, b) }\nENTRY e {"
+    ]
+    lines += [
+        f"  v_0 = {element_type}[{lanes}] parameter(0)",
+        f"  zero = {element_type}[] constant(0)",
+        "  no = pred[] constant(false)",
+    ]
     lines += [f"  z = {element_type}[{lanes}] broadcast(zero), dimensions={{}}"]
     for k in range(steps):
         lines += [
@@ -37,15 +43,23 @@ def asks_of(lanes: int, element_type: str, steps: int) -> str:
 
 @pytest.mark.parametrize("triple, cpu", CPUS, ids=[cpu for _, cpu in CPUS])
 @pytest.mark.parametrize("lanes", [13, 15])
-def test_a_function_that_llvm_leaves_alone_has_no_vectors(triple: str, cpu: str, lanes: int) -> None:
+def test_a_function_that_llvm_leaves_alone_has_no_vectors(
+    triple: str, cpu: str, lanes: int
+) -> None:
     """LLVM 22 aborts on vectors of an `optnone` function that is compiled beside optimised ones (x86 with AVX2, 5 and 7 lanes of 8)."""
     compiler = platform("cpu").compiler()
     assert isinstance(compiler, AheadOfTimeCompiler)
     options = AotCompilationOptions(triple=triple, cpu=cpu)
-    made = compiler.compile_ahead_of_time(xe.parse_hlo(asks_of(lanes, "f32", LONG_PROGRAM)), options)
+    made = compiler.compile_ahead_of_time(
+        xe.parse_hlo(asks_of(lanes, "f32", LONG_PROGRAM)), options
+    )
     assert made.object_bytes.startswith(b"\x7fELF")
     text = str(made.stages["llvm-ir-optimized"].text)
-    left_alone = {group for group, names in re.findall(r"^attributes (#\d+) = \{([^}]*)\}", text, re.MULTILINE) if "optnone" in names}
+    left_alone = {
+        group
+        for group, names in re.findall(r"^attributes (#\d+) = \{([^}]*)\}", text, re.MULTILINE)
+        if "optnone" in names
+    }
     bodies = [body for head, body in re.findall(r"^(define [^\n]*)\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
               if left_alone & set(re.findall(r"#\d+", head))]  # fmt: skip
     assert bodies and not [body for body in bodies if re.search(r"<\d+ x |<vscale", body)]

@@ -61,7 +61,9 @@ def test_programs_in_vectors_have_the_evaluators_values(name, threads):
     shape = session.source.entry.parameters()[0].shape.dimensions
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     wanted = xe.evaluate(xe.parse_hlo(text), x)
-    for mine, other in zip(session.run_flat([x]), wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+    for mine, other in zip(
+        session.run_flat([x]), wanted if isinstance(wanted, tuple) else (wanted,), strict=True
+    ):
         np.testing.assert_allclose(mine, np.asarray(other), rtol=1e-4, atol=1e-6)
 
 
@@ -83,11 +85,17 @@ ENTRY e {
 
 @needs_fixed_width
 def test_decisions_say_who_makes_the_vectors():
-    rows = xe.compile(SCANS, cache=False, threads=1).decisions("loop-vectorization").to_dict("records")
+    rows = (
+        xe.compile(SCANS, cache=False, threads=1).decisions("loop-vectorization").to_dict("records")
+    )
     assert len({row["subjects"] for row in rows}) == len(rows)
     assert {row["code"]: row["verdict"] for row in rows} == {
         "left-to-llvm": "refused", "written-in-vectors": "accepted", "tiny-kernel": "refused"}  # fmt: skip
-    assert all(row["message"].startswith(row["subjects"][0]) and VECTORS[row["code"]].sentence in row["message"] for row in rows)
+    assert all(
+        row["message"].startswith(row["subjects"][0])
+        and VECTORS[row["code"]].sentence in row["message"]
+        for row in rows
+    )
 
 
 def test_argmax_keeps_ties_and_nan():
@@ -140,11 +148,24 @@ ENTRY e {{
 @pytest.mark.parametrize("donate", [False, True])
 def test_pairs_have_the_bits_of_single_elements(n, donate):
     every = np.arange(65536).astype(np.uint16)[-n:]
-    arguments = [every.view(BF16), np.roll(every, 4099 % n)[::-1].copy().view(BF16), np.array(1.171875, BF16)]
+    arguments = [
+        every.view(BF16),
+        np.roll(every, 4099 % n)[::-1].copy().view(BF16),
+        np.array(1.171875, BF16),
+    ]
     paired = xe.compile(PAIRED.format(n=n), backend="cpu", threads=1, cache=False, donate=donate)
-    assert "load <16 x i32>" in paired.stage("llvm-ir").text or host_target().vector_register_bits != 512
+    assert (
+        "load <16 x i32>" in paired.stage("llvm-ir").text
+        or host_target().vector_register_bits != 512
+    )
     (kernel,) = [d.name for d in paired.executable.program.decisions if d.kind == "loop-nest"]
-    single = xe.compile(PAIRED.format(n=n), backend="cpu", threads=1, cache=False, schedules=f"%{kernel}: split{{i,8}},vectorize{{ii}}")
+    single = xe.compile(
+        PAIRED.format(n=n),
+        backend="cpu",
+        threads=1,
+        cache=False,
+        schedules=f"%{kernel}: split{{i,8}},vectorize{{ii}}",
+    )
     assert " x i32>, ptr" not in single.stage("llvm-ir").text
     wanted = single.run_flat([a.copy() for a in arguments])[0].view(np.uint16)
     got = paired.run_flat([a.copy() for a in arguments])[0].view(np.uint16)
@@ -157,11 +178,21 @@ ENTRY e { x = f32[2,12,12,64] parameter(0)  z = f32[] constant(0)
   ROOT r = f32[2,6,6,64] reduce-window(x, z), window={size=1x2x2x1 stride=1x2x2x1}, to_apply=sum }"""
 
 
-@pytest.mark.parametrize("text", [POOL, xe.example("mlp_train").to_text()], ids=["pool", "mlp_train"])
+@pytest.mark.parametrize(
+    "text", [POOL, xe.example("mlp_train").to_text()], ids=["pool", "mlp_train"]
+)
 def test_only_functions_with_a_finished_loop_skip_the_optimiser(text: str) -> None:
     functions = xe.compile(text, threads=1).stage("llvm-ir").text.split("\ndefine ")[1:]
-    final = {function.split("(")[0]: '"effort"="final"' in function.split("\n")[0] for function in functions}
+    final = {
+        function.split("(")[0]: '"effort"="final"' in function.split("\n")[0]
+        for function in functions
+    }
     finished = {function.split("(")[0]: "!llvm.loop !1\n" in function for function in functions}
-    in_vectors = {function.split("(")[0]: any(part in function for part in (" store <", " load <", "@llvm.masked.")) for function in functions}
+    in_vectors = {
+        function.split("(")[0]: any(
+            part in function for part in (" store <", " load <", "@llvm.masked.")
+        )
+        for function in functions
+    }
     assert all(final[name] for name in final if finished[name])
     assert all(finished[name] or in_vectors[name] for name in final if final[name])

@@ -44,7 +44,10 @@ def test_the_bits_of_the_evaluator(kind: str, batch: tuple[int, ...], size: int)
     native, evaluated = xe.compile(text), xe.compile(text, "interpreter")
     assert not native.executable.program.evaluator_steps
     shapes = [*[(*batch, size)] * 3, (*batch, size, 2)]
-    *diagonals, b = [random.standard_normal(s).astype({"f32": np.float32, "f64": np.float64}[kind]) for s in shapes]
+    *diagonals, b = [
+        random.standard_normal(s).astype({"f32": np.float32, "f64": np.float64}[kind])
+        for s in shapes
+    ]
     for name, given in _cases(diagonals).items():
         np.testing.assert_array_equal(native(*given, b), evaluated(*given, b), err_msg=name)
 

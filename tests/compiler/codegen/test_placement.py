@@ -8,7 +8,13 @@ import xla_explorer as xe
 from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler
 from xla_explorer.backends.gpu.placement import gpu_placement
 from xla_explorer.compiler.codegen.placement import Way, cpu_placement
-from xla_explorer.compiler.codegen.placement.kernel_rows import KERNEL_ROWS, KernelRow, has_own_writer, kernel_row, table
+from xla_explorer.compiler.codegen.placement.kernel_rows import (
+    KERNEL_ROWS,
+    KernelRow,
+    has_own_writer,
+    kernel_row,
+    table,
+)
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import AMDGPU, NVPTX, cpu_target
 from xla_explorer.hlo.instruction import HloInstruction
@@ -58,33 +64,57 @@ WAYS = {
 @pytest.mark.parametrize("name", WAYS)
 def test_the_first_row_that_serves_is_taken_and_what_others_said_is_kept(name: str) -> None:
     found = cpu_placement(instructions()[name], CPU)
-    assert (found.row, tuple([f"{way}: {reason.code}" for way, reason in found.refused])) == WAYS[name]
-    assert (found.way is Way.EVALUATOR) == (found.why_not_native is not None) == (CpuCompiler().supports(instructions()[name]) is not None)
+    assert (found.row, tuple([f"{way}: {reason.code}" for way, reason in found.refused])) == WAYS[
+        name
+    ]
+    assert (
+        (found.way is Way.EVALUATOR)
+        == (found.why_not_native is not None)
+        == (CpuCompiler().supports(instructions()[name]) is not None)
+    )
 
 
 def test_without_libraries_what_only_they_compute_is_evaluated() -> None:
     found = cpu_placement(instructions()["factor"], ALONE)
-    assert found.way is Way.EVALUATOR and found.reason is not None and found.reason.code == "no-library"
+    assert (
+        found.way is Way.EVALUATOR
+        and found.reason is not None
+        and found.reason.code == "no-library"
+    )
     dot = cpu_placement(instructions()["dot"], ALONE)
     assert dot.way is Way.KERNEL and dot.reason is not None and dot.reason.code == "no-library"
 
 
 def test_a_forbidden_library_is_a_refusal_of_the_user() -> None:
-    found = cpu_placement(instructions()["dot"], CPU, PassControl(forbid={"native-code": [("dot",)]}))
-    assert found.way is Way.KERNEL and found.reason is not None and found.reason.code == "forbidden-by-user"
+    found = cpu_placement(
+        instructions()["dot"], CPU, PassControl(forbid={"native-code": [("dot",)]})
+    )
+    assert (
+        found.way is Way.KERNEL
+        and found.reason is not None
+        and found.reason.code == "forbidden-by-user"
+    )
 
 
 def test_gpus_have_rows_of_their_own() -> None:
     i = instructions()
-    assert [gpu_placement(i[name], NVPTX).row for name in ("add", "spectrum", "number", "copied")] == ["kernel", "operation", "one-device", "copy"]
+    assert [
+        gpu_placement(i[name], NVPTX).row for name in ("add", "spectrum", "number", "copied")
+    ] == ["kernel", "operation", "one-device", "copy"]
     on_amd = gpu_placement(i["spectrum"], AMDGPU)
     assert on_amd.reason is not None and on_amd.reason.code == "sequential-kernel"
 
 
 def test_a_step_says_what_was_asked_before() -> None:
-    row = xe.compile("HloModule m\nENTRY e { x = c64[64] parameter(0) ROOT r = c64[64] fft(x), fft_type=FFT, fft_length={64} }")
+    row = xe.compile(
+        "HloModule m\nENTRY e { x = c64[64] parameter(0) ROOT r = c64[64] fft(x), fft_type=FFT, fft_length={64} }"
+    )
     (facts,) = row.decisions("native-code").facts
-    assert facts == {"runs_on": "kernel", "refused": ["fft-library: no-fft-library"], "cycles": facts["cycles"]}
+    assert facts == {
+        "runs_on": "kernel",
+        "refused": ["fft-library: no-fft-library"],
+        "cycles": facts["cycles"],
+    }
 
 
 def test_two_rows_for_an_opcode_are_an_error() -> None:
@@ -95,5 +125,10 @@ def test_two_rows_for_an_opcode_are_an_error() -> None:
 def test_what_stands_alone_or_runs_in_sequence_has_a_writer() -> None:
     alone = [row for row in KERNEL_ROWS.values() if row.standalone or row.sequential]
     assert [row.opcode for row in alone if row.write is None] == []
-    assert kernel_row("sort").sequential and has_own_writer("sort") and not has_own_writer("add") and kernel_row("add").is_complex
+    assert (
+        kernel_row("sort").sequential
+        and has_own_writer("sort")
+        and not has_own_writer("add")
+        and kernel_row("add").is_complex
+    )
     assert kernel_row("clamp") == KernelRow("clamp")

@@ -38,10 +38,16 @@ def _refused(*_: Any, **__: Any) -> Reason:
 
 @pytest.mark.parametrize("element_type", ["s8", "s32", "u16", "f32", "bf16", "c64"])
 @pytest.mark.parametrize("kind", BODIES)
-def test_values_are_the_evaluators(kind: str, element_type: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_are_the_evaluators(
+    kind: str, element_type: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kernel_writing, "nest_kernel", _refused)
     holes = {"t": element_type, "zero": "(0, 0)" if element_type == "c64" else "0"}
     functions = (ADD + SQUARE).format(**holes)
-    module = xe.parse_hlo("HloModule m\n" + functions + "ENTRY e {\n " + BODIES[kind].format(**holes) + "\n}")
-    arguments = tuple([np.round(x.astype(np.complex128) * 4).astype(x.dtype) for x in xe.random_arguments(module)])  # exact in every order
+    module = xe.parse_hlo(
+        "HloModule m\n" + functions + "ENTRY e {\n " + BODIES[kind].format(**holes) + "\n}"
+    )
+    arguments = tuple(
+        [np.round(x.astype(np.complex128) * 4).astype(x.dtype) for x in xe.random_arguments(module)]
+    )  # exact in every order
     assert_same(module, arguments, "cpu", "none")

@@ -13,7 +13,11 @@ from xla_explorer.hlo.primitive_type import F32, PRIMITIVE_TYPES
 from xla_explorer.hlo.shape import array_shape
 from xla_explorer.hlo.text import parse_hlo
 
-TYPES = [t for t in PRIMITIVE_TYPES.values() if t.is_array_type and type_is_emitted(array_shape(t, ())) is None]
+TYPES = [
+    t
+    for t in PRIMITIVE_TYPES.values()
+    if t.is_array_type and type_is_emitted(array_shape(t, ())) is None
+]
 OPCODES = ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
 
 
@@ -44,13 +48,20 @@ def test_reducers_start_from_the_identity_element(t):
         reducer = Reducer(FunctionWriter(), ElementalEmitter(FunctionWriter(), {}), reduce)
         (identity,) = reducer.identity()
         names = part_names(identity) if t.is_complex else identity.name
-        assert (reducer.wide, names) == ([wide], scalar_constant(identity_element(opcode, wide), wide))
+        assert (reducer.wide, names) == (
+            [wide],
+            scalar_constant(identity_element(opcode, wide), wide),
+        )
 
 
 @pytest.mark.parametrize(("element_type", "threads"), [("f32", 1), ("f32", 2), ("c64", 2)])
 def test_a_sum_of_negative_zeros_is_one(element_type, threads):
     """Parts of a long sum started from zero, those of a complex one with an imaginary part of zero."""
     count = 70_000
-    x = np.full(count, {"f32": -0.0, "c64": complex(-0.0, -0.0)}[element_type], {"f32": np.float32, "c64": np.complex64}[element_type])
+    x = np.full(
+        count,
+        {"f32": -0.0, "c64": complex(-0.0, -0.0)}[element_type],
+        {"f32": np.float32, "c64": np.complex64}[element_type],
+    )
     result = np.asarray(xe.compile(_text("add", element_type, count), threads=threads)(x, x[0]))
     assert np.signbit(result.real) and (element_type == "f32" or np.signbit(result.imag))

@@ -30,7 +30,9 @@ total {
 def softmax(rows: str, columns: int) -> str:
     kept = rows.count(",") + 1
     over, along = kept, ",".join([str(d) for d in range(kept)])
-    return REDUCERS + f"""
+    return (
+        REDUCERS
+        + f"""
 ENTRY e {{
   x = f32[{rows},{columns}] parameter(0)
   low = f32[] constant(-inf)
@@ -44,6 +46,7 @@ ENTRY e {{
   ROOT result = f32[{rows},{columns}] divide(power, sums)
 }}
 """
+    )
 
 
 def blocks(session: xe.Session) -> bool:
@@ -55,11 +58,18 @@ def test_softmax_runs_by_blocks_of_rows(rows: str, columns: int) -> None:
     session = xe.compile(softmax(rows, columns), backend="cpu", threads=1)
     assert blocks(session)
     assert len(session.decisions("row-blocks")) >= 2
-    x = np.random.default_rng(3).standard_normal([*map(int, rows.split(",")), columns]).astype(np.float32)
+    x = (
+        np.random.default_rng(3)
+        .standard_normal([*map(int, rows.split(",")), columns])
+        .astype(np.float32)
+    )
     power = np.exp(x.astype(np.float64) - x.max(-1, keepdims=True))
     np.testing.assert_allclose(session(x), power / power.sum(-1, keepdims=True), rtol=2e-6)
     threaded = xe.compile(softmax(rows, columns), backend="cpu", threads=2)
-    assert "@row_chain(" in threaded.stage("llvm-ir").text and threaded.decisions("row-blocks").facts[0]["threads"] == 2
+    assert (
+        "@row_chain(" in threaded.stage("llvm-ir").text
+        and threaded.decisions("row-blocks").facts[0]["threads"] == 2
+    )
     for _ in range(5):
         assert np.array_equal(session(x), threaded(x))
     assert len(threaded.profile(x)) >= 2  # the build with probes runs kernel by kernel
@@ -67,12 +77,17 @@ def test_softmax_runs_by_blocks_of_rows(rows: str, columns: int) -> None:
 
 def test_small_programs_stay_whole() -> None:
     assert not blocks(xe.compile(softmax("64", 64), backend="cpu", threads=1))
-    assert "@row_chain(" not in xe.compile(softmax("64", 64), backend="cpu", threads=2).stage("llvm-ir").text
+    assert (
+        "@row_chain("
+        not in xe.compile(softmax("64", 64), backend="cpu", threads=2).stage("llvm-ir").text
+    )
 
 
 def test_a_sum_over_rows_breaks_the_chain() -> None:
     """Every block would need the sums of all rows."""
-    text = REDUCERS + """
+    text = (
+        REDUCERS
+        + """
 ENTRY e {
   x = f32[2048,256] parameter(0)
   zero = f32[] constant(0)
@@ -82,6 +97,7 @@ ENTRY e {
   ROOT sum = f32[2048] reduce(difference, zero), dimensions={1}, to_apply=total
 }
 """
+    )
     session = xe.compile(text, backend="cpu", threads=1)
     x = np.random.default_rng(5).standard_normal((2048, 256)).astype(np.float32)
     expected = (x - x.sum(0, dtype=np.float64)).sum(1)
@@ -109,7 +125,12 @@ def test_what_may_go_block_by_block() -> None:
 
 def test_the_number_of_blocks_divides_all_outermost_loops() -> None:
     shared = Access((0, 0, 8 << 20), True, False)
-    accesses = [shared, Access((1, 0, 4000), True, True), shared, Access((2, 0, 8 << 20), True, True)]
+    accesses = [
+        shared,
+        Access((1, 0, 4000), True, True),
+        shared,
+        Access((2, 0, 8 << 20), True, True),
+    ]
     loops = [RowKernel(1000, True, (True,)), RowKernel(1000, False, (True,))]
     parts = blocks_of(loops, accesses)
     assert parts >= 64 and 1000 % parts == 0
@@ -120,12 +141,20 @@ def test_the_number_of_blocks_divides_all_outermost_loops() -> None:
 
 @pytest.mark.parametrize("in_nests", [True, False])
 @pytest.mark.parametrize("n", [33, 63, 65, 500])
-def test_a_chain_with_large_results_takes_each_block_after_the_other(n: int, in_nests: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chain_with_large_results_takes_each_block_after_the_other(
+    n: int, in_nests: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not in_nests:
-        monkeypatch.setattr(kernel_writing, "nest_kernel", lambda *given, **named: refuse("family-not-moved", "for this test"))
+        monkeypatch.setattr(
+            kernel_writing,
+            "nest_kernel",
+            lambda *given, **named: refuse("family-not-moved", "for this test"),
+        )
     with as_if_large(True):
         session = xe.compile(body("two results", "f64", n), threads=1, cache=False)
     x = np.arange(n, dtype=np.float64)
     a = x + (x + 1)
-    for got, wanted in zip(session.run_flat([x, x + 1]), [a, a * x, np.maximum(a, a * x)], strict=True):
+    for got, wanted in zip(
+        session.run_flat([x, x + 1]), [a, a * x, np.maximum(a, a * x)], strict=True
+    ):
         np.testing.assert_array_equal(got, wanted)

@@ -12,9 +12,22 @@ from xla_explorer.compiler.codegen import parallel_plan
 COMBINERS = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
 
 
-def scan(kind: str, dimensions: tuple[int, ...], along: int, combiner: str, initial: object = 0, from_end: bool = False, body: str = "x") -> str:
+def scan(
+    kind: str,
+    dimensions: tuple[int, ...],
+    along: int,
+    combiner: str,
+    initial: object = 0,
+    from_end: bool = False,
+    body: str = "x",
+) -> str:
     sizes = "x".join([str(n) if d == along else "1" for d, n in enumerate(dimensions)])
-    pads = "x".join([(f"0_{n - 1}" if from_end else f"{n - 1}_0") if d == along else "0_0" for d, n in enumerate(dimensions)])
+    pads = "x".join(
+        [
+            (f"0_{n - 1}" if from_end else f"{n - 1}_0") if d == along else "0_0"
+            for d, n in enumerate(dimensions)
+        ]
+    )
     text = ",".join(map(str, dimensions))
     return (
         f"HloModule m\nf {{ a = {kind}[] parameter(0)\n b = {kind}[] parameter(1)\n ROOT r = {kind}[] {combiner}(a, b) }}\n"
@@ -26,22 +39,52 @@ def scan(kind: str, dimensions: tuple[int, ...], along: int, combiner: str, init
 def values(kind: str, dimensions: tuple[int, ...], combiner: str) -> np.ndarray:
     random = np.random.default_rng(4)
     if kind[0] in "su":
-        return random.integers(0 if kind[0] == "u" else -9, 9, dimensions).astype(f"{'u' if kind[0] == 'u' else ''}int{kind[1:]}")
-    found = random.uniform(0.9, 1.1, dimensions) if combiner == "multiply" else random.standard_normal(dimensions)
+        return random.integers(0 if kind[0] == "u" else -9, 9, dimensions).astype(
+            f"{'u' if kind[0] == 'u' else ''}int{kind[1:]}"
+        )
+    found = (
+        random.uniform(0.9, 1.1, dimensions)
+        if combiner == "multiply"
+        else random.standard_normal(dimensions)
+    )
     return found.astype({"f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16}[kind])
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("dimensions", "along"), [((1000,), 0), ((256,), 0), ((10007,), 0), ((1, 5000), 1), ((5, 300), 1), ((7, 33), 1), ((9, 20), 1),
-                                                  ((300, 50), 0), ((4, 30, 17), 1)])
-@pytest.mark.parametrize(("kind", "combiner", "from_end"), [("f32", "add", False), ("f32", "add", True), ("f64", "multiply", False),
-                                                             ("f32", "maximum", False), ("s32", "add", True), ("u32", "minimum", False),
-                                                             ("s64", "maximum", True), ("bf16", "maximum", False)])
+@pytest.mark.parametrize(
+    ("dimensions", "along"),
+    [
+        ((1000,), 0),
+        ((256,), 0),
+        ((10007,), 0),
+        ((1, 5000), 1),
+        ((5, 300), 1),
+        ((7, 33), 1),
+        ((9, 20), 1),
+        ((300, 50), 0),
+        ((4, 30, 17), 1),
+    ],
+)
+@pytest.mark.parametrize(
+    ("kind", "combiner", "from_end"),
+    [
+        ("f32", "add", False),
+        ("f32", "add", True),
+        ("f64", "multiply", False),
+        ("f32", "maximum", False),
+        ("s32", "add", True),
+        ("u32", "minimum", False),
+        ("s64", "maximum", True),
+        ("bf16", "maximum", False),
+    ],
+)
 @pytest.mark.sampled(48)
 def test_running_values(monkeypatch, kind, combiner, from_end, dimensions, along, threads):
     monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-6)
     initial = {"multiply": 1, "minimum": 7, "maximum": 1}.get(combiner, 2)
-    session = xe.compile(scan(kind, dimensions, along, combiner, initial, from_end), backend="cpu", threads=threads)
+    session = xe.compile(
+        scan(kind, dimensions, along, combiner, initial, from_end), backend="cpu", threads=threads
+    )
     x = values(kind, dimensions, combiner)
     wide = x.astype(np.float64) if x.dtype.kind not in "iu" else x
     wanted = COMBINERS[combiner].accumulate(np.flip(wide, along) if from_end else wide, along)
@@ -65,7 +108,9 @@ def test_nan_and_infinity_go_on_to_the_end_of_the_row():
 def test_what_is_scanned_may_be_computed():
     session = xe.compile(scan("f32", (3, 700), 1, "add", body="n"), backend="cpu")
     x = values("f32", (3, 700), "add")
-    np.testing.assert_allclose(session(x), np.cumsum(-x.astype(np.float64), 1), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        session(x), np.cumsum(-x.astype(np.float64), 1), rtol=1e-4, atol=1e-4
+    )
 
 
 def test_one_long_row_is_cut():
@@ -75,7 +120,11 @@ def test_one_long_row_is_cut():
 
 
 def test_the_work_of_a_scan_is_linear():
-    (row,) = xe.compile(scan("f32", (3000,), 0, "add"), backend="cpu", threads=2).decisions(kind="parallel").to_dict("records")
+    (row,) = (
+        xe.compile(scan("f32", (3000,), 0, "add"), backend="cpu", threads=2)
+        .decisions(kind="parallel")
+        .to_dict("records")
+    )
     assert row["code"] == "too-little-work"
 
 

@@ -10,7 +10,9 @@ from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.explorer.measures.profiling import streaming_kernels
 
-pytestmark = pytest.mark.skipif(host_target().architecture != "x86_64", reason="streaming stores are written for x86-64 only")
+pytestmark = pytest.mark.skipif(
+    host_target().architecture != "x86_64", reason="streaming stores are written for x86-64 only"
+)
 LONG = "HloModule m\nENTRY e { x = f32[10007] parameter(0)\n y = f32[10007] parameter(1)\n ROOT r = f32[10007] add(x, y) }"
 ROWS = (
     "HloModule m\nENTRY e { x = f64[13,1200] parameter(0)\n y = f64[13] parameter(1)\n b = f64[13,1200] broadcast(y), dimensions={0}\n"
@@ -61,18 +63,36 @@ def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def inputs_of(session: xe.Session) -> list[np.ndarray]:
     random = np.random.default_rng(2)
-    return [random.standard_normal(p.shape.dimensions).astype(p.shape.element_type.dtype) for p in session.module.entry.parameters()]
+    return [
+        random.standard_normal(p.shape.dimensions).astype(p.shape.element_type.dtype)
+        for p in session.module.entry.parameters()
+    ]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("text", "streamed"), [(LONG, True), (ROWS, True), (BROKEN_ROWS, False), (TWO, True), (READ_AGAIN, False),
-                                                (TURNED, True), (TURNED_EDGE, True), (TURNED_ROWS, False),
-                                                (GATHERED, True), (GATHERED_BETWEEN, False), (IN_A_LOOP, False)])
+@pytest.mark.parametrize(
+    ("text", "streamed"),
+    [
+        (LONG, True),
+        (ROWS, True),
+        (BROKEN_ROWS, False),
+        (TWO, True),
+        (READ_AGAIN, False),
+        (TURNED, True),
+        (TURNED_EDGE, True),
+        (TURNED_ROWS, False),
+        (GATHERED, True),
+        (GATHERED_BETWEEN, False),
+        (IN_A_LOOP, False),
+    ],
+)
 @pytest.mark.usefixtures("everything_is_large")
 def test_what_is_streamed_has_the_right_values(text: str, streamed: bool, threads: int) -> None:
     session = xe.compile(text, backend="cpu", threads=threads, cache=False)
     assert ("!nontemporal" in session.stage("llvm-ir").text) == streamed
-    assert (streaming_kernels(session) & {step.function for step in session.executable.steps} != set()) == streamed
+    assert (
+        streaming_kernels(session) & {step.function for step in session.executable.steps} != set()
+    ) == streamed
     arrays = inputs_of(session)
     wanted = xe.compile(text, backend="interpreter").run_flat(arrays)
     for got, value in zip(session.run_flat(arrays), wanted, strict=True):
@@ -96,5 +116,9 @@ def test_small_results_stay_in_the_cache() -> None:
 
 @pytest.mark.usefixtures("everything_is_large")
 def test_a_scalar_has_no_loop() -> None:
-    session = xe.compile("HloModule m\nENTRY e { x = f32[] parameter(0)\n ROOT r = f32[] add(x, x) }", backend="cpu", cache=False)
+    session = xe.compile(
+        "HloModule m\nENTRY e { x = f32[] parameter(0)\n ROOT r = f32[] add(x, x) }",
+        backend="cpu",
+        cache=False,
+    )
     assert session(np.float32(2)) == 4

@@ -9,8 +9,17 @@ import xla_explorer as xe
 from xla_explorer.compiler.codegen.symbol_names import identifier
 
 
-@pytest.mark.parametrize(("name", "made"), [("add.1", "add_1"), ("memcpy", "memcpy_kernel"), ("powf", "powf_kernel"), ("round", "round_kernel"),
-                                            ("__divti3", "__divti3_kernel"), ("rounded", "rounded")])
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("add.1", "add_1"),
+        ("memcpy", "memcpy_kernel"),
+        ("powf", "powf_kernel"),
+        ("round", "round_kernel"),
+        ("__divti3", "__divti3_kernel"),
+        ("rounded", "rounded"),
+    ],
+)
 def test_names(name: str, made: str) -> None:
     assert identifier(name) == made
 

@@ -7,7 +7,11 @@ from dataclasses import replace
 import pytest
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.thread_number import UnknownGpuError, numbers_threads, thread_number
+from xla_explorer.compiler.codegen.kernels.thread_number import (
+    UnknownGpuError,
+    numbers_threads,
+    thread_number,
+)
 from xla_explorer.compiler.target import AMDGPU, Target
 
 
@@ -21,7 +25,11 @@ def written(triple: str) -> str:
 
 @pytest.mark.parametrize(
     ("triple", "word"),
-    [("amdgcn-amd-amdhsa", "amdgcn.dispatch.ptr"), ("nvptx64-nvidia-cuda", "ptx.sreg.ntid.x"), ("spirv64-unknown-unknown", "get_global_id")],
+    [
+        ("amdgcn-amd-amdhsa", "amdgcn.dispatch.ptr"),
+        ("nvptx64-nvidia-cuda", "ptx.sreg.ntid.x"),
+        ("spirv64-unknown-unknown", "get_global_id"),
+    ],
 )
 def test_each_architecture_has_its_own(triple: str, word: str) -> None:
     assert word in written(triple)
@@ -37,6 +45,8 @@ def test_another_architecture_is_declared_in_four_lines() -> None:
 
 
 def test_what_nobody_declared_is_refused_with_the_next_step() -> None:
-    with pytest.raises(UnknownGpuError, match="nothing says how r600 numbers its threads") as refused:
+    with pytest.raises(
+        UnknownGpuError, match="nothing says how r600 numbers its threads"
+    ) as refused:
         written("r600-amd-none")
     assert "numbers_threads" in (refused.value.hint or "")

@@ -10,7 +10,14 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.compiler.codegen.nest.policies import base
 
-TYPES = {"f32": np.float32, "s32": np.int32, "f64": np.float64, "u64": np.uint64, "s8": np.int8, "c64": np.complex64}
+TYPES = {
+    "f32": np.float32,
+    "s32": np.int32,
+    "f64": np.float64,
+    "u64": np.uint64,
+    "s8": np.int8,
+    "c64": np.complex64,
+}
 
 
 def program(shape: tuple[int, ...], order: tuple[int, ...], t: str) -> str:
@@ -45,7 +52,9 @@ def test_every_width(t: str) -> None:
     assert "shufflevector" in text
 
 
-@pytest.mark.parametrize("shape", [(16, 16), (16, 17), (300, 401), (1, 64), (5, 7), (3, 100, 37, 50)])
+@pytest.mark.parametrize(
+    "shape", [(16, 16), (16, 17), (300, 401), (1, 64), (5, 7), (3, 100, 37, 50)]
+)
 def test_edges(shape: tuple[int, ...]) -> None:
     check(shape, tuple(reversed(range(len(shape)))), "f32")
 
@@ -56,10 +65,23 @@ def test_threads() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("large", [False, True])
-@pytest.mark.parametrize(("t", "shape", "order"), [("f32", (32, 48), (1, 0)), ("f32", (80, 16), (1, 0)), ("s32", (5, 48, 32), (2, 0, 1)),
-                                                   ("f64", (40, 24), (1, 0))])
-def test_an_operand_that_begins_anywhere_in_a_line(t: str, shape: tuple[int, ...], order: tuple[int, ...], large: bool, threads: int,
-                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("t", "shape", "order"),
+    [
+        ("f32", (32, 48), (1, 0)),
+        ("f32", (80, 16), (1, 0)),
+        ("s32", (5, 48, 32), (2, 0, 1)),
+        ("f64", (40, 24), (1, 0)),
+    ],
+)
+def test_an_operand_that_begins_anywhere_in_a_line(
+    t: str,
+    shape: tuple[int, ...],
+    order: tuple[int, ...],
+    large: bool,
+    threads: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     if large:
         monkeypatch.setattr(base, "STREAMED_TRANSPOSE_BYTES", 0)
     session = xe.compile(program(shape, order, t), backend="cpu", threads=threads, cache=False)
@@ -81,5 +103,10 @@ ENTRY e {
   b = f32[32,9,11] broadcast(bias), dimensions={0}
   ROOT r = f32[32,9,11] add(t, b)
 }"""
-    x, bias = np.arange(9 * 11 * 32, dtype=np.float32).reshape(9, 11, 32), np.arange(32, dtype=np.float32)
-    assert np.array_equal(xe.compile(text, threads=threads)(x, bias), x.transpose(2, 0, 1) + bias[:, None, None])
+    x, bias = (
+        np.arange(9 * 11 * 32, dtype=np.float32).reshape(9, 11, 32),
+        np.arange(32, dtype=np.float32),
+    )
+    assert np.array_equal(
+        xe.compile(text, threads=threads)(x, bias), x.transpose(2, 0, 1) + bias[:, None, None]
+    )

@@ -28,7 +28,9 @@ def test_elements_have_the_types_of_their_instructions(monkeypatch):
     def checked(self, i, index):
         value = resolve(self, i, index)
         for part in value if isinstance(value, Complex) else (value,):
-            assert isinstance(part, Value) and part.type is value_type(i.shape.element_type), f"%{i.name}: {part!r}"
+            assert isinstance(part, Value) and part.type is value_type(i.shape.element_type), (
+                f"%{i.name}: {part!r}"
+            )
         assert isinstance(value, Complex) == i.shape.element_type.is_complex
         seen.add((i.opcode.name, i.shape.element_type.name))
         return value
@@ -37,8 +39,15 @@ def test_elements_have_the_types_of_their_instructions(monkeypatch):
     for name in KERNELS:
         for i in parse_hlo((FOLDER / name).read_text()).entry.sequence():
             body = i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,)
-            only_nests = any(x.opcode.name in ONLY_NESTS or (x.opcode.name == "reduce" and len(x.operands) != 2) for x in body)
-            if i.opcode.name not in ("parameter", "constant", "tuple") and not only_nests and kernel_is_emitted(i) is None:
+            only_nests = any(
+                x.opcode.name in ONLY_NESTS or (x.opcode.name == "reduce" and len(x.operands) != 2)
+                for x in body
+            )
+            if (
+                i.opcode.name not in ("parameter", "constant", "tuple")
+                and not only_nests
+                and kernel_is_emitted(i) is None
+            ):
                 write_opaque_kernel(i, HOST_LIKE, kernel_slots(i))
     assert len(seen) > 100
 

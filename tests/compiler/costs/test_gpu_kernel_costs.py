@@ -15,7 +15,9 @@ ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] ad
 
 @pytest.fixture(scope="module")
 def target() -> Target:
-    return xe.compile("ENTRY e { ROOT x = f32[8] parameter(0) }", backend="gpu").passes.record.target
+    return xe.compile(
+        "ENTRY e { ROOT x = f32[8] parameter(0) }", backend="gpu"
+    ).passes.record.target
 
 
 def estimate(target: Target, text: str) -> KernelEstimate:
@@ -47,23 +49,32 @@ def test_multiplications_take_what_the_plan_of_their_kernel_says(target: Target)
         assert plan is not None
         own = plan(instruction)
         assert isinstance(own, OwnProduct)
-        assert finished_kernel_estimate(target, instruction).compute == pytest.approx(1e3 * own.arithmetic_us)
+        assert finished_kernel_estimate(target, instruction).compute == pytest.approx(
+            1e3 * own.arithmetic_us
+        )
 
 
 def test_without_a_plan_they_take_a_share_of_the_rate_of_their_type(target: Target) -> None:
-    unknown = dataclasses.replace(target, abilities=dataclasses.replace(target.abilities, products=None))
+    unknown = dataclasses.replace(
+        target, abilities=dataclasses.replace(target.abilities, products=None)
+    )
     took = {kind: estimate(unknown, product(kind, 2048)).compute for kind in ("bf16", "f32", "f64")}
     assert took["bf16"] < took["f32"] < took["f64"]
     assert target.gpu is not None
-    least = 2048**3 / (target.gpu.own_rates.f32 * target.gpu.multiprocessors * target.gpu.clock_gigahertz)
+    least = 2048**3 / (
+        target.gpu.own_rates.f32 * target.gpu.multiprocessors * target.gpu.clock_gigahertz
+    )
     assert least < took["f32"] < 2 * least
 
 
 def test_what_is_written_in_place_counts_its_own_elements(target: Target) -> None:
-    small = estimate(target, """ENTRY e {
+    small = estimate(
+        target,
+        """ENTRY e {
       x = f32[1000000] parameter(0)
       u = f32[64] parameter(1)
       i = s32[] parameter(2)
       ROOT r = f32[1000000] dynamic-update-slice(x, u, i)
-    }""")
+    }""",
+    )
     assert small.threads < 1000

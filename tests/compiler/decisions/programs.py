@@ -51,5 +51,8 @@ COMPILES = {
     "cpu": {"backend": "cpu", "threads": 2},
     "cpu, XLA's policy": {"backend": "cpu", "threads": 2, "fusion_policy": "xla"},
     "gpu": {"backend": "gpu"},
-    "interpreter": {"backend": "interpreter", "passes": "call-inliner,algsimp,constant_folding,fusion,dce"},
+    "interpreter": {
+        "backend": "interpreter",
+        "passes": "call-inliner,algsimp,constant_folding,fusion,dce",
+    },
 }

@@ -24,22 +24,58 @@ def page() -> str:
     for kind, row in KINDS.items():
         lines += [f"## {kind}", "", row.question, ""]
         if id(row.reasons) in seen:
-            lines += [f"The codes are those of [{seen[id(row.reasons)]}](#{seen[id(row.reasons)]}).", ""]
+            lines += [
+                f"The codes are those of [{seen[id(row.reasons)]}](#{seen[id(row.reasons)]}).",
+                "",
+            ]
         elif row.reasons:
             lines += _table(row.reasons)
         else:
             lines += ["Recorded where it is done; never refused.", ""]
         seen.setdefault(id(row.reasons), kind)
-    lines += ["## any decision", "", "What the user's overrides do (`session.override`), to decisions of every kind.", "", *_table(USER)]
-    lines += ["## answers", "", "What `why_not` says of what was never decided.", "", *_table(ANSWERS)]
-    lines += ["## overrides", "", "Why an override was not granted (`session.overrides`), besides the refusal itself.", "", *_table(OVERRIDES)]
-    lines += ["## replays", "", "Why two instructions stayed apart when real XLA fused (`xe.xla.replay_fusion`), besides our policy's refusals.", "", *_table(REPLAYS)]
-    lines += ["## costs of refusals", "", "Why a refusal has no estimated cost.", "", *_table(COSTS)]
+    lines += [
+        "## any decision",
+        "",
+        "What the user's overrides do (`session.override`), to decisions of every kind.",
+        "",
+        *_table(USER),
+    ]
+    lines += [
+        "## answers",
+        "",
+        "What `why_not` says of what was never decided.",
+        "",
+        *_table(ANSWERS),
+    ]
+    lines += [
+        "## overrides",
+        "",
+        "Why an override was not granted (`session.overrides`), besides the refusal itself.",
+        "",
+        *_table(OVERRIDES),
+    ]
+    lines += [
+        "## replays",
+        "",
+        "Why two instructions stayed apart when real XLA fused (`xe.xla.replay_fusion`), besides our policy's refusals.",
+        "",
+        *_table(REPLAYS),
+    ]
+    lines += [
+        "## costs of refusals",
+        "",
+        "Why a refusal has no estimated cost.",
+        "",
+        *_table(COSTS),
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _table(table: ReasonTable) -> list[str]:
-    rows = [f"| `{code}` | {row.sentence} | {_cell(row.example)} | {_cell(row.remedy)} |" for code, row in table.items()]
+    rows = [
+        f"| `{code}` | {row.sentence} | {_cell(row.example)} | {_cell(row.remedy)} |"
+        for code, row in table.items()
+    ]
     return ["| code | what it means | example | remedy |", "|---|---|---|---|", *rows, ""]
 
 

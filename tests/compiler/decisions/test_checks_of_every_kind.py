@@ -77,15 +77,26 @@ ENTRY e { p = f32[64,64] parameter(0)
  g = f32[64] fusion(q), kind=kInput, calls=two
  ROOT t = (f32[64], f32[64]) tuple(f, g) }
 """
-SHARED_CALLEES = "HloModule deep\n" + "".join(
-    f"c{k} {{ p{k} = f32[] parameter(0)\n "
-    + (f"a{k} = f32[] call(p{k}), to_apply=c{k - 1}\n b{k} = f32[] call(a{k}), to_apply=c{k - 1}\n ROOT r{k} = f32[] negate(b{k})" if k else "ROOT r0 = f32[] negate(p0)")
-    + " }\n"
-    for k in range(30)
-) + "ENTRY e { x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=c29 }\n"
+SHARED_CALLEES = (
+    "HloModule deep\n"
+    + "".join(
+        f"c{k} {{ p{k} = f32[] parameter(0)\n "
+        + (
+            f"a{k} = f32[] call(p{k}), to_apply=c{k - 1}\n b{k} = f32[] call(a{k}), to_apply=c{k - 1}\n ROOT r{k} = f32[] negate(b{k})"
+            if k
+            else "ROOT r0 = f32[] negate(p0)"
+        )
+        + " }\n"
+        for k in range(30)
+    )
+    + "ENTRY e { x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=c29 }\n"
+)
 MADE = {  # kind -> a module and the passes that decide it there
     "horizontal-input-fusion": (REDUCES, "horizontal-input-fusion"),
-    "reshape-is-bitcast": ("HloModule m\nENTRY e { x = f32[8,4] parameter(0)\n ROOT r = f32[32] reshape(x) }", "reshape-decomposer"),
+    "reshape-is-bitcast": (
+        "HloModule m\nENTRY e { x = f32[8,4] parameter(0)\n ROOT r = f32[32] reshape(x) }",
+        "reshape-decomposer",
+    ),
     "call-site-copies": (SHARED_CALLEES, "flatten-call-graph"),
     "dot-merger": (
         "HloModule m\nENTRY e { a = f32[8,8] parameter(0)\n b = f32[8,8] parameter(1)\n c = f32[8,8] parameter(2)\n"
@@ -126,7 +137,9 @@ def test_every_kind_of_a_pass_is_made() -> None:
 
 def test_the_compiles_decide_the_other_kinds() -> None:
     journals = [xe.compile(MANY, **options).passes.journal for options in COMPILES.values()]
-    assert {e.by for journal in journals if journal is not None for e in journal.events if e.is_decision} >= IN_THE_COMPILES
+    assert {
+        e.by for journal in journals if journal is not None for e in journal.events if e.is_decision
+    } >= IN_THE_COMPILES
 
 
 @pytest.mark.parametrize("kind", MADE)
@@ -136,9 +149,14 @@ def test_each_check_has_a_name_a_value_and_a_place(kind: str) -> None:
     found = [d for step in trace.steps for d in decided_again(trace, step) if d.kind == kind]
     assert found
     for decision in found:
-        assert decision.checklist and decision.refused == any(check.ok is False for check in decision.checklist), decision
+        assert decision.checklist and decision.refused == any(
+            check.ok is False for check in decision.checklist
+        ), decision
         for check in decision.checklist:
-            assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", check.name) and check.name not in ("lambda", "check"), check
+            assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", check.name) and check.name not in (
+                "lambda",
+                "check",
+            ), check
             assert check.ok is None or check.value, check
             file, line = check.place.rsplit(":", 1)
             (path, *_) = pathlib.Path(xla_explorer.__file__).parent.glob(f"**/{file}")

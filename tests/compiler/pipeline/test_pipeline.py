@@ -56,7 +56,9 @@ def test_pipeline_text_reads_and_prints(text: str) -> None:
 
 def test_pipelines_are_edited_as_data() -> None:
     made = parse_pipeline("s{algsimp,cse,dce}*")
-    assert made.fixed_point and [p.name for p in made.without("cse").then(make_pass("dce")).passes()] == [
+    assert made.fixed_point and [
+        p.name for p in made.without("cse").then(make_pass("dce")).passes()
+    ] == [
         "algsimp",
         "dce",
         "dce",
@@ -91,7 +93,11 @@ def test_trace_holds_every_step() -> None:
     assert module.instruction_count() == 8, "the module given stays as it is"
     assert [s.name for s in trace.steps if s.changed] == ["algsimp", "cse", "dce"]
     assert trace.steps[-1].path[-1].endswith("#2")
-    assert [i.opcode.name for i in trace.module.entry.post_order()] == ["parameter", "multiply", "subtract"]
+    assert [i.opcode.name for i in trace.module.entry.post_order()] == [
+        "parameter",
+        "multiply",
+        "subtract",
+    ]
     assert trace.at(0).find("a") if "a" in [i.name for i in trace.at(0).instructions()] else True
     assert trace.before(0).instruction_count() == 8
     assert len(trace.diff(0).removed) == 3
@@ -156,9 +162,13 @@ def test_a_pass_that_lies_is_named(changes: bool) -> None:
 
 def test_a_failing_pass_leaves_its_trace() -> None:
     trace = optimize(
-        parse_hlo(TEXT), PassPipeline("p", (make_pass("dce"), Broken(), make_pass("cse"))), keep_errors=True
+        parse_hlo(TEXT),
+        PassPipeline("p", (make_pass("dce"), Broken(), make_pass("cse"))),
+        keep_errors=True,
     )
-    assert [s.name for s in trace.steps] == ["dce", "broken"] and isinstance(trace.error, RuntimeError)
+    assert [s.name for s in trace.steps] == ["dce", "broken"] and isinstance(
+        trace.error, RuntimeError
+    )
     assert trace.at(1).entry.root.name == "half" and trace.at(0).entry.root.name == "r"
     assert trace.journal is not None and [s.error for s in trace.journal.spans if s.error]
 
@@ -186,8 +196,13 @@ def test_steps_are_inserted_moved_and_replaced() -> None:
     assert str(made.before("inner", "cse,dce")) == "outer{dce,cse,dce,inner{algsimp,cse}*,dce}"
     assert str(made.after("algsimp", make_pass("dce"))) == "outer{dce,inner{algsimp,dce,cse}*,dce}"
     assert str(made.move("cse", before="algsimp")) == "outer{dce,inner{cse,algsimp}*,dce}"
-    assert str(made.move("dce", after="inner", occurrence=0)) == "outer{inner{algsimp,cse}*,dce,dce}"
-    assert str(made.replace("algsimp", "algsimp{is_layout_sensitive=true}")) == "outer{dce,inner{algsimp{is_layout_sensitive=true},cse}*,dce}"
+    assert (
+        str(made.move("dce", after="inner", occurrence=0)) == "outer{inner{algsimp,cse}*,dce,dce}"
+    )
+    assert (
+        str(made.replace("algsimp", "algsimp{is_layout_sensitive=true}"))
+        == "outer{dce,inner{algsimp{is_layout_sensitive=true},cse}*,dce}"
+    )
     assert str(made) == "outer{dce,inner{algsimp,cse}*,dce}"
     assert [step.name for step in made.walk()] == ["dce", "inner", "algsimp", "cse", "dce"]
 
@@ -217,7 +232,10 @@ def test_a_name_means_passes_before_pipelines() -> None:
     ("text", "printed"),
     [
         ("cse,dce,after(cse)=algsimp", "p{cse,algsimp,dce}"),
-        ("cse,dce,before(cse)=algsimp{is_layout_sensitive=true}", "p{algsimp{is_layout_sensitive=true},cse,dce}"),
+        (
+            "cse,dce,before(cse)=algsimp{is_layout_sensitive=true}",
+            "p{algsimp{is_layout_sensitive=true},cse,dce}",
+        ),
         ("q{cse,dce}*, before(dce) = inner{algsimp,dce}*", "q{cse,inner{algsimp,dce}*,dce}*"),
         ("cse,dce,without(cse)", "p{dce}"),
         ("dce,after(dce)=cse,after(cse)=algsimp,dce", "p{dce,cse,algsimp,dce}"),
@@ -241,8 +259,16 @@ def test_a_text_that_places_a_pass_nowhere_says_where(text: str, message: str) -
 def test_a_pass_is_placed_in_the_default_pipeline_of_each_backend() -> None:
     import xla_explorer as xe
 
-    for backend, anchor in (("cpu", "fusion"), ("gpu", "priority-fusion"), ("interpreter", "call-inliner")):
-        session = xe.compile(parse_hlo(TEXT), backend, f"default,after({anchor})=reshape-decomposer,before({anchor})=tuple-simplifier")
+    for backend, anchor in (
+        ("cpu", "fusion"),
+        ("gpu", "priority-fusion"),
+        ("interpreter", "call-inliner"),
+    ):
+        session = xe.compile(
+            parse_hlo(TEXT),
+            backend,
+            f"default,after({anchor})=reshape-decomposer,before({anchor})=tuple-simplifier",
+        )
         names = [p.name for p in session.passes]
         at = names.index(anchor)
         assert names[at - 1 : at + 2] == ["tuple-simplifier", anchor, "reshape-decomposer"]
@@ -284,12 +310,17 @@ def test_a_cell_that_declares_a_pass_may_be_run_again(capsys: pytest.CaptureFixt
 def test_default_may_stand_beside_other_passes() -> None:
     import xla_explorer as xe
 
-    alone, more = xe.optimize(parse_hlo(TEXT), "default"), xe.optimize(parse_hlo(TEXT), "default,dce")
+    alone, more = (
+        xe.optimize(parse_hlo(TEXT), "default"),
+        xe.optimize(parse_hlo(TEXT), "default,dce"),
+    )
     assert [s.name for s in more.steps] == [*[s.name for s in alone.steps], "dce"]
     session = xe.compile(parse_hlo(TEXT), passes="dce,default,cse")
     names = [step.name for step in session.passes.pipeline.passes()]
     usual = [step.name for step in xe.compile(parse_hlo(TEXT)).passes.pipeline.passes()]
-    assert names[0] == "dce" and names[1 : 1 + len(usual)] == usual and names[1 + len(usual)] == "cse"
+    assert (
+        names[0] == "dce" and names[1 : 1 + len(usual)] == usual and names[1 + len(usual)] == "cse"
+    )
     with pytest.raises(PipelineSyntaxError, match="unknown pass 'defaul'"):
         xe.compile(parse_hlo(TEXT), passes="defaul,cse")
 
@@ -303,12 +334,18 @@ def test_the_table_of_passes_has_the_columns_that_its_help_names() -> None:
 
 def test_a_name_of_a_pass_and_of_a_pipeline_means_the_pass() -> None:
     pipeline = parse_pipeline("fusion{fusion,dce},cse")
-    assert str(pipeline.replace("fusion", "algsimp")) == str(parse_pipeline("fusion{algsimp,dce},cse"))
-    assert [step.name for step in parse_pipeline("fusion{dce},cse").replace("fusion", "algsimp").steps] == ["algsimp", "cse"]
+    assert str(pipeline.replace("fusion", "algsimp")) == str(
+        parse_pipeline("fusion{algsimp,dce},cse")
+    )
+    assert [
+        step.name for step in parse_pipeline("fusion{dce},cse").replace("fusion", "algsimp").steps
+    ] == ["algsimp", "cse"]
 
 
 def test_a_pass_that_did_not_run_is_answered_with_near_names() -> None:
     passes = xe.compile("ENTRY e { x = f32[4] parameter(0)  ROOT r = f32[4] negate(x) }").passes
     with pytest.raises(XlaExplorerError, match="'fusio' ran not at all") as refused:
         passes.named("fusio")
-    assert (refused.value.hint or "").startswith("near: ") and "fusion" in (refused.value.hint or "")
+    assert (refused.value.hint or "").startswith("near: ") and "fusion" in (
+        refused.value.hint or ""
+    )

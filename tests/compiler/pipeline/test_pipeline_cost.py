@@ -28,7 +28,12 @@ def graph(count: int) -> str:
     """Each instruction reads two of the forty before it; some are functions or broadcasts of constants. What nobody reads is
     summed up."""
     draw, used = random.Random(5), set()
-    lines = ["p0 = f32[64] parameter(0)", "p1 = f32[64] parameter(1)", "c = f32[] constant(2)", "v0 = f32[64] add(p0, p1)"]
+    lines = [
+        "p0 = f32[64] parameter(0)",
+        "p1 = f32[64] parameter(1)",
+        "c = f32[] constant(2)",
+        "v0 = f32[64] add(p0, p1)",
+    ]
     for k in range(1, count):
         a, b = (f"v{draw.randrange(max(0, k - 40), k)}" for _ in range(2))
         kind = draw.randrange(10)
@@ -36,11 +41,17 @@ def graph(count: int) -> str:
         if kind == 0:
             lines.append(f"v{k} = f32[64] tanh({a})")
         elif kind == 1:
-            lines += [f"b{k} = f32[64] broadcast(c), dimensions={{}}", f"v{k} = f32[64] multiply({a}, b{k})"]
+            lines += [
+                f"b{k} = f32[64] broadcast(c), dimensions={{}}",
+                f"v{k} = f32[64] multiply({a}, b{k})",
+            ]
         else:
             lines.append(f"v{k} = f32[64] {draw.choice(OPCODES)}({a}, {b})")
     results = [f"v{k}" for k in range(count) if f"v{k}" not in used]
-    sums = [f"w{k} = f32[64] add({f'w{k - 1}' if k else 'p0'}, {result})" for k, result in enumerate(results)]
+    sums = [
+        f"w{k} = f32[64] add({f'w{k - 1}' if k else 'p0'}, {result})"
+        for k, result in enumerate(results)
+    ]
     return _entry([*lines, *sums])
 
 

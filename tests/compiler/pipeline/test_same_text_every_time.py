@@ -38,7 +38,11 @@ def _many_readers(seed: int, count: int = 400) -> str:
         a, b = choice.choice(names[-40:]), choice.choice(names)
         opcode = choice.choice(("minimum", "maximum", "multiply", "subtract", "tanh"))
         root = "ROOT " if n == count - 1 else ""
-        lines.append(f"{root}v{n} = f32[64,64] {opcode}({a})" if opcode == "tanh" else f"{root}v{n} = f32[64,64] {opcode}({a}, {b})")
+        lines.append(
+            f"{root}v{n} = f32[64,64] {opcode}({a})"
+            if opcode == "tanh"
+            else f"{root}v{n} = f32[64,64] {opcode}({a}, {b})"
+        )
         names.append(f"v{n}")
     return "HloModule m\nENTRY e {\n  " + "\n  ".join(lines) + "\n}"
 
@@ -70,9 +74,16 @@ PROGRAMS = {"many-readers": _many_readers(1), "other-readers": _many_readers(4),
 
 def digests(text: str) -> list[tuple[str, str]]:
     """(pass, digest of the text that it leaves)."""
-    trace = optimize(parse_hlo(text), cpu_pipeline(), target=described_cpu(describe_target("x86_64-unknown-linux-gnu", "x86-64-v3")))
+    trace = optimize(
+        parse_hlo(text),
+        cpu_pipeline(),
+        target=described_cpu(describe_target("x86_64-unknown-linux-gnu", "x86-64-v3")),
+    )
     made = [(step.name, trace.at(number).to_text()) for number, step in enumerate(trace.steps)]
-    return [(name, hashlib.sha256(left.encode()).hexdigest()) for name, left in [*made, ("result", trace.module.to_text())]]
+    return [
+        (name, hashlib.sha256(left.encode()).hexdigest())
+        for name, left in [*made, ("result", trace.module.to_text())]
+    ]
 
 
 def _by_id(x: HloInstruction | HloComputation) -> int:
@@ -150,7 +161,9 @@ def _taken_along() -> list[str]:
 
 
 @pytest.mark.parametrize("choose", [_scheduled, _taken_along])
-def test_a_choice_does_not_depend_on_the_order_of_sets(choose: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_choice_does_not_depend_on_the_order_of_sets(
+    choose: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = []
     for order in (_by_id, _backwards, _scrambled):
         monkeypatch.setattr(HloInstruction, "__hash__", order)
@@ -162,14 +175,26 @@ def test_the_order_of_sets_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
     module, orders = parse_hlo(LOOP), []
     for order in (_by_id, _backwards, _scrambled):
         monkeypatch.setattr(HloInstruction, "__hash__", order)
-        orders.append([i.name for i in set(module.entry.instructions.values()) | set(module.computations["body"].instructions.values())])
+        orders.append(
+            [
+                i.name
+                for i in set(module.entry.instructions.values())
+                | set(module.computations["body"].instructions.values())
+            ]
+        )
     assert len({tuple(names) for names in orders}) == 3
 
 
 def test_in_a_process_that_hashes_otherwise() -> None:
     code = "from tests.compiler.pipeline.test_same_text_every_time import *\nfor text in PROGRAMS.values(): print(digests(text))"
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed})
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+    )
     assert done.stdout.splitlines() == [str(digests(text)) for text in PROGRAMS.values()]
 
 
@@ -177,4 +202,6 @@ def test_no_statement_of_a_pass_walks_a_set() -> None:
     # What the body does would be done in the order of addresses; `dict.fromkeys` has each once in the order given.
     walked = re.compile(r"^\s*for \w+ in (set\(|\{[^:]*\}:)", re.MULTILINE)
     package = Path(compiler.__file__).parent
-    assert [path.name for path in sorted(package.rglob("*.py")) if walked.search(path.read_text())] == []
+    assert [
+        path.name for path in sorted(package.rglob("*.py")) if walked.search(path.read_text())
+    ] == []

@@ -9,8 +9,25 @@ from hypothesis import strategies as st
 from tests.support.drawn import DRAWN
 from xla_explorer.compiler.rewriting import operators
 from xla_explorer.compiler.rewriting.matcher import alternatives, compile_pattern
-from xla_explorer.compiler.rewriting.operators import abs_, add, compare, maximum, multiply, negate, select, subtract
-from xla_explorer.compiler.rewriting.patterns import Pattern, any_, interpret, operator, scalar, splat, varying
+from xla_explorer.compiler.rewriting.operators import (
+    abs_,
+    add,
+    compare,
+    maximum,
+    multiply,
+    negate,
+    select,
+    subtract,
+)
+from xla_explorer.compiler.rewriting.patterns import (
+    Pattern,
+    any_,
+    interpret,
+    operator,
+    scalar,
+    splat,
+    varying,
+)
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import OPCODES
@@ -63,7 +80,9 @@ def names(found: tuple[HloInstruction, ...] | None) -> tuple[str, ...] | None:
         (add(name="whole").that(lambda i: len(i.users) == 7), "a", None),
     ],
 )
-def test_matches(module: HloModule, pattern: Pattern, root: str, captured: tuple[str, ...] | None) -> None:
+def test_matches(
+    module: HloModule, pattern: Pattern, root: str, captured: tuple[str, ...] | None
+) -> None:
     i = module.find(root)
     match, _ = compile_pattern(pattern)
     assert names(interpret(pattern, i)) == captured
@@ -99,7 +118,10 @@ OPERATORS = ("add", "multiply", "subtract", "maximum", "negate", "abs")
 
 def patterns(depth: int) -> st.SearchStrategy[Pattern]:
     leaves = st.one_of(
-        st.sampled_from("xyz").map(any_), st.just(any_()), st.sampled_from([0, 1]).map(scalar), st.just(splat("k"))
+        st.sampled_from("xyz").map(any_),
+        st.just(any_()),
+        st.sampled_from([0, 1]).map(scalar),
+        st.just(splat("k")),
     )
     if depth == 0:
         return leaves
@@ -108,7 +130,10 @@ def patterns(depth: int) -> st.SearchStrategy[Pattern]:
         arity = OPCODES[name].arity or 1
         parts = st.lists(patterns(depth - 1), min_size=arity, max_size=arity)
         return st.builds(
-            lambda p, single, n: _made(name, p, single, n), parts, st.booleans(), st.sampled_from([None, "n"])
+            lambda p, single, n: _made(name, p, single, n),
+            parts,
+            st.booleans(),
+            st.sampled_from([None, "n"]),
         )
 
     return st.one_of(leaves, st.sampled_from(OPERATORS).flatmap(node))
@@ -132,7 +157,11 @@ def graphs(draw: st.DrawFn) -> HloModule:
     for number in range(draw(st.integers(3, 10))):
         name = draw(st.sampled_from(OPERATORS))
         operands = draw(
-            st.lists(st.sampled_from(known), min_size=OPCODES[name].arity or 1, max_size=OPCODES[name].arity or 1)
+            st.lists(
+                st.sampled_from(known),
+                min_size=OPCODES[name].arity or 1,
+                max_size=OPCODES[name].arity or 1,
+            )
         )
         lines.append(f"v{number} = f32[2] {name}({', '.join(operands)})")
         known.append(f"v{number}")
@@ -142,7 +171,9 @@ def graphs(draw: st.DrawFn) -> HloModule:
 
 @settings(DRAWN, max_examples=60)
 @given(graphs(), st.lists(patterns(3), min_size=1, max_size=6))
-def test_generated_matchers_mean_what_the_interpreter_means(module: HloModule, tried: list[Pattern]) -> None:
+def test_generated_matchers_mean_what_the_interpreter_means(
+    module: HloModule, tried: list[Pattern]
+) -> None:
     for pattern in tried:
         if not pattern.opcodes:
             continue

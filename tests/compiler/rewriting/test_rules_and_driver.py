@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
-from xla_explorer.compiler.rewriting import Exactness, RuleSet, any_, applicable, rewrite_computation, rule, scalar
+from xla_explorer.compiler.rewriting import (
+    Exactness,
+    RuleSet,
+    any_,
+    applicable,
+    rewrite_computation,
+    rule,
+    scalar,
+)
 from xla_explorer.compiler.rewriting.guards import integral
 from xla_explorer.compiler.rewriting.operators import add, negate, subtract
 from xla_explorer.foundation.journal import Journal
@@ -29,7 +37,13 @@ def negate_twice(x: HloInstruction) -> HloInstruction:
     return x
 
 
-@rule(subtract(any_("x"), any_("x")), exactness=Exactness.BITWISE, when=(integral,), before="", after="")
+@rule(
+    subtract(any_("x"), any_("x")),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before="",
+    after="",
+)
 def nothing_left(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """x - x becomes x xor x."""
     return computation.add("xor", instruction.shape, instruction.operands)
@@ -81,17 +95,30 @@ def test_applicable_gives_every_rule_that_fits_with_its_reason() -> None:
 
 def test_the_user_skips_rules_and_stops_after_a_number_of_rewrites() -> None:
     module = parse_hlo(TEXT)
-    assert rewrite_computation(module.entry, RULES, PassContext(None, PassControl(skipped_rules=["add-nothing"]))) == 0
-    assert rewrite_computation(module.entry, RULES, PassContext(None, PassControl(rewrite_limit=1))) == 1
+    assert (
+        rewrite_computation(
+            module.entry, RULES, PassContext(None, PassControl(skipped_rules=["add-nothing"]))
+        )
+        == 0
+    )
+    assert (
+        rewrite_computation(module.entry, RULES, PassContext(None, PassControl(rewrite_limit=1)))
+        == 1
+    )
 
 
 def test_new_instructions_inherit_metadata() -> None:
     @rule(add(any_("x"), any_("y")), exactness=Exactness.NUMERIC, before="", after="")
     def swapped(
-        computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+        computation: HloComputation,
+        instruction: HloInstruction,
+        x: HloInstruction,
+        y: HloInstruction,
     ) -> HloInstruction:
         """x + y becomes x - (-y)."""
-        return computation.add("subtract", instruction.shape, (x, computation.add("negate", y.shape, (y,))))
+        return computation.add(
+            "subtract", instruction.shape, (x, computation.add("negate", y.shape, (y,)))
+        )
 
     module = parse_hlo(TEXT)
     rewrite_computation(module.entry, RuleSet("one", [swapped]), PassContext())
@@ -107,7 +134,9 @@ def test_another_shape_and_control_edges_are_refused() -> None:
 
     module, journal = parse_hlo(TEXT), Journal("decisions")
     before = module.instruction_count()
-    assert rewrite_computation(module.entry, RuleSet("one", [other_shape]), PassContext(journal)) == 0
+    assert (
+        rewrite_computation(module.entry, RuleSet("one", [other_shape]), PassContext(journal)) == 0
+    )
     assert {e.reason.code for e in journal.events if e.reason} == {"shape-differs"}
     assert module.instruction_count() == before
     module.entry.set_control_predecessors(module.find("a"), [module.find("x")])
@@ -123,7 +152,10 @@ def test_a_build_may_refuse_with_a_reason() -> None:
         return refuse("not-today", "not today")
 
     journal = Journal("decisions")
-    assert rewrite_computation(parse_hlo(TEXT).entry, RuleSet("one", [never]), PassContext(journal)) == 0
+    assert (
+        rewrite_computation(parse_hlo(TEXT).entry, RuleSet("one", [never]), PassContext(journal))
+        == 0
+    )
     assert journal.events[0].reason is not None and journal.events[0].reason.code == "not-today"
 
 
@@ -135,11 +167,16 @@ def test_rules_that_chase_each_other_are_stopped() -> None:
 
     journal = Journal("decisions")
     rewrite_computation(parse_hlo(TEXT).entry, RuleSet("one", [again]), PassContext(journal))
-    assert journal.events[-1].reason is not None and journal.events[-1].reason.code == "rewrite-limit"
+    assert (
+        journal.events[-1].reason is not None and journal.events[-1].reason.code == "rewrite-limit"
+    )
 
 
 def test_a_build_that_asks_for_an_unknown_capture_fails_at_declaration() -> None:
-    with pytest.raises(TypeError, match="the parameter 'y', which must be one of instruction, x, computation: the pattern captures x"):
+    with pytest.raises(
+        TypeError,
+        match="the parameter 'y', which must be one of instruction, x, computation: the pattern captures x",
+    ):
 
         @rule(negate(any_("x")), exactness=Exactness.BITWISE, before="", after="")
         def wrong(y: HloInstruction) -> HloInstruction:
@@ -178,12 +215,19 @@ INF, NAN, LARGEST = np.float32(np.inf), np.float32(np.nan), np.finfo(np.float32)
         (1, -1, False, False),
     ],
 )
-def test_a_claim_over_the_reals_keeps_what_is_a_number(was: float, became: float, real: bool, fast: bool) -> None:
+def test_a_claim_over_the_reals_keeps_what_is_a_number(
+    was: float, became: float, real: bool, fast: bool
+) -> None:
     expected, actual = np.float32([was]), np.float32([became])
     assert (Exactness.REAL.difference(expected, actual) is None) is real
     assert (Exactness.FAST.difference(expected, actual) is None) is fast
 
 
 def test_an_overflow_is_nan_where_a_type_has_no_infinity() -> None:
-    largest, nan = np.asarray([448, -448, 2], ml_dtypes.float8_e4m3fn), np.asarray([np.nan] * 3, ml_dtypes.float8_e4m3fn)
-    assert [Exactness.approximate(2).difference(a, b) is None for a, b in zip(largest, nan, strict=True)] == [True, True, False]
+    largest, nan = (
+        np.asarray([448, -448, 2], ml_dtypes.float8_e4m3fn),
+        np.asarray([np.nan] * 3, ml_dtypes.float8_e4m3fn),
+    )
+    assert [
+        Exactness.approximate(2).difference(a, b) is None for a, b in zip(largest, nan, strict=True)
+    ] == [True, True, False]

@@ -7,7 +7,9 @@ from xla_explorer.compiler.target import cpu_target
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text import parse_hlo
 
-WITH_GROUPS = cpu_target(triple="x86_64-unknown-linux-gnu", bits=512, features=frozenset(["avx512vnni", "avx512vl"]))
+WITH_GROUPS = cpu_target(
+    triple="x86_64-unknown-linux-gnu", bits=512, features=frozenset(["avx512vnni", "avx512vl"])
+)
 TEXT = """HloModule m
 
 ENTRY e {
@@ -36,13 +38,21 @@ def test_factors_become_narrow_and_sums_32_bits_wide():
     found = optimize(module, "grouped-integer-products", target=WITH_GROUPS).module
     assert sorted(dots(found)) == [("s64", "s64", "s64"), ("s8", "u8", "s32"), ("s8", "u8", "s32")]
     x, y = np.full((9, 50), -128, np.int8), np.full((50, 7), 255, np.uint8)
-    for a, b in zip(flatten_value(evaluate(module, x, y)), flatten_value(evaluate(found, x, y)), strict=True):
+    for a, b in zip(
+        flatten_value(evaluate(module, x, y)), flatten_value(evaluate(found, x, y)), strict=True
+    ):
         np.testing.assert_array_equal(a, b)
 
 
 def test_without_the_instructions_nothing_changes_and_floats_do_it():
     without = cpu_target(triple="x86_64-unknown-linux-gnu", bits=512)
-    assert dots(optimize(parse_hlo(TEXT), "grouped-integer-products", target=without).module) == dots(parse_hlo(TEXT))
-    assert ("f32", "f32", "f32") in dots(optimize(parse_hlo(TEXT), "integer-products-in-floats", target=without).module)
-    with_groups = optimize(parse_hlo(TEXT), "grouped-integer-products,integer-products-in-floats", target=WITH_GROUPS).module
+    assert dots(
+        optimize(parse_hlo(TEXT), "grouped-integer-products", target=without).module
+    ) == dots(parse_hlo(TEXT))
+    assert ("f32", "f32", "f32") in dots(
+        optimize(parse_hlo(TEXT), "integer-products-in-floats", target=without).module
+    )
+    with_groups = optimize(
+        parse_hlo(TEXT), "grouped-integer-products,integer-products-in-floats", target=WITH_GROUPS
+    ).module
     assert ("s8", "u8", "s32") in dots(with_groups)

@@ -57,7 +57,10 @@ PROGRAMS = {
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_every_pass_alone(program: str) -> None:
     shapes, body = PROGRAMS[program]
-    parameters = "".join(f"p{k} = f32[{','.join(map(str, shape))}] parameter({k})\n" for k, shape in enumerate(shapes))
+    parameters = "".join(
+        f"p{k} = f32[{','.join(map(str, shape))}] parameter({k})\n"
+        for k, shape in enumerate(shapes)
+    )
     text = f"HloModule m\n{CALLED}ENTRY e {{\n{parameters}{body}\n}}"
     random = np.random.default_rng(0)
     arguments = [random.normal(size=shape).astype(np.float32) for shape in shapes]

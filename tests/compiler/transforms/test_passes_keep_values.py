@@ -30,13 +30,22 @@ WHILE = (
     "z = s32[] constant(0)\nk = f32[3] constant({1, 2, 3})\nx = f32[3] parameter(0)\ni = (s32[], f32[3], f32[3]) tuple(z, k, x)\n"
     "ROOT w = (s32[], f32[3], f32[3]) while(i), condition=condition, body=body"
 )
-BRANCHES = (
-    "yes {\n x = f32[3] parameter(0)\n ROOT n = f32[3] negate(x)\n}\nno {\n x = f32[3] parameter(0)\n ROOT n = f32[3] exponential(x)\n}\n"
-)
+BRANCHES = "yes {\n x = f32[3] parameter(0)\n ROOT n = f32[3] negate(x)\n}\nno {\n x = f32[3] parameter(0)\n ROOT n = f32[3] exponential(x)\n}\n"
 SCAN = "step {\n x = f32[] parameter(0)\n c = f32[] parameter(1)\n s = f32[] add(x, c)\n ROOT t = (f32[], f32[]) tuple(s, s)\n}\n"
 TRIANGULAR = "x = f32[2,4,4] parameter(0)\ny = f32[2,4,4] parameter(1)\nd = f32[2,4,4] constant({DIAGONAL})\na = f32[2,4,4] add(x, d)\n"
 DIAGONAL = (
-    "{" + ", ".join(["{" + ", ".join(["{" + ", ".join([str(9 * (r == c)) for c in range(4)]) + "}" for r in range(4)]) + "}"] * 2) + "}"
+    "{"
+    + ", ".join(
+        [
+            "{"
+            + ", ".join(
+                ["{" + ", ".join([str(9 * (r == c)) for c in range(4)]) + "}" for r in range(4)]
+            )
+            + "}"
+        ]
+        * 2
+    )
+    + "}"
 )
 TRIANGULAR = TRIANGULAR.replace("{DIAGONAL}", DIAGONAL)
 
@@ -86,7 +95,9 @@ CASES = [
         there="dot",
     ),
     Case(
-        "cholesky_expander", "x = f32[3,3] constant({{4,1,0},{1,5,2},{0,2,6}})\nROOT r = f32[3,3] cholesky(x), lower=true", gone="cholesky"
+        "cholesky_expander",
+        "x = f32[3,3] constant({{4,1,0},{1,5,2},{0,2,6}})\nROOT r = f32[3,3] cholesky(x), lower=true",
+        gone="cholesky",
     ),
     Case(
         "cholesky_expander",
@@ -96,7 +107,8 @@ CASES = [
     *[
         Case(
             "triangular_solve_expander",
-            TRIANGULAR + f"ROOT r = f32[2,4,4] triangular-solve(a, y), left_side={left}, lower={lower}, "
+            TRIANGULAR
+            + f"ROOT r = f32[2,4,4] triangular-solve(a, y), left_side={left}, lower={lower}, "
             f"unit_diagonal={unit}, transpose_a={how}",
             gone="triangular-solve",
         )
@@ -151,7 +163,8 @@ CASES = [
         Case(
             "scan_expander",
             f"x = f32[{n}] parameter(0)\nz = f32[] parameter(1)\nROOT s = {result} scan(x, z), dimensions={{0}}, num_carries=1, to_apply={step}",
-            SCAN + "last { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n",
+            SCAN
+            + "last { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n",
             gone="scan",
         )
         for n in (0, 1, 5)
@@ -163,8 +176,16 @@ CASES = [
         "twice { a = f32[] parameter(0)\n b = f32[] add(a, a)\n ROOT t = (f32[]) tuple(b) }\n",
         gone="scan",
     ),
-    Case("bitcast_dtypes_expander", "x = s32[3] parameter(0)\nROOT r = s16[3,2] bitcast-convert(x)", there="shift-right-logical"),
-    Case("bitcast_dtypes_expander", "x = u8[3,4] parameter(0)\nROOT r = s32[3] bitcast-convert(x)", there="reduce"),
+    Case(
+        "bitcast_dtypes_expander",
+        "x = s32[3] parameter(0)\nROOT r = s16[3,2] bitcast-convert(x)",
+        there="shift-right-logical",
+    ),
+    Case(
+        "bitcast_dtypes_expander",
+        "x = u8[3,4] parameter(0)\nROOT r = s32[3] bitcast-convert(x)",
+        there="reduce",
+    ),
     Case(
         "comparison-expander",
         "x = f32[4] constant({0, -0, nan, -1})\ny = f32[4] constant({-0, 0, 1, -inf})\n"
@@ -178,7 +199,10 @@ CASES = [
         gone="stochastic-convert",
     ),
     Case(
-        "topk-decomposer", "x = f32[3,7] parameter(0)\nROOT r = (f32[3,2], s32[3,2]) topk(x), k=2, largest=false", gone="topk", there="sort"
+        "topk-decomposer",
+        "x = f32[3,7] parameter(0)\nROOT r = (f32[3,2], s32[3,2]) topk(x), k=2, largest=false",
+        gone="topk",
+        there="sort",
     ),
     Case(
         "custom-call-expander",
@@ -187,13 +211,39 @@ CASES = [
         there="topk",
     ),
     *[
-        Case("custom-call-expander", f'x = f32[3] parameter(0)\nROOT r = f32[3] custom-call(x), custom_call_target="{name}"', gone="custom-call")
-        for name in ("Sharding", "annotate_device_placement", "MoveToHost", "LayoutConstraint", "xla.sdy.FuncResultSharding")
+        Case(
+            "custom-call-expander",
+            f'x = f32[3] parameter(0)\nROOT r = f32[3] custom-call(x), custom_call_target="{name}"',
+            gone="custom-call",
+        )
+        for name in (
+            "Sharding",
+            "annotate_device_placement",
+            "MoveToHost",
+            "LayoutConstraint",
+            "xla.sdy.FuncResultSharding",
+        )
     ],
-    Case("batchnorm_expander", NORM + "ROOT r = (f32[2,3], f32[3], f32[3]) batch-norm-training(x, a, b), epsilon=0.01, feature_index=1"),
-    Case("batchnorm_expander", NORM + "ROOT r = f32[2,3] batch-norm-inference(x, a, b, c, v), epsilon=0.01, feature_index=1"),
-    Case("batchnorm_expander", NORM + "ROOT r = (f32[2,3], f32[3], f32[3]) batch-norm-grad(x, a, c, v, y), epsilon=0.01, feature_index=1"),
-    Case("cse_barrier_expander", "x = f32[3] parameter(0)\nb = f32[3] opt-barrier(x)\nROOT n = f32[3] negate(b)", gone="opt-barrier"),
+    Case(
+        "batchnorm_expander",
+        NORM
+        + "ROOT r = (f32[2,3], f32[3], f32[3]) batch-norm-training(x, a, b), epsilon=0.01, feature_index=1",
+    ),
+    Case(
+        "batchnorm_expander",
+        NORM
+        + "ROOT r = f32[2,3] batch-norm-inference(x, a, b, c, v), epsilon=0.01, feature_index=1",
+    ),
+    Case(
+        "batchnorm_expander",
+        NORM
+        + "ROOT r = (f32[2,3], f32[3], f32[3]) batch-norm-grad(x, a, c, v, y), epsilon=0.01, feature_index=1",
+    ),
+    Case(
+        "cse_barrier_expander",
+        "x = f32[3] parameter(0)\nb = f32[3] opt-barrier(x)\nROOT n = f32[3] negate(b)",
+        gone="opt-barrier",
+    ),
     Case(
         "dynamic-index-splitter",
         "x = f32[4,5] parameter(0)\ni = s32[2] parameter(1)\nROOT d = f32[2,2] dynamic-slice(x, i), dynamic_slice_sizes={2,2}",
@@ -217,7 +267,11 @@ CASES = [
         "x = bf16[4] parameter(0)\na = bf16[4] add(x, x)\nb = f32[4] convert(a)\nROOT t = (f32[4], bf16[4]) tuple(b, a)",
         there="convert",
     ),
-    Case("float-normalization-s4", "x = s4[6] parameter(0)\nROOT r = s4[6] add(x, x)", there="convert"),
+    Case(
+        "float-normalization-s4",
+        "x = s4[6] parameter(0)\nROOT r = s4[6] add(x, x)",
+        there="convert",
+    ),
     Case(
         "convert-mover",
         "x = f32[3,7] parameter(0)\nt = f32[7,3] transpose(x), dimensions={1,0}\nROOT r = f16[7,3] convert(t)",
@@ -280,7 +334,9 @@ CASES = [
         there="transpose",
     ),
     Case(
-        "broadcast_canonicalizer", "x = f32[2,3,4] parameter(0)\nROOT s = f32[4,9,2,3] broadcast(x), dimensions={2,3,0}", there="transpose"
+        "broadcast_canonicalizer",
+        "x = f32[2,3,4] parameter(0)\nROOT s = f32[4,9,2,3] broadcast(x), dimensions={2,3,0}",
+        there="transpose",
     ),
     Case(
         "tree_reduction_rewriter",
@@ -369,11 +425,15 @@ CASES += [
         "z = s32[] constant(0)\nx = f32[3,3] parameter(0)\ni = (s32[], f32[3,3], f32[3,3]) tuple(z, x, x)\n"
         "ROOT w = (s32[], f32[3,3], f32[3,3]) while(i), condition=condition, body=body",
         LOOP.replace("f32[3]", "f32[3,3]").replace(
-            "y = f32[3,3] add(x, k)", "m = f32[3,3] dot(k, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n y = f32[3,3] add(x, m)"
+            "y = f32[3,3] add(x, k)",
+            "m = f32[3,3] dot(k, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n y = f32[3,3] add(x, m)",
         ),
         there="dot",
     ),
-    Case("simplify-fp-conversions", "x = f32[3] parameter(0)\nb = f16[3] convert(x)\nc = f32[3] convert(b)\nROOT d = f16[3] convert(c)"),
+    Case(
+        "simplify-fp-conversions",
+        "x = f32[3] parameter(0)\nb = f16[3] convert(x)\nc = f32[3] convert(b)\nROOT d = f16[3] convert(c)",
+    ),
     Case(
         "convolution-pred-expander",
         "x = pred[2,5,6] parameter(0)\nk = pred[2,6,9] parameter(1)\n"
@@ -390,7 +450,12 @@ CASES += [
         there="dot",
     ),
     *[
-        Case("reshape-decomposer", f"x = {before} parameter(0)\nROOT r = {after} reshape(x)", gone="reshape", there=there)
+        Case(
+            "reshape-decomposer",
+            f"x = {before} parameter(0)\nROOT r = {after} reshape(x)",
+            gone="reshape",
+            there=there,
+        )
         for before, after, there in [
             ("f32[4,2,3]{0,1,2}", "f32[8,3]{1,0}", "copy"),
             ("f32[8,3]{1,0}", "f32[4,2,3]{0,1,2}", "copy"),
@@ -399,7 +464,12 @@ CASES += [
         ]
     ],
     *[
-        Case("layout_normalization", "x = f32[3,4,5]{0,2,1} parameter(0)\n" + body, ADD, there="bitcast")
+        Case(
+            "layout_normalization",
+            "x = f32[3,4,5]{0,2,1} parameter(0)\n" + body,
+            ADD,
+            there="bitcast",
+        )
         for body in [
             "y = f32[3,4,5]{0,2,1} parameter(1)\na = f32[3,4,5]{0,2,1} add(x, y)\nROOT b = f32[3,4,5]{0,2,1} tanh(a)",
             "ROOT c = f32[3,4,5]{1,0,2} copy(x)",
@@ -420,7 +490,11 @@ CASES += [
         ]
     ],
     *[
-        Case("move_copy_to_users", "x = f32[3,4,5]{2,1,0} parameter(0)\nc = f32[3,4,5]{0,1,2} copy(x)\n" + body, ADD)
+        Case(
+            "move_copy_to_users",
+            "x = f32[3,4,5]{2,1,0} parameter(0)\nc = f32[3,4,5]{0,1,2} copy(x)\n" + body,
+            ADD,
+        )
         for body in [
             "ROOT r = f32[3,4,5]{0,1,2} sqrt(c)",
             "y = f32[3,4,5]{2,1,0} parameter(1)\nd = f32[3,4,5]{0,1,2} copy(y)\nROOT r = f32[3,4,5]{0,1,2} add(c, d)",
@@ -481,7 +555,11 @@ CASES += [
         gone="scatter",
         there="add",
     ),
-    Case("element_type_converter{eliminate_type=f16}", "x = f16[3] parameter(0)\nROOT a = f16[3] add(x, x)", there="convert"),
+    Case(
+        "element_type_converter{eliminate_type=f16}",
+        "x = f16[3] parameter(0)\nROOT a = f16[3] add(x, x)",
+        there="convert",
+    ),
 ]
 
 
@@ -501,17 +579,25 @@ def test_the_pass_rewrites_and_keeps_the_value(case: Case) -> None:
     here = {i.opcode.name for i in trace.module.entry.instructions.values()}
     assert case.gone not in here and (not case.there or case.there in here)
     inputs = [values_for(shape, k) for k, shape in enumerate(module.parameter_shapes())]
-    for a, b in zip(flatten_value(evaluate(module, *inputs)), flatten_value(evaluate(trace.module, *inputs)), strict=True):
+    for a, b in zip(
+        flatten_value(evaluate(module, *inputs)),
+        flatten_value(evaluate(trace.module, *inputs)),
+        strict=True,
+    ):
         a, b = np.asarray(a), np.asarray(b)
         assert a.dtype == b.dtype and a.shape == b.shape
         if a.dtype.kind in "biu":
             assert (a == b).all()
         else:
             tolerance = 3e-2 if a.dtype.itemsize == 2 else 1e-4
-            np.testing.assert_allclose(a.astype(np.complex128), b.astype(np.complex128), rtol=tolerance, atol=tolerance)
+            np.testing.assert_allclose(
+                a.astype(np.complex128), b.astype(np.complex128), rtol=tolerance, atol=tolerance
+            )
 
 
-@pytest.mark.parametrize("passes", sorted({case.passes for case in CASES} - {"map-inline", "dot_decomposer"}))
+@pytest.mark.parametrize(
+    "passes", sorted({case.passes for case in CASES} - {"map-inline", "dot_decomposer"})
+)
 def test_a_second_run_changes_nothing_more(passes: str) -> None:
     for case in [c for c in CASES if c.passes == passes]:
         module = parse_hlo(f"HloModule m\n{case.before}ENTRY e {{\n{case.body}\n}}\n")
@@ -520,21 +606,28 @@ def test_a_second_run_changes_nothing_more(passes: str) -> None:
 
 def test_rng_expander_draws_in_range() -> None:
     body = "a = f32[] constant(2)\nb = f32[] constant(5)\nROOT r = f32[1000] rng(a, b), distribution=rng_uniform"
-    trace = optimize(parse_hlo(f"HloModule m\nENTRY e {{\n{body}\n}}\n"), "rng-expander", verify=True)
+    trace = optimize(
+        parse_hlo(f"HloModule m\nENTRY e {{\n{body}\n}}\n"), "rng-expander", verify=True
+    )
     drawn = np.asarray(evaluate(trace.module))
     assert trace.changed and drawn.min() >= 2 and drawn.max() < 5 and 3.3 < drawn.mean() < 3.7
 
 
 def test_a_scan_whose_start_is_not_neutral_is_left_alone_with_the_reason() -> None:
     body = "x = f32[40] parameter(0)\nz = f32[] constant(1)\nROOT r = f32[40] reduce-window(x, z), window={size=40 pad=39_0}, to_apply=add"
-    trace = optimize(parse_hlo(f"HloModule m\n{ADD}ENTRY e {{\n{body}\n}}\n"), "reduce-window-rewriter")
+    trace = optimize(
+        parse_hlo(f"HloModule m\n{ADD}ENTRY e {{\n{body}\n}}\n"), "reduce-window-rewriter"
+    )
     assert trace.journal is not None and not trace.changed
-    assert [e.reason.code for e in trace.journal.events if e.verdict == "refused" and e.reason] == ["initial-value-not-neutral"]
+    assert [e.reason.code for e in trace.journal.events if e.verdict == "refused" and e.reason] == [
+        "initial-value-not-neutral"
+    ]
 
 
 COLLECTIVE = "x = f32[8] parameter(0)\ny = f32[8] parameter(1)\n"
 TWO_SUMS = (
-    COLLECTIVE + "a = f32[8] all-reduce(x), replica_groups={}, to_apply=add\nb = f32[8] all-reduce(y), replica_groups={}, to_apply=add\n"
+    COLLECTIVE
+    + "a = f32[8] all-reduce(x), replica_groups={}, to_apply=add\nb = f32[8] all-reduce(y), replica_groups={}, to_apply=add\n"
 )
 
 
@@ -542,12 +635,33 @@ TWO_SUMS = (
     "passes, body, count",
     [
         ("all-reduce-reassociate", TWO_SUMS + "ROOT s = f32[8] add(a, b)", 1),
-        ("all-reduce-reassociate", TWO_SUMS + "c = f32[4] slice(a), slice={[0:4]}\nd = f32[4] slice(b), slice={[0:4]}\nROOT s = f32[4] add(c, d)", 1),
-        ("all-reduce-reassociate", TWO_SUMS + "c = f64[8] convert(a)\nd = f64[8] convert(b)\nROOT s = f64[8] add(c, d)", 1),
-        ("reorder-convert-reduce-add", TWO_SUMS + "c = f64[8] convert(a)\nd = f64[8] convert(b)\nROOT s = f64[8] add(c, d)", 2),
+        (
+            "all-reduce-reassociate",
+            TWO_SUMS
+            + "c = f32[4] slice(a), slice={[0:4]}\nd = f32[4] slice(b), slice={[0:4]}\nROOT s = f32[4] add(c, d)",
+            1,
+        ),
+        (
+            "all-reduce-reassociate",
+            TWO_SUMS + "c = f64[8] convert(a)\nd = f64[8] convert(b)\nROOT s = f64[8] add(c, d)",
+            1,
+        ),
+        (
+            "reorder-convert-reduce-add",
+            TWO_SUMS + "c = f64[8] convert(a)\nd = f64[8] convert(b)\nROOT s = f64[8] add(c, d)",
+            2,
+        ),
         ("all-reduce-combiner", TWO_SUMS + "ROOT s = (f32[8], f32[8]) tuple(a, b)", 1),
-        ("all-reduce-combiner{combine_threshold_in_bytes=40}", TWO_SUMS + "ROOT s = (f32[8], f32[8]) tuple(a, b)", 2),
-        ("all-reduce-simplifier", COLLECTIVE + "ROOT a = f32[8] all-reduce(x), replica_groups={{0},{1}}, to_apply=add", 0),
+        (
+            "all-reduce-combiner{combine_threshold_in_bytes=40}",
+            TWO_SUMS + "ROOT s = (f32[8], f32[8]) tuple(a, b)",
+            2,
+        ),
+        (
+            "all-reduce-simplifier",
+            COLLECTIVE + "ROOT a = f32[8] all-reduce(x), replica_groups={{0},{1}}, to_apply=add",
+            0,
+        ),
         (
             "all-reduce-folder",
             COLLECTIVE + "a = f32[8] all-reduce(x), replica_groups={{0,1},{2,3}}, to_apply=add\n"
@@ -558,7 +672,9 @@ TWO_SUMS = (
 )
 def test_collectives(passes: str, body: str, count: int) -> None:
     trace = optimize(parse_hlo(f"HloModule m\n{ADD}ENTRY e {{\n{body}\n}}\n"), passes, verify=True)
-    assert [i.opcode.name for i in trace.module.entry.instructions.values()].count("all-reduce") == count
+    assert [i.opcode.name for i in trace.module.entry.instructions.values()].count(
+        "all-reduce"
+    ) == count
 
 
 OWN_PART = "r = u32[] replica-id()\nt = s32[4] constant({0, 2, 4, 6})\nd = s32[1] dynamic-slice(t, r), dynamic_slice_sizes={1}\ni = s32[] reshape(d)\n"
@@ -598,18 +714,29 @@ def test_each_device_keeps_its_part(passes: str, body: str, there: str) -> None:
     entry = f"x = f32[8,3] parameter(0)\nz = s32[] constant(0)\n{OWN_PART}{body}"
     module = parse_hlo(f"HloModule m, replica_count=4\n{ADD}ENTRY e {{\n{entry}\n}}\n")
     trace = optimize(module, passes, verify=True)
-    assert trace.changed and there in {i.opcode.name for i in trace.module.entry.instructions.values()}
-    given = [[np.random.default_rng(k).standard_normal((8, 3)).astype(np.float32)] for k in range(4)]
-    for a, b in zip(evaluate_replicated(module, given), evaluate_replicated(trace.module, given), strict=True):
+    assert trace.changed and there in {
+        i.opcode.name for i in trace.module.entry.instructions.values()
+    }
+    given = [
+        [np.random.default_rng(k).standard_normal((8, 3)).astype(np.float32)] for k in range(4)
+    ]
+    for a, b in zip(
+        evaluate_replicated(module, given), evaluate_replicated(trace.module, given), strict=True
+    ):
         np.testing.assert_allclose(flatten_value(a)[0], flatten_value(b)[0], rtol=1e-6)
 
 
 def test_parts_in_another_order_are_no_reduce_scatter() -> None:
     body = (
-        f"x = f32[8,3] parameter(0)\nz = s32[] constant(0)\n{OWN_PART}".replace("{0, 2, 4, 6}", "{2, 0, 4, 6}")
+        f"x = f32[8,3] parameter(0)\nz = s32[] constant(0)\n{OWN_PART}".replace(
+            "{0, 2, 4, 6}", "{2, 0, 4, 6}"
+        )
         + f"a = f32[8,3] all-reduce(x), {GROUPS}, to_apply=add\nROOT p = f32[2,3] dynamic-slice(a, i, z), dynamic_slice_sizes={{2,3}}"
     )
-    trace = optimize(parse_hlo(f"HloModule m, replica_count=4\n{ADD}ENTRY e {{\n{body}\n}}\n"), "reduce-scatter-creator")
+    trace = optimize(
+        parse_hlo(f"HloModule m, replica_count=4\n{ADD}ENTRY e {{\n{body}\n}}\n"),
+        "reduce-scatter-creator",
+    )
     assert trace.journal is not None and not trace.changed
     assert [e.reason.code for e in trace.journal.events if e.reason] == ["parts-out-of-order"]
 
@@ -618,7 +745,10 @@ def test_parts_in_another_order_are_no_reduce_scatter() -> None:
     "passes, body",
     [
         # Of four-bit elements two lie in a byte, of others one: a layout of the one is none for the other.
-        ("move_copy_to_users", "x = s8[3,4] parameter(0)\nc = s8[3,4]{0,1} copy(x)\nROOT r = s4[3,4]{0,1:E(4)} convert(c)"),
+        (
+            "move_copy_to_users",
+            "x = s8[3,4] parameter(0)\nc = s8[3,4]{0,1} copy(x)\nROOT r = s4[3,4]{0,1:E(4)} convert(c)",
+        ),
         (
             "dot_dimension_merger",
             "x = s32[<=2,3,4,5] parameter(0)\ny = s32[<=2,3,5,6] parameter(1)\nROOT r = s32[<=2,3,4,6] dot(x, y), "
@@ -631,7 +761,9 @@ def test_parts_in_another_order_are_no_reduce_scatter() -> None:
     ],
 )
 def test_what_the_pass_does_not_know_stays(passes: str, body: str) -> None:
-    assert not optimize(parse_hlo(f"HloModule m\nENTRY e {{\n{body}\n}}\n"), passes, verify=True).changed
+    assert not optimize(
+        parse_hlo(f"HloModule m\nENTRY e {{\n{body}\n}}\n"), passes, verify=True
+    ).changed
 
 
 @pytest.mark.parametrize("kind", ["u8", "s8", "u32"])
@@ -643,5 +775,9 @@ def test_a_scatter_expands_whatever_the_indices_reach(kind: str) -> None:
     trace = optimize(module, "scatter_expander", verify=True)
     assert trace.changed
     dtype = module.parameter_shapes()[1].element_type.dtype
-    given = np.zeros(300, np.float32), np.array([7, np.iinfo(dtype).max, 7], dtype), np.ones(3, np.float32)
+    given = (
+        np.zeros(300, np.float32),
+        np.array([7, np.iinfo(dtype).max, 7], dtype),
+        np.ones(3, np.float32),
+    )
     np.testing.assert_array_equal(evaluate(trace.module, *given), evaluate(module, *given))

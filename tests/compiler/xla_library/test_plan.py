@@ -12,11 +12,22 @@ from xla_explorer.hlo.text.parser import parse_hlo
 BIG = "f32[64,256]"
 
 
-def _dot(left: str, right: str, result: str, attributes: str = "lhs_contracting_dims={1}, rhs_contracting_dims={0}") -> str:
-    return entry(f"x = {left} parameter(0)", f"y = {right} parameter(1)", f"ROOT d = {result} dot(x, y), {attributes}")
+def _dot(
+    left: str,
+    right: str,
+    result: str,
+    attributes: str = "lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+) -> str:
+    return entry(
+        f"x = {left} parameter(0)",
+        f"y = {right} parameter(1)",
+        f"ROOT d = {result} dot(x, y), {attributes}",
+    )
 
 
-def _images(labels: str, image: str, kernel: str, result: str, window: str = "size=3x3 pad=1_1x1_1") -> str:
+def _images(
+    labels: str, image: str, kernel: str, result: str, window: str = "size=3x3 pad=1_1x1_1"
+) -> str:
     return entry(f"x = {image} parameter(0)", f"k = {kernel} parameter(1)",
                  f"ROOT d = {result} convolution(x, k), window={{{window}}}, dim_labels={labels}")  # fmt: skip
 
@@ -48,13 +59,18 @@ def plan(text: str) -> LibraryPlan:
 @pytest.mark.parametrize("code", REFUSED)
 def test_xla_computes_it_itself(code: str) -> None:
     found = plan(REFUSED[code])
-    assert not found.kernels and [(i.name, reason.code) for i, reason in found.refused.items()] == [("d", code)]
+    assert not found.kernels and [(i.name, reason.code) for i, reason in found.refused.items()] == [
+        ("d", code)
+    ]
     assert code in LIBRARY and "%d" in found.refused[next(iter(found.refused))].message
 
 
 def test_a_product_is_alone_in_its_kernel() -> None:
-    text = entry("x = f32[64,64] parameter(0)", "d = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
-                 "ROOT e = f32[64,64] exponential(d)")
+    text = entry(
+        "x = f32[64,64] parameter(0)",
+        "d = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+        "ROOT e = f32[64,64] exponential(d)",
+    )
     assert [[i.name for i in kernel.members] for kernel in plan(text).kernels] == [["d"]]
 
 
@@ -67,16 +83,34 @@ def test_a_reduction_takes_in_what_only_it_reads_and_the_one_that_reads_it() -> 
         "z = f32[] constant(0)", "n = f32[64] reduce(e, z), dimensions={1}, to_apply=sum", "o = f32[64,64] broadcast(n), dimensions={0}",
     ]  # fmt: skip
     (one,) = plan(entry(*softmax, "ROOT r = f32[64,64] divide(e, o)")).kernels
-    assert (one.start.name, one.root.name, {i.name for i in one.members}) == ("n", "r", set("dsmhbteznor"))
+    assert (one.start.name, one.root.name, {i.name for i in one.members}) == (
+        "n",
+        "r",
+        set("dsmhbteznor"),
+    )
     found = plan(entry(*softmax, "c = f32[64,64] cosine(e)", "ROOT r = f32[64,64] atan2(c, o)"))
-    assert [(kernel.start.name, {i.name for i in kernel.members}) for kernel in found.kernels] == [("n", set("zno")), ("h", set("mhbtesd"))]
-    outside = {(one.instruction.name, one.kernel.start.name): one.reason.code for one in found.outside}
+    assert [(kernel.start.name, {i.name for i in kernel.members}) for kernel in found.kernels] == [
+        ("n", set("zno")),
+        ("h", set("mhbtesd")),
+    ]
+    outside = {
+        (one.instruction.name, one.kernel.start.name): one.reason.code for one in found.outside
+    }
     assert outside == {("e", "n"): "library-other-readers", ("r", "n"): "library-lacks-operation",
                        ("c", "h"): "library-several-readers", ("n", "h"): "library-several-readers"}  # fmt: skip
 
 
 def test_neighbouring_kernels_of_reductions_become_one() -> None:
-    text = entry("x = f32[64,32,32] parameter(0)", "z = f32[] constant(0)", "w = f32[] constant(0)",
-                 "a = f32[64,32] reduce(x, z), dimensions={2}, to_apply=sum", "n = f32[64,32] negate(a)",
-                 "d = f32[64,64] dot(n, n), lhs_contracting_dims={1}, rhs_contracting_dims={1}", "ROOT r = f32[64,64] abs(d)")
-    assert [[i.name for i in kernel.members] for kernel in plan(text).kernels] == [["d"], ["a", "z"]]
+    text = entry(
+        "x = f32[64,32,32] parameter(0)",
+        "z = f32[] constant(0)",
+        "w = f32[] constant(0)",
+        "a = f32[64,32] reduce(x, z), dimensions={2}, to_apply=sum",
+        "n = f32[64,32] negate(a)",
+        "d = f32[64,64] dot(n, n), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+        "ROOT r = f32[64,64] abs(d)",
+    )
+    assert [[i.name for i in kernel.members] for kernel in plan(text).kernels] == [
+        ["d"],
+        ["a", "z"],
+    ]

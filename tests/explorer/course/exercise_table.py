@@ -40,7 +40,9 @@ class Row(NamedTuple):
 
     def text(self) -> str:
         """The row of the table."""
-        sizes = f"{statistics.median(self.sizes):g}, at most {max(self.sizes)}" if self.sizes else "–"
+        sizes = (
+            f"{statistics.median(self.sizes):g}, at most {max(self.sizes)}" if self.sizes else "–"
+        )
         variants = f"{self.accepted} of {self.variants}" if self.variants else "–"
         right = f"{self.right:.2f}" if self.variants else "–"
         mutants = f"{self.killed} of {self.made}" if self.made else "–"
@@ -72,9 +74,18 @@ def row_of(name: str) -> Row:
     sizes = tuple(sorted([f.module.instruction_count() for f in refused if f.module is not None]))
     accepted = sum([result.passed for result, _ in right])
     made = [checked(name, answer, "too-slow")[0] for answer in mutants_of(name)]
-    killed = sum([r.status == "failed" and bool(r.failure.message) and bool(r.failure.expected or r.failure.got) for r in made])
+    killed = sum(
+        [
+            r.status == "failed"
+            and bool(r.failure.message)
+            and bool(r.failure.expected or r.failure.got)
+            for r in made
+        ]
+    )
     longest = [max([s for *_, s in group], default=0.0) for group in (right, wrong)]
-    return Row(name, len(refused), len(wrong), killed, len(made), accepted, len(right), sizes, *longest)
+    return Row(
+        name, len(refused), len(wrong), killed, len(made), accepted, len(right), sizes, *longest
+    )
 
 
 def main(names: list[str]) -> None:

@@ -72,7 +72,12 @@ def _edits(node: ast.AST) -> Iterator[Callable[[Any], None]]:
         yield from _of_constants(node.value)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _CALLED:
         yield lambda n: setattr(n.func, "id", _CALLED[n.func.id])
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("reversed", "sorted", "set") and node.args:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("reversed", "sorted", "set")
+        and node.args
+    ):
         yield lambda n: setattr(n.func, "id", "list")
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         yield lambda n: setattr(n, "slice", ast.Slice())
@@ -91,7 +96,9 @@ def _of_constants(value: Any) -> Iterator[Callable[[Any], None]]:
         yield lambda n: setattr(n, "value", n.value + 1)
     elif isinstance(value, str) and value.count("\n") >= _LINES:
         for k, line in enumerate(value.split("\n")):
-            if line.strip() not in ("", "{", "}", "ret;") and not line.strip().startswith((".reg", ".visible")):
+            if line.strip() not in ("", "{", "}", "ret;") and not line.strip().startswith(
+                (".reg", ".visible")
+            ):
 
                 def without(node: Any, k: int = k) -> None:
                     lines = node.value.split("\n")
@@ -139,7 +146,12 @@ def _definitions(source: str) -> str:
         tree = ast.parse("\n".join(lines))
     except SyntaxError:
         return ""
-    kept = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef) or _is_literal(node)]
+    kept = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
+        or _is_literal(node)
+    ]
     return "\n".join(map(ast.unparse, kept))
 
 
@@ -161,7 +173,9 @@ def source_of(name: str) -> str:
 
 @cache
 def _scope(name: str) -> dict[str, Any]:
-    scope: dict[str, Any] = {"__name__": "__main__"}  # as in a kernel, where a pass of an earlier cell is replaced
+    scope: dict[str, Any] = {
+        "__name__": "__main__"
+    }  # as in a kernel, where a pass of an earlier cell is replaced
     exec(compile(_cells()[name][0], "<notebook>", "exec"), scope)
     return scope
 

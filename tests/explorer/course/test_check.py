@@ -35,12 +35,21 @@ def test_failed_shows_the_program_and_the_next_step() -> None:
 
 
 def test_passed() -> None:
-    result = xe.course.check("nb11.bound", lambda o, b, peak, bandwidth: o / max(o / peak, b / bandwidth))
-    assert result and result.passed and result.require() is result and "passed, 7 cases" in repr(result)
+    result = xe.course.check(
+        "nb11.bound", lambda o, b, peak, bandwidth: o / max(o / peak, b / bandwidth)
+    )
+    assert (
+        result
+        and result.passed
+        and result.require() is result
+        and "passed, 7 cases" in repr(result)
+    )
 
 
 def test_the_same_answer_twice() -> None:
-    assert repr(xe.course.check("nb04.cse", leaves_everything)) == repr(xe.course.check("nb04.cse", leaves_everything))
+    assert repr(xe.course.check("nb04.cse", leaves_everything)) == repr(
+        xe.course.check("nb04.cse", leaves_everything)
+    )
 
 
 def test_unknown_names_are_told_their_neighbours() -> None:
@@ -76,8 +85,17 @@ def test_what_the_pass_left_is_verified() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "answer"), [("nb01.leaves", lambda shape: None), ("nb01.quiz", lambda: None), ("nb08.assign", lambda ranges: None)]
+    ("name", "answer"),
+    [
+        ("nb01.leaves", lambda shape: None),
+        ("nb01.quiz", lambda: None),
+        ("nb08.assign", lambda ranges: None),
+    ],
 )
 def test_an_answer_of_another_form_is_a_failed_check(name: str, answer: object) -> None:
     result = xe.course.check(name, answer)
-    assert not result and "another form" in str(result) and ("NoneType" in str(result) or "function" in str(result))
+    assert (
+        not result
+        and "another form" in str(result)
+        and ("NoneType" in str(result) or "function" in str(result))
+    )

@@ -54,7 +54,21 @@ def soon() -> Any:
         yield
 
 
-@pytest.mark.parametrize("name", ["nb01.strides", "nb02.softmax", "nb03.dce", "nb05.rules", "nb06.path", "nb07.plan", "nb08.assign", "nb09.emit", "nb12.elf", "nb13.compile"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nb01.strides",
+        "nb02.softmax",
+        "nb03.dce",
+        "nb05.rules",
+        "nb06.path",
+        "nb07.plan",
+        "nb08.assign",
+        "nb09.emit",
+        "nb12.elf",
+        "nb13.compile",
+    ],
+)
 @pytest.mark.parametrize("answer", [forever, forever_and_catches, catches_everything_once])
 @pytest.mark.sampled(4)
 def test_an_endless_loop_is_a_failed_check(name: str, answer: Any) -> None:
@@ -76,16 +90,26 @@ def test_a_generator_that_never_ends() -> None:
 
 
 def test_an_inner_function_is_watched_too() -> None:
-    assert xe.course.check("nb13.executable", lambda machine, program, weights: forever).failure.code == "too-slow"
+    assert (
+        xe.course.check("nb13.executable", lambda machine, program, weights: forever).failure.code
+        == "too-slow"
+    )
 
 
-@pytest.mark.skipif(not solution_cells(), reason="the reference solutions are not in this copy: an endless loop of PTX is NOT tried")
+@pytest.mark.skipif(
+    not solution_cells(),
+    reason="the reference solutions are not in this copy: an endless loop of PTX is NOT tried",
+)
 def test_an_endless_loop_of_ptx() -> None:
     scope: dict[str, Any] = {}
     exec(solution_cells()["nb10.block"], scope)
     text = scope["block_sum"].replace("add.u32 %r3, %r3, 256;", "")
     result = xe.course.check("nb10.block", text)
-    assert result.status == "failed" and "does not end" in repr(result) and "counter of each loop" in repr(result)
+    assert (
+        result.status == "failed"
+        and "does not end" in repr(result)
+        and "counter of each loop" in repr(result)
+    )
     with pytest.raises(Exception, match=r"still running|instructions"):
         run_ptx(text, range(256), outputs=1, threads=256, numbers=(256,))
 
@@ -136,13 +160,19 @@ print("end")
 @pytest.mark.slow
 def test_a_profiler_works_after_a_check(answer: str) -> None:
     """An exception that was taken back left CPython 3.11 with a mark under which the next profiled call never returned."""
-    done = subprocess.run([sys.executable, "-c", PROFILED, answer], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", PROFILED, answer], capture_output=True, text=True, timeout=120
+    )
     assert done.stdout.strip() == "end", done.stderr
 
 
 @pytest.mark.long
-def test_an_exception_that_comes_late_does_not_leave_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slow(*_: Any) -> list[Any]:  # on a busy machine the lines of a traceback may take as long to read
+def test_an_exception_that_comes_late_does_not_leave_the_check(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def slow(
+        *_: Any,
+    ) -> list[Any]:  # on a busy machine the lines of a traceback may take as long to read
         until = time.thread_time() + 0.7
         while time.thread_time() < until:
             pass

@@ -11,7 +11,10 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.course.checking.deadline import AnswerTooLargeError, Watch
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what a process maps: memory of answers is NOT limited here")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux",
+    reason="only Linux limits what a process maps: memory of answers is NOT limited here",
+)
 
 
 def all_at_once(*_: Any) -> Any:

@@ -58,7 +58,9 @@ EQUAL: dict[str, set[str]] = {
 # Left out: the parts of a compiler that cells write to files (%%writefile), which are no Python of the notebook.
 EXERCISES = [name for name, cell in solution_cells().items() if not cell.startswith("%%")]
 
-pytestmark = pytest.mark.skipif(not solution_cells(), reason="the reference solutions are not in this copy: NO mutants are made")
+pytestmark = pytest.mark.skipif(
+    not solution_cells(), reason="the reference solutions are not in this copy: NO mutants are made"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -69,14 +71,22 @@ def _options_as_before() -> Iterator[None]:
 
 
 def test_the_edits() -> None:
-    found = {m.what: m.source for m in mutants("def f(x):\n    y = [0]\n    if x < 1:\n        y += x\n    return max(y) or x[1:]")}
+    found = {
+        m.what: m.source
+        for m in mutants(
+            "def f(x):\n    y = [0]\n    if x < 1:\n        y += x\n    return max(y) or x[1:]"
+        )
+    }
     assert set(found) == {
         "0 -> 1", "1 -> 2", "1 -> 2 (2)", "x < 1 -> x <= 1", "if x < 1: y += x -> if not x < 1: y += x", "y += x -> y -= x",
         "max(y) or x[1:] -> max(y) and x[1:]", "max(y) or x[1:] -> x[1:]", "max(y) or x[1:] -> max(y)", "max(y) -> min(y)", "x[1:] -> x[:]",
         "def f(x): y = [0] if x < 1: y += x return max(y) or x[1:] -> def f(x): pass if x < 1: y += x return max(y) or x[1:]",
         "if x < 1: y += x -> if x < 1: pass",
     }  # fmt: skip
-    assert found["x < 1 -> x <= 1"] == "def f(x):\n    y = [0]\n    if x <= 1:\n        y += x\n    return max(y) or x[1:]"
+    assert (
+        found["x < 1 -> x <= 1"]
+        == "def f(x):\n    y = [0]\n    if x <= 1:\n        y += x\n    return max(y) or x[1:]"
+    )
 
 
 @pytest.mark.long

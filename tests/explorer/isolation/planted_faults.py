@@ -11,7 +11,9 @@ _honest = cpu_executable.CpuExecutable.execute_watched
 
 def _with_a_fault(self: Any, arrays: list[Any], counters: Any) -> list[Any]:
     fault = os.environ.get("PLANTED_FAULT")
-    if fault == "address":  # the kernel that reads the first constant array reads what no process owns
+    if (
+        fault == "address"
+    ):  # the kernel that reads the first constant array reads what no process owns
         self._own.table[self.program.constant_slot] = 64
     elif fault == "exit":
         os._exit(3)

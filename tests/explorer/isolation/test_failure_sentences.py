@@ -9,7 +9,11 @@ from xla_explorer.hlo.text import parse_hlo
 ONE = parse_hlo("HloModule one\nENTRY e { x = f32[8] parameter(0) ROOT y = f32[8] negate(x) }")
 
 
-@pytest.mark.parametrize(("phase", "place"), [("idle", "one was"), ("compiling", "one while compiling was")])
+@pytest.mark.parametrize(
+    ("phase", "place"), [("idle", "one was"), ("compiling", "one while compiling was")]
+)
 def test_a_process_that_had_not_begun_is_not_said_to_do_something(phase: str, place: str) -> None:
-    error = failure(IsolatedTimeoutError, "was still at it", "", ONE.name, ONE, (), Progress(0, phase, (), ()))
+    error = failure(
+        IsolatedTimeoutError, "was still at it", "", ONE.name, ONE, (), Progress(0, phase, (), ())
+    )
     assert str(error).startswith(place)

@@ -17,7 +17,13 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.backends.gpu.device_executor import GpuExecutionError
 from xla_explorer.explorer.sessions.compilation import program_steps
-from xla_explorer.explorer.sessions.isolation import IsolatedCrashError, IsolatedError, IsolatedMemoryError, IsolatedTimeoutError, Isolation
+from xla_explorer.explorer.sessions.isolation import (
+    IsolatedCrashError,
+    IsolatedError,
+    IsolatedMemoryError,
+    IsolatedTimeoutError,
+    Isolation,
+)
 from xla_explorer.explorer.sessions.isolation import process as child
 from xla_explorer.explorer.sessions.isolation.blackboard import Blackboard, BlackboardFile
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -81,7 +87,11 @@ ENTRY e {
 def planted() -> Iterator[Isolation]:
     """A fresh child that imports the faults, and none of it afterwards."""
     child._close_all()
-    yield Isolation(timeout=30, imports=("tests.explorer.isolation.planted_faults",), environment=("PLANTED_FAULT",))
+    yield Isolation(
+        timeout=30,
+        imports=("tests.explorer.isolation.planted_faults",),
+        environment=("PLANTED_FAULT",),
+    )
     child._close_all()
 
 
@@ -100,7 +110,10 @@ def test_an_isolated_session_answers_like_any_other() -> None:
     assert program_steps(apart) == program_steps(here)
     assert apart.decisions().equals(here.decisions())
     x = np.ones(64, np.float32)
-    assert apart.profile(x, x, repeats=2).kernel.tolist() == here.profile(x, x, repeats=2).kernel.tolist()
+    assert (
+        apart.profile(x, x, repeats=2).kernel.tolist()
+        == here.profile(x, x, repeats=2).kernel.tolist()
+    )
     assert apart.buffers().to_frame().equals(here.buffers().to_frame())
     assert "vector" in str(apart.assembly()) or "v" in str(apart.assembly())
     assert apart.override(forbid=[]).isolation == apart.isolation
@@ -109,25 +122,36 @@ def test_an_isolated_session_answers_like_any_other() -> None:
 def test_ids_at_home_are_ids_in_the_child() -> None:
     session = xe.compile(TWO, isolate=True)
     names = {i.id: i.name for i in session.module.instructions()}
-    assert [names[s.instruction] for s in program_steps(session)] == [s.name for s in program_steps(session)]
+    assert [names[s.instruction] for s in program_steps(session)] == [
+        s.name for s in program_steps(session)
+    ]
     origins = {k for k in session.stage("llvm-ir").origins if k is not None}
     assert origins <= names.keys()
 
 
-def test_a_wrong_address_is_an_error_that_names_the_kernel(planted: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_address_is_an_error_that_names_the_kernel(
+    planted: Isolation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PLANTED_FAULT", "address")
     session = xe.compile(TWO, isolate=planted)
     with pytest.raises(IsolatedCrashError, match="SIGSEGV") as caught:
         session(np.ones(512, np.float32))
     problem = caught.value
-    assert "multiply" in problem.kernel and "512" in problem.hlo and problem.kernel in str(problem) and problem.phase == "running"
+    assert (
+        "multiply" in problem.kernel
+        and "512" in problem.hlo
+        and problem.kernel in str(problem)
+        and problem.phase == "running"
+    )
     monkeypatch.delenv("PLANTED_FAULT")
     # The same session goes on, in a new child.
     np.testing.assert_array_equal(session(np.ones(512, np.float32)), np.array(SQUARES, np.float32))
     _adds_up()
 
 
-def test_a_process_that_ends_itself_is_an_error(planted: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_ends_itself_is_an_error(
+    planted: Isolation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PLANTED_FAULT", "exit")
     with pytest.raises(IsolatedCrashError, match="exit code 3"):
         xe.compile(ADD, isolate=planted)(np.ones(64, np.float32), np.ones(64, np.float32))
@@ -135,7 +159,9 @@ def test_a_process_that_ends_itself_is_an_error(planted: Isolation, monkeypatch:
     _adds_up()
 
 
-def test_a_lost_device_takes_its_child_with_it(planted: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_device_takes_its_child_with_it(
+    planted: Isolation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A context that an illegal address cost does not come back in the process that had it."""
     session, x = xe.compile(ADD, isolate=planted), np.ones(64, np.float32)
     monkeypatch.setenv("PLANTED_FAULT", "context")
@@ -158,7 +184,9 @@ def test_an_endless_loop_ends_at_the_timeout() -> None:
 
 
 def test_an_endless_loop_on_the_evaluator_ends_too() -> None:
-    counting = ENDLESS.replace("ROOT t = pred[] constant(true)", GREATER)  # one that the evaluator does not see through
+    counting = ENDLESS.replace(
+        "ROOT t = pred[] constant(true)", GREATER
+    )  # one that the evaluator does not see through
     session = xe.compile(counting, backend="interpreter", isolate=True, timeout=1.5)
     with pytest.raises(IsolatedTimeoutError, match="endless while running"):
         session(np.ones(4, np.float32))
@@ -175,7 +203,9 @@ def test_a_memory_bomb_is_an_error() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to oneself on Windows")
 def test_ctrl_c_ends_what_runs_and_the_session_stays_usable() -> None:
     session = xe.compile(ENDLESS, isolate=True)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # what a shell starts in the background ignores it
     timer = threading.Timer(0.8, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     try:
@@ -191,7 +221,9 @@ def test_ctrl_c_ends_what_runs_and_the_session_stays_usable() -> None:
 def test_ctrl_c_in_a_pass_leaves_the_next_compile_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 
-    monkeypatch.setattr(DeadCodeElimination, "run", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    monkeypatch.setattr(
+        DeadCodeElimination, "run", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt())
+    )
     module = xe.parse_hlo(ADD)
     before = module.to_text()
     with pytest.raises(KeyboardInterrupt):
@@ -227,7 +259,9 @@ def test_limits_without_a_child_are_refused_and_options_are_defaults() -> None:
 def test_the_environment_gives_the_defaults() -> None:
     code = "import xla_explorer as xe; print(xe.options.isolate, xe.options.timeout)"
     environment = {**os.environ, "XLA_EXPLORER_ISOLATE": "1", "XLA_EXPLORER_TIMEOUT": "5"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["True", "5.0"]
 
 
@@ -239,7 +273,9 @@ def test_a_child_does_not_outlive_its_parent() -> None:
         "threading.Thread(target=lambda: s(np.ones(4, np.float32)), daemon=True).start()\n"
         "time.sleep(0.5); print(process._current[0].pid, flush=True); os._exit(0)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     pid = int(done.stdout)
     for _ in range(60):
         try:
@@ -261,7 +297,12 @@ def test_the_blackboard_tells_what_was_begun() -> None:
     rows[0] = 10, 2
     rows[1] = -5, 1
     found = file.read()
-    assert (found.program, found.phase, found.running, found.calls[:3]) == (7, "running", (1,), (2, 1, 0))
+    assert (found.program, found.phase, found.running, found.calls[:3]) == (
+        7,
+        "running",
+        (1,),
+        (2, 1, 0),
+    )
     file.remove()
 
 

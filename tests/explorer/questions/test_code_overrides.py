@@ -23,14 +23,22 @@ def on_gpu(text: str, **options: object) -> xe.Session:
 
 def emitters(session: xe.Session) -> list[str]:
     rows = session.decisions("launch")
-    return [facts["emitter"] for verdict, facts in zip(rows["verdict"], rows["facts"], strict=True) if verdict == "accepted"]
+    return [
+        facts["emitter"]
+        for verdict, facts in zip(rows["verdict"], rows["facts"], strict=True)
+        if verdict == "accepted"
+    ]
 
 
 def test_launch_another_emitter_is_forced() -> None:
     session = on_gpu(DOT)
     other = session.override(force=[("launch", "%d", "thin-dot")])
     (override,) = other.overrides()
-    assert not override.granted and override.reason is not None and override.reason.code == "neither-side-is-thin"
+    assert (
+        not override.granted
+        and override.reason is not None
+        and override.reason.code == "neither-side-is-thin"
+    )
     assert emitters(other) == emitters(session)
     plain = session.override(force=[("launch", "%d", "loop")])
     assert plain.overrides()[0].granted and emitters(plain) == ["loop"] != emitters(session)
@@ -52,7 +60,11 @@ def test_launch_the_only_emitter_stays() -> None:
     ENTRY e { x = f32[64] parameter(0) ROOT s = f32[64] sort(x), dimensions={0}, to_apply=less }"""
     session = on_gpu(sort)
     (override,) = (other := session.override(forbid=[("launch", "%s")])).overrides()
-    assert not override.granted and override.reason is not None and override.reason.code == "done-all-the-same"
+    assert (
+        not override.granted
+        and override.reason is not None
+        and override.reason.code == "done-all-the-same"
+    )
     assert np.array_equal(other(X[0, ::-1].copy()), X[0])
 
 
@@ -60,17 +72,29 @@ def test_math_a_function_of_one_kernel_is_forced_and_forbidden() -> None:
     session = on_gpu(MATH)
     facts = {f["function"]: f["level"] for f in session.decisions("math")["facts"]}
     assert facts == {"divide": "xla", "exponential": "xla", "tanh": "xla"}
-    fast = session.override(force=[("math", "%r", "tanh", "fast")], forbid=[("math", "%r", "exponential"), ("math", "%r", "divide")])
+    fast = session.override(
+        force=[("math", "%r", "tanh", "fast")],
+        forbid=[("math", "%r", "exponential"), ("math", "%r", "divide")],
+    )
     assert [override.granted for override in fast.overrides()] == [True, True, True]
-    assert {f["function"]: f["level"] for f in fast.decisions("math")["facts"]} == {"divide": "precise", "tanh": "fast"}
+    assert {f["function"]: f["level"] for f in fast.decisions("math")["facts"]} == {
+        "divide": "precise",
+        "tanh": "fast",
+    }
     ptx = fast.ptx()
-    assert "tanh.approx.f32" in str(ptx) and "div.rn.f32" in str(ptx) and "ex2.approx" not in str(ptx)
+    assert (
+        "tanh.approx.f32" in str(ptx) and "div.rn.f32" in str(ptx) and "ex2.approx" not in str(ptx)
+    )
     np.testing.assert_allclose(fast(X), session(X), rtol=1e-2)
 
 
 def test_math_a_function_that_the_kernel_does_not_use_has_a_row() -> None:
     (override,) = on_gpu(MATH).override(force=[("math", "%r", "log", "fast")]).overrides()
-    assert not override.granted and override.reason is not None and override.reason.code == "function-not-used"
+    assert (
+        not override.granted
+        and override.reason is not None
+        and override.reason.code == "function-not-used"
+    )
     with pytest.raises(xe.XlaExplorerError, match="must end in a level"):
         on_gpu(MATH).override(force=[("math", "%r", "sloppy")])
 
@@ -87,7 +111,9 @@ def test_constant_memory_is_forbidden_and_forced() -> None:
         (row,) = session.decisions("constant-memory").to_dict("records")
         constant, reader = row["subjects"]
         other = session.override(**{asked: [("constant-memory", constant, reader)]})
-        assert (".const" in str(session.ptx())) == (asked == "forbid") and (".const" in str(other.ptx())) == (asked == "force")
+        assert (".const" in str(session.ptx())) == (asked == "forbid") and (
+            ".const" in str(other.ptx())
+        ) == (asked == "force")
         assert other.overrides()[0].granted and np.array_equal(other(X), session(X))
 
 
@@ -95,15 +121,25 @@ def test_constant_memory_that_is_full_stays_refused() -> None:
     values = ", ".join([str(k % 61) for k in range(17000)])
     text = f"ENTRY e {{ x = f32[17000] parameter(0) c = f32[17000] constant({{{values}}}) ROOT r = f32[17000] add(x, c) }}"
     session = xe.compile(text, backend="gpu", device="emulator")
-    (override,) = session.override(force=[("constant-memory", *session.decisions("constant-memory")["subjects"][0])]).overrides()
-    assert not override.granted and override.reason is not None and override.reason.code in ("constant-bank-full", "divergent-constant")
+    (override,) = session.override(
+        force=[("constant-memory", *session.decisions("constant-memory")["subjects"][0])]
+    ).overrides()
+    assert (
+        not override.granted
+        and override.reason is not None
+        and override.reason.code in ("constant-bank-full", "divergent-constant")
+    )
 
 
 @pytest.mark.parametrize("kind", ["native-code", "library-call"])
 def test_a_library_is_forced_and_forbidden_on_a_cpu(kind: str) -> None:
     session = xe.compile(DOT, threads=1)
     other = session.override(force=[(kind, "%d")])
-    assert session.kernels()["runs_on"][0] == "kernel" and other.kernels()["runs_on"][0] == "library" and other.overrides()[0].granted
+    assert (
+        session.kernels()["runs_on"][0] == "kernel"
+        and other.kernels()["runs_on"][0] == "library"
+        and other.overrides()[0].granted
+    )
     back = other.override(forbid=[(kind, "%d")])
     assert back.kernels()["runs_on"][0] == "kernel" and back.overrides()[-1].granted
     np.testing.assert_allclose(other(X, X), session(X, X), rtol=1e-4, atol=1e-3)
@@ -112,4 +148,8 @@ def test_a_library_is_forced_and_forbidden_on_a_cpu(kind: str) -> None:
 def test_a_library_that_has_no_routine_stays_refused() -> None:
     session = xe.compile(DOT.replace("f32", "s32"), threads=1)
     (override,) = session.override(force=[("native-code", "%d")]).overrides()
-    assert not override.granted and override.reason is not None and override.reason.code == "no-blas-routine"
+    assert (
+        not override.granted
+        and override.reason is not None
+        and override.reason.code == "no-blas-routine"
+    )

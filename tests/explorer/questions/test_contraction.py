@@ -34,7 +34,9 @@ def given(element: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("element", ["f16", "f32", "f64"])
 @pytest.mark.parametrize("form", FORMS)
-def test_without_contraction_each_operation_is_rounded(form: str, element: str, backend: str) -> None:
+def test_without_contraction_each_operation_is_rounded(
+    form: str, element: str, backend: str
+) -> None:
     text, arrays = program(element, form), given(element)
     found = np.asarray(xe.compile(text, backend=backend, contraction=False)(*arrays))
     np.testing.assert_array_equal(found, np.asarray(xe.evaluate(text, *arrays)))
@@ -49,7 +51,10 @@ def test_bisect_names_the_kernel_that_rounds_once(backend: str) -> None:
         pytest.skip("this CPU has no instruction for a product and a sum")
     (kernel,) = found.contracted
     assert kernel in str(session.kernels().iloc[0]["kernel"])
-    assert f"rounded once (LLVM's contract, one fma) in kernel %{kernel}; with contraction=False" in str(found)
+    assert (
+        f"rounded once (LLVM's contract, one fma) in kernel %{kernel}; with contraction=False"
+        in str(found)
+    )
     exact = xe.compile(text, backend=backend, contraction=False)
     assert not exact.bisect(*arrays)
 

@@ -43,7 +43,11 @@ def test_a_directive_is_forced_where_it_is_legal(session: xe.Session, kernel: st
     assert np.array_equal(other(X, Y), scheduled(X, Y))
     refused = scheduled.override(force=[("vectorize", kernel, "i")])
     (override,) = refused.overrides()
-    assert not override.granted and override.reason is not None and override.reason.code in ("strided-access", "nested-vector")
+    assert (
+        not override.granted
+        and override.reason is not None
+        and override.reason.code in ("strided-access", "nested-vector")
+    )
     assert str(refused.schedule(kernel)) == "split{j,32},vectorize{ji}"
 
 
@@ -52,16 +56,23 @@ def test_shares_for_threads_are_forced_as_they_are_forbidden() -> None:
     name = session.loops()[0].name
     assert session.decisions("parallel")["verdict"].tolist() == ["refused"]
     other = session.override(force=[("parallel", name)])
-    assert other.decisions("parallel")["verdict"].tolist() == ["accepted"] and other.overrides()[0].granted
+    assert (
+        other.decisions("parallel")["verdict"].tolist() == ["accepted"]
+        and other.overrides()[0].granted
+    )
     assert np.array_equal(other(X, Y), session(X, Y))
 
 
 def test_a_library_is_forbidden() -> None:
-    session = xe.compile("ENTRY e { x = f64[8,8] parameter(0) ROOT d = f64[8,8] cholesky(x), lower=true }", threads=1)
+    session = xe.compile(
+        "ENTRY e { x = f64[8,8] parameter(0) ROOT d = f64[8,8] cholesky(x), lower=true }", threads=1
+    )
     if session.kernels()["runs_on"][0] != "library":
         pytest.skip("no LAPACK here")
     other = session.override(forbid=[("native-code", "d")])
-    assert other.kernels()[["runs_on", "code"]].values.tolist() == [["evaluator", "forbidden-by-user"]]
+    assert other.kernels()[["runs_on", "code"]].values.tolist() == [
+        ["evaluator", "forbidden-by-user"]
+    ]
     x = np.eye(8) * 4.0
     assert np.allclose(other(x), session(x))
 

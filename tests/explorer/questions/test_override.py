@@ -37,18 +37,29 @@ def test_a_fusion_is_forbidden_and_the_row_says_so(session: xe.Session) -> None:
         warnings.simplefilter("error")
         apart = session.override(forbid=[("fusion", "%a", "%b")])
     (asked,) = apart.overrides()
-    assert (asked.word, asked.kind, asked.subjects, asked.granted) == ("forbid", "fusion", ("%a", "%b"), True)
+    assert (asked.word, asked.kind, asked.subjects, asked.granted) == (
+        "forbid",
+        "fusion",
+        ("%a", "%b"),
+        True,
+    )
     assert str(asked) == "%a and %b were kept apart"
     assert len(apart.override(force=[("fusion", "%b", "%c")]).overrides) == 2
 
 
 def test_what_is_illegal_stays_refused_and_the_row_says_why(session: xe.Session) -> None:
     (asked,) = session.override(force=[("fusion", "%b", "%c")]).overrides
-    assert not asked.granted and asked.reason is not None and asked.reason.code == "consumer-not-fusible"
+    assert (
+        not asked.granted
+        and asked.reason is not None
+        and asked.reason.code == "consumer-not-fusible"
+    )
 
 
 @pytest.mark.parametrize("options", [{"forbid": [("%a", "%b")]}, {"fuse": [("%a", "%b")]}])
-def test_the_old_forms_work_and_warn(session: xe.Session, options: dict[str, list[tuple[str, str]]]) -> None:
+def test_the_old_forms_work_and_warn(
+    session: xe.Session, options: dict[str, list[tuple[str, str]]]
+) -> None:
     with pytest.warns(DeprecationWarning, match=r'\("fusion", producer, consumer\)') as caught:
         (asked,) = session.override(**options).overrides
     assert asked.kind == "fusion" and caught[0].filename == __file__
@@ -56,18 +67,32 @@ def test_the_old_forms_work_and_warn(session: xe.Session, options: dict[str, lis
 
 @pytest.mark.parametrize("backend", ["cpu", "gpu", "interpreter"])
 def test_decisions_of_any_pass_can_be_forbidden(backend: str) -> None:
-    options = {"passes": "call-inliner,algsimp,constant_folding,fusion,dce"} if backend == "interpreter" else {}
+    options = (
+        {"passes": "call-inliner,algsimp,constant_folding,fusion,dce"}
+        if backend == "interpreter"
+        else {}
+    )
     session = xe.compile(MANY, backend=backend, **options)
-    other = session.override(forbid=[("inlining", "%c"), ("constant-folding", "%folded"), ("share-buffer", "%x")])
+    other = session.override(
+        forbid=[("inlining", "%c"), ("constant-folding", "%folded"), ("share-buffer", "%x")]
+    )
     inlining, folding, sharing = other.overrides()
     assert inlining.granted and folding.granted, (inlining, folding)
-    assert other.why_not("inlining", "%c").code == other.why_not("constant-folding", "%folded").code == "forbidden-by-user"
+    assert (
+        other.why_not("inlining", "%c").code
+        == other.why_not("constant-folding", "%folded").code
+        == "forbidden-by-user"
+    )
     assert "%c" in str(inlining) and str(inlining).startswith("inlining of %c was forbidden")
     assert sharing.kind == "share-buffer" and (sharing.granted or sharing.reason is not None)
 
 
 def test_a_rule_is_forbidden_at_one_instruction(session: xe.Session) -> None:
-    rule = next(e.by for e in session.passes.journal.events if e.is_rewrite and e.acted and e.names[0] == "m")  # type: ignore[union-attr]
+    rule = next(
+        e.by
+        for e in session.passes.journal.events
+        if e.is_rewrite and e.acted and e.names[0] == "m"
+    )  # type: ignore[union-attr]
     other = session.override(forbid=[(rule, "%m")])
     assert [asked.granted for asked in other.overrides()] == [True]
     assert other.why_not(rule, "%m").code == "forbidden-by-user"
@@ -107,7 +132,11 @@ def test_a_rule_cannot_be_forced(session: xe.Session) -> None:
 
 
 def test_an_unknown_kind_is_one_error_everywhere(session: xe.Session) -> None:
-    for ask in (lambda: session.decisions("fussion"), lambda: session.why_not("fussion", "%a"), lambda: session.override(forbid=[("fussion", "%a", "%b")])):
+    for ask in (
+        lambda: session.decisions("fussion"),
+        lambda: session.why_not("fussion", "%a"),
+        lambda: session.override(forbid=[("fussion", "%a", "%b")]),
+    ):
         with pytest.raises(UnknownKindError, match=r"near: .*fusion"):
             ask()
 
@@ -120,15 +149,32 @@ def calls(work: Callable[[], object]) -> tuple[Any, int]:
 
 
 def test_thousands_of_wishes_cost_no_more_than_a_compile() -> None:
-    session, compiling = calls(lambda: xe.compile(chain(500), threads=1, cache=False, passes="algsimp,fusion,dce", backend="interpreter"))
-    pairs = [("fusion", *pair) for pair in session.decisions("fusion")["subjects"] if len(pair) == 2]
-    others = [("fusion", f"%x{k}", f"%b{k + 5}") for k in range(450)]  # never read each other: each is answered by its own words
+    session, compiling = calls(
+        lambda: xe.compile(
+            chain(500), threads=1, cache=False, passes="algsimp,fusion,dce", backend="interpreter"
+        )
+    )
+    pairs = [
+        ("fusion", *pair) for pair in session.decisions("fusion")["subjects"] if len(pair) == 2
+    ]
+    others = [
+        ("fusion", f"%x{k}", f"%b{k + 5}") for k in range(450)
+    ]  # never read each other: each is answered by its own words
     assert len(pairs) + len(others) > 1900
     other, deciding = calls(lambda: session.override(forbid=pairs, force=others))
     rows, telling = calls(lambda: other.overrides)
-    assert len(rows) == len(pairs) + len(others) and all(row.granted or row.reason is not None for row in rows)
-    assert {row.reason.code for row in rows if row.reason is not None and row.word == "force"} <= {"not-an-operand", "forbidden-by-user"}
-    assert telling <= compiling and deciding - compiling <= 1.2 * compiling, (compiling, deciding, telling)
+    assert len(rows) == len(pairs) + len(others) and all(
+        row.granted or row.reason is not None for row in rows
+    )
+    assert {row.reason.code for row in rows if row.reason is not None and row.word == "force"} <= {
+        "not-an-operand",
+        "forbidden-by-user",
+    }
+    assert telling <= compiling and deciding - compiling <= 1.2 * compiling, (
+        compiling,
+        deciding,
+        telling,
+    )
 
 
 BORDERS = """HloModule borders, entry_computation_layout={(f32[8,4]{1,0}, f32[1,8]{0,1})->f32[8,4]{1,0}}
@@ -144,7 +190,9 @@ def test_the_layout_of_a_parameter_is_forbidden_to_be_a_bitcast() -> None:
     session = xe.compile(BORDERS, threads=1)
     assert session.why_not("layout", "%y").verdict == "accepted"
     other = session.override(forbid=[("layout", "%y")])
-    assert [asked.granted for asked in other.overrides] == [True] and other.why_not("layout", "%y").code == "forbidden-by-user"
+    assert [asked.granted for asked in other.overrides] == [True] and other.why_not(
+        "layout", "%y"
+    ).code == "forbidden-by-user"
     x, y = np.ones((8, 4), np.float32), np.arange(8, dtype=np.float32).reshape(1, 8)
     np.testing.assert_array_equal(other(x, y), session(x, y))
 
@@ -172,12 +220,20 @@ ENTRY e { x = f32[64] parameter(0)
 def test_sharing_a_buffer_is_forbidden_or_forced_with_an_answer() -> None:
     session = xe.compile(SHARED, threads=1)
     rows = session.decisions("share-buffer").to_dict("records")
-    shared = next(row["subjects"] for row in rows if row["verdict"] == "accepted" and len(row["subjects"]) == 2)
+    shared = next(
+        row["subjects"]
+        for row in rows
+        if row["verdict"] == "accepted" and len(row["subjects"]) == 2
+    )
     refused = next(row for row in rows if row["verdict"] == "refused")
-    other = session.override(forbid=[("share-buffer", *shared)], force=[("share-buffer", *refused["subjects"])])
+    other = session.override(
+        forbid=[("share-buffer", *shared)], force=[("share-buffer", *refused["subjects"])]
+    )
     forced, forbidden = other.overrides
     assert forbidden.granted and other.why_not("share-buffer", *shared).code == "forbidden-by-user"
-    assert not forced.granted and forced.reason is not None and forced.reason.code == refused["code"], "what is illegal stays refused"
+    assert (
+        not forced.granted and forced.reason is not None and forced.reason.code == refused["code"]
+    ), "what is illegal stays refused"
     x = np.linspace(0, 1, 64, dtype=np.float32)
     np.testing.assert_array_equal(other(x), session(x))
 
@@ -190,15 +246,21 @@ def test_a_kernel_is_forbidden_to_be_cut_into_shares() -> None:
     assert session.why_not("parallel", *kernel).verdict == "accepted"
     for name in (kernel[0], "%s"):  # the fusion, or what is inside
         other = session.override(forbid=[("parallel", name)])
-        assert other.why_not("parallel", *kernel).code == "forbidden-by-user" and [asked.granted for asked in other.overrides] == [True]
-    assert [asked.granted for asked in session.override(force=[("parallel", *kernel)]).overrides()] == [True]
+        assert other.why_not("parallel", *kernel).code == "forbidden-by-user" and [
+            asked.granted for asked in other.overrides
+        ] == [True]
+    assert [
+        asked.granted for asked in session.override(force=[("parallel", *kernel)]).overrides()
+    ] == [True]
 
 
 def test_a_compile_takes_what_an_override_takes(session: xe.Session) -> None:
     asked = {"force": [("fusion", "%b", "%c")], "forbid": [("fusion", "%a", "%b")]}
     made, other = xe.compile(session.source, **asked), session.override(**asked)
     assert made.module.to_text() == other.module.to_text() != session.module.to_text()
-    assert [(row.word, row.subjects, row.granted) for row in made.overrides()] == [(row.word, row.subjects, row.granted) for row in other.overrides()]
+    assert [(row.word, row.subjects, row.granted) for row in made.overrides()] == [
+        (row.word, row.subjects, row.granted) for row in other.overrides()
+    ]
     assert made.base is not None and made.base.module.to_text() == session.module.to_text()
     with pytest.raises(xe.XlaExplorerError, match="nothing"):
         xe.compile(session.source, force=[("fusion", "%a", "%nothing")])
@@ -207,11 +269,17 @@ def test_a_compile_takes_what_an_override_takes(session: xe.Session) -> None:
 @pytest.mark.long
 def test_a_refused_fusion_is_forceable_exactly_where_forcing_it_is_granted() -> None:
     session = xe.compile(xe.example("attention"), threads=1)
-    refused = [d for d in session._explorer_source_().decisions() if d.kind == "fusion" and d.refused and len(d.names) == 2]
+    refused = [
+        d
+        for d in session._explorer_source_().decisions()
+        if d.kind == "fusion" and d.refused and len(d.names) == 2
+    ]
     seen = set()
     for d in refused:
         if d.code not in seen:
             seen.add(d.code)
-            (answer,) = session.override(force=[("fusion", *[f"%{name}" for name in d.names])]).overrides()
+            (answer,) = session.override(
+                force=[("fusion", *[f"%{name}" for name in d.names])]
+            ).overrides()
             assert answer.granted is d.forceable, f"{d.names}: {answer}"
     assert {d.forceable for d in refused} == {True, False}

@@ -27,7 +27,10 @@ def test_applicable_knows_a_rule_of_the_users_as_long_as_there_is_one() -> None:
     passes = xe.compile(TEXT, "interpreter", passes="none").passes
     (match,) = passes.try_rule(my_negate_twice).of("rewrites")
     found = {rule.rule: rule for rule in passes.applicable(match.instruction, 0).rules}
-    assert found["my-negate-twice"].reason is None and found["my-negate-twice"].sentence == "--x is x, said by me."
+    assert (
+        found["my-negate-twice"].reason is None
+        and found["my-negate-twice"].sentence == "--x is x, said by me."
+    )
     del my_negate_twice, found, match
     gc.collect()
     assert "my-negate-twice" not in {rule.rule for rule in passes.applicable("%r", 0).rules}
@@ -35,8 +38,12 @@ def test_applicable_knows_a_rule_of_the_users_as_long_as_there_is_one() -> None:
 
 def test_a_failing_build_function_names_its_line() -> None:
     with pytest.raises(xe.XlaExplorerError, match="ZeroDivisionError") as refused:
+
         @xe.rule(NEGATE(NEGATE(any_("x"))), **EXAMPLE)
         def divides(x: Any) -> Any:
             """--x is x."""
             return 1 // 0
-    assert "test_own_rules.py:" in (refused.value.hint or "") and "1 // 0" in (refused.value.hint or "")
+
+    assert "test_own_rules.py:" in (refused.value.hint or "") and "1 // 0" in (
+        refused.value.hint or ""
+    )

@@ -47,27 +47,41 @@ def test_every_recorded_decision_has_an_answer(compiled: tuple[str, xe.Session])
         answer = session.why_not(kind, *subjects)
         assert answer.recorded and answer.verdict == event.verdict, (kind, subjects)
         assert answer.code == (event.reason.code if event.reason is not None else "")
-        assert isinstance(answer.decision, Decision) and answer.kind == kind and answer.subjects == tuple([f"%{n}" for n in subjects])
+        assert (
+            isinstance(answer.decision, Decision)
+            and answer.kind == kind
+            and answer.subjects == tuple([f"%{n}" for n in subjects])
+        )
 
 
 def test_passes_say_all_kinds_that_they_decide(compiled: tuple[str, xe.Session]) -> None:
     record = compiled[1].passes.record
     for step in record.steps:
-        assert {e.by for e in record.events_of(step) if e.is_decision} <= set(kinds_of(step.hlo_pass)), step.name
+        assert {e.by for e in record.events_of(step) if e.is_decision} <= set(
+            kinds_of(step.hlo_pass)
+        ), step.name
 
 
 def is_written_at(place: str) -> bool:
     """Whether `folder/file.py:line` names a line of a predicate in the package."""
     file, line = place.rsplit(":", 1)
     package = pathlib.Path(xla_explorer.__file__).parent
-    return any(int(line) <= len(path.read_text().splitlines()) for path in package.glob(f"**/{file}"))
+    return any(
+        int(line) <= len(path.read_text().splitlines()) for path in package.glob(f"**/{file}")
+    )
 
 
-def test_each_decision_has_all_its_checks_with_value_name_and_place(compiled: tuple[str, xe.Session]) -> None:
+def test_each_decision_has_all_its_checks_with_value_name_and_place(
+    compiled: tuple[str, xe.Session],
+) -> None:
     """Of passes and of code generation: a positive name, what was measured, the line of the predicate; whether it holds or not."""
     name, session = compiled
     record = session.passes.record
-    again = {sequence: found for step in record.steps for sequence, found in with_checklists(record, step).items()}
+    again = {
+        sequence: found
+        for step in record.steps
+        for sequence, found in with_checklists(record, step).items()
+    }
     decided: dict[str, set[bool | None]] = {}
     for event in record.journal.events:  # type: ignore[union-attr]
         if not event.is_decision:
@@ -76,10 +90,17 @@ def test_each_decision_has_all_its_checks_with_value_name_and_place(compiled: tu
         assert decision.checklist, decision
         assert decision.refused == any(check.ok is False for check in decision.checklist), decision
         if decision.refused:
-            assert decision.code == next(check.code for check in decision.checklist if check.ok is False)
+            assert decision.code == next(
+                check.code for check in decision.checklist if check.ok is False
+            )
         for check in decision.checklist:
-            assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", check.name) and check.name not in ("lambda", "check"), check
-            assert not re.search(r"(^|-)(not|too|would|differs?)(-|$)", check.name), "a check says what must hold"
+            assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", check.name) and check.name not in (
+                "lambda",
+                "check",
+            ), check
+            assert not re.search(r"(^|-)(not|too|would|differs?)(-|$)", check.name), (
+                "a check says what must hold"
+            )
             assert check.ok is None or check.value, (decision.kind, check)
             assert is_written_at(check.place), check
             decided.setdefault(decision.kind, set()).add(check.ok)
@@ -90,32 +111,57 @@ def test_answers_of_code_generation_have_a_check(compiled: tuple[str, xe.Session
     _, session = compiled
     for row in session.decisions("native-code").to_dict("records")[:4]:
         (check,) = session.why_not("native-code", *row["subjects"]).checklist
-        assert check.name == "native-code-computes-it" and check.value and is_written_at(check.place)
+        assert (
+            check.name == "native-code-computes-it" and check.value and is_written_at(check.place)
+        )
 
 
-def test_running_a_pass_once_more_changes_nothing_of_the_compile(compiled: tuple[str, xe.Session]) -> None:
+def test_running_a_pass_once_more_changes_nothing_of_the_compile(
+    compiled: tuple[str, xe.Session],
+) -> None:
     session = compiled[1]
     record = session.passes.record
-    before, count = session.module.to_text(), len(record.journal.events) if record.journal is not None else 0
+    before, count = (
+        session.module.to_text(),
+        len(record.journal.events) if record.journal is not None else 0,
+    )
     for step in record.steps:
         assert decided_again(record, step) is decided_again(record, step)
-    assert session.module.to_text() == before and record.journal is not None and len(record.journal.events) == count
+    assert (
+        session.module.to_text() == before
+        and record.journal is not None
+        and len(record.journal.events) == count
+    )
 
 
 def test_the_journal_may_be_off(compiled: tuple[str, xe.Session]) -> None:
     name, session = compiled
     quiet = xe.compile(MANY, journal="passes", **COMPILES[name])
-    pairs = [(kind, names) for kind, names in last_decisions(session) if kind in ("fusion", "layout", "share-buffer", "inlining")]
+    pairs = [
+        (kind, names)
+        for kind, names in last_decisions(session)
+        if kind in ("fusion", "layout", "share-buffer", "inlining")
+    ]
     for kind, names in pairs:
         recorded, again = session.why_not(kind, *names), quiet.why_not(kind, *names)
-        assert not again.recorded and (again.verdict, again.code) == (recorded.verdict, recorded.code), (kind, names)
+        assert not again.recorded and (again.verdict, again.code) == (
+            recorded.verdict,
+            recorded.code,
+        ), (kind, names)
         assert again.checklist == recorded.checklist
 
 
-def test_what_no_pass_of_the_compile_decides_is_asked_or_said(compiled: tuple[str, xe.Session]) -> None:
+def test_what_no_pass_of_the_compile_decides_is_asked_or_said(
+    compiled: tuple[str, xe.Session],
+) -> None:
     _, session = compiled
     answer = session.why_not("stream-assignment", "%y")
-    assert answer.refused and not answer.recorded and answer.code == "never-decided" and "stream-assignment" in answer.message
+    assert (
+        answer.refused
+        and not answer.recorded
+        and answer.code == "never-decided"
+        and "stream-assignment" in answer.message
+    )
     answer = session.why_not("launch", "%x")
     assert answer.refused and answer.code == "never-decided"
 
@@ -126,10 +172,20 @@ def test_guards_of_rules_are_checks_with_a_value_and_a_place() -> None:
     answer = session.why_not("multiply-zero", "%r")
     assert answer.refused and answer.code == "not-integral", answer
     named = {check.name: check for check in answer.checklist}
-    assert named["pattern-fits"].ok and named["integral"].ok is False and named["replacement-is-built"].ok is None
-    assert "f32[8]" in named["integral"].value and named["integral"].place.startswith("rewriting/guards.py:")
+    assert (
+        named["pattern-fits"].ok
+        and named["integral"].ok is False
+        and named["replacement-is-built"].ok is None
+    )
+    assert "f32[8]" in named["integral"].value and named["integral"].place.startswith(
+        "rewriting/guards.py:"
+    )
     for rule in session.passes.applicable("%r").rules:
-        assert all(check.value and is_written_at(check.place) for check in rule.checks if check.ok is not None), rule
+        assert all(
+            check.value and is_written_at(check.place)
+            for check in rule.checks
+            if check.ok is not None
+        ), rule
 
 
 def test_rules_answer_too(compiled: tuple[str, xe.Session]) -> None:
@@ -179,10 +235,16 @@ ENTRY e { x = f32[64] parameter(0)
 
 def test_checks_print_what_holds_and_what_was_measured() -> None:
     session = xe.compile(MANY, threads=1)
-    pair = next(names for (kind, names), e in last_decisions(session).items() if kind == "fusion" and e.acted)
+    pair = next(
+        names
+        for (kind, names), e in last_decisions(session).items()
+        if kind == "fusion" and e.acted
+    )
     answer = session.why_not("fusion", *pair)
     text = str(answer)
-    assert "ok  layouts-agree: " in text and re.search(r"ok  operands-within-limit: operands \d+ <= \d+", text)
+    assert "ok  layouts-agree: " in text and re.search(
+        r"ok  operands-within-limit: operands \d+ <= \d+", text
+    )
     html = answer._repr_mimebundle_()["text/html"]
     assert "fusion/policy.py:" in html and "must hold" in html
 
@@ -192,7 +254,11 @@ def test_decisions_of_code_generation_tell_what_they_were_about() -> None:
     kernel = next(names for kind, names in last_decisions(session) if kind == "parallel")
     assert session.why_not("parallel", *kernel).source == "recorded after the passes"
     silent = session.why_not("parallel", "%x")
-    assert silent.code == "never-decided" and f"%{kernel[0]}" in silent.message and silent.facts["decisions"] > 0
+    assert (
+        silent.code == "never-decided"
+        and f"%{kernel[0]}" in silent.message
+        and silent.facts["decisions"] > 0
+    )
 
 
 def test_native_code_is_answered_where_no_event_tells_it() -> None:

@@ -22,17 +22,31 @@ from xla_explorer.explorer.comparisons.sweep import executors
 from xla_explorer.explorer.comparisons.sweep.sweeping import named_options
 
 ROOT = Path(__file__).resolve().parents[3]
-STEADY = ["module", "option", "backend", "status", "instructions", "kernels", "flops", "bytes", "key"]
+STEADY = [
+    "module",
+    "option",
+    "backend",
+    "status",
+    "instructions",
+    "kernels",
+    "flops",
+    "bytes",
+    "key",
+]
 
 
 def text(number: int, opcode: str = "tanh") -> str:
-    return (f"HloModule m{number}\nENTRY e {{\n  x = f32[{8 + number}] parameter(0)\n  y = f32[{8 + number}] {opcode}(x)\n"
-            f"  ROOT r = f32[{8 + number}] multiply(y, x)\n}}")
+    return (
+        f"HloModule m{number}\nENTRY e {{\n  x = f32[{8 + number}] parameter(0)\n  y = f32[{8 + number}] {opcode}(x)\n"
+        f"  ROOT r = f32[{8 + number}] multiply(y, x)\n}}"
+    )
 
 
 def test_options_in_three_forms() -> None:
     assert named_options({"passes": ["default", "none"], "backend": "cpu"}) == [
-        ("passes=default, backend=cpu", {"passes": "default", "backend": "cpu"}), ("passes=none, backend=cpu", {"passes": "none", "backend": "cpu"})]
+        ("passes=default, backend=cpu", {"passes": "default", "backend": "cpu"}),
+        ("passes=none, backend=cpu", {"passes": "none", "backend": "cpu"}),
+    ]
     assert named_options({"ours": {"passes": "dce"}}) == [("ours", {"passes": "dce"})]
     assert named_options([{}]) == [("{}", {})]
     with pytest.raises(xe.XlaExplorerError, match="plain data"):
@@ -42,8 +56,16 @@ def test_options_in_three_forms() -> None:
 def test_a_row_for_each_pair_in_order() -> None:
     frame = xe.sweep({"a": text(0), "b": text(1)}, {"passes": ["default", "none"]}, repeats=2)
     assert list(zip(frame["module"], frame["option"], strict=True)) == [
-        ("a", "passes=default"), ("a", "passes=none"), ("b", "passes=default"), ("b", "passes=none")]
-    assert set(frame["status"]) == {"ok"} and (frame["median_us"] > 0).all() and (frame["max_error"] < 1e-3).all()
+        ("a", "passes=default"),
+        ("a", "passes=none"),
+        ("b", "passes=default"),
+        ("b", "passes=none"),
+    ]
+    assert (
+        set(frame["status"]) == {"ok"}
+        and (frame["median_us"] > 0).all()
+        and (frame["max_error"] < 1e-3).all()
+    )
     assert frame["kernels"][0] < frame["kernels"][1], "fused against not"
     assert frame["host"][0] and frame["xla_explorer"][0] == xe.__version__
 
@@ -68,7 +90,9 @@ def test_a_finished_row_is_not_computed_again(tmp_path: Path) -> None:
     with open(store, "a") as file:
         file.write('{"key": "torn')  # as a kill in the middle of a line leaves it
     second = xe.sweep([text(0), text(1), text(2)], [{}], repeats=1, store=store)
-    assert list(second["when"][:2]) == list(first["when"]) and list(second["median_us"][:2]) == list(first["median_us"])
+    assert list(second["when"][:2]) == list(first["when"]) and list(
+        second["median_us"][:2]
+    ) == list(first["median_us"])
     assert len([line for line in store.read_text().splitlines() if line.endswith("}")]) == 3
 
 
@@ -90,11 +114,15 @@ def test_a_killed_sweep_goes_on(tmp_path: Path) -> None:
         time.sleep(0.02)
     process.kill()
     process.wait()
-    done = {json.loads(line)["key"] for line in store.read_text().splitlines() if line.endswith("}")}
+    done = {
+        json.loads(line)["key"] for line in store.read_text().splitlines() if line.endswith("}")
+    }
     assert 3 <= len(done) < 40
     frame = xe.sweep([text(k) for k in range(40)], [{"passes": "default"}], repeats=0, store=store)
     assert len(frame) == 40 and set(frame["status"]) == {"ok"}
-    assert set(frame[frame["key"].isin(done)]["process"]) == {process.pid}, "what was finished came from the killed one"
+    assert set(frame[frame["key"].isin(done)]["process"]) == {process.pid}, (
+        "what was finished came from the killed one"
+    )
     assert set(frame[~frame["key"].isin(done)]["process"]) == {os.getpid()}
 
 
@@ -129,14 +157,22 @@ def faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield tmp_path
 
 
-def test_workers_that_die_are_replaced_and_cost_their_own_task_tries_and_nobody_elses(faults: Path) -> None:
+def test_workers_that_die_are_replaced_and_cost_their_own_task_tries_and_nobody_elses(
+    faults: Path,
+) -> None:
     modules = {"crasher": text(0), "once": text(1), **{f"m{k}": text(k) for k in range(2, 9)}}
     frame = xe.sweep(modules, [{}], executor=2, repeats=0, retries=1)
-    assert list(frame["status"]) == ["crashed"] + ["ok"] * 8 and list(frame["module"]) == list(modules)
+    assert list(frame["status"]) == ["crashed"] + ["ok"] * 8 and list(frame["module"]) == list(
+        modules
+    )
     assert "died 2 times, the last time it crashed with SIGSEGV" in frame["error"][0]
     seen = [path.name.split("-") for path in faults.glob("*.seen")]
-    assert sorted(name for name, _ in seen) == sorted([*modules, "crasher", "once"]), "nothing but those that died ran twice"
-    assert (faults / "died").exists() and len({process for _, process in seen}) <= 2 + 3, "two workers, and a new one for each death"
+    assert sorted(name for name, _ in seen) == sorted([*modules, "crasher", "once"]), (
+        "nothing but those that died ran twice"
+    )
+    assert (faults / "died").exists() and len({process for _, process in seen}) <= 2 + 3, (
+        "two workers, and a new one for each death"
+    )
 
 
 def test_a_module_that_is_not_well_formed_is_a_failed_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +202,10 @@ def test_a_killed_sweep_leaves_no_worker(faults: Path) -> None:
         "xe.options.isolated_imports = ('planted_sweep_faults',)\n"
         "xe.sweep({{'endless1': text(1), 'endless2': text(2)}}, [{{}}], executor=2, repeats=0)\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(faults), os.environ.get("PYTHONPATH", "")])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(faults), os.environ.get("PYTHONPATH", "")]),
+    }
     process = subprocess.Popen([sys.executable, "-c", code.format(here=str(ROOT))], env=environment)
     try:
         while len(list(faults.glob("endless*.seen"))) < 2:
@@ -183,14 +222,18 @@ def test_a_sweep_that_is_left_ends_its_workers(faults: Path) -> None:
     from xla_explorer.explorer.comparisons.sweep.executors import in_processes
     from xla_explorer.explorer.comparisons.sweep.task import Task
 
-    rows = in_processes(2, 0)([Task(name, text(1), "default", {}, 0, True, 0) for name in ("a", "endless")])
+    rows = in_processes(2, 0)(
+        [Task(name, text(1), "default", {}, 0, True, 0) for name in ("a", "endless")]
+    )
     assert next(rows)[1]["status"] == "ok"
     rows.close()
     pids = [int(path.stem.split("-")[1]) for path in faults.glob("*.seen")]
     assert pids and all(ended(pid, 5) for pid in pids)
 
 
-def test_the_timing_lock_follows_no_link_and_waits_no_longer_than_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_timing_lock_follows_no_link_and_waits_no_longer_than_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from xla_explorer.explorer.comparisons.sweep import task
 
     folder = tmp_path / "cache"
@@ -218,7 +261,20 @@ def test_a_damaged_store_costs_its_damaged_rows(tmp_path: Path) -> None:
     first = xe.sweep([text(0), text(1)], [{}], repeats=0, store=store)
     rows = store.read_text().splitlines()
     short = json.dumps({"key": json.loads(rows[1])["key"]})
-    store.write_bytes(b"\n".join([b"[" * 100_000, b"\xff\xfe", b"17", b"null", b'{"key": []}', short.encode(), rows[0].encode(), b'{"key": "x"']))
+    store.write_bytes(
+        b"\n".join(
+            [
+                b"[" * 100_000,
+                b"\xff\xfe",
+                b"17",
+                b"null",
+                b'{"key": []}',
+                short.encode(),
+                rows[0].encode(),
+                b'{"key": "x"',
+            ]
+        )
+    )
     again = xe.sweep([text(0), text(1)], [{}], repeats=0, store=store)
     assert list(again["status"]) == ["ok", "ok"]
     assert again["when"][0] == first["when"][0], "the row that was whole was kept"
@@ -226,10 +282,20 @@ def test_a_damaged_store_costs_its_damaged_rows(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_dask_cluster_with_a_worker_killed_twice_gives_the_serial_frame() -> None:
-    distributed = pytest.importorskip("dask.distributed", reason='needs the extra `sweep`: pip install "xla-explorer[sweep]"')
-    modules, options = [text(k) for k in range(200)], [{"passes": p} for p in ("default", "none", "algsimp,dce", "cse,dce,fusion")]
+    distributed = pytest.importorskip(
+        "dask.distributed", reason='needs the extra `sweep`: pip install "xla-explorer[sweep]"'
+    )
+    modules, options = (
+        [text(k) for k in range(200)],
+        [{"passes": p} for p in ("default", "none", "algsimp,dce", "cse,dce,fusion")],
+    )
     serial = xe.sweep(modules, options, repeats=1)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         killer = threading.Thread(target=_kill_twice, args=(client,))
         killer.start()
         parallel = xe.sweep(modules, options, executor=client, repeats=1)
@@ -237,11 +303,25 @@ def test_dask_cluster_with_a_worker_killed_twice_gives_the_serial_frame() -> Non
     assert serial[STEADY].equals(parallel[STEADY])
 
 
-def test_a_row_of_dask_that_is_lost_before_it_is_fetched_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_of_dask_that_is_lost_before_it_is_fetched_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Its worker died with it: the status says so until another worker has computed it again."""
-    made = [SimpleNamespace(key=k, status="lost", exception=lambda: None, result=lambda k=k: {"status": "ok", "module": f"m{k}"}) for k in range(2)]
-    failed = SimpleNamespace(key=2, status="error", exception=lambda: RuntimeError("its worker died"))
-    monkeypatch.setattr(executors, "import_optional", lambda *names: SimpleNamespace(as_completed=iter))
+    made = [
+        SimpleNamespace(
+            key=k,
+            status="lost",
+            exception=lambda: None,
+            result=lambda k=k: {"status": "ok", "module": f"m{k}"},
+        )
+        for k in range(2)
+    ]
+    failed = SimpleNamespace(
+        key=2, status="error", exception=lambda: RuntimeError("its worker died")
+    )
+    monkeypatch.setattr(
+        executors, "import_optional", lambda *names: SimpleNamespace(as_completed=iter)
+    )
     client = SimpleNamespace(map=lambda call, tasks, **keywords: [*made, failed])
     task = SimpleNamespace()
     monkeypatch.setattr(executors, "lost_row", lambda task, died: {"status": "crashed"})
@@ -258,6 +338,10 @@ def _kill_twice(client: Any) -> None:
 
 def test_a_script_may_sweep_at_its_top_level(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text(f"import xla_explorer as xe\nprint(list(xe.sweep([{text(1)!r}], [{{}}], executor=2, repeats=0)['status']))\n")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
+    script.write_text(
+        f"import xla_explorer as xe\nprint(list(xe.sweep([{text(1)!r}], [{{}}], executor=2, repeats=0)['status']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0 and done.stdout.strip() == "['ok']", done.stderr

@@ -9,7 +9,10 @@ import pytest
 
 from xla_explorer.explorer.page.front_end import script
 
-quickjs = pytest.importorskip("quickjs", reason="quickjs-ng (extra `test`) is not installed: the script is NOT tested without a browser")
+quickjs = pytest.importorskip(
+    "quickjs",
+    reason="quickjs-ng (extra `test`) is not installed: the script is NOT tested without a browser",
+)
 
 
 class AssetScript:

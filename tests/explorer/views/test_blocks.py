@@ -13,7 +13,12 @@ from tests.explorer.views.asset_script import AssetScript
 from tests.support.dag import dag_text
 from tests.support.pace import processor_seconds
 from xla_explorer.explorer.pictures.blocks import LARGEST_LEAF, in_program_order, repeated_layers
-from xla_explorer.explorer.pictures.module_picture import WHOLE, DrawnRecords, block_groups, snapshot_picture
+from xla_explorer.explorer.pictures.module_picture import (
+    WHOLE,
+    DrawnRecords,
+    block_groups,
+    snapshot_picture,
+)
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.pictures.scopes import scope_paths
 from xla_explorer.hlo.instruction import InstructionRecord
@@ -31,9 +36,15 @@ def chain(layers: Sequence[tuple[int, int]], named: str = "") -> ModuleSnapshot:
                 code = (kind + 1) * 7919 * (k + 1)
                 where = named.format(layer=layer, kind=kind)
                 told = f', metadata={{op_name="jit(f)/{where}/op"}}' if named else ""
-                lines.append(f"v{at} = f32[8] {UNARY[code % 8 if k % 2 else code // 8 % 8]}({last}){told}")
+                lines.append(
+                    f"v{at} = f32[8] {UNARY[code % 8 if k % 2 else code // 8 % 8]}({last}){told}"
+                )
                 last, at = f"v{at}", at + 1
-    return xe.parse_hlo("HloModule chain\nENTRY e {\n" + "\n".join(lines) + f"\nROOT r = f32[8] multiply({last}, {last})\n}}").snapshot()
+    return xe.parse_hlo(
+        "HloModule chain\nENTRY e {\n"
+        + "\n".join(lines)
+        + f"\nROOT r = f32[8] multiply({last}, {last})\n}}"
+    ).snapshot()
 
 
 def _top(snapshot: ModuleSnapshot) -> Sequence[InstructionRecord]:
@@ -43,7 +54,11 @@ def _top(snapshot: ModuleSnapshot) -> Sequence[InstructionRecord]:
 def test_several_repeats_are_told_apart_and_what_is_between_is_a_part() -> None:
     found = repeated_layers(_top(chain([(1, 90), (12, 40), (1, 61), (5, 30)])))
     outer = list(dict.fromkeys(path[0] for path in found.values()))
-    assert outer[:1] == ["layer A × 12"] and "layer B × 5" in outer and len([name for name in outer if name.startswith("part")]) == 2
+    assert (
+        outer[:1] == ["layer A × 12"]
+        and "layer B × 5" in outer
+        and len([name for name in outer if name.startswith("part")]) == 2
+    )
     assert len([path for path in found.values() if path[0] == "layer A × 12"]) >= 12 * 40
 
 
@@ -67,14 +82,20 @@ def test_scopes_that_differ_in_a_number_are_one_box_and_the_derivative_has_its_o
         'HloModule b\nENTRY e {\n x = f32[4] parameter(0)\n a = f32[4] tanh(x), metadata={op_name="jit(f)/jvp(m)/h_0/tanh"}\n'
         ' b = f32[4] negate(a), metadata={op_name="jit(f)/h_1/neg"}\n ROOT c = f32[4] abs(b), metadata={op_name="jit(f)/transpose(jvp(m))/h_0/abs"}\n}'
     ).snapshot())  # fmt: skip
-    assert [scope_paths(both).get(r.id) for r in both][1:] == [("h_0",), ("h_1",), ("backward", "h_0")]
+    assert [scope_paths(both).get(r.id) for r in both][1:] == [
+        ("h_0",),
+        ("h_1",),
+        ("backward", "h_0"),
+    ]
 
 
 def test_an_order_that_is_none_is_mended() -> None:
     records = list(_top(chain([(2, 9)])))
     mended = in_program_order(list(reversed(records)))
     place = {r.id: k for k, r in enumerate(mended)}
-    assert len(mended) == len(records) and all(place[o] < place[r.id] for r in mended for o in r.operands)
+    assert len(mended) == len(records) and all(
+        place[o] < place[r.id] for r in mended for o in r.operands
+    )
 
 
 def _has_cycle(picture: PictureGraph) -> bool:
@@ -104,10 +125,14 @@ def test_a_large_module_is_its_blocks_until_they_are_opened(large: ModuleSnapsho
     closed = snapshot_picture(large)
     assert len(closed.nodes) < 40 and not _has_cycle(closed)
     assert closed.hidden + len(closed.nodes) + len(closed.aliases) >= large.instruction_count()
-    assert all(g.hidden and g.detail.startswith(str(g.hidden)) for g in closed.groups if g.kind == "scope")
+    assert all(
+        g.hidden and g.detail.startswith(str(g.hidden)) for g in closed.groups if g.kind == "scope"
+    )
     wanted = _top(large)[1_000].id
     shown = snapshot_picture(large, show=[wanted])
-    assert wanted in {n.id for n in shown.nodes} and not _has_cycle(shown) and len(shown.nodes) < 400
+    assert (
+        wanted in {n.id for n in shown.nodes} and not _has_cycle(shown) and len(shown.nodes) < 400
+    )
     touched = [r.id for r in _top(large)[100:105]]
     assert sum(g.touched for g in snapshot_picture(large, touched=touched).groups) == 5
 
@@ -125,12 +150,18 @@ def test_the_page_opens_blocks_as_the_kernel_does(large: ModuleSnapshot) -> None
     top = next(c for c in large.computations if c.id == large.entry)
     whole = snapshot_picture(large, budget=large.instruction_count(), bare=True)
     blocks, place = block_groups(top, DrawnRecords())
-    outside = [n.id for n in whole.nodes if n.group is None] + [g.instruction for g in whole.groups if g.parent is None]
+    outside = [n.id for n in whole.nodes if n.group is None] + [
+        g.instruction for g in whole.groups if g.parent is None
+    ]
     first = next(g.id for g in blocks if g.parent is None)
     for opened, show in (([], []), ([first], []), ([], [whole.nodes[len(whole.nodes) // 2].id])):
         theirs = snapshot_picture(large, opened=opened, show=show)
         homes = [None if key is None else place.get(key) for key in outside]
-        ours = script.call("outlined", whole.to_json(), [list(g) for g in blocks], homes, opened, show)
+        ours = script.call(
+            "outlined", whole.to_json(), [list(g) for g in blocks], homes, opened, show
+        )
         assert set(ours["nodes"]) == {n.id for n in theirs.nodes}
-        assert {(key, hidden) for key, hidden in ours["groups"]} == {(g.id, g.hidden > 0) for g in theirs.groups}
+        assert {(key, hidden) for key, hidden in ours["groups"]} == {
+            (g.id, g.hidden > 0) for g in theirs.groups
+        }
         assert set(map(tuple, ours["edges"])) == {(e.source, e.target) for e in theirs.edges}

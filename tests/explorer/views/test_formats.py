@@ -16,7 +16,14 @@ import pytest
 from tests.explorer.views.asset_script import quickjs
 from tests.support.explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 from xla_explorer.explorer.display.quantities import byte_count, headline, microseconds, percent
-from xla_explorer.explorer.page.front_end import ASSETS, WORKER, modules, page_module, script, widget_module
+from xla_explorer.explorer.page.front_end import (
+    ASSETS,
+    WORKER,
+    modules,
+    page_module,
+    script,
+    widget_module,
+)
 from xla_explorer.explorer.page.html_page import export_page, save_page
 from xla_explorer.explorer.page.static_form import SIZE_LIMIT, static_html, static_text
 from xla_explorer.explorer.page.static_tables import decisions_html
@@ -29,7 +36,9 @@ def test_svg_is_well_formed_titled_and_uses_presentation_attributes_only() -> No
     source = SoftmaxSource()
     svg = picture_svg(source.picture(7))
     document = xml.dom.minidom.parseString(svg)
-    assert not document.getElementsByTagName("style") and not document.getElementsByTagName("script")
+    assert not document.getElementsByTagName("style") and not document.getElementsByTagName(
+        "script"
+    )
     assert " class=" not in svg and " id=" not in svg
     titles = [t.firstChild.data for t in document.getElementsByTagName("title") if t.firstChild]
     assert any(t.startswith("%exp.9") for t in titles)
@@ -60,12 +69,18 @@ def test_svg_and_static_html_survive_hostile_names() -> None:
 
 def test_dot_quotes_names_and_draws_clusters() -> None:
     text = picture_dot(SoftmaxSource().picture(9))
-    assert text.count("subgraph") == 3 and "style=dashed" in text and 'label="would-duplicate-expensive"' in text
+    assert (
+        text.count("subgraph") == 3
+        and "style=dashed" in text
+        and 'label="would-duplicate-expensive"' in text
+    )
     hostile = picture_dot(HostileSource().picture(1))
     assert hostile.count("{") - hostile.count("}") == 0 and "\x00" not in hostile
 
 
-@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed: DOT text is not drawn")
+@pytest.mark.skipif(
+    shutil.which("dot") is None, reason="Graphviz is not installed: DOT text is not drawn"
+)
 def test_dot_is_drawn_where_graphviz_is_installed() -> None:
     assert b"<svg" in (render_dot(picture_dot(SoftmaxSource().picture(9))) or b"")
     assert b"<svg" in (render_dot(picture_dot(HostileSource().picture(1))) or b"")
@@ -77,10 +92,19 @@ def test_no_graphviz_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_numbers_carry_units() -> None:
-    assert (microseconds(61.2), microseconds(1250.0), microseconds(None)) == ("61.2 µs", "1.25 ms", "–")
+    assert (microseconds(61.2), microseconds(1250.0), microseconds(None)) == (
+        "61.2 µs",
+        "1.25 ms",
+        "–",
+    )
     assert (byte_count(131072), byte_count(12), percent(0.123)) == ("128 KiB", "12 B", "12 %")
     parts = headline(SoftmaxSource().summary())
-    assert parts == ["cpu", "9 passes, 3 changed it", "13 → 4 kernels", "runs in 61.2 µs (n 20, iqr 1.40 µs, was 148 µs)"]
+    assert parts == [
+        "cpu",
+        "9 passes, 3 changed it",
+        "13 → 4 kernels",
+        "runs in 61.2 µs (n 20, iqr 1.40 µs, was 148 µs)",
+    ]
 
 
 def test_static_form_is_complete() -> None:
@@ -102,7 +126,9 @@ def test_static_form_is_complete() -> None:
 
 def test_long_directives_of_the_static_form_may_wrap_in_jupyterlab() -> None:
     message = "%dot: split{j,32},reorder{jo,i},vectorize{ji}"
-    html = decisions_html([Decision("loop-nest", "accepted", (1,), ("dot",), "made-from-nest", message)], 10)
+    html = decisions_html(
+        [Decision("loop-nest", "accepted", (1,), ("dot",), "made-from-nest", message)], 10
+    )
     assert message.replace(",", ",<wbr>") in html
 
 
@@ -129,7 +155,9 @@ def test_joined_script_has_no_imports_and_no_double_names() -> None:
     assert not re.search(r"^(import|export) ", text, re.MULTILINE)
     names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
     assert sorted(names) == sorted(set(names))
-    assert {f"{name}.js" for name in {*modules(), *WORKER, "page"}} == {file.name for file in ASSETS.glob("*.js")}
+    assert {f"{name}.js" for name in {*modules(), *WORKER, "page"}} == {
+        file.name for file in ASSETS.glob("*.js")
+    }
     assert "innerHTML" not in text and "insertAdjacentHTML" not in text
 
 
@@ -154,7 +182,20 @@ def test_labels_of_edges_keep_off_what_is_written() -> None:
     from xla_explorer.explorer.pictures.svg import label_places
 
     def node(key: int, x: float, y: float) -> SceneNode:
-        return SceneNode(key, "elementwise", "add", f"n{key}", "f32[4]", (), [key], None, width=100, height=44, x=x, y=y)
+        return SceneNode(
+            key,
+            "elementwise",
+            "add",
+            f"n{key}",
+            "f32[4]",
+            (),
+            [key],
+            None,
+            width=100,
+            height=44,
+            x=x,
+            y=y,
+        )
 
     scene = Scene.__new__(Scene)
     scene.nodes = [node(1, 0, 0), node(2, 0, 150), node(3, 70, 300)]
@@ -169,7 +210,20 @@ def test_a_label_leaves_a_short_edge_to_be_seen_and_stays_inside_the_picture() -
     from xla_explorer.explorer.pictures.svg import label_places
 
     def node(key: int, x: float, y: float) -> SceneNode:
-        return SceneNode(key, "elementwise", "add", f"n{key}", "f32[4]", (), [key], None, width=100, height=44, x=x, y=y)
+        return SceneNode(
+            key,
+            "elementwise",
+            "add",
+            f"n{key}",
+            "f32[4]",
+            (),
+            [key],
+            None,
+            width=100,
+            height=44,
+            x=x,
+            y=y,
+        )
 
     scene = Scene.__new__(Scene)
     scene.nodes, scene.left, scene.width = [node(1, 0, 0), node(2, 0, 60)], -300.0, 600.0

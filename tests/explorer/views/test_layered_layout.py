@@ -12,11 +12,19 @@ from xla_explorer.explorer.pictures.layered_layout import GAP_X, Layout, layered
 
 def _random_graph(n: int, seed: int) -> tuple[list[float], list[float], list[tuple[int, int]]]:
     rng = random.Random(seed)
-    edges = sorted({(rng.randrange(max(0, b - 30), b), b) for b in range(1, n) for _ in range(rng.choice((1, 1, 2)))})
+    edges = sorted(
+        {
+            (rng.randrange(max(0, b - 30), b), b)
+            for b in range(1, n)
+            for _ in range(rng.choice((1, 1, 2)))
+        }
+    )
     return [60.0 + rng.randrange(90) for _ in range(n)], [36.0] * n, edges
 
 
-def _assert_readable(layout: Layout, widths: list[float], heights: list[float], edges: list[tuple[int, int]]) -> None:
+def _assert_readable(
+    layout: Layout, widths: list[float], heights: list[float], edges: list[tuple[int, int]]
+) -> None:
     """Edges point down and nothing overlaps; up to rounding, what is in a row keeps the gap."""
     assert all(layout.y[a] + heights[a] <= layout.y[b] for a, b in edges)
     rows: dict[int, list[int]] = {}

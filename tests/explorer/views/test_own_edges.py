@@ -31,21 +31,33 @@ def own(picture: object) -> list[tuple[int, int, str]]:
     return [(e.source, e.target, e.label) for e in picture.edges if e.kind == "own"]  # type: ignore[attr-defined]
 
 
-def test_edges_of_a_frame_are_in_every_picture_and_in_the_page(session: xe.Session, tmp_path: Path) -> None:
+def test_edges_of_a_frame_are_in_every_picture_and_in_the_page(
+    session: xe.Session, tmp_path: Path
+) -> None:
     p, q = session.passes.find("%p"), session.passes.find("%q")
     xe.explore(session, edges=pd.DataFrame({"source": ["%p"], "target": [q], "label": ["reuses"]}))
     assert own(session.passes[0].picture()) == [(p, q, "reuses")] == own(xe.graph(session).picture)
-    assert "reuses" in xe.graph(session).to_svg() and "#a84f80" in xe.graph(session).to_svg() and "#a84f80" in xe.graph(session).to_dot()
+    assert (
+        "reuses" in xe.graph(session).to_svg()
+        and "#a84f80" in xe.graph(session).to_svg()
+        and "#a84f80" in xe.graph(session).to_dot()
+    )
     assert own(session._explorer_source_().picture(0)) == [(p, q, "reuses")]
     session.passes.draw_edges([("p", "r"), ("p", "p")])
-    assert [(a, label) for a, _, label in own(session.passes[0].picture())] == [(p, "")], "an edge to itself is none"
+    assert [(a, label) for a, _, label in own(session.passes[0].picture())] == [(p, "")], (
+        "an edge to itself is none"
+    )
     session.passes.draw_edges([])
     assert not own(xe.graph(session).picture)
 
 
 @pytest.mark.parametrize(
     ("edges", "says"),
-    [(pd.DataFrame({"from": ["p"], "target": ["q"]}), "source missing"), (["pq"], "must be"), ([("p", "nothing")], "nothing")],
+    [
+        (pd.DataFrame({"from": ["p"], "target": ["q"]}), "source missing"),
+        (["pq"], "must be"),
+        ([("p", "nothing")], "nothing"),
+    ],
 )
 def test_what_is_no_edge_is_said(session: xe.Session, edges: object, says: str) -> None:
     with pytest.raises((xe.XlaExplorerError, KeyError), match=says):
@@ -65,7 +77,11 @@ def test_a_figure_has_the_font_the_legend_and_the_form_that_are_asked_for(
 ) -> None:
     graph = xe.graph(session)
     text = graph.save(tmp_path / "a.svg", legend=False, font="Times New Roman").read_text()
-    assert 'font-family="Times New Roman"' in text and "system-ui" not in text and ">contraction<" not in text
+    assert (
+        'font-family="Times New Roman"' in text
+        and "system-ui" not in text
+        and ">contraction<" not in text
+    )
     assert ">contraction<" in graph.to_svg()
     with pytest.raises(PictureFormatError, match="direction must be"):
         graph.to_svg(direction="up")

@@ -29,14 +29,31 @@ PATHS = {
     "https://me:secret@host/model.py": "https://host/model.py",
     "ssh://me:secret@host/a/model.py": "model.py",
 }
-KEPT = ("jit(f)/jit(main)/add", "a/b/c", "https://host/a/b", "1..2/3", "x = 3 /* c */ / 4", "and/or", "// a comment", "\\x1b[2J a", "~ b", "a~b/c")
+KEPT = (
+    "jit(f)/jit(main)/add",
+    "a/b/c",
+    "https://host/a/b",
+    "1..2/3",
+    "x = 3 /* c */ / 4",
+    "and/or",
+    "// a comment",
+    "\\x1b[2J a",
+    "~ b",
+    "a~b/c",
+)
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_the_name_of_the_file_stays(path: str) -> None:
     assert without_paths(path) == PATHS[path]
-    assert without_paths(f"made by {path}:12 here") == f"made by {PATHS[path] if path != '/secret' else path}:12 here"
-    assert without_paths(f'source_file="{path}" source_line=3') == f'source_file="{PATHS[path] if path != "/secret" else path}" source_line=3'
+    assert (
+        without_paths(f"made by {path}:12 here")
+        == f"made by {PATHS[path] if path != '/secret' else path}:12 here"
+    )
+    assert (
+        without_paths(f'source_file="{path}" source_line=3')
+        == f'source_file="{PATHS[path] if path != "/secret" else path}" source_line=3'
+    )
 
 
 @pytest.mark.parametrize("text", KEPT)
@@ -46,7 +63,9 @@ def test_what_is_no_path_stays(text: str) -> None:
 
 def test_a_page_has_none_of_them() -> None:
     adds = "\n".join(
-        f'  v{k + 1} = f32[4] add(v{k}, v{k}), metadata={{op_name="jit(f)/add" source_file="{p}" source_line={k + 1}}}'.replace("\\", "\\\\")
+        f'  v{k + 1} = f32[4] add(v{k}, v{k}), metadata={{op_name="jit(f)/add" source_file="{p}" source_line={k + 1}}}'.replace(
+            "\\", "\\\\"
+        )
         for k, p in enumerate(path for path in PATHS if path != "/secret")
     )
     text = f"HloModule m\nENTRY e {{\n  v0 = f32[4] parameter(0)\n{adds}\n  ROOT r = f32[4] negate(v{len(PATHS) - 1})\n}}\n"

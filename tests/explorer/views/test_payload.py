@@ -64,10 +64,18 @@ def test_big_modules_send_a_light_payload() -> None:
 
 def test_answers() -> None:
     source = GeneratedSource()
-    assert len(answer(source, {"ask": "step", "id": 2})["picture"]["nodes"]) == len(source.picture(2).nodes)
+    assert len(answer(source, {"ask": "step", "id": 2})["picture"]["nodes"]) == len(
+        source.picture(2).nodes
+    )
     assert [pane["name"] for pane in answer(source, {"ask": "panes"})] == ["hlo", "llvm-ir"]
     assert answer(SoftmaxSource(), {"ask": "history", "id": 9})[0] == "step 0: %exp.9 written"
-    for bad in ({"ask": "step", "id": 99}, {"ask": "step", "id": True}, {"ask": "step"}, {"ask": "files"}, {}):
+    for bad in (
+        {"ask": "step", "id": 99},
+        {"ask": "step", "id": True},
+        {"ask": "step"},
+        {"ask": "files"},
+        {},
+    ):
         with pytest.raises(ValueError):
             answer(source, bad)
 
@@ -75,7 +83,10 @@ def test_answers() -> None:
 def test_too_many_decisions_are_cut_and_counted() -> None:
     class Many(SoftmaxSource):
         def decisions(self, step: int | None = None) -> list[Decision]:
-            rows = [Decision("fusion", "refused", (k, k + 1), code="no") for k in range(MOST_DECISIONS + 1000)]
+            rows = [
+                Decision("fusion", "refused", (k, k + 1), code="no")
+                for k in range(MOST_DECISIONS + 1000)
+            ]
             return [*rows, Decision("fusion", "accepted", (1, 2), code="yes")]
 
     payload = build_payload(Many())
@@ -86,7 +97,13 @@ def test_too_many_decisions_are_cut_and_counted() -> None:
 def test_plain_takes_numpy_and_what_json_cannot_hold() -> None:
     numpy = pytest.importorskip("numpy")
     value = plain(
-        {"a": numpy.float32(1.5), "b": numpy.int64(3), "c": math.inf, "d": numpy.array([1, 2]), 5: (None, True)}
+        {
+            "a": numpy.float32(1.5),
+            "b": numpy.int64(3),
+            "c": math.inf,
+            "d": numpy.array([1, 2]),
+            5: (None, True),
+        }
     )
     assert value == {"a": 1.5, "b": 3, "c": "inf", "d": "[1 2]", "5": [None, True]}
 
@@ -101,12 +118,18 @@ def test_many_accepted_decisions_about_one_instruction_leave_room_for_refusals()
             folded = [Decision("constant-folding", "accepted", (k,)) for k in range(MOST_DECISIONS)]
             fused = [Decision("fusion", "accepted", (k, k + 1)) for k in range(3)]
             costs = [{"refusal_costs_microseconds": float(k)} for k in range(MOST_DECISIONS)]
-            return [*folded, *fused, *[Decision("fusion", "refused", (1, 2), code="no", facts=cost) for cost in costs]]
+            return [
+                *folded,
+                *fused,
+                *[Decision("fusion", "refused", (1, 2), code="no", facts=cost) for cost in costs],
+            ]
 
     payload = build_payload(Folded())
     kept = [Decision(*row) for row in payload["decisions"]]
     assert len(kept) == MOST_DECISIONS and payload["decisions_hidden"] == MOST_DECISIONS + 3
-    assert [row.subjects[0] for row in kept if row.kind == "fusion" and row.verdict == "accepted"] == [0, 1, 2]
+    assert [
+        row.subjects[0] for row in kept if row.kind == "fusion" and row.verdict == "accepted"
+    ] == [0, 1, 2]
     costs = [row.facts["refusal_costs_microseconds"] for row in kept if row.verdict == "refused"]
     assert costs == [float(k) for k in range(MOST_DECISIONS // 2, MOST_DECISIONS)]
 
@@ -114,10 +137,21 @@ def test_many_accepted_decisions_about_one_instruction_leave_room_for_refusals()
 def test_bounds_of_costs_leave_room_for_costs() -> None:
     class Bounded(SoftmaxSource):
         def decisions(self, step: int | None = None) -> list[Decision]:
-            bound, cost = {"refusal_costs_at_most_microseconds": 9.0}, {"refusal_costs_microseconds": 0.1}
-            bounded = [Decision("multi-output-fusion", "refused", (1, 2), code="no", facts=bound)] * MOST_DECISIONS
-            return [*bounded, Decision("fusion", "refused", (3, 4), code="no"), Decision("fusion", "refused", (1, 2), code="no", facts=cost)]
+            bound, cost = (
+                {"refusal_costs_at_most_microseconds": 9.0},
+                {"refusal_costs_microseconds": 0.1},
+            )
+            bounded = [
+                Decision("multi-output-fusion", "refused", (1, 2), code="no", facts=bound)
+            ] * MOST_DECISIONS
+            return [
+                *bounded,
+                Decision("fusion", "refused", (3, 4), code="no"),
+                Decision("fusion", "refused", (1, 2), code="no", facts=cost),
+            ]
 
     payload = build_payload(Bounded())
     assert payload["decisions_hidden"] == 2
-    assert [row[0] for row in payload["decisions"]].count("fusion") == 1 and payload["decisions"][-1][0] == "fusion"
+    assert [row[0] for row in payload["decisions"]].count("fusion") == 1 and payload["decisions"][
+        -1
+    ][0] == "fusion"

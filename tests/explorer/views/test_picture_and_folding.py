@@ -10,14 +10,22 @@ import pytest
 from tests.support.explorer_fakes import SoftmaxSource
 from xla_explorer.explorer.pictures.folding import fold_picture
 from xla_explorer.explorer.pictures.graph import Graph
-from xla_explorer.explorer.pictures.picture import NodeKind, PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.picture import (
+    NodeKind,
+    PictureEdge,
+    PictureGraph,
+    PictureGroup,
+    PictureNode,
+)
 from xla_explorer.explorer.pictures.scene import build_scene
 
 
 def test_json_round_trip_keeps_everything() -> None:
     graph = SoftmaxSource().picture(9)
     again = PictureGraph.from_json(json.loads(json.dumps(graph.to_json())))
-    assert again.alias_opcodes == graph.alias_opcodes and set(again.alias_opcodes) == set(again.aliases)
+    assert again.alias_opcodes == graph.alias_opcodes and set(again.alias_opcodes) == set(
+        again.aliases
+    )
     assert (again.nodes, again.edges, again.groups) == (graph.nodes, graph.edges, graph.groups)
     assert (again.aliases, again.title, again.hidden, again.note) == (
         graph.aliases,
@@ -38,10 +46,27 @@ def test_save_refuses_an_unknown_suffix(tmp_path: Path) -> None:
         Graph(SoftmaxSource().picture(9)).save(tmp_path / "graph.bmp")
 
 
-def node(key: int, label: str, detail: str = "", kind: NodeKind = "elementwise", group: str | None = None, name: str = "") -> PictureNode:
+def node(
+    key: int,
+    label: str,
+    detail: str = "",
+    kind: NodeKind = "elementwise",
+    group: str | None = None,
+    name: str = "",
+) -> PictureNode:
     """A node whose label is its opcode and, of parameters and constants, what they hold; "sum over 1" is a reduction's."""
     opcode, _, argument = label.partition(" ")
-    return PictureNode(key, label, detail, kind, group, name, (), opcode, argument if kind in ("parameter", "constant") else "")
+    return PictureNode(
+        key,
+        label,
+        detail,
+        kind,
+        group,
+        name,
+        (),
+        opcode,
+        argument if kind in ("parameter", "constant") else "",
+    )
 
 
 def _chain() -> PictureGraph:
@@ -52,14 +77,20 @@ def _chain() -> PictureGraph:
         node(4, "multiply", "f32[4]", "elementwise"),
         node(5, "tuple", "(f32[4])", "data-movement"),
     ]
-    return PictureGraph(nodes, [PictureEdge(1, 4), PictureEdge(2, 3), PictureEdge(3, 4), PictureEdge(4, 5)])
+    return PictureGraph(
+        nodes, [PictureEdge(1, 4), PictureEdge(2, 3), PictureEdge(3, 4), PictureEdge(4, 5)]
+    )
 
 
 def test_constants_and_the_final_tuple_become_text() -> None:
     folded = fold_picture(_chain())
     assert [node.label for node in folded.nodes] == ["parameter 0", "multiply · 2"]
     assert folded.nodes[1].detail.endswith("→ out 0")
-    assert folded.aliases == {2: 4, 3: 4, 5: 4} and folded.alias_opcodes == {2: "constant", 3: "broadcast", 5: "tuple"}
+    assert folded.aliases == {2: 4, 3: 4, 5: 4} and folded.alias_opcodes == {
+        2: "constant",
+        3: "broadcast",
+        5: "tuple",
+    }
     assert [(e.source, e.target) for e in folded.edges] == [(1, 4)]
 
 
@@ -87,7 +118,13 @@ def test_parameters_of_a_fusion_become_edges_into_its_box() -> None:
         node(5, "add", "", "elementwise", "f"),
         node(7, "negate"),
     ]
-    edges = [PictureEdge(2, 6), PictureEdge(1, 6), PictureEdge(3, 5), PictureEdge(4, 5), PictureEdge(6, 7)]
+    edges = [
+        PictureEdge(2, 6),
+        PictureEdge(1, 6),
+        PictureEdge(3, 5),
+        PictureEdge(4, 5),
+        PictureEdge(6, 7),
+    ]
     folded = fold_picture(PictureGraph(nodes, edges, [PictureGroup("f", "add", instruction=6)]))
     assert [(e.source, e.target) for e in folded.edges] == [(2, 5), (1, 5), (6, 7)]
     assert folded.aliases == {3: 2, 4: 1} and [node.id for node in folded.nodes] == [1, 2, 5, 7]
@@ -99,7 +136,9 @@ def test_fusions_without_a_name_are_called_by_what_they_do() -> None:
         node(k, label, "", "reduction" if "over" in label else "elementwise", "f")
         for k, label in enumerate(labels)
     ]
-    folded = fold_picture(PictureGraph(nodes, (), [PictureGroup("f", "fusion", "f32[8]", instruction=9)]))
+    folded = fold_picture(
+        PictureGraph(nodes, (), [PictureGroup("f", "fusion", "f32[8]", instruction=9)])
+    )
     assert folded.groups[0].label == "subtract, exponential, sum over 1 +1"
     assert folded.groups[0].detail == "fusion of 5 · f32[8]"
 
@@ -122,13 +161,24 @@ def test_an_element_of_an_element_has_both_drawn() -> None:
     edges = [PictureEdge(1, 2), PictureEdge(2, 3), PictureEdge(1, 4), PictureEdge(4, 5)]
     folded = fold_picture(PictureGraph(nodes, edges, []))
     assert [n.id for n in folded.nodes] == [1, 2, 3, 5]
-    assert {(e.source, e.target) for e in folded.edges} == {(1, 2), (2, 3), (1, 5)} and folded.aliases == {4: 1}
+    assert {(e.source, e.target) for e in folded.edges} == {
+        (1, 2),
+        (2, 3),
+        (1, 5),
+    } and folded.aliases == {4: 1}
 
 
 def test_nothing_is_drawn_as_refused_inside_a_kernel() -> None:
     nodes = [node(1, "negate"), node(2, "add", group="f"), node(3, "abs", group="f")]
-    edges = [PictureEdge(1, 2), PictureEdge(2, 3), PictureEdge(1, 2, "fusion-refused", 0, "a"), PictureEdge(2, 3, "fusion-refused", 0, "b")]
-    scene = build_scene(PictureGraph(nodes, edges, [PictureGroup("f", "add, abs", kind="fusion", instruction=9)]))
+    edges = [
+        PictureEdge(1, 2),
+        PictureEdge(2, 3),
+        PictureEdge(1, 2, "fusion-refused", 0, "a"),
+        PictureEdge(2, 3, "fusion-refused", 0, "b"),
+    ]
+    scene = build_scene(
+        PictureGraph(nodes, edges, [PictureGroup("f", "add, abs", kind="fusion", instruction=9)])
+    )
     assert [e.kind for e in scene.edges] == ["fusion-refused"]
     [box] = [n.box for n in scene.nodes if n.box is not None]
     assert [e.kind for e in box.edges] == ["data"]

@@ -16,8 +16,13 @@ ENTRY main {
   z = f32[] constant(0)
   ROOT sums = f32[8] reduce(x, z), dimensions={1}, to_apply=less
 }"""
-FUSED = REDUCERS.replace("ENTRY main", "fused").replace("ROOT sums", "sums").replace("to_apply=less", "to_apply=less ROOT e = f32[8] tanh(sums)") + """
+FUSED = (
+    REDUCERS.replace("ENTRY main", "fused")
+    .replace("ROOT sums", "sums")
+    .replace("to_apply=less", "to_apply=less ROOT e = f32[8] tanh(sums)")
+    + """
 ENTRY main { y = f32[8,64] parameter(0) ROOT f = f32[8] fusion(y), kind=kLoop, calls=fused }"""
+)
 
 
 def test_a_picture_is_the_same_whatever_was_drawn_before() -> None:
@@ -37,10 +42,14 @@ def test_a_picture_is_the_same_whatever_was_drawn_before() -> None:
 def test_a_reduction_is_called_by_what_its_computation_does_now(text: str) -> None:
     known = DrawnRecords()
     module = xe.parse_hlo(text)
-    assert "max over 1" in [node.label for node in snapshot_picture(module.snapshot(), known=known).nodes]
+    assert "max over 1" in [
+        node.label for node in snapshot_picture(module.snapshot(), known=known).nodes
+    ]
     body = module.find("sums").called[0]
     least = body.add(OPCODES["minimum"], body.root.shape, body.root.operands)
     body.replace(body.root, least)
     body.set_root(least)
     body.remove(next(i for i in body.instructions.values() if i.opcode.name == "maximum"))
-    assert "min over 1" in [node.label for node in snapshot_picture(module.snapshot(), known=known).nodes]
+    assert "min over 1" in [
+        node.label for node in snapshot_picture(module.snapshot(), known=known).nodes
+    ]

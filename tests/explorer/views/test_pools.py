@@ -32,14 +32,19 @@ def script() -> AssetScript:
         (["add", "add", "add", "tanh", "add", "add"], "words"),
         ([[], [], [], ["%a", 1], [], []], "words"),
         (["v1", "v2", "v9", "v10", "w", "v0"], "stems"),
-        (["%a = add(%b, %c)", "", "%b = tanh(%d.1), metadata={op_name=\"100% \"}", "%% %", "}"], "texts"),
+        (
+            ["%a = add(%b, %c)", "", '%b = tanh(%d.1), metadata={op_name="100% "}', "%% %", "}"],
+            "texts",
+        ),
         (["%v1 = f(%v0)", "%v2 = f(%v1)", "%v3 = f(%v2, %v0)"], "texts"),
         (["v007", "v08", "v8", "1234567890123456789", "", "a\n", "x\u0663"], "values"),
         ([True, 1, None, "%a", 0.5], "values"),
         ([], "words"),
     ],
 )
-def test_a_column_of_every_form_is_read_as_it_was(script: AssetScript, values: list[Any], form: str) -> None:
+def test_a_column_of_every_form_is_read_as_it_was(
+    script: AssetScript, values: list[Any], form: str
+) -> None:
     sent = unpacked(packed(column(values)))
     assert form in sent
     assert script.call("valuesOf", sent) == values
@@ -56,14 +61,24 @@ def test_every_step_is_read_as_it_was(script: AssetScript, seed: int) -> None:
             if rng.random() < 0.2:
                 row[1] += rng.choice("xyz")
         for _ in range(3):
-            alive.insert(rng.randrange(len(alive)), [rng.choice([100 + rng.randrange(40), alive[0][0]]), "new", None])
+            alive.insert(
+                rng.randrange(len(alive)),
+                [rng.choice([100 + rng.randrange(40), alive[0][0]]), "new", None],
+            )
             alive.pop(rng.randrange(len(alive)))
         rows = [list(row) for row in alive]
         written.append(rows)
         sequences.append([step, pool.sequence(rows, step)])
     sent = unpacked(packed(pool.packed()))
     for k, rows in enumerate(written):
-        assert script.call("(pool, given) => atOnce(poolReader({ pool })('pool', given))", sent, sequences[: k + 1]) == rows
+        assert (
+            script.call(
+                "(pool, given) => atOnce(poolReader({ pool })('pool', given))",
+                sent,
+                sequences[: k + 1],
+            )
+            == rows
+        )
 
 
 def test_an_unchanged_step_costs_one_pair_and_a_changed_row_one_version() -> None:
@@ -85,11 +100,17 @@ def test_a_page_grows_as_its_module_does() -> None:
         whole.append(len(payload["pools"]["whole_nodes"]["versions"]) / count)
     assert sizes[1] < 1.1 * sizes[0], sizes
     # 0.631 since a page has bytes and operations of every step, and says of each refusal whether an override can turn it.
-    assert sizes[1] < 0.65, "deflated, several steps of a module take less than its text; was a table sent twice?"
-    assert max(whole) < 0.5, "a pass that leaves an instruction as it is makes no version of its row"
+    assert sizes[1] < 0.65, (
+        "deflated, several steps of a module take less than its text; was a table sent twice?"
+    )
+    assert max(whole) < 0.5, (
+        "a pass that leaves an instruction as it is makes no version of its row"
+    )
 
 
-def test_names_and_paths_between_percent_signs_are_cut_before_texts_are_taken_apart(script: AssetScript, tmp_path: Path) -> None:
+def test_names_and_paths_between_percent_signs_are_cut_before_texts_are_taken_apart(
+    script: AssetScript, tmp_path: Path
+) -> None:
     text = """HloModule m
 ENTRY main {
   a = f32[4] parameter(0)
@@ -101,18 +122,38 @@ ENTRY main {
     assert found is not None
     payload = unpacked(base64.b64decode(found.group(1)))
     assert "cret" not in repr(payload) and "/home" not in repr(payload)
-    lines = script.call("(pools, given) => atOnce(poolReader(pools)('text', given))", payload["pools"], [[0, payload["details"]["0"]["text"]]])
+    lines = script.call(
+        "(pools, given) => atOnce(poolReader(pools)('text', given))",
+        payload["pools"],
+        [[0, payload["details"]["0"]["text"]]],
+    )
     assert any("tanh(%a)" in line[0] and "model.py" in line[0] for line in lines)
 
 
-def test_long_values_are_lines_of_their_own_which_the_script_reads_when_it_looks_at_them(script: AssetScript) -> None:
+def test_long_values_are_lines_of_their_own_which_the_script_reads_when_it_looks_at_them(
+    script: AssetScript,
+) -> None:
     long = [f"v{k}\n\u202e" for k in range(5_000)]
-    data = {"a": 1, "long": long, "none": None, "inner": {"short": [1], "long": {"0": long}, "at": {"deep": long}}, "empty": {}}
+    data = {
+        "a": 1,
+        "long": long,
+        "none": None,
+        "inner": {"short": [1], "long": {"0": long}, "at": {"deep": long}},
+        "empty": {},
+    }
     sent = packed(data)
     lines = zlib.decompress(sent).decode().split("\n")
-    assert json.loads(lines[0]) == [["long"], ["inner", "long"], ["inner", "at"]] and len(lines) == 5 and len(lines[1]) < 100
+    assert (
+        json.loads(lines[0]) == [["long"], ["inner", "long"], ["inner", "at"]]
+        and len(lines) == 5
+        and len(lines[1]) < 100
+    )
     found = unpacked(sent)
     assert found["long"][7] == "v7\n\\u202e" and found["inner"]["at"]["deep"] == found["long"]
-    assert script.call("jsonOfLines", lines) == found == script.call("jsonOfLines", [json.dumps(found)])
+    assert (
+        script.call("jsonOfLines", lines)
+        == found
+        == script.call("jsonOfLines", [json.dumps(found)])
+    )
     looked = "lines => { const d = jsonOfLines(lines); d.long = 3; return [d.long, d.inner.at.deep[0], d.inner.at === d.inner.at, Object.keys(d)]; }"
     assert script.call(looked, lines) == [3, "v0\n\\u202e", True, list(data)]

@@ -10,7 +10,12 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.page.payload import unpacked
-from xla_explorer.explorer.page.private_paths import data_without_folders, data_without_paths, without_folders, without_paths
+from xla_explorer.explorer.page.private_paths import (
+    data_without_folders,
+    data_without_paths,
+    without_folders,
+    without_paths,
+)
 
 
 @pytest.mark.parametrize(
@@ -19,7 +24,10 @@ from xla_explorer.explorer.page.private_paths import data_without_folders, data_
         ("/home/me/model.py:12", "model.py:12"),
         ("at /home/me/model.py:12, then /tmp/x.py", "at model.py:12, then x.py"),
         ("/home/alice smith/secret project/model.py:3", "model.py:3"),
-        ('metadata={op_name="a" source_file="/home/alice smith/m.py" source_line=3}', 'metadata={op_name="a" source_file="m.py" source_line=3}'),
+        (
+            'metadata={op_name="a" source_file="/home/alice smith/m.py" source_line=3}',
+            'metadata={op_name="a" source_file="m.py" source_line=3}',
+        ),
         ("source_file=&quot;/home/alice smith/m.py&quot; x", "source_file=&quot;m.py&quot; x"),
         ("file:///home/me/x.hlo", "x.hlo"),
         (r"C:\Users\alice smith\m.py:4", "m.py:4"),
@@ -38,13 +46,18 @@ def test_cut_to_the_name(given: str, wanted: str) -> None:
 
 
 def test_in_nested_data() -> None:
-    assert data_without_paths({"a": [("/x/y/z.py", 1)], "b": None}) == {"a": [["z.py", 1]], "b": None}
+    assert data_without_paths({"a": [("/x/y/z.py", 1)], "b": None}) == {
+        "a": [["z.py", 1]],
+        "b": None,
+    }
 
 
 def test_of_a_line_only_the_file_and_the_number_stay() -> None:
     shown = "at secret_project/model.py:12 (alice/m.py:3), a / b:1, dot{1,0} x/y, jit(f)/exp"
     assert without_folders(shown) == "at model.py:12 (m.py:3), a / b:1, dot{1,0} x/y, jit(f)/exp"
-    assert data_without_folders({"line": ["/home/alice/m.py:3", 4, "alice/m.py:4"]}) == {"line": ["m.py:3", 4, "m.py:4"]}
+    assert data_without_folders({"line": ["/home/alice/m.py:3", 4, "alice/m.py:4"]}) == {
+        "line": ["m.py:3", 4, "m.py:4"]
+    }
 
 
 SECRET = "/home/alice smith/secret project/model.py"
@@ -68,7 +81,9 @@ def _everything(page: str) -> str:
 
 
 def test_a_page_carries_names_of_files_only_unless_asked() -> None:
-    session = xe.compile(TEXT.replace(f'FileNames\n1 "{SECRET}"\n\n', ""), filename="/home/alice smith/dumps/m.hlo")
+    session = xe.compile(
+        TEXT.replace(f'FileNames\n1 "{SECRET}"\n\n', ""), filename="/home/alice smith/dumps/m.hlo"
+    )
     page = _everything(session.to_html())
     for word in ("alice", "secret", "/srv/", "dumps"):
         assert word not in page, word
@@ -82,6 +97,10 @@ def test_the_policy_allows_our_script_only() -> None:
     page = xe.compile(TEXT.replace(f'FileNames\n1 "{SECRET}"\n\n', "")).to_html()
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy is not None
-    assert "default-src 'none'" in policy.group(1) and "unsafe-eval" not in policy.group(1) and "script-src 'sha256-" in policy.group(1)
+    assert (
+        "default-src 'none'" in policy.group(1)
+        and "unsafe-eval" not in policy.group(1)
+        and "script-src 'sha256-" in policy.group(1)
+    )
     assert page.index("Content-Security-Policy") < page.index("<style>") < page.index("<script")
     assert page.count("<script") == 2  # the data and the one script

@@ -18,13 +18,21 @@ def test_small_pictures_open_their_boxes_and_draw_everything() -> None:
 
 def test_the_refused_edge_crosses_to_the_level_of_its_boxes() -> None:
     scene = build_scene(SoftmaxSource().picture(9))
-    edge = next(e for e in scene.edges if e.kind == "fusion-refused" and e.label == "would-duplicate-expensive")
+    edge = next(
+        e
+        for e in scene.edges
+        if e.kind == "fusion-refused" and e.label == "would-duplicate-expensive"
+    )
     assert (scene.nodes[edge.source].key, scene.nodes[edge.target].key) == ("f19", "f20")
 
 
 def test_an_accepted_fusion_is_an_edge_only_where_data_still_flows() -> None:
     nodes = [PictureNode(k, "add") for k in range(3)]
-    edges = [PictureEdge(0, 1, "fusion-accepted"), PictureEdge(0, 1), PictureEdge(0, 2, "fusion-accepted")]
+    edges = [
+        PictureEdge(0, 1, "fusion-accepted"),
+        PictureEdge(0, 1),
+        PictureEdge(0, 2, "fusion-accepted"),
+    ]
     scene = build_scene(PictureGraph(nodes, edges))
     assert [(e.source, e.target, e.kind) for e in scene.edges] == [(0, 1, "fusion-accepted")]
 
@@ -42,7 +50,9 @@ def test_focus_grows_the_neighbourhood_of_one_instruction() -> None:
 
 
 def test_a_fusion_in_a_closed_scope_is_a_focus_too() -> None:
-    assert "scope:1" in [n.key for n in build_scene(nested_scopes(), SceneOptions(budget=3, focus=10_001)).nodes]
+    assert "scope:1" in [
+        n.key for n in build_scene(nested_scopes(), SceneOptions(budget=3, focus=10_001)).nodes
+    ]
 
 
 def test_scopes_close_until_the_picture_fits() -> None:

@@ -6,17 +6,34 @@ import re
 
 from xla_explorer.explorer.page.front_end import ASSETS
 
-_LITERAL = re.compile(r"(?:^|[=>(,:;!&|?+\[]|\breturn)\s*(/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[dgimsuvy]*)")
+_LITERAL = re.compile(
+    r"(?:^|[=>(,:;!&|?+\[]|\breturn)\s*(/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[dgimsuvy]*)"
+)
 # file: {regular expression: what it reads}. A text of the kernel's that carries a fact (a unit, an opcode, a verdict, an operand) has no
 # place here: let the fact travel as a field of its row.
 ALLOWED = {
-    "elements.js": {"/^aria([A-Z])/": "the name of a property of the DOM", r"/\B(?=(\d{3})+$)/g": "where a number is grouped", "/(?<=_)/": "where a name may be broken"},
+    "elements.js": {
+        "/^aria([A-Z])/": "the name of a property of the DOM",
+        r"/\B(?=(\d{3})+$)/g": "where a number is grouped",
+        "/(?<=_)/": "where a name may be broken",
+    },
     "hover.js": {r"/[\w.$-]/": "where the word under the pointer ends"},
-    "mnemonics.js": {"/^@/": "a name of LLVM as it is hovered", "/^[bwlq]?$/": "the width at the end of an x86 mnemonic"},
-    "overview.js": {r"/(\.\d+|\.clone)+$/": "the number at the end of a name, which makes it its own"},
+    "mnemonics.js": {
+        "/^@/": "a name of LLVM as it is hovered",
+        "/^[bwlq]?$/": "the width at the end of an x86 mnemonic",
+    },
+    "overview.js": {
+        r"/(\.\d+|\.clone)+$/": "the number at the end of a name, which makes it its own"
+    },
     "page.js": {r"/^\d+$/": "a number in the address"},
-    "printed_links.js": {r"/%([\w.-]+)/g": "the names of operands in a line of HLO, which is a format"},
-    "search.js": {"/^%/": "what a reader typed", "/^mul/": "an example for the reader", "/pattern/": "an example for the reader"},
+    "printed_links.js": {
+        r"/%([\w.-]+)/g": "the names of operands in a line of HLO, which is a format"
+    },
+    "search.js": {
+        "/^%/": "what a reader typed",
+        "/^mul/": "an example for the reader",
+        "/pattern/": "an example for the reader",
+    },
     "search_language.js": {
         "/^%/": "what a reader typed",
         r'/(-?)(?:([A-Za-z]+)(:|>=|<=|>|<|=))?("[^"]*"|\/(?:[^/\\]|\\.)+\/|\S+)/g': "the terms that a reader typed",
@@ -34,7 +51,10 @@ ALLOWED = {
         r"/S\((\d+)\)/": "the memory space of a layout",
         r"/\d+/": "the bits in the name of an element type",
     },
-    "tables.js": {r'/[",\n\r]/': "whether a cell of CSV needs quotes", r"/^[=+\-@]/": "what a spreadsheet would run"},
+    "tables.js": {
+        r'/[",\n\r]/': "whether a cell of CSV needs quotes",
+        r"/^[=+\-@]/": "what a spreadsheet would run",
+    },
     "texts.js": {r"/[\w.%]/": "where a word ends, for the mark of what changed in a line"},
     "theme.js": {
         "/^vscode-(dark|light|high-contrast)/": "a class of the host's page",
@@ -59,7 +79,9 @@ def test_every_regular_expression_of_the_script_reads_what_is_not_the_kernels_pr
 
 
 def test_the_finder_of_regular_expressions_finds_them() -> None:
-    seen = _LITERAL.findall("a = /x/g; if (/y[/]z/.test(b)) return /w/; c / d / e; f(1, /\\bus\\b/)")
+    seen = _LITERAL.findall(
+        "a = /x/g; if (/y[/]z/.test(b)) return /w/; c / d / e; f(1, /\\bus\\b/)"
+    )
     assert seen == ["/x/g", "/y[/]z/", "/w/", r"/\bus\b/"]
 
 
@@ -68,22 +90,38 @@ _METHOD = re.compile(r"\.((?:startsWith|endsWith|split|match|matchAll)\([^)]*\))
 TAKEN_APART = {
     "decisions.js": {r'split("\u0000")': "a key that the same file put together"},
     "editor.js": {'split("\\n")': "the lines of what a reader types"},
-    "elements.js": {'startsWith("on")': "the name of an event of the DOM", 'startsWith("aria")': "the name of a property of the DOM", "split(/(?<=_)": "a name, to break it behind its words"},
+    "elements.js": {
+        'startsWith("on")': "the name of an event of the DOM",
+        'startsWith("aria")': "the name of a property of the DOM",
+        "split(/(?<=_)": "a name, to break it behind its words",
+    },
     "layout.js": {'split(":")': "a key that the same file put together"},
     "llvm.js": {
         'split("\\n")': "a unified diff, which is a format",
-        **{f'startsWith("{mark}")': "the mark of a line of a unified diff" for mark in ("---", "+++", "@@", "-", "+")},
+        **{
+            f'startsWith("{mark}")': "the mark of a line of a unified diff"
+            for mark in ("---", "+++", "@@", "-", "+")
+        },
     },
     "mnemonics.js": {"startsWith(key)": "the word under the pointer, to find its help"},
-    "open_panes.js": {'endsWith("*")': "the tab in front, in the address", 'split(".")': "the tabs of a pane, in the address"},
+    "open_panes.js": {
+        'endsWith("*")': "the tab in front, in the address",
+        'split(".")': "the tabs of a pane, in the address",
+    },
     "page.js": {'split(" ")': "the panes in the address"},
     "pools.js": {'split("%")': "a text that pools.py took apart there"},
-    "printed_links.js": {'startsWith("}")': "the end of a computation in the text of HLO", "matchAll(/%([\\w.-]+)": "operands in a line of HLO"},
+    "printed_links.js": {
+        'startsWith("}")': "the end of a computation in the text of HLO",
+        "matchAll(/%([\\w.-]+)": "operands in a line of HLO",
+    },
     "rewrite.js": {'split("\\n")': "the lines of a rule, to show them"},
     "scene.js": {'split(":")': "a key of layout.js"},
     "search.js": {'startsWith("%")': "what a reader typed"},
     "store.js": {'split("\\n")': "lines of JSON, each a value"},
-    "search_language.js": dict.fromkeys(('endsWith("/")', 'startsWith("/")', "startsWith('\"')", 'split("*")', "matchAll(/(-?)"), "what a reader typed"),
+    "search_language.js": dict.fromkeys(
+        ('endsWith("/")', 'startsWith("/")', "startsWith('\"')", 'split("*")', "matchAll(/(-?)"),
+        "what a reader typed",
+    ),
     "highlighted.js": {"matchAll(TOKEN)": "tokens, to colour them"},
     "tensor_layout.js": {
         'split(",")': "the numbers of a shape of HLO, which is a format",
@@ -91,10 +129,18 @@ TAKEN_APART = {
         "matchAll(TILE)": "the tiles of a layout",
     },
     "why_asked.js": {'split("/")': "the path of a file, of which the end is shown"},
-    "theme.js": {'endsWith("light")': "a class of the host's page", r"match(/[\d.]+/g)": "a colour that the browser computed"},
+    "theme.js": {
+        'endsWith("light")': "a class of the host's page",
+        r"match(/[\d.]+/g)": "a colour that the browser computed",
+    },
 }
 
 
 def test_no_text_of_the_kernel_is_taken_apart() -> None:
-    found = {file.name: set(_METHOD.findall(file.read_text(encoding="utf-8"))) for file in sorted(ASSETS.glob("*.js"))}
-    assert {name: calls for name, calls in found.items() if calls} == {name: set(calls) for name, calls in TAKEN_APART.items()}
+    found = {
+        file.name: set(_METHOD.findall(file.read_text(encoding="utf-8")))
+        for file in sorted(ASSETS.glob("*.js"))
+    }
+    assert {name: calls for name, calls in found.items() if calls} == {
+        name: set(calls) for name, calls in TAKEN_APART.items()
+    }

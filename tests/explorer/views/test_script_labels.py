@@ -71,22 +71,53 @@ const measured = picture => {
   return found;
 };
 """
-CODES = ("reads-multiply", "would-duplicate-expensive", "producer-is-library-call", "no", "not-worth-the-code")
+CODES = (
+    "reads-multiply",
+    "would-duplicate-expensive",
+    "producer-is-library-call",
+    "no",
+    "not-worth-the-code",
+)
 
 
 def _random(seed: int) -> PictureGraph:
     rng = random.Random(seed)
-    nodes = [PictureNode(k, rng.choice(("add", "multiply, subtract, maximum +2")), "f32[16,16]", name=f"v{k}") for k in range(60)]
-    ends = sorted({(rng.randrange(max(0, b - 6), b), b) for b in range(1, 60) for _ in range(rng.choice((1, 1, 2, 3)))})
+    nodes = [
+        PictureNode(
+            k, rng.choice(("add", "multiply, subtract, maximum +2")), "f32[16,16]", name=f"v{k}"
+        )
+        for k in range(60)
+    ]
+    ends = sorted(
+        {
+            (rng.randrange(max(0, b - 6), b), b)
+            for b in range(1, 60)
+            for _ in range(rng.choice((1, 1, 2, 3)))
+        }
+    )
     edges = [PictureEdge(a, b) for a, b in ends]
-    return PictureGraph(nodes, [*edges, *[PictureEdge(a, b, "fusion-refused", 0, rng.choice(CODES)) for a, b in ends if rng.random() < 0.7]])
+    return PictureGraph(
+        nodes,
+        [
+            *edges,
+            *[
+                PictureEdge(a, b, "fusion-refused", 0, rng.choice(CODES))
+                for a, b in ends
+                if rng.random() < 0.7
+            ],
+        ],
+    )
 
 
 @pytest.fixture(scope="module")
 def pictures() -> list[Any]:
     compiled = xe.compile(dag_text(120, 3), verify=False, threads=1)
     steps = [p.picture() for p in compiled.passes if p.changed]
-    return [*[_random(seed) for seed in range(20 - len(steps[-4:]) - 1)], *steps[-4:], SoftmaxSource().picture(9)]
+    return [
+        *[_random(seed) for seed in range(20 - len(steps[-4:]) - 1)],
+        *steps[-4:],
+        SoftmaxSource().picture(9),
+    ]
 
 
 def test_labels_hide_neither_nodes_nor_edges_nor_each_other(pictures: list[Any]) -> None:
@@ -94,6 +125,8 @@ def test_labels_hide_neither_nodes_nor_edges_nor_each_other(pictures: list[Any])
     assert len(pictures) == 20
     seen = [script.call("measured", picture.to_json()) for picture in pictures]
     assert sum(one["wanted"] for one in seen) > 500, "there is something to place"
-    assert sum(one["labels"] for one in seen) > 0.6 * sum(one["wanted"] for one in seen), "most labels have room"
+    assert sum(one["labels"] for one in seen) > 0.6 * sum(one["wanted"] for one in seen), (
+        "most labels have room"
+    )
     for what in ("onNodes", "onEachOther", "hiddenEdges"):
         assert sum(one[what] for one in seen) == 0, what

@@ -17,7 +17,11 @@ def js() -> AssetScript:
 
 
 def _after(js: AssetScript, words: list[str], act: str) -> Any:
-    return js.call(f"(words, order) => {{ const open = readPanes(words, order); return asWords({act}); }}", words, ORDER)
+    return js.call(
+        f"(words, order) => {{ const open = readPanes(words, order); return asWords({act}); }}",
+        words,
+        ORDER,
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,7 +42,9 @@ def test_what_is_written_is_read_back(js: AssetScript, words: list[str]) -> None
         (["", "."], []),
     ],
 )
-def test_an_address_of_another_session_is_read_as_far_as_it_goes(js: AssetScript, words: list[str], read: list[str]) -> None:
+def test_an_address_of_another_session_is_read_as_far_as_it_goes(
+    js: AssetScript, words: list[str], read: list[str]
+) -> None:
     assert _after(js, words, "open") == read
 
 
@@ -46,22 +52,48 @@ def test_an_address_of_another_session_is_read_as_far_as_it_goes(js: AssetScript
     "words, act, left",
     [
         (["hlo-after", "ptx"], 'openPane(open, "llvm-ir", order)', ["hlo-after", "llvm-ir", "ptx"]),
-        (["ptx", "hlo-after"], 'openPane(open, "llvm-ir", order)', ["llvm-ir", "ptx", "hlo-after"]),  # somebody chose that order: it stays
+        (
+            ["ptx", "hlo-after"],
+            'openPane(open, "llvm-ir", order)',
+            ["llvm-ir", "ptx", "hlo-after"],
+        ),  # somebody chose that order: it stays
         (["hlo-after", "ptx"], 'closePane(open, "ptx")', ["hlo-after"]),
         (["llvm-ir.assembly*.ptx"], 'closePane(open, "assembly")', ["llvm-ir.ptx*"]),
         (["llvm-ir.ptx*"], 'closePane(open, "ptx")', ["llvm-ir"]),
         (["llvm-ir*.ptx"], 'closePane(open, "ptx")', ["llvm-ir"]),
         (["llvm-ir*.ptx"], 'showTab(open, "ptx")', ["llvm-ir.ptx*"]),
         (["hlo-after", "ptx"], 'movePane(open, "ptx", "hlo-after", "tab")', ["hlo-after.ptx*"]),
-        (["hlo-after"], 'movePane(open, "ptx", "hlo-after", "tab")', ["hlo-after.ptx*"]),  # a text that was not open
-        (["hlo-after", "ptx"], 'movePane(open, "ptx", "hlo-after", "before")', ["ptx", "hlo-after"]),
-        (["hlo-after", "edit", "ptx"], 'movePane(open, "hlo-after", "ptx", "after")', ["edit", "ptx", "hlo-after"]),
-        (["llvm-ir.ptx*", "edit"], 'movePane(open, "ptx", "ptx", "after")', ["llvm-ir", "ptx", "edit"]),
-        (["llvm-ir.ptx*", "edit"], 'movePane(open, "ptx", "edit", "tab")', ["llvm-ir", "edit.ptx*"]),
+        (
+            ["hlo-after"],
+            'movePane(open, "ptx", "hlo-after", "tab")',
+            ["hlo-after.ptx*"],
+        ),  # a text that was not open
+        (
+            ["hlo-after", "ptx"],
+            'movePane(open, "ptx", "hlo-after", "before")',
+            ["ptx", "hlo-after"],
+        ),
+        (
+            ["hlo-after", "edit", "ptx"],
+            'movePane(open, "hlo-after", "ptx", "after")',
+            ["edit", "ptx", "hlo-after"],
+        ),
+        (
+            ["llvm-ir.ptx*", "edit"],
+            'movePane(open, "ptx", "ptx", "after")',
+            ["llvm-ir", "ptx", "edit"],
+        ),
+        (
+            ["llvm-ir.ptx*", "edit"],
+            'movePane(open, "ptx", "edit", "tab")',
+            ["llvm-ir", "edit.ptx*"],
+        ),
         (["llvm-ir.ptx*"], 'movePane(open, "llvm-ir", "ptx", "tab")', ["llvm-ir*.ptx"]),
         (["ptx"], 'movePane(open, "ptx", "ptx", "after")', ["ptx"]),
         (["ptx"], 'movePane(open, "llvm-ir", "gone", "tab")', ["ptx"]),
     ],
 )
-def test_a_text_goes_where_it_is_put(js: AssetScript, words: list[str], act: str, left: list[str]) -> None:
+def test_a_text_goes_where_it_is_put(
+    js: AssetScript, words: list[str], act: str, left: list[str]
+) -> None:
     assert _after(js, words, act) == left

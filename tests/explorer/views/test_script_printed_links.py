@@ -51,13 +51,22 @@ def script() -> Iterator[AssetScript]:
     yield AssetScript(ALL_LINKS)
 
 
-@pytest.mark.parametrize("given", [CALLS, dag_text(60, 3), xe.example("attention")], ids=["calls", "dag", "attention"])
-def test_links_of_every_instruction_at_every_step(script: AssetScript, given: str | xe.HloModule) -> None:
+@pytest.mark.parametrize(
+    "given", [CALLS, dag_text(60, 3), xe.example("attention")], ids=["calls", "dag", "attention"]
+)
+def test_links_of_every_instruction_at_every_step(
+    script: AssetScript, given: str | xe.HloModule
+) -> None:
     for step in xe.compile(given, threads=1).passes:
         if step.number and not step.changed:
             continue
-        shown = {key: (operands, users) for key, operands, users in script.call("allLinks", text_lines(step.lines))}
+        shown = {
+            key: (operands, users)
+            for key, operands, users in script.call("allLinks", text_lines(step.lines))
+        }
         for i in step.module.instructions():
             operands, users = shown[i.id]
-            assert [tuple(one) for one in operands] == [(o.id, o.name) for o in dict.fromkeys(i.operands)]
+            assert [tuple(one) for one in operands] == [
+                (o.id, o.name) for o in dict.fromkeys(i.operands)
+            ]
             assert sorted(key for key, _ in users) == sorted({u.id for u in i.users})

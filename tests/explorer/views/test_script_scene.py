@@ -8,7 +8,12 @@ import pytest
 
 from tests.explorer.views.asset_script import SceneScript
 from tests.support.explorer_fakes import GeneratedSource, SoftmaxSource, nested_scopes
-from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.picture import (
+    PictureEdge,
+    PictureGraph,
+    PictureGroup,
+    PictureNode,
+)
 from xla_explorer.explorer.pictures.svg import picture_svg
 
 
@@ -18,7 +23,11 @@ def scenes() -> SceneScript:
 
 
 def _flat(scene: dict[str, Any]) -> list[dict[str, Any]]:
-    return [node for n in scene["nodes"] for node in ([n] if n["box"] is None else [n, *_flat(n["box"])])]
+    return [
+        node
+        for n in scene["nodes"]
+        for node in ([n] if n["box"] is None else [n, *_flat(n["box"])])
+    ]
 
 
 def test_small_pictures_open_their_boxes_and_draw_everything(scenes: SceneScript) -> None:
@@ -37,32 +46,68 @@ def test_a_closed_box_is_one_node_that_stands_for_its_members(scenes: SceneScrip
 
 def test_the_refused_edge_crosses_to_the_level_of_its_boxes(scenes: SceneScript) -> None:
     scene = scenes.scene(SoftmaxSource().picture(9))
-    edge = next(e for e in scene["edges"] if e["kind"] == "fusion-refused" and e["label"] == "would-duplicate-expensive")
-    assert (scene["nodes"][edge["source"]]["key"], scene["nodes"][edge["target"]]["key"]) == ("f19", "f20")
+    edge = next(
+        e
+        for e in scene["edges"]
+        if e["kind"] == "fusion-refused" and e["label"] == "would-duplicate-expensive"
+    )
+    assert (scene["nodes"][edge["source"]]["key"], scene["nodes"][edge["target"]]["key"]) == (
+        "f19",
+        "f20",
+    )
 
 
 def test_accepted_fusions_colour_the_data_edges_that_are_left(scenes: SceneScript) -> None:
     nodes = [PictureNode(k, "add") for k in range(3)]
-    edges = [PictureEdge(0, 1, "fusion-accepted"), PictureEdge(0, 1), PictureEdge(0, 2, "fusion-accepted")]
+    edges = [
+        PictureEdge(0, 1, "fusion-accepted"),
+        PictureEdge(0, 1),
+        PictureEdge(0, 2, "fusion-accepted"),
+    ]
     scene = scenes.scene(PictureGraph(nodes, edges))
-    assert [(e["source"], e["target"], e["kind"]) for e in scene["edges"]] == [(0, 1, "fusion-accepted")]
+    assert [(e["source"], e["target"], e["kind"]) for e in scene["edges"]] == [
+        (0, 1, "fusion-accepted")
+    ]
 
 
 def test_nothing_is_refused_inside_a_kernel(scenes: SceneScript) -> None:
-    nodes = [PictureNode(1, "negate"), PictureNode(2, "add", group="f"), PictureNode(3, "abs", group="f")]
-    edges = [PictureEdge(1, 2), PictureEdge(2, 3), PictureEdge(1, 2, "fusion-refused", 0, "a"), PictureEdge(2, 3, "fusion-refused", 0, "b")]
-    scene = scenes.scene(PictureGraph(nodes, edges, [PictureGroup("f", "add, abs", kind="fusion", instruction=9)]))
+    nodes = [
+        PictureNode(1, "negate"),
+        PictureNode(2, "add", group="f"),
+        PictureNode(3, "abs", group="f"),
+    ]
+    edges = [
+        PictureEdge(1, 2),
+        PictureEdge(2, 3),
+        PictureEdge(1, 2, "fusion-refused", 0, "a"),
+        PictureEdge(2, 3, "fusion-refused", 0, "b"),
+    ]
+    scene = scenes.scene(
+        PictureGraph(nodes, edges, [PictureGroup("f", "add, abs", kind="fusion", instruction=9)])
+    )
     assert [e["kind"] for e in scene["edges"]] == ["fusion-refused"]
     [box] = [n["box"] for n in scene["nodes"] if n["box"] is not None]
     assert [e["kind"] for e in box["edges"]] == ["data"]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-def test_an_edge_of_ones_own_does_not_hide_a_refused_fusion(scenes: SceneScript, order: tuple[int, ...]) -> None:
-    edges = [PictureEdge(0, 1), PictureEdge(0, 1, "fusion-refused", 0, "too-dear"), PictureEdge(0, 1, "own", 0, "same memory")]
-    graph = PictureGraph([PictureNode(0, "add"), PictureNode(1, "negate")], [edges[k] for k in order])
+def test_an_edge_of_ones_own_does_not_hide_a_refused_fusion(
+    scenes: SceneScript, order: tuple[int, ...]
+) -> None:
+    edges = [
+        PictureEdge(0, 1),
+        PictureEdge(0, 1, "fusion-refused", 0, "too-dear"),
+        PictureEdge(0, 1, "own", 0, "same memory"),
+    ]
+    graph = PictureGraph(
+        [PictureNode(0, "add"), PictureNode(1, "negate")], [edges[k] for k in order]
+    )
     [edge] = scenes.scene(graph)["edges"]
-    assert (edge["kind"], edge["label"], edge["isRefused"]) == ("own", "too-dear · same memory", True)
+    assert (edge["kind"], edge["label"], edge["isRefused"]) == (
+        "own",
+        "too-dear · same memory",
+        True,
+    )
     assert "too-dear" in picture_svg(graph) and "same memory" in picture_svg(graph)
 
 

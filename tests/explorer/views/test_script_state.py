@@ -21,4 +21,9 @@ STORY = """
 
 def test_who_watches_is_told_once_for_each_change() -> None:
     told = AssetScript().call(STORY)
-    assert told == [["a", 9, ["selected", "step"]], ["b", 1, 9], ["b", 2, 9], ["a", 4, ["step", "selected"]]]
+    assert told == [
+        ["a", 9, ["selected", "step"]],
+        ["b", 1, 9],
+        ["b", 2, 9],
+        ["a", 4, ["step", "selected"]],
+    ]

@@ -18,7 +18,11 @@ def js() -> AssetScript:
 
 def _places(js: AssetScript, shape: str, sizes: tuple[int, ...]) -> Any:
     indices = list(itertools.product(*map(range, sizes)))
-    places = js.call("(line, indices) => { const [one] = layoutsOf(line); return indices.map(index => placeInMemory(one, index)); }", f"  %x = {shape} add(%a, %b)", indices)
+    places = js.call(
+        "(line, indices) => { const [one] = layoutsOf(line); return indices.map(index => placeInMemory(one, index)); }",
+        f"  %x = {shape} add(%a, %b)",
+        indices,
+    )
     return np.array(places).reshape(sizes)
 
 
@@ -26,7 +30,10 @@ def _places(js: AssetScript, shape: str, sizes: tuple[int, ...]) -> Any:
 def test_places_are_those_of_numpy(js: AssetScript, minor_to_major: tuple[int, ...]) -> None:
     sizes, major = (2, 3, 4), minor_to_major[::-1]
     memory = np.arange(24).reshape([sizes[d] for d in major])  # each element is its place
-    assert (_places(js, f"f32[2,3,4]{{{','.join(map(str, minor_to_major))}}}", sizes) == memory.transpose(np.argsort(major))).all()
+    assert (
+        _places(js, f"f32[2,3,4]{{{','.join(map(str, minor_to_major))}}}", sizes)
+        == memory.transpose(np.argsort(major))
+    ).all()
 
 
 def test_without_a_layout_an_array_is_row_major(js: AssetScript) -> None:
@@ -54,12 +61,17 @@ def test_a_tile_within_a_tile(js: AssetScript) -> None:
 @pytest.mark.parametrize(
     "line, texts",
     [
-        ("ROOT %t = (f32[2,3]{1,0}, (s32[], pred[4]{0})) tuple(%a, f32[9,9] %b)", ["f32[2,3]{1,0}", "s32[]", "pred[4]{0}"]),
+        (
+            "ROOT %t = (f32[2,3]{1,0}, (s32[], pred[4]{0})) tuple(%a, f32[9,9] %b)",
+            ["f32[2,3]{1,0}", "s32[]", "pred[4]{0}"],
+        ),
         ("  %r = f32[<=8,3]{0,1:T(8,128)S(1)} reshape(%a)", ["f32[<=8,3]{0,1:T(8,128)S(1)}"]),
         ("  %k = token[] after-all()", ["token[]"]),
     ],
 )
-def test_the_arrays_of_a_line_are_those_of_its_result(js: AssetScript, line: str, texts: list[str]) -> None:
+def test_the_arrays_of_a_line_are_those_of_its_result(
+    js: AssetScript, line: str, texts: list[str]
+) -> None:
     found = js.call("line => layoutsOf(line)", line)
     assert [array["text"] for array in found] == texts
     assert all(sorted(array["minor"]) == list(range(len(array["sizes"]))) for array in found)

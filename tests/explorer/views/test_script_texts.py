@@ -27,8 +27,12 @@ def test_a_diff_folds_what_is_far_from_a_change(script: AssetScript) -> None:
     rows = script.call("diffRows", before, after, 2)
     assert [row["kind"] for row in rows] == ["gap", "same", "same", "added", "same", "same", "gap"]
     assert rows[0]["skipped"] == rows[-1]["skipped"] == 23
-    assert "gap" not in [row["kind"] for row in script.call("diffRows", before[:3], [*before[:3], ["new", None]], 2)]
-    assert [row["kind"] for row in script.call("diffRows", before[:3], before[:3], None)] == ["same"] * 3
+    assert "gap" not in [
+        row["kind"] for row in script.call("diffRows", before[:3], [*before[:3], ["new", None]], 2)
+    ]
+    assert [row["kind"] for row in script.call("diffRows", before[:3], before[:3], None)] == [
+        "same"
+    ] * 3
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -41,7 +45,9 @@ def test_a_diff_is_both_texts(script: AssetScript, seed: int) -> None:
     assert [row["after"] for row in rows if row["after"]] == after
 
 
-def test_lines_that_occur_often_are_no_change_where_the_algorithm_gives_up(script: AssetScript) -> None:
+def test_lines_that_occur_often_are_no_change_where_the_algorithm_gives_up(
+    script: AssetScript,
+) -> None:
     before = [line for k in range(30) for line in ([f"a{k}", None], ["}", None], ["", None])]
     after = [[f"b{k // 3}", None] if k % 9 == 0 else line for k, line in enumerate(before)]
     rows = script.call("diffRows", before, after, None, 5)
@@ -53,12 +59,28 @@ def test_numbers_carry_units(script: AssetScript) -> None:
     def shown(function: str, *values: float | None) -> list[str]:
         return [script.call(function, value) for value in values]
 
-    assert shown("showMicroseconds", 61.2, 1250.0, 2.5e6, 0, None) == ["61.2 µs", "1.25 ms", "2.50 s", "0 µs", "–"]
+    assert shown("showMicroseconds", 61.2, 1250.0, 2.5e6, 0, None) == [
+        "61.2 µs",
+        "1.25 ms",
+        "2.50 s",
+        "0 µs",
+        "–",
+    ]
     assert shown("showBytes", 131072, 12, 3 << 30, None) == ["128 KiB", "12 B", "3.00 GiB", "–"]
     assert shown("showPercent", 0.123, None) == ["12 %", "–"]
-    assert script.call("showQuantity", "ms", 1.5) == "1.50 ms" and script.call("showQuantity", "s", 2) == "2.00 s"
-    assert [script.call("showQuantity", "bytes", v) for v in (2048, "cpu", None)] == ["2.00 KiB", "cpu", "–"]
-    assert script.call("showQuantity", "error", 0.000123) == "1.23e-4" and script.call("showQuantity", "watt", 3) == "3 watt"
+    assert (
+        script.call("showQuantity", "ms", 1.5) == "1.50 ms"
+        and script.call("showQuantity", "s", 2) == "2.00 s"
+    )
+    assert [script.call("showQuantity", "bytes", v) for v in (2048, "cpu", None)] == [
+        "2.00 KiB",
+        "cpu",
+        "–",
+    ]
+    assert (
+        script.call("showQuantity", "error", 0.000123) == "1.23e-4"
+        and script.call("showQuantity", "watt", 3) == "3 watt"
+    )
     assert shown("n => numberOf(n, 'kernel')", 1, 2) == ["1 kernel", "2 kernels"]
 
 
@@ -81,7 +103,12 @@ def test_a_unified_diff_of_llvm_becomes_its_two_texts(script: AssetScript) -> No
     ],
 )
 def test_a_change_is_judged_by_the_direction_of_its_row(
-    script: AssetScript, now: object, before: object, less_is_better: bool | None, spread: float | None, change: list[str]
+    script: AssetScript,
+    now: object,
+    before: object,
+    less_is_better: bool | None,
+    spread: float | None,
+    change: list[str],
 ) -> None:
     row = {"now": now, "before": before, "less_is_better": less_is_better, "spread": spread}
     assert script.call("changeOf", row) == change

@@ -24,7 +24,15 @@ WALK = """direction => {
 
 
 def test_arrows_walk_along_edges_beside_and_out_of_boxes(script: AssetScript) -> None:
-    walks = [[1, "ArrowDown"], [3, "ArrowUp"], [1, "ArrowRight"], [2, "ArrowLeft"], [5, "ArrowUp"], [1, "ArrowUp"], [5, "ArrowLeft"]]
+    walks = [
+        [1, "ArrowDown"],
+        [3, "ArrowUp"],
+        [1, "ArrowRight"],
+        [2, "ArrowLeft"],
+        [5, "ArrowUp"],
+        [1, "ArrowUp"],
+        [5, "ArrowLeft"],
+    ]
     assert script.call(WALK, walks) == [3, 1, 2, 1, 4, None, None]
 
 
@@ -39,7 +47,9 @@ def test_arrows_walk_along_edges_beside_and_out_of_boxes(script: AssetScript) ->
         ({"index": 3, "changed": True, "error": "no"}, "failed"),
     ],
 )
-def test_the_timeline_says_what_a_pass_did_to_the_count(script: AssetScript, step: dict[str, Any], text: str) -> None:
+def test_the_timeline_says_what_a_pass_did_to_the_count(
+    script: AssetScript, step: dict[str, Any], text: str
+) -> None:
     assert script.call("deltaText", step) == text
 
 
@@ -47,14 +57,23 @@ def test_the_timeline_says_what_a_pass_did_to_the_count(script: AssetScript, ste
     ("wanted", "live", "open_"),
     [
         (None, True, ["hlo-after", "llvm-ir-optimized", "assembly"]),
-        (None, False, ["source", "hlo-after", "llvm-ir-optimized"]),  # assembly would only say how to get it
+        (
+            None,
+            False,
+            ["source", "hlo-after", "llvm-ir-optimized"],
+        ),  # assembly would only say how to get it
         ("source", True, ["source", "hlo-after", "llvm-ir-optimized"]),
         ("no-such", True, ["hlo-after", "llvm-ir-optimized", "assembly"]),
     ],
 )
-def test_first_panes_in_their_order(script: AssetScript, wanted: str | None, live: bool, open_: list[str]) -> None:
+def test_first_panes_in_their_order(
+    script: AssetScript, wanted: str | None, live: bool, open_: list[str]
+) -> None:
     names = ["source", "hlo-before", "hlo-after", "llvm-ir-optimized", "assembly"]
-    panes = [{"name": name, "lines": None if name == "assembly" else [], "costly": name == "assembly"} for name in names]
+    panes = [
+        {"name": name, "lines": None if name == "assembly" else [], "costly": name == "assembly"}
+        for name in names
+    ]
     assert script.call("firstPanes", panes, wanted, live) == open_
 
 
@@ -78,7 +97,9 @@ KIN = """(lineage, asked, present, aliases) => {
         (7, [1, 2], []),
     ],
 )
-def test_counterparts(script: AssetScript, asked: int, present: list[int], found: list[int]) -> None:
+def test_counterparts(
+    script: AssetScript, asked: int, present: list[int], found: list[int]
+) -> None:
     lineage = [[1, 2], [2, 6], [6, 3]]
     assert script.call(KIN, lineage, asked, present, [[8, 3]]) == found
 
@@ -90,17 +111,31 @@ _LAYERS = """(() => {
 })"""
 
 
-SCOPES = [[3, "jit(step)", "GPT", "layer_0", "dot"], [5, "jit(step)", "GPT", "layer_1"], [2, "jit(step)", "jit(_where)"]]
+SCOPES = [
+    [3, "jit(step)", "GPT", "layer_0", "dot"],
+    [5, "jit(step)", "GPT", "layer_1"],
+    [2, "jit(step)", "jit(_where)"],
+]
 
 
-def test_layers_are_told_apart_beside_what_stands_outside_and_kernels_that_are_alike_are_one_row() -> None:
+def test_layers_are_told_apart_beside_what_stands_outside_and_kernels_that_are_alike_are_one_row() -> (
+    None
+):
     layers, families = AssetScript().call(_LAYERS)
     assert layers == [["jit(f)", 0.4], ["layer_1", 0.4], ["layer_0", 0.2]]
     assert AssetScript().call("(scopes => timeByLayer(scopes.map(([us, ...scope]) => ({ row: { scope }, share: us / 10 }))))", SCOPES) == [
         ["layer_1", 0.5], ["layer_0", 0.3], ["jit(_where)", 0.2]
     ]  # fmt: skip
-    assert AssetScript().call("((rows, run) => hottestKernels(rows, run).map(k => k.share))", [{"measured_us": 2}, {"measured_us": 1}], 10) == [0.2, 0.1]
-    assert AssetScript().call("((rows, run) => hottestKernels(rows, run).map(k => k.share))", [{"measured_us": 6}, {"measured_us": 6}], 10) == [0.5, 0.5]
+    assert AssetScript().call(
+        "((rows, run) => hottestKernels(rows, run).map(k => k.share))",
+        [{"measured_us": 2}, {"measured_us": 1}],
+        10,
+    ) == [0.2, 0.1]
+    assert AssetScript().call(
+        "((rows, run) => hottestKernels(rows, run).map(k => k.share))",
+        [{"measured_us": 6}, {"measured_us": 6}],
+        10,
+    ) == [0.5, 0.5]
     assert families == [[["dot.2", "dot.1"], 0.5], [["sub.1"], 0.4], [["dot.3"], 0.1]]
 
 
@@ -116,12 +151,26 @@ def test_spans_of_the_flame_are_shares_of_what_is_the_whole_width(script: AssetS
         ["compile", 0, 0, 1], ["hlo", 1, 0, 0.8], ["cse", 2, 0, 0.2], ["algsimp", 2, 0.2, 0.6], ["rule", 3, 0.2, 0.3], ["llvm", 1, 0.8, 0.2]
     ]  # fmt: skip
     zoomed = script.call(_FLAME, "pass")
-    assert zoomed == [["compile", 0, 0, 1], ["hlo", 1, 0, 1], ["algsimp", 2, 0, 1], ["rule", 3, 0, 0.5]]
+    assert zoomed == [
+        ["compile", 0, 0, 1],
+        ["hlo", 1, 0, 1],
+        ["algsimp", 2, 0, 1],
+        ["rule", 3, 0, 0.5],
+    ]
 
 
 def test_the_minimap_lies_in_the_corner_with_the_fewest_nodes(script: AssetScript) -> None:
     corner = "nodes => freeCorner({ nodes }, { x: 0, y: 0, k: 1 }, { width: 1000, height: 800 }, 150, 110)"
-    at = {(right, bottom): {"x": 900 if right else 100, "y": 720 if bottom else 30, "width": 120, "height": 48} for right in (0, 1) for bottom in (0, 1)}
+    at = {
+        (right, bottom): {
+            "x": 900 if right else 100,
+            "y": 720 if bottom else 30,
+            "width": 120,
+            "height": 48,
+        }
+        for right in (0, 1)
+        for bottom in (0, 1)
+    }
     assert script.call(corner, []) == "right bottom"
     assert script.call(corner, [at[1, 1]]) == "left bottom"
     assert script.call(corner, [at[1, 1], at[0, 1]]) == "right top"
@@ -138,14 +187,28 @@ def _column(x: int, count: int) -> list[dict[str, int]]:
 @pytest.mark.parametrize(
     ("at", "nodes", "is_right"),
     [
-        ((0, 2025), _column(0, 40), lambda across, down: (across, down) == (0.5, 0.5)),  # as much above as below
-        ((0, 3925), _column(0, 40), lambda across, down: down > 0.8),  # the end: what is above it is seen
+        (
+            (0, 2025),
+            _column(0, 40),
+            lambda across, down: (across, down) == (0.5, 0.5),
+        ),  # as much above as below
+        (
+            (0, 3925),
+            _column(0, 40),
+            lambda across, down: down > 0.8,
+        ),  # the end: what is above it is seen
         ((0, 25), _column(0, 40), lambda across, down: down < 0.2),
-        ((0, 2025), _column(0, 40) + _column(600, 40), lambda across, down: across < 0.5),  # a second column beside it
+        (
+            (0, 2025),
+            _column(0, 40) + _column(600, 40),
+            lambda across, down: across < 0.5,
+        ),  # a second column beside it
         ((0, 25), [], lambda across, down: (across, down) == (0.5, 0.5)),
     ],
 )
-def test_an_element_stands_where_the_stage_is_filled_most(script: AssetScript, at: tuple[int, int], nodes: Any, is_right: Any) -> None:
+def test_an_element_stands_where_the_stage_is_filled_most(
+    script: AssetScript, at: tuple[int, int], nodes: Any, is_right: Any
+) -> None:
     assert is_right(*script.call(FULLEST, *at, nodes))
 
 
@@ -153,7 +216,9 @@ FAR = """count => [...farEdges({ edges: Array.from({ length: count }, (_, k) => 
 
 
 @pytest.mark.parametrize(("count", "faint"), [(10, 0), (60, 1)])
-def test_edges_that_pass_by_rows_are_faint_where_there_are_many(script: AssetScript, count: int, faint: int) -> None:
+def test_edges_that_pass_by_rows_are_faint_where_there_are_many(
+    script: AssetScript, count: int, faint: int
+) -> None:
     assert script.call(FAR, count) == faint
 
 
@@ -163,17 +228,32 @@ FRAME = """(decisions, at) => {
     frame = fusionFrame(before, decisions.map(([verdict, ...subjects]) => ({ verdict, subjects, code: verdict === "refused" ? "why" : "" })), at);
   return frame && [frame.number, frame.of, frame.kernels, frame.picture.nodes.filter(n => n.group).map(n => [n.id, n.group]), frame.picture.edges.map(e => e.kind)];
 }"""
-FUSED = [["accepted", 7, 2], ["accepted", 2, 3], ["refused", 9, 1], ["accepted", 2, 4], ["accepted", 3, 88]]
+FUSED = [
+    ["accepted", 7, 2],
+    ["accepted", 2, 3],
+    ["refused", 9, 1],
+    ["accepted", 2, 4],
+    ["accepted", 3, 88],
+]
 ONE, BOTH = "fusion-accepted", ["fusion-accepted", "fusion-accepted"]
 
 
 @pytest.mark.parametrize(
     ("at", "frame"),
     [
-        (0, [1, 5, 1, [[1, "frame 2"], [2, "frame 2"]], [ONE, "data", "data", "data"]]),  # 7 is drawn as 1
-        (1, [2, 5, 1, [[1, "frame 2"], [2, "frame 2"]], [ONE, ONE, "data", "data"]]),  # copied into one of its two readers
+        (
+            0,
+            [1, 5, 1, [[1, "frame 2"], [2, "frame 2"]], [ONE, "data", "data", "data"]],
+        ),  # 7 is drawn as 1
+        (
+            1,
+            [2, 5, 1, [[1, "frame 2"], [2, "frame 2"]], [ONE, ONE, "data", "data"]],
+        ),  # copied into one of its two readers
         (2, [3, 5, 1, [[1, "frame 2"], [2, "frame 2"]], [ONE, ONE, "data", "fusion-refused"]]),
-        (3, [4, 5, 1, [[1, "frame 2"], [2, "frame 2"]], [ONE, *BOTH, "fusion-refused"]]),  # into both, which are two kernels
+        (
+            3,
+            [4, 5, 1, [[1, "frame 2"], [2, "frame 2"]], [ONE, *BOTH, "fusion-refused"]],
+        ),  # into both, which are two kernels
         (4, None),  # about what is not drawn
     ],
 )

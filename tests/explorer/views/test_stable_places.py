@@ -105,7 +105,12 @@ ENTRY main {
 """
 MODULES = {
     name: f"HloModule {name}\n{REDUCERS}ENTRY main {{{body}}}\n"
-    for name, body in (("softmax", SOFTMAX), ("folded", FOLDED), ("products", PRODUCTS), ("two_outputs", TWO_OUTPUTS))
+    for name, body in (
+        ("softmax", SOFTMAX),
+        ("folded", FOLDED),
+        ("products", PRODUCTS),
+        ("two_outputs", TWO_OUTPUTS),
+    )
 } | {"loop": LOOP}
 
 
@@ -117,13 +122,17 @@ def scenes() -> SceneScript:
     return SceneScript()
 
 
-def _places(scene: dict[str, Any], x: float = 0.0, y: float = 0.0) -> Iterator[tuple[Key, tuple[float, float]]]:
+def _places(
+    scene: dict[str, Any], x: float = 0.0, y: float = 0.0
+) -> Iterator[tuple[Key, tuple[float, float]]]:
     """Every element with its absolute middle and top, those inside open boxes included."""
     for node in scene["nodes"]:
         yield node["key"], (x + node["x"], y + node["y"])
         if node["box"] is not None:
             left = node["x"] - node["box"]["width"] / 2 - node["box"]["left"]
-            yield from _places(node["box"], x + left, y + node["y"] + node["inset"] - node["box"]["top"])
+            yield from _places(
+                node["box"], x + left, y + node["y"] + node["inset"] - node["box"]["top"]
+            )
 
 
 def _assert_readable(scene: dict[str, Any]) -> None:
@@ -137,7 +146,10 @@ def _assert_readable(scene: dict[str, Any]) -> None:
         for b in below[k + 1 :]:
             if b["y"] >= a["y"] + a["height"]:
                 break
-            assert abs(a["x"] - b["x"]) >= (a["width"] + b["width"]) / 2 - 1e-3, (a["name"], b["name"])
+            assert abs(a["x"] - b["x"]) >= (a["width"] + b["width"]) / 2 - 1e-3, (
+                a["name"],
+                b["name"],
+            )
     for node in nodes:
         if node["box"] is not None:
             _assert_readable(node["box"])
@@ -146,7 +158,11 @@ def _assert_readable(scene: dict[str, Any]) -> None:
 def _kept(scenes: SceneScript, name: str, text: str) -> list[tuple[int, int]]:
     """(survivors in place, survivors) of each step on the way through all passes and back."""
     # The pipeline of the backend, without its code generation.
-    passes = Passes(platform_with_options("cpu", {}).compiler().run_hlo_passes(xe.parse_hlo(text), CompileOptions()))
+    passes = Passes(
+        platform_with_options("cpu", {})
+        .compiler()
+        .run_hlo_passes(xe.parse_hlo(text), CompileOptions())
+    )
     pictures = [p.picture() for p in passes if p.changed or not p.number]
     places = []
     for picture in [*pictures, *reversed(pictures)]:
@@ -157,7 +173,11 @@ def _kept(scenes: SceneScript, name: str, text: str) -> list[tuple[int, int]]:
     for before, after in pairwise(places):
         both = before.keys() & after.keys()
         if both:
-            stay = [k for k in both if max(abs(before[k][0] - after[k][0]), abs(before[k][1] - after[k][1])) <= MOVED]
+            stay = [
+                k
+                for k in both
+                if max(abs(before[k][0] - after[k][0]), abs(before[k][1] - after[k][1])) <= MOVED
+            ]
             found.append((len(stay), len(both)))
     return found
 
@@ -175,9 +195,13 @@ def test_small_modules(scenes: SceneScript, name: str) -> None:
 def test_large_modules(scenes: SceneScript, name: str, least: float) -> None:
     path = WORKLOADS / f"{name}.hlo.gz"
     if not path.exists():
-        pytest.skip("the reference workloads are not beside the checkout: places of large modules are NOT tested")
+        pytest.skip(
+            "the reference workloads are not beside the checkout: places of large modules are NOT tested"
+        )
     kept = _kept(scenes, name, gzip.decompress(path.read_bytes()).decode())
     share = sum(stay for stay, _ in kept) / sum(both for _, both in kept)
     by_step = sum(stay / both for stay, both in kept) / len(kept)
-    print(f"{name}: {share:.2f} of the survivors in place over {len(kept)} steps, {by_step:.2f} in the mean of the steps")
+    print(
+        f"{name}: {share:.2f} of the survivors in place over {len(kept)} steps, {by_step:.2f} in the mean of the steps"
+    )
     assert share >= least and by_step >= 0.8

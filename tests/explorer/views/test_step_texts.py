@@ -29,21 +29,31 @@ ASYNC = """
 HloModule m
 ENTRY main { x = f32[4] parameter(0) s = ((f32[4]), f32[4], s32[]) negate-start(x) ROOT d = f32[4] negate-done(s) }
 """
-TABLE = "HloModule m\nENTRY main { c = f32[40,40] constant({" + ", ".join(["{" + ", ".join(["1.5"] * 40) + "}"] * 40) + "}) ROOT r = f32[40,40] negate(c) }"
+TABLE = (
+    "HloModule m\nENTRY main { c = f32[40,40] constant({"
+    + ", ".join(["{" + ", ".join(["1.5"] * 40) + "}"] * 40)
+    + "}) ROOT r = f32[40,40] negate(c) }"
+)
 
 
 def _whole(snapshot: ModuleSnapshot) -> str:
     return HloModule.from_snapshot(snapshot).to_text()
 
 
-@pytest.mark.parametrize("text", [WHILE, ASYNC, TABLE, dag_text(300)], ids=["while", "asynchronous", "long-constant", "dag"])
+@pytest.mark.parametrize(
+    "text",
+    [WHILE, ASYNC, TABLE, dag_text(300)],
+    ids=["while", "asynchronous", "long-constant", "dag"],
+)
 def test_the_text_of_each_step_is_the_printers(text: str) -> None:
     texts, passes = StepTexts(), xe.optimize(text).passes
     for step in (*passes, *passes[::-1]):
         lines = texts.lines(step.snapshot)
         assert "\n".join([line for line, _ in lines]) == _whole(step.snapshot)
         printed = [key for _, key in lines if key is not None]
-        assert len(printed) == len(set(printed)) and set(printed) <= {r.id for r in step.snapshot.records()}
+        assert len(printed) == len(set(printed)) and set(printed) <= {
+            r.id for r in step.snapshot.records()
+        }
 
 
 def test_what_a_step_did_not_change_stays_the_same_line() -> None:
@@ -68,7 +78,9 @@ CHANGES: dict[str, Callable[[HloModule], None]] = {
     "root": lambda m: m.entry.set_root(m.find("early")),
     "computation that is called": _set_called,
     "schedule": lambda m: m.entry.set_schedule(m.entry.post_order()),
-    "another schedule": lambda m: m.entry.set_schedule([*m.entry.post_order()[1::-1], *m.entry.post_order()[2:]]),
+    "another schedule": lambda m: m.entry.set_schedule(
+        [*m.entry.post_order()[1::-1], *m.entry.post_order()[2:]]
+    ),
     "shape": lambda m: m.entry.set_shape(m.find("early"), parse_shape("f32[4]{0:T(128)}")),
     "what is gone": lambda m: m.entry.remove(m.entry.add("negate", operands=[m.find("x")])),
     "header": lambda m: m.attributes.update(frontend_attributes="{a=b}"),

@@ -24,18 +24,35 @@ PROGRAMS = (
 DUMPS = Path(__file__).parent / "dumps"
 DUMPED = ("gpu_products", "gpu_norm_pool", "gpu_batch_norm", "gpu_little_memory")
 """Recorded dumps of XLA:GPU, which no machine without its plugin makes anew."""
-LIMITS = {"fusion": 0.99, "dot-library": 0.99, "layout": 0.99, "simplifier": 0.98, "buffers": 0.95, "schedule": 0.95, "multi-output-fusion": 0.95, "rematerialization": 0.95}
+LIMITS = {
+    "fusion": 0.99,
+    "dot-library": 0.99,
+    "layout": 0.99,
+    "simplifier": 0.98,
+    "buffers": 0.95,
+    "schedule": 0.95,
+    "multi-output-fusion": 0.95,
+    "rematerialization": 0.95,
+}
 """Kind -> the least share; `simplifier` is one of instructions that either rewrote, the others of all decisions."""
 
 
 def session_of(name: str) -> Compilation:
     """A recorded dump, or what real XLA makes now of a file of other worlds or of an example."""
-    return xe.load(DUMPS / name).session() if name in DUMPED else xe.compile(program(name), backend="xla")
+    return (
+        xe.load(DUMPS / name).session()
+        if name in DUMPED
+        else xe.compile(program(name), backend="xla")
+    )
 
 
 def program(name: str) -> Path | str:
     """A file of other worlds, or an example."""
-    found = sorted(path for path in (SHARED / "worlds").glob(f"*{name}*.gz") if ".bc." not in path.name and ".tar." not in path.name)
+    found = sorted(
+        path
+        for path in (SHARED / "worlds").glob(f"*{name}*.gz")
+        if ".bc." not in path.name and ".tar." not in path.name
+    )
     return found[0] if found else xe.example(name)
 
 
@@ -52,7 +69,12 @@ def counts_of(name: str) -> dict[str, tuple[int, int]]:
 
 def line(name: str, counts: Mapping[str, tuple[int, int]]) -> str:
     """A row of the table."""
-    cells = [f"{counts[kind][0] / counts[kind][1]:.1%} of {counts[kind][1]}" if counts.get(kind, (0, 0))[1] else "" for kind in LIMITS]
+    cells = [
+        f"{counts[kind][0] / counts[kind][1]:.1%} of {counts[kind][1]}"
+        if counts.get(kind, (0, 0))[1]
+        else ""
+        for kind in LIMITS
+    ]
     return f"| {' | '.join([name, *cells])} |"
 
 
@@ -68,7 +90,10 @@ def main(names: Iterable[str]) -> int:
             print(f"| {name} | {type(problem).__name__}: {problem} |", flush=True)
             failed += 1
             continue
-        totals = {kind: (agree + counts.get(kind, (0, 0))[0], rows + counts.get(kind, (0, 0))[1]) for kind, (agree, rows) in totals.items()}
+        totals = {
+            kind: (agree + counts.get(kind, (0, 0))[0], rows + counts.get(kind, (0, 0))[1])
+            for kind, (agree, rows) in totals.items()
+        }
         print(line(name, counts), flush=True)
     print(line("all", totals))
     below = [kind for kind, (agree, rows) in totals.items() if agree < LIMITS[kind] * rows]

@@ -30,16 +30,25 @@ def said(program: Any, *arrays: Any, run_us: float = 10.0) -> str | None:
 
 
 def test_a_call_operation_by_operation_is_named() -> None:
-    assert "as called, not jitted, many takes" in (text := str(said(many, X))) and "put jax.jit on it" in text
+    assert (
+        "as called, not jitted, many takes" in (text := str(said(many, X)))
+        and "put jax.jit on it" in text
+    )
     assert "not jitted" in str(said(lambda xs: sum(many(x, times=9) for x in xs), [X, X]))
 
 
 @pytest.mark.parametrize(
     ("program", "arrays", "run_us"),
-    [(jax.jit(many), (X,), 10.0), (many, (jax.ShapeDtypeStruct((20,), np.float32),), 10.0), (many, (X,), 1e7)],
+    [
+        (jax.jit(many), (X,), 10.0),
+        (many, (jax.ShapeDtypeStruct((20,), np.float32),), 10.0),
+        (many, (X,), 1e7),
+    ],
     ids=["jitted", "specification", "long run"],
 )
-def test_nothing_is_called_where_it_would_not_answer(program: Any, arrays: tuple[Any, ...], run_us: float) -> None:
+def test_nothing_is_called_where_it_would_not_answer(
+    program: Any, arrays: tuple[Any, ...], run_us: float
+) -> None:
     assert said(program, *arrays, run_us=run_us) is None
     assert not CALLS
 

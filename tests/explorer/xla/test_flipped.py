@@ -17,10 +17,18 @@ def _folder(folder: Path, after: str) -> Path:
 
 
 def test_a_fusion_that_one_of_two_made_is_shown_with_what_it_costs(tmp_path: Path) -> None:
-    first, second = [xe.load(_folder(tmp_path / name, text)) for name, text in (("a", AFTER), ("b", PARTLY))]
+    first, second = [
+        xe.load(_folder(tmp_path / name, text)) for name, text in (("a", AFTER), ("b", PARTLY))
+    ]
     found = xe.xla.compare(first, second)
     (row,) = found.flipped
-    assert (row.kind, row.subject, row.consumer, row.first, row.second) == ("fusion", "c", "r", "fused", "memory")
+    assert (row.kind, row.subject, row.consumer, row.first, row.second) == (
+        "fusion",
+        "c",
+        "r",
+        "fused",
+        "memory",
+    )
     assert row.bytes == 2 * 512 * 512 * 4 and row.us is not None and row.us > 0
     assert found.kernels == [("subtract", 0, 1)] and ("kernels", 2, 3) in found.counts
     assert found and "1 decisions flipped" in str(found)

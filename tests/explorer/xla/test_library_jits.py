@@ -62,13 +62,20 @@ def test_the_program_and_its_arguments_are_those_of_the_library() -> None:
     for program in (FilterJit(layer), FilterJit(layer).lower(MODEL, X)):
         module, leaves = given(program, (MODEL, X))
         np.testing.assert_allclose(np.asarray(xe.evaluate(module, *leaves)), RIGHT, rtol=1e-5)
-    assert xe.from_jax(FilterJit(layer), MODEL, X).instruction_count() == xe.from_jax(FilterJit(layer).lower(MODEL, X)).instruction_count()
-    np.testing.assert_allclose(np.asarray(xe.compile(FilterJit(layer).lower(MODEL, X))(W, X)), RIGHT, rtol=1e-5)
+    assert (
+        xe.from_jax(FilterJit(layer), MODEL, X).instruction_count()
+        == xe.from_jax(FilterJit(layer).lower(MODEL, X)).instruction_count()
+    )
+    np.testing.assert_allclose(
+        np.asarray(xe.compile(FilterJit(layer).lower(MODEL, X))(W, X)), RIGHT, rtol=1e-5
+    )
 
 
 @pytest.mark.long
 def test_questions_of_real_xla_take_them() -> None:
-    donating = FilterJit(lambda model, x: {"w": model["w"] * x, "s": model["activation"](x)}, donate_argnums=0)
+    donating = FilterJit(
+        lambda model, x: {"w": model["w"] * x, "s": model["activation"](x)}, donate_argnums=0
+    )
     assert xe.xla.why_memory(donating, MODEL, X).total_bytes > 0
     assert "loss" in str(xe.xla.why_slow(FilterJit(loss), MODEL, X, repeats=2))
     assert xe.xla.why_recompiled(FilterJit(layer), (MODEL, X)).compiles == 1
@@ -82,7 +89,9 @@ def loss(model: Any, x: Any) -> Any:
     ({"static_argnums": 1}, (X, 3), X * 3), ({"static_argnums": 0}, (3, X), X * 3), ({"static_argnums": 0}, (3, 2.0), 6.0),
     ({"static_argnums": (0,)}, ("twice", X), X * 2),
 ], ids=str)  # fmt: skip
-def test_static_arguments_are_no_parameters(options: dict[str, Any], arguments: tuple[Any, ...], right: Any) -> None:
+def test_static_arguments_are_no_parameters(
+    options: dict[str, Any], arguments: tuple[Any, ...], right: Any
+) -> None:
     def scaled(a: Any, b: Any) -> Any:
         return b * 2 if a == "twice" else a * b
 

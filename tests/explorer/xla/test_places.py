@@ -25,11 +25,15 @@ def test_a_line_of_a_cell_is_named_by_the_cell(monkeypatch: pytest.MonkeyPatch) 
     shell = SimpleNamespace(compile=SimpleNamespace(format_code_name=format_code_name))
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     assert _line_of(CELL) == "In[5]:3"
-    assert _line_of("/tmp/ipykernel_4711/99.py") == "/tmp/ipykernel_4711/99.py:3", "a cell of another process"
+    assert _line_of("/tmp/ipykernel_4711/99.py") == "/tmp/ipykernel_4711/99.py:3", (
+        "a cell of another process"
+    )
     assert _line_of("models/gpt.py") == "models/gpt.py:3"
 
 
 @pytest.mark.parametrize("ipython", [None, SimpleNamespace(get_ipython=lambda: None)])
-def test_without_a_notebook_the_file_is_named(monkeypatch: pytest.MonkeyPatch, ipython: SimpleNamespace | None) -> None:
+def test_without_a_notebook_the_file_is_named(
+    monkeypatch: pytest.MonkeyPatch, ipython: SimpleNamespace | None
+) -> None:
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     assert _line_of(CELL) == f"{CELL}:3"

@@ -18,7 +18,10 @@ DUMPS = Path(__file__).parent / "dumps"
 def test_every_decision_about_attention_on_the_cpu_is_that_of_the_policy() -> None:
     session = xe.load(DUMPS / "cpu_attention").session()
     fusion, library = [xe.xla.replay(session, kind) for kind in ("fusion", "dot-library")]
-    assert (len(fusion.rows), len(library.rows)) == (7, 14) and fusion.agreement == library.agreement == 1
+    assert (len(fusion.rows), len(library.rows)) == (
+        7,
+        14,
+    ) and fusion.agreement == library.agreement == 1
     refused = {(row.subject, row.consumer): row.code for row in library.rows if row.xla == "memory"}
     assert refused == {
         ("exp.1", "reduce_sum.7"): "library-other-readers", ("multiply", "reduce_max.7"): "library-several-readers",
@@ -30,10 +33,15 @@ def test_a_dump_of_xla_on_a_gpu_is_replayed_by_priority_fusion() -> None:
     found = xe.xla.replay(xe.load(DUMPS / "gpu_products").session(), "fusion")
     assert found.by == "priority-fusion" and len(found.rows) == 9 and found.agreement == 1
     rows = {(row.subject, row.consumer): row for row in found.rows}
-    assert rows["add.3.0", "reduce_sum.15.0"].code == "slower-when-fused"  # 64 columns of a block at a time are too few blocks
+    assert (
+        rows["add.3.0", "reduce_sum.15.0"].code == "slower-when-fused"
+    )  # 64 columns of a block at a time are too few blocks
     assert all(row.message for row in found.rows if row.xla == "memory")
     facts = {decision.names: decision.facts for decision in found.decisions()}
-    assert facts["triton_softmax.3", "bitcast.3.0"]["xla_says"] == "not fusing because there are only bitcast users"
+    assert (
+        facts["triton_softmax.3", "bitcast.3.0"]["xla_says"]
+        == "not fusing because there are only bitcast users"
+    )
     with pytest.raises(NotThereError, match="XLA:GPU are not replayed"):
         xe.xla.replay(xe.load(DUMPS / "gpu_products").session(), "buffers")
 
@@ -43,38 +51,62 @@ def test_a_norm_with_a_pool_and_a_scatter_is_replayed_by_the_rules_of_xla_on_a_g
     rows = {(row.subject, row.consumer): row for row in found.rows}
     assert len(rows) == 44 and found.agreement >= 43 / 44
     assert all(row.code and row.message for row in found.disagreements() if row.ours == "memory")
-    assert rows["mul.0.0", "reduce_window_max.7.0"].why.endswith("fusing is with all of its readers or with none")
+    assert rows["mul.0.0", "reduce_window_max.7.0"].why.endswith(
+        "fusing is with all of its readers or with none"
+    )
     assert all(row.agrees for (_, consumer), row in rows.items() if "scatter" in consumer)
-    assert rows["sub.19.0", "mul.16.0"].code == "slower-when-fused" and "XLA's estimate" in rows["sub.19.0", "mul.16.0"].said
+    assert (
+        rows["sub.19.0", "mul.16.0"].code == "slower-when-fused"
+        and "XLA's estimate" in rows["sub.19.0", "mul.16.0"].said
+    )
     apart = [row for row in found.rows if row.xla == "memory" and row.agrees]
     assert all(row.message for row in apart)
-    assert {row.code for row in apart} == {"in-place-update-conflict", "stored-anyway", "reduce-is-root-only", "slower-when-fused"}
+    assert {row.code for row in apart} == {
+        "in-place-update-conflict",
+        "stored-anyway",
+        "reduce-is-root-only",
+        "slower-when-fused",
+    }
 
 
 def test_every_buffer_of_attention_and_of_a_loop_is_where_the_replay_puts_it() -> None:
-    for name, rows, allocations, temporary in (("cpu_attention", 14, 11, 2097152), ("cpu_loop", 31, 15, 1048)):
+    for name, rows, allocations, temporary in (
+        ("cpu_attention", 14, 11, 2097152),
+        ("cpu_loop", 31, 15, 1048),
+    ):
         found = xe.xla.replay(xe.load(DUMPS / name).session(), "buffers")
         assert found.agreement == 1 and len(found.rows) == rows
-        assert found.ours == found.xla and (found.xla.allocations, found.xla.temporary_bytes) == (allocations, temporary)
+        assert found.ours == found.xla and (found.xla.allocations, found.xla.temporary_bytes) == (
+            allocations,
+            temporary,
+        )
         assert f"allocations: XLA {allocations}, replayed {allocations}" in str(found)
 
 
 def test_an_older_xla_is_replayed_and_held_against_a_newer() -> None:
     """jaxlib 0.6 had no library of kernels: every product and reduction was XLA's own."""
-    old, new = [xe.load(DUMPS / name).session() for name in ("cpu_attention_jaxlib_0_6", "cpu_attention")]
+    old, new = [
+        xe.load(DUMPS / name).session() for name in ("cpu_attention_jaxlib_0_6", "cpu_attention")
+    ]
     for kind in ("fusion", "buffers", "schedule"):
         assert xe.xla.replay(old, kind).agreement == 1
     found = xe.xla.compare(old, new)
     assert ("temporary bytes", 4202496, 2097152) in found.counts
     assert ("fusion", 3, 5) in found.kernels and ("dot", 2, 0) in found.kernels
-    flipped = {(row.kind, row.subject, row.consumer): (row.first, row.second) for row in found.flipped}
+    flipped = {
+        (row.kind, row.subject, row.consumer): (row.first, row.second) for row in found.flipped
+    }
     assert flipped["fusion", "dot.10", "multiply.11"] == ("memory", "not decided")
     assert flipped["dot-library", "dot_general.2", ""] == ("not decided", "library")
 
 
 def test_values_that_a_loop_carries_are_read_from_the_dump() -> None:
     buffers = xe.load(DUMPS / "cpu_loop").buffers()
-    carried = set(buffers["instruction"] + buffers["shape_index"]) & {"l.9{1}", "arg_tuple.1{1}", "arg_tuple.3{1}"}
+    carried = set(buffers["instruction"] + buffers["shape_index"]) & {
+        "l.9{1}",
+        "arg_tuple.1{1}",
+        "arg_tuple.3{1}",
+    }
     assert len(carried) == 3
 
 
@@ -90,7 +122,10 @@ def test_instructions_run_in_the_order_in_which_they_were_ready() -> None:
         found = xe.xla.replay(xe.load(DUMPS / name).session(), "schedule")
         assert found.agreement == 1 and len(found.rows) == rows
     said = {row.subject: row.message for row in found.rows}
-    assert said["x.1"] == "%x.1 was ready from the start" and said["copy.6"] == "%copy.6 was ready as soon as %constant.5 was issued"
+    assert (
+        said["x.1"] == "%x.1 was ready from the start"
+        and said["copy.6"] == "%copy.6 was ready as soon as %constant.5 was issued"
+    )
 
 
 def test_an_instruction_that_runs_before_one_that_was_ready_first_is_shown(tmp_path: Path) -> None:
@@ -98,7 +133,9 @@ def test_an_instruction_that_runs_before_one_that_was_ready_first_is_shown(tmp_p
         text = path.read_text()
         lines = text.splitlines(keepends=True)
         if path.name.endswith("cpu_after_optimizations.txt"):
-            first = next(k for k, line in enumerate(lines) if line.startswith("  %wrapped_exponential ="))
+            first = next(
+                k for k, line in enumerate(lines) if line.startswith("  %wrapped_exponential =")
+            )
             lines[first : first + 2] = lines[first + 1], lines[first]
         (tmp_path / path.name).write_text("".join(lines))
     (row,) = xe.xla.replay(xe.load(tmp_path).session(), "schedule").disagreements()
@@ -118,15 +155,24 @@ def test_code_of_a_kernel_belongs_to_its_instruction(tmp_path: Path) -> None:
     for path in (DUMPS / "cpu_loop").iterdir():
         (tmp_path / path.name).write_text(path.read_text())
     for name in ("wrapped_reverse", "wrapped_exponential"):
-        (tmp_path / f"module_0002.jit_loop.{name}_kernel_module.ir-with-opt.ll").write_text(LLVM.format(name=name))
+        (tmp_path / f"module_0002.jit_loop.{name}_kernel_module.ir-with-opt.ll").write_text(
+            LLVM.format(name=name)
+        )
     (tmp_path / "module_0002.jit_loop.ptx").write_text(PTX)
     session = xe.load(tmp_path).session()
-    for stage, kernels in (("llvm-ir-optimized", ["wrapped_exponential", "wrapped_reverse"]), ("ptx", ["wrapped_reverse"])):
+    for stage, kernels in (
+        ("llvm-ir-optimized", ["wrapped_exponential", "wrapped_reverse"]),
+        ("ptx", ["wrapped_reverse"]),
+    ):
         made = session.stages()[stage]
         found = [key for key in made.origins if key is not None]
         assert list(dict.fromkeys(found)) == [session.module.find(name).id for name in kernels]
         assert len(made.origins) == len(made.text.split("\n"))
-    assert [line for line, key in zip(made.text.split("\n"), made.origins, strict=True) if key is not None][-1] == "}"
+    assert [
+        line
+        for line, key in zip(made.text.split("\n"), made.origins, strict=True)
+        if key is not None
+    ][-1] == "}"
 
 
 def test_the_buffers_of_xla_are_shown_as_ours_are() -> None:
@@ -158,8 +204,15 @@ def test_a_dump_without_live_ranges_takes_them_from_its_schedule(name: str, tmp_
         path.unlink()
     report = xe.load(folder).session().buffers()
     said, bare = xe.load(DUMPS / name).session().buffers().assignment, report.assignment
-    assert bare.arena_lower_bound == said.arena_lower_bound > 0 and bare.arena_lower_bound <= bare.arena_size
-    assert len({row["end"] for row in bare.to_rows()}) > 1 and "live at the peak" in str(report) and "<rect" in report.chart().svg
+    assert (
+        bare.arena_lower_bound == said.arena_lower_bound > 0
+        and bare.arena_lower_bound <= bare.arena_size
+    )
+    assert (
+        len({row["end"] for row in bare.to_rows()}) > 1
+        and "live at the peak" in str(report)
+        and "<rect" in report.chart().svg
+    )
 
 
 def test_a_dump_without_schedule_shows_its_buffers(tmp_path: Path) -> None:

@@ -33,26 +33,37 @@ RECORDED = {
 def test_a_recorded_profile_is_joined_to_instructions_and_lines(name: str) -> None:
     modules, kernels, runs, steps, line = RECORDED[name]
     found = xe.xla.read_profile(PROFILES / f"{name}.xplane.pb.gz")
-    assert sorted([name.partition("__")[0] for name in {row["module"] for row, _ in found.kernel_rows}]) == list(modules)
+    assert sorted(
+        [name.partition("__")[0] for name in {row["module"] for row, _ in found.kernel_rows}]
+    ) == list(modules)
     assert (len(found.kernel_rows), len(found.runs()), len(found.steps())) == (kernels, runs, steps)
     assert found.joined_share >= 0.98 and found.lines_share >= 0.98
     assert found.kernel_rows[0][0]["line"].endswith(line)
     busiest = found.module()
-    assert found.kernel_rows[0][1] is not None and busiest.find(found.kernel_rows[0][1].name).opcode is found.kernel_rows[0][1].opcode
+    assert (
+        found.kernel_rows[0][1] is not None
+        and busiest.find(found.kernel_rows[0][1].name).opcode is found.kernel_rows[0][1].opcode
+    )
 
 
 def test_runs_that_a_profile_does_not_number_are_told_by_the_first_instruction() -> None:
     found = xe.xla.read_profile(PROFILES / "jax_0_6_cpu_attention.xplane.pb.gz")
     assert list(found.runs()["kernels"]) == [9, 9, 9] and all(found.kernels()["n"] == 3)
     kernels = found.kernels()
-    assert all(kernels["per_run_us"] == kernels["median_us"]), "each runs once in a run; the median over runs, as of executions"
+    assert all(kernels["per_run_us"] == kernels["median_us"]), (
+        "each runs once in a run; the median over runs, as of executions"
+    )
     train = xe.xla.read_profile(PROFILES / "tensorflow_cpu_train_steps.xplane.pb.gz")
     assert len(train.runs()) == 3 and train.runs()["kernels"].sum() == train.kernels()["n"].sum()
 
 
 def test_steps_hold_the_kernels_that_began_in_them() -> None:
     steps = xe.xla.read_profile(PROFILES / "jax_cpu_train_steps.xplane.pb.gz").steps()
-    assert list(steps["step"]) == [0, 1, 2] and set(steps["name"]) == {"train"} and all(steps["kernels"] == 10)
+    assert (
+        list(steps["step"]) == [0, 1, 2]
+        and set(steps["name"]) == {"train"}
+        and all(steps["kernels"] == 10)
+    )
     assert all(steps["busy_us"] <= steps["wall_us"])
 
 
@@ -109,7 +120,14 @@ def is_refused_well(path: Path) -> bool:
     """Whether a profile is refused: with one sentence, without a folder; no error of another kind."""
     try:
         found = xe.xla.read_profile(path)
-        for asked in (found.kernels, found.by_line, found.by_scope, found.runs, found.steps, found.module):
+        for asked in (
+            found.kernels,
+            found.by_line,
+            found.by_scope,
+            found.runs,
+            found.steps,
+            found.module,
+        ):
             asked()
     except xe.xla.ProfileError as problem:
         assert "\n" not in problem.message and len(problem.message) < 300
@@ -120,7 +138,10 @@ def is_refused_well(path: Path) -> bool:
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_damaged_profile_is_refused_with_one_sentence_or_read(name: str, tmp_path: Path) -> None:
-    data, chance = gzip.decompress((PROFILES / f"{name}.xplane.pb.gz").read_bytes()), random.Random(name)
+    data, chance = (
+        gzip.decompress((PROFILES / f"{name}.xplane.pb.gz").read_bytes()),
+        random.Random(name),
+    )
     path, refused = tmp_path / "damaged.xplane.pb", 0
     for mutate in MUTATIONS.values():
         path.write_bytes(mutate(data, chance))
@@ -130,7 +151,9 @@ def test_a_damaged_profile_is_refused_with_one_sentence_or_read(name: str, tmp_p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", MUTATIONS)
-def test_three_hundred_damaged_profiles_of_a_kind_are_refused_well(kind: str, tmp_path: Path) -> None:
+def test_three_hundred_damaged_profiles_of_a_kind_are_refused_well(
+    kind: str, tmp_path: Path
+) -> None:
     chance, path = random.Random(kind), tmp_path / "damaged.xplane.pb"
     given = [gzip.decompress(stored.read_bytes()) for stored in sorted(PROFILES.glob("*.gz"))]
     refused = 0

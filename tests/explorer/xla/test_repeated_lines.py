@@ -65,12 +65,18 @@ def line_of(function: Callable[..., Any]) -> int:
     return first + next(k for k, line in enumerate(lines) if "# repeated" in line)
 
 
-@pytest.mark.parametrize("function", [one_operation, two_alike_in_a_line, updates, calls_of_a_function])
+@pytest.mark.parametrize(
+    "function", [one_operation, two_alike_in_a_line, updates, calls_of_a_function]
+)
 @pytest.mark.parametrize("wrapped", [False, True], ids=["plain", "jitted"])
-def test_an_unrolled_line_is_named_with_its_count(function: Callable[..., Any], wrapped: bool) -> None:
+def test_an_unrolled_line_is_named_with_its_count(
+    function: Callable[..., Any], wrapped: bool
+) -> None:
     found = repeated_lines(xe.from_jax(jax.jit(function) if wrapped else function, X))
     holder = layer if function is calls_of_a_function else function
-    assert found[0].line.endswith(f"test_repeated_lines.py:{line_of(holder)}") and found[0].times == 40
+    assert (
+        found[0].line.endswith(f"test_repeated_lines.py:{line_of(holder)}") and found[0].times == 40
+    )
     assert found[0].share > 0.3
 
 
@@ -89,4 +95,8 @@ def test_times_of_passes_of_real_xla_are_not_known() -> None:
     session = xe.compile(xe.from_jax(one_operation, X), backend="xla")
     frame = session.passes.to_frame()
     assert frame["seconds"][1:].isna().all() and len(frame) > 1
-    assert "not known" in str(session.passes) and "0.00 ms" not in repr(session.passes[1]) and "not known" in repr(session.passes[1])
+    assert (
+        "not known" in str(session.passes)
+        and "0.00 ms" not in repr(session.passes[1])
+        and "not known" in repr(session.passes[1])
+    )

@@ -38,9 +38,13 @@ ENTRY main {
   ynn_fusion = f32[512,512] fusion(x), kind=kCustom, calls=library
   ROOT multiply_subtract_fusion = f32[512,512] fusion(ynn_fusion, x), kind=kLoop, calls=fused
 }"""
-PARTLY = AFTER.replace("  c = f32", "  ROOT c = f32").replace("ROOT r = f32[512,512] subtract(c, q) }", "}").replace(
-    "ROOT multiply_subtract_fusion = f32[512,512] fusion(ynn_fusion, x), kind=kLoop, calls=fused",
-    "f = f32[512,512] fusion(ynn_fusion, x), kind=kLoop, calls=fused\n  ROOT r = f32[512,512] subtract(f, x)",
+PARTLY = (
+    AFTER.replace("  c = f32", "  ROOT c = f32")
+    .replace("ROOT r = f32[512,512] subtract(c, q) }", "}")
+    .replace(
+        "ROOT multiply_subtract_fusion = f32[512,512] fusion(ynn_fusion, x), kind=kLoop, calls=fused",
+        "f = f32[512,512] fusion(ynn_fusion, x), kind=kLoop, calls=fused\n  ROOT r = f32[512,512] subtract(f, x)",
+    )
 )
 TWO_READERS = """HloModule jit_f
 ENTRY main {
@@ -64,7 +68,10 @@ ENTRY main {
 def _dump(folder: Path, **passes: str) -> xe.Session:
     (folder / "module_0000.jit_f.before_optimizations.txt").write_text(SOURCE)
     for number, (name, text) in enumerate(passes.items()):
-        (folder / f"module_0000.jit_f.{number:04d}.pipeline.after_{name.replace('_', '-')}.before_next.txt").write_text(text)
+        (
+            folder
+            / f"module_0000.jit_f.{number:04d}.pipeline.after_{name.replace('_', '-')}.before_next.txt"
+        ).write_text(text)
     return xe.load(folder).session()
 
 
@@ -72,7 +79,12 @@ def test_an_edge_into_an_earlier_kernel_names_the_pass_that_made_it(tmp_path: Pa
     found = xe.xla.replay_fusion(_dump(tmp_path, dot_library_rewriter=BEFORE, fusion=AFTER))
     assert found.agreed == 1 and found.step == 2
     (edge,) = found.refused()
-    assert (edge.producer, edge.consumer, edge.bytes, edge.code) == ("ynn_fusion", "s", 512 * 512 * 4, "fused-before")
+    assert (edge.producer, edge.consumer, edge.bytes, edge.code) == (
+        "ynn_fusion",
+        "s",
+        512 * 512 * 4,
+        "fused-before",
+    )
     assert "%ynn_fusion was made before by dot-library-rewriter" in edge.message
     assert "XLA fused 2 of 3 edges" in repr(found) and "dot-library-rewriter" in found.to_markdown()
 
@@ -82,13 +94,19 @@ def test_where_xla_did_otherwise_the_reason_is_unknown(tmp_path: Path) -> None:
     assert found.agreed == pytest.approx(2 / 3)
     assert "unknown: XLA's policy, as it is replayed, says fused" in str(found)
     different, *_ = found.decisions()
-    assert (different.verdict, different.code, different.facts["agrees"]) == ("refused", "xla-decides-otherwise", False)
+    assert (different.verdict, different.code, different.facts["agrees"]) == (
+        "refused",
+        "xla-decides-otherwise",
+        False,
+    )
 
 
 def test_what_xla_copies_and_renames_is_known_by_what_it_computes(tmp_path: Path) -> None:
     """`s` goes into both readers, once under another name: an edge is fused when every copy is."""
     found = xe.xla.replay(_dump(tmp_path, pipeline_start=TWO_READERS, fusion=COPIED))
-    assert {(row.subject, row.consumer, row.ours, row.xla) for row in found.rows} == {("s", reader, "fused", "fused") for reader in "ab"}
+    assert {(row.subject, row.consumer, row.ours, row.xla) for row in found.rows} == {
+        ("s", reader, "fused", "fused") for reader in "ab"
+    }
     assert found.agreement == 1 and found.to_frame().columns[4] == "agrees"
 
 
@@ -126,9 +144,15 @@ def _with_less(text: str) -> str:
 
 
 def test_layouts_and_copies_are_replayed(tmp_path: Path) -> None:
-    given = _with_less(LAID_OUT).replace("  c = f32[4,8]{1,0} copy(t)\n", "").replace("sort(c)", "sort(t)")
+    given = (
+        _with_less(LAID_OUT)
+        .replace("  c = f32[4,8]{1,0} copy(t)\n", "")
+        .replace("sort(c)", "sort(t)")
+    )
     given = given.replace("{0,1} transpose", "{1,0} transpose")
-    found = xe.xla.replay(_dump(tmp_path, pipeline_start=given, layout_assignment=_with_less(LAID_OUT)), "layout")
+    found = xe.xla.replay(
+        _dump(tmp_path, pipeline_start=given, layout_assignment=_with_less(LAID_OUT)), "layout"
+    )
     assert {(row.subject, row.consumer, row.ours, row.xla) for row in found.rows} == {
         ("x", "", "{1,0}", "{1,0}"), ("t", "", "{0,1}", "{0,1}"), ("r", "", "{1,0}", "{1,0}"), ("t", "r", "copied", "copied")}  # fmt: skip
     assert [one.code for one in found.decisions() if one.refused] == ["layout-differs"]
@@ -138,7 +162,12 @@ def test_layouts_and_copies_are_replayed(tmp_path: Path) -> None:
 def test_what_xla_decided_are_the_decisions_of_its_session(tmp_path: Path) -> None:
     session = _dump(tmp_path, dot_library_rewriter=BEFORE, fusion=AFTER)
     frame = session.decisions("fusion")
-    assert sorted(frame["verdict"]) == ["accepted", "accepted", "refused"] and set(frame["code"]) == {"", "fused-before"}
-    assert all(facts["decided"] == "by XLA's policy, replayed" and facts["agrees"] for facts in frame["facts"])
+    assert sorted(frame["verdict"]) == ["accepted", "accepted", "refused"] and set(
+        frame["code"]
+    ) == {"", "fused-before"}
+    assert all(
+        facts["decided"] == "by XLA's policy, replayed" and facts["agrees"]
+        for facts in frame["facts"]
+    )
     answer = session.why_not("fusion", "%ynn_fusion", "%s")
     assert answer.code == "fused-before" and "made before by dot-library-rewriter" in str(answer)

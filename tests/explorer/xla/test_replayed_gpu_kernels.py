@@ -20,9 +20,17 @@ def test_kernels_with_several_results_are_those_of_xla() -> None:
     found = xe.xla.replay(xe.load(DUMPS / "gpu_batch_norm").session(), "multi-output-fusion")
     assert len(found.rows) == 46 and found.agreement == 1
     together = {(row.subject, row.consumer) for row in found.rows if row.xla == "fused"}
-    assert together == {("fusion.4", "fusion.3"), ("fusion.14", "fusion.1"), ("fusion.14", "fusion"), ("fusion.1", "fusion")}
+    assert together == {
+        ("fusion.4", "fusion.3"),
+        ("fusion.14", "fusion.1"),
+        ("fusion.14", "fusion"),
+        ("fusion.1", "fusion"),
+    }
     reasons = {(row.subject, row.consumer): row.code for row in found.rows if row.xla == "memory"}
-    assert reasons["fusion.12", "fusion.4"] == "dimensions-differ" and reasons["fusion.3", "fusion.14"] == "would-create-cycle"
+    assert (
+        reasons["fusion.12", "fusion.4"] == "dimensions-differ"
+        and reasons["fusion.3", "fusion.14"] == "would-create-cycle"
+    )
     assert all(row.message for row in found.rows)
 
 
@@ -52,7 +60,9 @@ def _reason(plan: MultiOutputPlan, module: HloModule, *names: str) -> str:
     ("x = f32[8,64] parameter(0) f = f32[8,64] fusion(x), kind=kLoop, calls=n s = f32[8,32] slice(x), slice={[0:8], [0:32]} "
      "g = f32[8,32] fusion(s), kind=kLoop, calls=c ROOT t = (f32[8,64], f32[8,32]) tuple(f, g)", ("f", "g"), "not-a-loop"),
 ])  # fmt: skip
-def test_each_rule_of_kernels_with_several_results(entry: str, pair: tuple[str, str], expected: str) -> None:
+def test_each_rule_of_kernels_with_several_results(
+    entry: str, pair: tuple[str, str], expected: str
+) -> None:
     assert _reason(*_plan(entry, NEGATE, ABS, COLUMNS), *pair) == expected
 
 
@@ -66,13 +76,23 @@ def test_one_element_that_all_read_joins_no_kernels() -> None:
 
 def test_what_xla_computes_again_and_how_much_that_frees() -> None:
     found = xe.xla.replay(xe.load(DUMPS / "gpu_little_memory").session(), "rematerialization")
-    assert found.agreement == 1 and (found.limit, found.peak, found.peak_after) == (17346924, 29360128, 20971520)
+    assert found.agreement == 1 and (found.limit, found.peak, found.peak_after) == (
+        17346924,
+        29360128,
+        20971520,
+    )
     again = {row.subject: row.message for row in found.rows if row.xla == "recomputed"}
-    assert set(again) == {f"gemm_fusion_dot_general.{number}" for number in (17, 19, 21)} and len(found.rows) == 5
+    assert (
+        set(again) == {f"gemm_fusion_dot_general.{number}" for number in (17, 19, 21)}
+        and len(found.rows) == 5
+    )
     assert again["gemm_fusion_dot_general.21"] == (
         "at %loop_add_fusion.5 20.0 MiB are held, the limit is 16.5 MiB: %gemm_fusion_dot_general.21 is computed again "
         "before %gemm_fusion_dot.11, which frees 4.00 MiB until then")  # fmt: skip
-    assert "28.0 MiB are held at most, the limit is 16.5 MiB; computed again: 3 by XLA, 3 replayed" in str(found)
+    assert (
+        "28.0 MiB are held at most, the limit is 16.5 MiB; computed again: 3 by XLA, 3 replayed"
+        in str(found)
+    )
 
 
 CHAIN = """HloModule m, is_scheduled=true
@@ -90,7 +110,13 @@ def test_nothing_is_computed_again_below_the_limit() -> None:
     entry = parse_hlo(CHAIN).entry
     assert Walk(entry, 4096, {}).choices == [] and Walk(entry, 4096, {}).peak == 4096
     (choice,) = Walk(entry, 4095, {}).choices
-    assert (choice.name, choice.at, choice.freed, choice.held, choice.reader) == ("a", "d", 1024, 4096, "r")
+    assert (choice.name, choice.at, choice.freed, choice.held, choice.reader) == (
+        "a",
+        "d",
+        1024,
+        4096,
+        "r",
+    )
 
 
 def test_a_dump_without_the_device_says_what_is_missing(tmp_path: Path) -> None:

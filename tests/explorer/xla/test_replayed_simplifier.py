@@ -35,7 +35,10 @@ ENTRY main {
 
 
 def _replayed(folder: Path, after: str, before: str = SOURCE) -> xe.xla.Replay:
-    for name, text in (("before_optimizations", before), ("0001.simplification.after_algsimp.before_dce", after)):
+    for name, text in (
+        ("before_optimizations", before),
+        ("0001.simplification.after_algsimp.before_dce", after),
+    ):
         (folder / f"module_0000.jit_f.{name}.txt").write_text(text)
     return xe.xla.replay(xe.load(folder).session(), "simplifier")
 
@@ -45,7 +48,10 @@ def test_each_rewrite_of_xla_has_the_rule_that_says_the_same(tmp_path: Path) -> 
     rules = {row.subject: row.code for row in found.rows}
     assert found.agreement == 1 and set(rules) == {"zero", "zeros", "s", "n", "t", "r"}
     assert rules["s"] and rules["t"] and not rules["n"] and not rules["zeros"]
-    assert "2 of our rules explain 2 rewrites" in str(found) and found.rules == {rules["s"]: 1, rules["t"]: 1}
+    assert "2 of our rules explain 2 rewrites" in str(found) and found.rules == {
+        rules["s"]: 1,
+        rules["t"]: 1,
+    }
     said = {row.subject: row.message for row in found.rows}
     assert said["n"] == "%n (negate) other operands, as an operand was rewritten"
     assert said["zeros"] == "%zeros (broadcast) rewritten, as what reads it was rewritten"
@@ -58,18 +64,26 @@ def test_what_only_our_rules_rewrite_is_listed(tmp_path: Path) -> None:
         ("t", "rewritten", "not rewritten"), ("r", "other operands", "not rewritten")}  # fmt: skip
     assert found.agreement == 4 / 6
     refused = [decision for decision in found.decisions() if decision.refused]
-    assert {decision.code for decision in refused} == {"xla-decides-otherwise"} and len(refused) == 2
+    assert {decision.code for decision in refused} == {"xla-decides-otherwise"} and len(
+        refused
+    ) == 2
 
 
 def test_the_rewrites_of_a_page_are_our_rules_on_the_module_of_xla(tmp_path: Path) -> None:
     _replayed(tmp_path, ONE)  # XLA left the transpose
     source = SessionSource(xe.load(tmp_path).session())
     assert source.rewrites(0) == ()
-    rows = {row.subject_name.lstrip("%"): (number, row) for number, row in enumerate(source.rewrites(1)) if row.verdict == "accepted"}
+    rows = {
+        row.subject_name.lstrip("%"): (number, row)
+        for number, row in enumerate(source.rewrites(1))
+        if row.verdict == "accepted"
+    }
     assert "XLA rewrote this instruction too" in rows["s"][1].sentence and not rows["s"][1].produced
     assert "XLA left this instruction as it was" in rows["t"][1].sentence
     alone = source.reports.rewrite(1, rows["t"][0])
-    assert any("transpose(" in line.text for line in alone.before) and not any("transpose(" in line.text for line in alone.after)
+    assert any("transpose(" in line.text for line in alone.before) and not any(
+        "transpose(" in line.text for line in alone.after
+    )
     with pytest.raises(ValueError, match="no single rewrites"):
         source.reports.rewrite(0, 0)
 
@@ -84,10 +98,17 @@ ENTRY main {
   t = f32[1,6,4] reshape(wide)
   ROOT r = (f32[1,6], f32[1,6,4], f32[1,6,4]) tuple(sum, t, wide)
 }"""
-TWO_READ_AFTER = TWO_READ.replace("  t = f32[1,6,4] reshape(wide)\n", "").replace("tuple(sum, t,", "tuple(sum, wide,")
+TWO_READ_AFTER = TWO_READ.replace("  t = f32[1,6,4] reshape(wide)\n", "").replace(
+    "tuple(sum, t,", "tuple(sum, wide,"
+)
 
 
-def _replayed_of(folder: Path, before: str, after: str, name: str = "0001.simplification.after_algsimp.before_dce") -> xe.xla.Replay:
+def _replayed_of(
+    folder: Path,
+    before: str,
+    after: str,
+    name: str = "0001.simplification.after_algsimp.before_dce",
+) -> xe.xla.Replay:
     for kind, text in (("before_optimizations", before), (name, after)):
         (folder / f"module_0000.jit_f.{kind}.txt").write_text(text)
     return xe.xla.replay(xe.load(folder).session(), "simplifier")
@@ -97,7 +118,13 @@ def test_a_rule_acts_where_xla_has_it(tmp_path: Path) -> None:
     """XLA leaves the reduce of a reshape that something else reads too; without the option our rule takes the reshape in."""
     found = _replayed_of(tmp_path, TWO_READ, TWO_READ_AFTER)
     assert found.agreement == 1 and "sum" not in {row.subject for row in found.rows}
-    assert "%wide" not in str(next(i for i in xe.optimize(TWO_READ, "algsimp").module.instructions() if i.name.startswith("reduce")))
+    assert "%wide" not in str(
+        next(
+            i
+            for i in xe.optimize(TWO_READ, "algsimp").module.instructions()
+            if i.name.startswith("reduce")
+        )
+    )
 
 
 def test_new_names_of_xla_and_what_nothing_reads_are_no_difference(tmp_path: Path) -> None:
@@ -124,7 +151,12 @@ ENTRY main {
   ROOT r = f32[8,4]{0,1} negate(d)
 }"""
     after = before.replace("  d = f32[8,4]{0,1} copy(c)\n", "").replace("negate(d)", "negate(c)")
-    found = _replayed_of(tmp_path, before, after, "0001.simplification_after_layout_assignment.after_algsimp.before_dce")
+    found = _replayed_of(
+        tmp_path,
+        before,
+        after,
+        "0001.simplification_after_layout_assignment.after_algsimp.before_dce",
+    )
     assert found.agreement == 1 and {row.subject for row in found.rows} >= {"d", "r"}
 
 
@@ -139,7 +171,9 @@ ENTRY main {
   m = f32[4] negate(n)
   ROOT r = f32[4] add(f, m)
 }"""
-    after = before.replace("  n = f32[4] negate(y)\n  m = f32[4] negate(n)\n", "").replace("add(f, m)", "add(f, y)")
+    after = before.replace("  n = f32[4] negate(y)\n  m = f32[4] negate(n)\n", "").replace(
+        "add(f, m)", "add(f, y)"
+    )
     found = _replayed_of(tmp_path, before, after)
     assert found.agreement == 1 and {row.subject for row in found.rows} == {"n", "m", "r"}
 
@@ -155,7 +189,9 @@ ENTRY main {
   m = f32[4] negate(n)
   ROOT r = f32[4] multiply(s, m)
 }"""
-    after = before.replace("  n = f32[4] negate(s)\n  m = f32[4] negate(n)\n", "").replace("multiply(s, m)", "multiply(s, s)")
+    after = before.replace("  n = f32[4] negate(s)\n  m = f32[4] negate(n)\n", "").replace(
+        "multiply(s, m)", "multiply(s, s)"
+    )
     found = _replayed_of(tmp_path, before, after)
     assert found.agreement == 1 and {row.subject for row in found.rows} == {"n", "m", "r"}
 
@@ -253,5 +289,8 @@ def test_the_replay_does_as_xla(before: str, after: str, tmp_path: Path) -> None
 
 
 def test_which_of_two_equal_constants_is_read_is_no_rewrite(tmp_path: Path) -> None:
-    rows = {row.subject: row.xla for row in _replayed(tmp_path, OTHER_CONSTANT[1], OTHER_CONSTANT[0]).rows}
+    rows = {
+        row.subject: row.xla
+        for row in _replayed(tmp_path, OTHER_CONSTANT[1], OTHER_CONSTANT[0]).rows
+    }
     assert rows["t"] == "rewritten" and rows["r"] == "other operands" and "others" not in rows

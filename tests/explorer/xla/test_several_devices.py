@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.xla.several_devices import SeveralDevicesWarning, devices_of, measured_on_one, of_each_device
+from xla_explorer.backends.xla.several_devices import (
+    SeveralDevicesWarning,
+    devices_of,
+    measured_on_one,
+    of_each_device,
+)
 from xla_explorer.hlo.text import parse_hlo
 
 PLAIN = "ENTRY e { x = f32[8] parameter(0), sharding={devices=[4]<=[4]} ROOT r = f32[8] add(x, x) }"
@@ -36,7 +41,9 @@ def test_a_program_of_one_device_has_no_note() -> None:
 @pytest.mark.parametrize("target", ["xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"])
 def test_a_manual_region_is_refused_by_name(target: str) -> None:
     text = f"HloModule m, num_partitions=4\n{REGION.replace('TARGET', target)}"
-    with pytest.raises(xe.XlaExplorerError, match=r"%l borders a manual region \(shard_map\) of 4 devices") as caught:
+    with pytest.raises(
+        xe.XlaExplorerError, match=r"%l borders a manual region \(shard_map\) of 4 devices"
+    ) as caught:
         xe.compile(text, backend="xla")
     assert "backend=" in str(caught.value)
 

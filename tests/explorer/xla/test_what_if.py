@@ -28,7 +28,9 @@ class FakeChild:
 
     def ask(self, request: str, *values: object) -> object:
         if "bad" in self.flags:
-            raise XlaProcessError(f"the process of real XLA ended during '{request}': it ended its process with exit code 1")
+            raise XlaProcessError(
+                f"the process of real XLA ended during '{request}': it ended its process with exit code 1"
+            )
         if request == "compile":
             return {"xla": 0.5}
         if request == "run":
@@ -47,20 +49,31 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_mapping_gives_one_setting_for_each_value() -> None:
     module = parse_hlo(TEXT)
-    found = flag_variants(module, {"xla_cpu_enable_fast_math": [True, False], "--xla_disable_hlo_passes": "fusion"})
+    found = flag_variants(
+        module, {"xla_cpu_enable_fast_math": [True, False], "--xla_disable_hlo_passes": "fusion"}
+    )
     assert [one.flags for one in found] == [
         "", "--xla_cpu_enable_fast_math=true", "--xla_cpu_enable_fast_math=false", "--xla_disable_hlo_passes=fusion"]  # fmt: skip
-    assert [one.label for one in flag_variants(module, ["--a=1 --b=2"])] == ["default", "--a=1 --b=2"]
+    assert [one.label for one in flag_variants(module, ["--a=1 --b=2"])] == [
+        "default",
+        "--a=1 --b=2",
+    ]
     with pytest.raises(ValueError, match="at least one setting"):
         flag_variants(module, {})
 
 
 def test_rows_are_held_to_the_first(fake: None) -> None:
-    found = timed(flag_variants(parse_hlo(TEXT), ["slow", "wrong", "bad"]), [np.zeros(64, np.float32)], 10)
+    found = timed(
+        flag_variants(parse_hlo(TEXT), ["slow", "wrong", "bad"]), [np.zeros(64, np.float32)], 10
+    )
     first, slow, wrong, bad = found.rows
     assert (first.ratio, slow.ratio, first.difference, wrong.difference) == (1.0, 0.5, 0.0, 1.0)
     assert np.isnan(bad.median_us) and "bad" in bad.error and "does not know a flag" in bad.error
-    assert len(found.samples["slow"]) == 10 and found.best is first and "wrong" in str(found).splitlines()[-1]
+    assert (
+        len(found.samples["slow"]) == 10
+        and found.best is first
+        and "wrong" in str(found).splitlines()[-1]
+    )
     assert list(found.to_frame()["label"]) == ["default", "slow", "wrong", "bad"]
 
 
@@ -79,17 +92,34 @@ def test_another_environment_must_have_a_python(tmp_path: Path) -> None:
 
 def test_another_environment_sees_its_own_packages_first() -> None:
     command = foreign_command(sys.executable, "some.module")
-    assert command[0] == sys.executable and command[3] == "some.module" and "xla_explorer" in command[2]
-    assert "PYTHONPATH" not in foreign_environment() and foreign_environment(XLA_FLAGS="--a")["XLA_FLAGS"] == "--a"
+    assert (
+        command[0] == sys.executable
+        and command[3] == "some.module"
+        and "xla_explorer" in command[2]
+    )
+    assert (
+        "PYTHONPATH" not in foreign_environment()
+        and foreign_environment(XLA_FLAGS="--a")["XLA_FLAGS"] == "--a"
+    )
 
 
 @pytest.mark.long
 @pytest.mark.jax
 def test_an_edited_text_is_compiled_by_xla_beside_the_one_it_was() -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")
-    found = xe.xla.time(TEXT.replace("exponential", "tanh"), against=TEXT, environments=[sys.executable], repeats=5)
-    assert [row.label.split(" by ")[0] for row in found.rows] == ["against", "given", "against", "given"]
-    assert found.rows[2].difference == 0 < found.rows[1].difference == found.rows[3].difference and found.rows[0].kernels == 1
+    found = xe.xla.time(
+        TEXT.replace("exponential", "tanh"), against=TEXT, environments=[sys.executable], repeats=5
+    )
+    assert [row.label.split(" by ")[0] for row in found.rows] == [
+        "against",
+        "given",
+        "against",
+        "given",
+    ]
+    assert (
+        found.rows[2].difference == 0 < found.rows[1].difference == found.rows[3].difference
+        and found.rows[0].kernels == 1
+    )
 
 
 def test_an_environment_without_jax_says_what_to_install(tmp_path: Path) -> None:

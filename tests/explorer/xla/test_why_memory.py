@@ -37,7 +37,9 @@ def test_live_ranges_are_read() -> None:
     assert found.alive == [("x.1", "{}", 64), ("copy.1", "{0}", 32)]
 
 
-@pytest.mark.parametrize("text", ["", "HloLiveRange (max 0):\n", LIVE[:90], "  Live ranges at 7 (peak):\n"])
+@pytest.mark.parametrize(
+    "text", ["", "HloLiveRange (max 0):\n", LIVE[:90], "  Live ranges at 7 (peak):\n"]
+)
 def test_a_text_that_says_little_gives_little(text: str) -> None:
     assert parse_live_ranges(text).alive == []
 
@@ -51,9 +53,16 @@ def test_the_peak_is_told_by_line_and_donations_that_do_not_help_are_named() -> 
         gradient = jax.grad(lambda w: (jnp.tanh(batch @ w)).sum())(weights)
         return weights - 0.1 * gradient
 
-    found = xe.xla.why_memory(jax.jit(step, donate_argnums=(0, 1)), jnp.ones((64, 96)), jnp.ones((8, 64)))
-    assert found.by_role["parameters"] == 4 * (64 * 96 + 8 * 64) and found.total_bytes >= found.peak_bytes >= 4 * 64 * 96
-    assert [one.parameter for one in found.not_aliased] == [1] and "no result has its shape f32[8,64]" in found.not_aliased[0].why
+    found = xe.xla.why_memory(
+        jax.jit(step, donate_argnums=(0, 1)), jnp.ones((64, 96)), jnp.ones((8, 64))
+    )
+    assert (
+        found.by_role["parameters"] == 4 * (64 * 96 + 8 * 64)
+        and found.total_bytes >= found.peak_bytes >= 4 * 64 * 96
+    )
+    assert [one.parameter for one in found.not_aliased] == [
+        1
+    ] and "no result has its shape f32[8,64]" in found.not_aliased[0].why
     assert all("test_why_memory.py:" in one.line for one in found.alive)
     assert "donated but not aliased" in str(found) and "source lines at the peak" in str(found)
 
@@ -64,8 +73,16 @@ def test_a_call_says_why_it_compiled() -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")
     three, four = np.zeros(3, np.float32), np.zeros(4, np.float32)
     found = xe.xla.why_recompiled(lambda x: x * 2 + 1, (three,), (three,), (four,), (three,))
-    assert [call.compiled for call in found.calls] == [True, False, True, False] and found.compiles == 2
-    assert found.calls[0].why == "the first call" and found.calls[2].why == "args[0]: shape (3,) became (4,)"
+    assert [call.compiled for call in found.calls] == [
+        True,
+        False,
+        True,
+        False,
+    ] and found.compiles == 2
+    assert (
+        found.calls[0].why == "the first call"
+        and found.calls[2].why == "args[0]: shape (3,) became (4,)"
+    )
     assert found.calls[2].compile > 0 and found.calls[1].compile == found.calls[1].trace == 0
     assert "2 of 4 calls compiled" in str(found)
 
@@ -92,8 +109,13 @@ def test_what_was_compiled_before_does_not_hide_a_compile() -> None:
         ([(16, None, None), (16, None, None)], 32),
     ],
 )
-def test_the_lines_sum_to_the_peak(places: list[tuple[int, int | None, int | None]], peak: int) -> None:
-    alive = [Alive(f"%v{k}", size, "", allocation, offset, f"a.py:{k % 2}") for k, (size, allocation, offset) in enumerate(places)]
+def test_the_lines_sum_to_the_peak(
+    places: list[tuple[int, int | None, int | None]], peak: int
+) -> None:
+    alive = [
+        Alive(f"%v{k}", size, "", allocation, offset, f"a.py:{k % 2}")
+        for k, (size, allocation, offset) in enumerate(places)
+    ]
     page = WhyMemory("m", [], alive, "v0", [])
     assert page.peak_bytes == peak
     assert sum(size for _, size, _ in page.by_line()) == peak
@@ -101,12 +123,17 @@ def test_the_lines_sum_to_the_peak(places: list[tuple[int, int | None, int | Non
 
 
 @pytest.mark.jax
-@pytest.mark.parametrize("nest", [lambda x: x, lambda x: {"a": x}, lambda x: (2, [x])], ids=["leaf", "dict", "tuple"])
+@pytest.mark.parametrize(
+    "nest", [lambda x: x, lambda x: {"a": x}, lambda x: (2, [x])], ids=["leaf", "dict", "tuple"]
+)
 def test_a_committed_argument_is_the_cause_of_a_compile(nest: Callable[[Any], Any]) -> None:
     jax = pytest.importorskip("jax", reason="needs the extra `jax`")
     free = jax.numpy.ones(3)
     device = jax.devices()[0]
-    held = [jax.device_put(free, device), jax.device_put(np.ones(3, np.float32), jax.sharding.SingleDeviceSharding(device))]
+    held = [
+        jax.device_put(free, device),
+        jax.device_put(np.ones(3, np.float32), jax.sharding.SingleDeviceSharding(device)),
+    ]
     name = f"{device.platform}:{device.id}"
 
     def double(x: Any) -> Any:

@@ -56,24 +56,67 @@ SCATTER = _kernel(
 @pytest.mark.parametrize(
     ("says", "gain", "idle", "kernels"),
     [
-        ("unroll=8", 55.0, 40.0, [KernelFact(LOOP, 15, 1, "m.py:1"), KernelFact(ADD, 90, 90, "m.py:2")]),
-        ("small_while_loop", 75.0, 5.0, [KernelFact(LOOP, 15, 1, "m.py:1")] + [KernelFact(ADD, 11, 10, "m.py:2")] * 10),
-        ("x.reshape(-1, n) @ w", 60.0, 0.0, [KernelFact(FOR_PRODUCT, 60, 1, "m.py:2"), KernelFact(ADD, 40, 1, "m.py:9")]),
-        ('einsum("end,edf->enf"', 70.0, 0.0, [KernelFact(STACKED, 10, 1, "m.py:9"), KernelFact(STACKED.users[0], 20, 1, "m.py:2"), KernelFact(FOR_PRODUCT, 60, 1, "m.py:2")]),
-        ("xla_cpu_experimental_ynn_fusion_type=", 70.0, 0.0, [KernelFact(CONVOLUTION, 80, 1, "m.py:2", 10.0)]),
+        (
+            "unroll=8",
+            55.0,
+            40.0,
+            [KernelFact(LOOP, 15, 1, "m.py:1"), KernelFact(ADD, 90, 90, "m.py:2")],
+        ),
+        (
+            "small_while_loop",
+            75.0,
+            5.0,
+            [KernelFact(LOOP, 15, 1, "m.py:1")] + [KernelFact(ADD, 11, 10, "m.py:2")] * 10,
+        ),
+        (
+            "x.reshape(-1, n) @ w",
+            60.0,
+            0.0,
+            [KernelFact(FOR_PRODUCT, 60, 1, "m.py:2"), KernelFact(ADD, 40, 1, "m.py:9")],
+        ),
+        (
+            'einsum("end,edf->enf"',
+            70.0,
+            0.0,
+            [
+                KernelFact(STACKED, 10, 1, "m.py:9"),
+                KernelFact(STACKED.users[0], 20, 1, "m.py:2"),
+                KernelFact(FOR_PRODUCT, 60, 1, "m.py:2"),
+            ],
+        ),
+        (
+            "xla_cpu_experimental_ynn_fusion_type=",
+            70.0,
+            0.0,
+            [KernelFact(CONVOLUTION, 80, 1, "m.py:2", 10.0)],
+        ),
         ("jax.vmap", 40.0, 40.0, [KernelFact(ADD, 1, 1, "m.py:2")] * 20),
-        ("carry less through the loop", 60.0, 0.0, [KernelFact(COPIES, 60, 4, "m.py:2"), KernelFact(ADD, 40, 1, "m.py:9")]),
+        (
+            "carry less through the loop",
+            60.0,
+            0.0,
+            [KernelFact(COPIES, 60, 4, "m.py:2"), KernelFact(ADD, 40, 1, "m.py:9")],
+        ),
         ("32 bits", 45.0, 0.0, [KernelFact(DOUBLES, 90, 1, "m.py:2")]),
         ("keep the indexed dimension first", 80.0, 0.0, [KernelFact(SCATTER, 80, 1, "m.py:2")]),
     ],
 )
-def test_a_rule_says_what_it_saw_and_what_to_change(says: str, gain: float, idle: float, kernels: list[KernelFact]) -> None:
+def test_a_rule_says_what_it_saw_and_what_to_change(
+    says: str, gain: float, idle: float, kernels: list[KernelFact]
+) -> None:
     (advice,) = advise(Facts(200.0, idle, kernels))
-    assert says in advice.sentence and advice.gain_us == pytest.approx(gain) and advice.line == "m.py:2"
+    assert (
+        says in advice.sentence
+        and advice.gain_us == pytest.approx(gain)
+        and advice.line == "m.py:2"
+    )
 
 
 def test_what_is_small_is_not_worth_a_sentence() -> None:
-    small = [KernelFact(i, 1, 1, "", 0.1) for i in (LOOP, COPIES, DOUBLES, SCATTER, FOR_PRODUCT, CONVOLUTION, ADD)]
+    small = [
+        KernelFact(i, 1, 1, "", 0.1)
+        for i in (LOOP, COPIES, DOUBLES, SCATTER, FOR_PRODUCT, CONVOLUTION, ADD)
+    ]
     assert advise(Facts(1000.0, 10.0, [*small, KernelFact(ADD, 900, 1, "")])) == []
 
 
@@ -84,11 +127,17 @@ def test_time_without_a_kernel_is_not_put_down_to_more_starts_than_there_are() -
 
 
 def test_the_largest_gain_stands_first() -> None:
-    kernels = [KernelFact(COPIES, 20, 2, ""), KernelFact(SCATTER, 70, 1, ""), KernelFact(DOUBLES, 60, 1, "")]
+    kernels = [
+        KernelFact(COPIES, 20, 2, ""),
+        KernelFact(SCATTER, 70, 1, ""),
+        KernelFact(DOUBLES, 60, 1, ""),
+    ]
     assert [advice.gain_us for advice in advise(Facts(200.0, 0.0, kernels))] == [70, 30, 20]
 
 
-@pytest.mark.parametrize(("run_us", "repeats", "each"), [(900.0, 20, 4), (900.0, 3, 1), (1.2e6, 20, 1), (1.2e6, 5, 1)])
+@pytest.mark.parametrize(
+    ("run_us", "repeats", "each"), [(900.0, 20, 4), (900.0, 3, 1), (1.2e6, 20, 1), (1.2e6, 5, 1)]
+)
 def test_a_long_program_is_timed_once_a_round(run_us: float, repeats: int, each: int) -> None:
     assert timed_each_round(run_us, repeats) == each
 
@@ -106,17 +155,38 @@ def test_a_page_of_a_jax_function() -> None:
     jnp = jax.numpy
 
     def loss(w, x):  # type: ignore[no-untyped-def]
-        carry, _ = jax.lax.scan(lambda c, row: (jnp.tanh(c * 0.9 + row), None), jnp.zeros(64), x @ w)
+        carry, _ = jax.lax.scan(
+            lambda c, row: (jnp.tanh(c * 0.9 + row), None), jnp.zeros(64), x @ w
+        )
         return carry.sum()
 
     page = xe.xla.why_slow(jax.grad(loss), jnp.ones((64, 64)), jnp.ones((96, 64)), repeats=5)
     assert page.run_us > 0 and page.ours_us is not None and page.profile.joined_share == 1
-    assert {kernel.bound for kernel in page.kernels} <= {"memory", "arithmetic", "launch", "latency"}
-    assert any("unroll=8" in advice.sentence or "small_while_loop" in advice.sentence for advice in page.advice)
+    assert {kernel.bound for kernel in page.kernels} <= {
+        "memory",
+        "arithmetic",
+        "launch",
+        "latency",
+    }
+    assert any(
+        "unroll=8" in advice.sentence or "small_while_loop" in advice.sentence
+        for advice in page.advice
+    )
     (lines,) = [block for block in page.blocks() if getattr(block, "title", "") == "source lines"]
-    assert sum(row[1] for row in lines.rows) == pytest.approx(sum(kernel.us for kernel in page.kernels)), "both tables are of one run"
+    assert sum(row[1] for row in lines.rows) == pytest.approx(
+        sum(kernel.us for kernel in page.kernels)
+    ), "both tables are of one run"
     text = str(page)
-    assert all(title in text for title in ("source lines", "kernels", "not fused by XLA", "try first:", "our compiler takes"))
+    assert all(
+        title in text
+        for title in (
+            "source lines",
+            "kernels",
+            "not fused by XLA",
+            "try first:",
+            "our compiler takes",
+        )
+    )
     assert len(text.splitlines()) < 50 and "test_why_slow.py" in text
 
 
@@ -124,16 +194,31 @@ def test_a_page_of_a_jax_function() -> None:
 def test_arguments_of_a_function_are_taken_as_jax_takes_them() -> None:
     """Typed random keys, and 64-bit integers and floats of numpy, without 64 bits in JAX."""
     jax = pytest.importorskip("jax", reason="needs the extra `jax`")
-    module, leaves = given(lambda key, of: jax.random.normal(key, (4,)) + of["a"] + of["b"], (jax.random.key(3), {"a": np.arange(4), "b": 0.5}))
-    assert [leaf.dtype for leaf in leaves] == [np.uint32, np.int32, np.float32] and leaves[0].tolist() == [0, 3]
-    assert np.array_equal(xe.evaluate(module, *leaves), xe.evaluate(module, jax.random.key(3), *leaves[1:]))
+    module, leaves = given(
+        lambda key, of: jax.random.normal(key, (4,)) + of["a"] + of["b"],
+        (jax.random.key(3), {"a": np.arange(4), "b": 0.5}),
+    )
+    assert [leaf.dtype for leaf in leaves] == [np.uint32, np.int32, np.float32] and leaves[
+        0
+    ].tolist() == [0, 3]
+    assert np.array_equal(
+        xe.evaluate(module, *leaves), xe.evaluate(module, jax.random.key(3), *leaves[1:])
+    )
 
 
 def test_a_program_that_our_compiler_refuses_is_not_timed_by_it() -> None:
     """The page is about XLA: it stands without ours."""
-    module = xe.parse_hlo('ENTRY e { x = f32[4] parameter(0)  ROOT c = f32[4] custom-call(x), custom_call_target="of_nobody" }')
+    module = xe.parse_hlo(
+        'ENTRY e { x = f32[4] parameter(0)  ROOT c = f32[4] custom-call(x), custom_call_target="of_nobody" }'
+    )
     assert real_xla._ours(module, xe.random_arguments(module)) is None
-    assert real_xla._ours(xe.parse_hlo("ENTRY e { x = f32[4] parameter(0)  ROOT r = f32[4] negate(x) }"), [np.zeros(4, np.float32)]) is not None
+    assert (
+        real_xla._ours(
+            xe.parse_hlo("ENTRY e { x = f32[4] parameter(0)  ROOT r = f32[4] negate(x) }"),
+            [np.zeros(4, np.float32)],
+        )
+        is not None
+    )
 
 
 @pytest.mark.long
@@ -144,9 +229,16 @@ def test_the_first_recorded_run_is_left_out(monkeypatch: pytest.MonkeyPatch) -> 
     def record(leaves: list[object], repeats: int) -> list[KernelEvent]:
         asked.append(repeats)
         took = [50, *[10] * (repeats - 1)]
-        return [KernelEvent("CPU", "thread", "m", 1, "r", "r", run, run * 100, us, us) for run, us in enumerate(took)]
+        return [
+            KernelEvent("CPU", "thread", "m", 1, "r", "r", run, run * 100, us, us)
+            for run, us in enumerate(took)
+        ]
 
     session = SimpleNamespace(source=SimpleNamespace(name="m"), module=None)
     monkeypatch.setattr(real_xla, "_xla", lambda session: SimpleNamespace(record=record))
     found = real_xla._recorded(session, [], 3)
-    assert asked == [4] and len(found.runs()) == 3 and round(found.kernels()["total_us"].sum() * 1e6) == 30
+    assert (
+        asked == [4]
+        and len(found.runs()) == 3
+        and round(found.kernels()["total_us"].sum() * 1e6) == 30
+    )

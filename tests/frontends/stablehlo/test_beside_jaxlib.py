@@ -20,7 +20,13 @@ from xla_explorer.frontends.jax_program import module_from_mlir  # noqa: E402
 ALL = {name: (name, function, arguments) for name, function, arguments in all_programs()}
 SAMPLE = list(ALL)[:: max(len(ALL) // 60, 1)]
 # CHLO functions that XLA and we approximate differently; the bound is that of the type.
-BOUNDS = {"float32": (3e-5, 3e-6), "float16": (5e-3, 1e-3), "bfloat16": (3e-2, 5e-3), "complex64": (1e-4, 1e-5), "float64": (1e-10, 1e-12)}
+BOUNDS = {
+    "float32": (3e-5, 3e-6),
+    "float16": (5e-3, 1e-3),
+    "bfloat16": (3e-2, 5e-3),
+    "complex64": (1e-4, 1e-5),
+    "float64": (1e-10, 1e-12),
+}
 
 
 def leaves(value: Any) -> list[np.ndarray]:
@@ -31,7 +37,9 @@ def leaves(value: Any) -> list[np.ndarray]:
 
 def compare(text: str, arguments: list[Any], name: str) -> None:
     ours, theirs = xe.parse_stablehlo(text, name), module_from_mlir(text)
-    assert [str(p.shape) for p in ours.entry.parameters()] == [str(p.shape) for p in theirs.entry.parameters()]
+    assert [str(p.shape) for p in ours.entry.parameters()] == [
+        str(p.shape) for p in theirs.entry.parameters()
+    ]
     got, want = leaves(xe.evaluate(ours, *arguments)), leaves(xe.evaluate(theirs, *arguments))
     assert len(got) == len(want)
     for g, w in zip(got, want, strict=True):
@@ -41,16 +49,29 @@ def compare(text: str, arguments: list[Any], name: str) -> None:
             continue
         relative, absolute = BOUNDS[g.dtype.name]
         wide = np.complex128 if g.dtype.kind == "c" else np.float64
-        np.testing.assert_allclose(g.astype(wide), w.astype(wide), rtol=relative, atol=absolute, err_msg=name)
+        np.testing.assert_allclose(
+            g.astype(wide), w.astype(wide), rtol=relative, atol=absolute, err_msg=name
+        )
 
 
 def check(name: str) -> None:
     program = ALL[name]
     text = exported(program)
-    arguments = [jax.random.key_data(a) if jax.dtypes.issubdtype(getattr(a, "dtype", np.int32), jax.dtypes.prng_key) else a
-                 for a in jax.tree_util.tree_leaves(program[2])]
+    arguments = [
+        jax.random.key_data(a)
+        if jax.dtypes.issubdtype(getattr(a, "dtype", np.int32), jax.dtypes.prng_key)
+        else a
+        for a in jax.tree_util.tree_leaves(program[2])
+    ]
     parameters = xe.parse_stablehlo(text).entry.parameters()
-    compare(text, [np.asarray(a, p.shape.element_type.dtype) for a, p in zip(arguments, parameters, strict=True)], name)
+    compare(
+        text,
+        [
+            np.asarray(a, p.shape.element_type.dtype)
+            for a, p in zip(arguments, parameters, strict=True)
+        ],
+        name,
+    )
 
 
 def test_there_are_five_hundred() -> None:
@@ -85,10 +106,16 @@ def test_the_examples_in_the_printers_own_forms(name: str) -> None:
     from jaxlib.mlir import ir
 
     def opcodes(module: xe.HloModule) -> list[tuple[str, str, str]]:
-        return [(i.opcode.name, str(i.shape), i.attributes.text) for c in module.computations.values() for i in c.post_order()]
+        return [
+            (i.opcode.name, str(i.shape), i.attributes.text)
+            for c in module.computations.values()
+            for i in c.post_order()
+        ]
 
     for given in EXAMPLES[name]:
-        if "{broadcast_dimensions = dense" in given.text:  # as it was written before arrays; MLIR reads it no more
+        if (
+            "{broadcast_dimensions = dense" in given.text
+        ):  # as it was written before arrays; MLIR reads it no more
             continue
         with mlir.make_ir_context(), ir.Location.unknown():
             pretty = str(ir.Module.parse(given.text))
@@ -97,12 +124,15 @@ def test_the_examples_in_the_printers_own_forms(name: str) -> None:
         assert opcodes(xe.parse_stablehlo(generic_text(given.text))) == want
 
 
-@pytest.mark.parametrize("name", ["adam_step", "lstm", "newton_while", "branches", "linear_solve", "random_numbers"])
+@pytest.mark.parametrize(
+    "name", ["adam_step", "lstm", "newton_while", "branches", "linear_solve", "random_numbers"]
+)
 def test_whole_programs_in_the_generic_form(name: str) -> None:
     text = exported(ALL[name], debug=False)
     pretty, generic = xe.parse_stablehlo(text), xe.parse_stablehlo(generic_text(text))
     assert [(i.opcode.name, str(i.shape), i.attributes.text) for i in pretty.instructions()] == [
-        (i.opcode.name, str(i.shape), i.attributes.text) for i in generic.instructions()]
+        (i.opcode.name, str(i.shape), i.attributes.text) for i in generic.instructions()
+    ]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -117,5 +147,7 @@ def test_what_we_read_runs_on_the_cpu_as_in_jax(name: str) -> None:
     _, function, arguments = ALL[name]
     session = xe.compile(exported(ALL[name]))
     got = session(*[np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(arguments)])
-    for g, w in zip(leaves(got), jax.tree_util.tree_leaves(jax.jit(function)(*arguments)), strict=True):
+    for g, w in zip(
+        leaves(got), jax.tree_util.tree_leaves(jax.jit(function)(*arguments)), strict=True
+    ):
         np.testing.assert_allclose(g, np.asarray(w), rtol=2e-4, atol=2e-5)

@@ -44,7 +44,9 @@ def elements(kind: PrimitiveType, count: int) -> np.ndarray[Any, Any]:
     raw = np.frombuffer(random.Random(count).randbytes(count * kind.dtype.itemsize), np.uint8)
     if kind.is_pred:
         return raw % 2 != 0
-    return (raw & ((1 << kind.bits) - 1)).view(kind.dtype) if kind.bits < 8 else raw.view(kind.dtype)
+    return (
+        (raw & ((1 << kind.bits) - 1)).view(kind.dtype) if kind.bits < 8 else raw.view(kind.dtype)
+    )
 
 
 def same(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
@@ -55,7 +57,9 @@ def same(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
 @pytest.mark.parametrize("count", SIZES)
 def test_a_buffer_holds_the_elements_in_whole_bytes(kind: str, count: int) -> None:
     wanted = elements(ELEMENTS[kind], count)
-    assert same(read(f'dense<"0x{wanted.tobytes().hex().upper()}">', f"tensor<{count}x{kind}>"), wanted)
+    assert same(
+        read(f'dense<"0x{wanted.tobytes().hex().upper()}">', f"tensor<{count}x{kind}>"), wanted
+    )
 
 
 @pytest.mark.parametrize("kind", ELEMENTS)
@@ -69,7 +73,9 @@ def test_a_buffer_of_one_element_is_a_splat(kind: str) -> None:
 def test_bits_beside_an_element_mean_nothing(kind: str) -> None:
     bits = ELEMENTS[kind].bits
     raw = np.array([1 << bits, 0xFF, 0, 0xFF ^ ((1 << bits) - 1)], np.uint8)
-    clean = raw != 0 if ELEMENTS[kind].is_pred else (raw & ((1 << bits) - 1)).view(ELEMENTS[kind].dtype)
+    clean = (
+        raw != 0 if ELEMENTS[kind].is_pred else (raw & ((1 << bits) - 1)).view(ELEMENTS[kind].dtype)
+    )
     assert same(read(f'dense<"0x{raw.tobytes().hex()}">', f"tensor<4x{kind}>"), clean)
 
 
@@ -88,7 +94,10 @@ def test_a_literal_that_does_not_fit_is_refused_with_its_place(literal: str) -> 
 
 
 @pytest.mark.parametrize("kind", ["i1", "i64", "f32", "complex<f64>"])
-@pytest.mark.parametrize(("literal", "dimensions"), [("dense<>", "0"), ("dense<[]>", "0"), ("dense<[[], []]>", "2x0"), ("dense<>", "2x0x3")])
+@pytest.mark.parametrize(
+    ("literal", "dimensions"),
+    [("dense<>", "0"), ("dense<[]>", "0"), ("dense<[[], []]>", "2x0"), ("dense<>", "2x0x3")],
+)
 def test_an_empty_literal_has_no_elements(kind: str, literal: str, dimensions: str) -> None:
     assert read(literal, f"tensor<{dimensions}x{kind}>").size == 0
 
@@ -114,7 +123,13 @@ def test_a_large_constant_takes_little_beside_itself() -> None:
     assert kept < 1.1 * size and peak < 3 * size
 
 
-ELIDED = ["dense_resource<__elided__>", "dense_resource<weights>", "dense<...>", 'dense<"...">', 'opaque<"elided_large_const", "0xDEADBEEF">']
+ELIDED = [
+    "dense_resource<__elided__>",
+    "dense_resource<weights>",
+    "dense<...>",
+    'dense<"...">',
+    'opaque<"elided_large_const", "0xDEADBEEF">',
+]
 
 
 @pytest.mark.parametrize("literal", ELIDED)
@@ -132,7 +147,9 @@ NUMBERS = ["true", "false", "0", "1", "-1", "3", "7", "-8", "15", "255", "-128",
 
 
 @pytest.mark.jax
-@pytest.mark.parametrize("kind", [k for k in ELEMENTS if k not in (*ABORTS_JAXLIB, *ONLY_IN_ATTRIBUTES)])
+@pytest.mark.parametrize(
+    "kind", [k for k in ELEMENTS if k not in (*ABORTS_JAXLIB, *ONLY_IN_ATTRIBUTES)]
+)
 def test_literals_are_what_jaxlib_reads(kind: str) -> None:
     """Whatever jaxlib's reader takes has its value here. What it refuses may be read: integers where floats are wanted."""
     from xla_explorer.frontends.jax_program import module_from_mlir
@@ -145,7 +162,12 @@ def test_literals_are_what_jaxlib_reads(kind: str) -> None:
         one = f"({number}, 0.5)" if element.is_complex else number
         if element.name == "f8e8m0fnu" and one.startswith("-"):  # it has no negative numbers
             continue
-        literals += [(f"dense<{one}>", ""), (f"dense<{one}>", "2x3x"), (f"dense<{one}>", "0x"), (f"dense<[[{one}, {one}]]>", "1x2x")]
+        literals += [
+            (f"dense<{one}>", ""),
+            (f"dense<{one}>", "2x3x"),
+            (f"dense<{one}>", "0x"),
+            (f"dense<[[{one}, {one}]]>", "1x2x"),
+        ]
     for literal, dimensions in literals:
         text = program(literal, f"tensor<{dimensions}{kind}>")
         try:

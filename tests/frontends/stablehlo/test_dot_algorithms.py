@@ -15,7 +15,9 @@ NAMES = {
 }  # fmt: skip
 
 
-def module(kind: str, accumulator: str, operations: int, components: tuple[int, int] = (1, 1)) -> str:
+def module(
+    kind: str, accumulator: str, operations: int, components: tuple[int, int] = (1, 1)
+) -> str:
     return f"""module @m {{ func.func @main(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> {{
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = {kind}, rhs_precision_type = {kind},
     accumulation_type = {accumulator}, lhs_component_count = {components[0]}, rhs_component_count = {components[1]},
@@ -28,7 +30,16 @@ def test_the_name(spelt: tuple[str, str, int], name: str) -> None:
     assert f"algorithm={name}" in xe.parse_stablehlo(module(*spelt)).to_text()
 
 
-@pytest.mark.parametrize("wrong", [("bf16", "f32", 2), ("f32", "f32", 3), ("f64", "f32", 1), ("bf16", "f32", 3, (2, 2)), ("bf16", "f32", 1, (1, 2))])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("bf16", "f32", 2),
+        ("f32", "f32", 3),
+        ("f64", "f32", 1),
+        ("bf16", "f32", 3, (2, 2)),
+        ("bf16", "f32", 1, (1, 2)),
+    ],
+)
 def test_others_are_refused(wrong: tuple[str, str, int]) -> None:
     with pytest.raises(xe.XlaExplorerError, match="no dot algorithm"):
         xe.parse_stablehlo(module(*wrong))

@@ -1,17 +1,17 @@
 """What PyTorch and TensorFlow print, read by `xe.load`, run, and held against numpy.
 
-    # PyTorch, torch_xla
-    exported = torch.export.export(model, (x,))
-    text = torch_xla.stablehlo.exported_program_to_stablehlo(exported).get_stablehlo_text()
-    module = xe.parse_stablehlo(text)
+# PyTorch, torch_xla
+exported = torch.export.export(model, (x,))
+text = torch_xla.stablehlo.exported_program_to_stablehlo(exported).get_stablehlo_text()
+module = xe.parse_stablehlo(text)
 
-    # PyTorch, torchax
-    weights, exported = torchax.export.exported_program_to_stablehlo(torch.export.export(model, (x,)))
-    module = xe.parse_stablehlo(exported.mlir_module())
+# PyTorch, torchax
+weights, exported = torchax.export.exported_program_to_stablehlo(torch.export.export(model, (x,)))
+module = xe.parse_stablehlo(exported.mlir_module())
 
-    # TensorFlow: HLO text
-    text = tf.function(f, jit_compile=True).experimental_get_compiler_ir(x, w)(stage="hlo")
-    module = xe.parse_hlo(text)
+# TensorFlow: HLO text
+text = tf.function(f, jit_compile=True).experimental_get_compiler_ir(x, w)(stage="hlo")
+module = xe.parse_hlo(text)
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def test_torch_xla(backend: str) -> None:
     logits = hidden @ w2.T + b2
     want = np.exp(logits - logits.max(1, keepdims=True))
     want /= want.sum(1, keepdims=True)
-    np.testing.assert_allclose(xe.compile(module, backend=backend)(b2, w2, b1, w1, x), want, rtol=2e-5)
+    np.testing.assert_allclose(
+        xe.compile(module, backend=backend)(b2, w2, b1, w1, x), want, rtol=2e-5
+    )
     assert 'composite.name="aten.gelu.default"' in module.to_text()
 
 
@@ -49,12 +51,28 @@ def test_torch_through_jax_export() -> None:
     module = xe.load(DATA / "torch_export_convolution.mlir")
     w, b, x = normal(4, 2, 3, 3), normal(4), normal(1, 2, 6, 6)
     padded = np.pad(x[0], ((0, 0), (1, 1), (1, 1)))
-    full = np.stack([[[(padded[:, i : i + 3, j : j + 3] * w[o]).sum() + b[o] for j in range(6)] for i in range(6)] for o in range(4)])
+    full = np.stack(
+        [
+            [
+                [(padded[:, i : i + 3, j : j + 3] * w[o]).sum() + b[o] for j in range(6)]
+                for i in range(6)
+            ]
+            for o in range(4)
+        ]
+    )
     want = np.maximum(full, 0).reshape(4, 3, 2, 3, 2).max((2, 4))[None]
     np.testing.assert_allclose(xe.evaluate(module, w, b, x), want, rtol=2e-5, atol=1e-5)
-    places = {i.op_metadata.source_line for i in module.instructions() if i.opcode.name in ("convolution", "reduce-window")}
+    places = {
+        i.op_metadata.source_line
+        for i in module.instructions()
+        if i.opcode.name in ("convolution", "reduce-window")
+    }
     assert places == {14, 15}
-    assert [p.name for p in module.entry.parameters()] == ["weights__conv.weight", "weights__conv.bias", "inputs_0"]
+    assert [p.name for p in module.entry.parameters()] == [
+        "weights__conv.weight",
+        "weights__conv.bias",
+        "inputs_0",
+    ]
 
 
 def test_a_saved_model() -> None:

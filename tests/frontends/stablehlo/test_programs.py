@@ -11,7 +11,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.frontends.stablehlo import StablehloError
 
-LOCATED = '''#loc1 = loc("x")
+LOCATED = """#loc1 = loc("x")
 #map = affine_map<(d0) -> (d0)>
 module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<4xf32> loc("x"), %arg1: tensor<4xf32> loc(unknown)) -> (tensor<4xf32> {jax.result_info = "result"}) {
@@ -28,7 +28,7 @@ module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 :
 #loc3 = loc("layer"(#loc2))
 #loc4 = loc(callsite(#loc3 at "main.py":3:1))
 #loc5 = loc("jit(f)/layer/mul"(#loc4))
-'''
+"""
 
 
 def test_locations_become_metadata_and_lines() -> None:
@@ -36,7 +36,11 @@ def test_locations_become_metadata_and_lines() -> None:
     assert module.name == "jit_f" and module.filename == "f.mlir"
     by_opcode = {i.opcode.name: i for i in module.instructions()}
     said = {name: i.op_metadata for name, i in by_opcode.items()}
-    assert (said["multiply"].op_name, said["multiply"].source_file, said["multiply"].source_line) == ("jit(f)/layer/mul", "model.py", 7)
+    assert (
+        said["multiply"].op_name,
+        said["multiply"].source_file,
+        said["multiply"].source_line,
+    ) == ("jit(f)/layer/mul", "model.py", 7)
     assert (said["add"].op_name, said["add"].source_line) == ("sum", 9)
     assert (said["tanh"].source_file, said["tanh"].source_line) == ("plain.py", 12)
     assert said["constant"].source_line == 7, "a constant takes the place of who reads it"
@@ -45,8 +49,12 @@ def test_locations_become_metadata_and_lines() -> None:
 
 
 def test_without_locations_nothing_is_said() -> None:
-    module = xe.parse_stablehlo("func.func @main(%value: tensor<f32>) -> tensor<f32> { return %value : tensor<f32> }")
-    assert module.entry.parameters()[0].name == "value" and all(i.metadata is None for i in module.instructions())
+    module = xe.parse_stablehlo(
+        "func.func @main(%value: tensor<f32>) -> tensor<f32> { return %value : tensor<f32> }"
+    )
+    assert module.entry.parameters()[0].name == "value" and all(
+        i.metadata is None for i in module.instructions()
+    )
 
 
 def test_arguments_results_and_header() -> None:
@@ -59,33 +67,46 @@ def test_arguments_results_and_header() -> None:
 }"""
     module = xe.parse_stablehlo(text)
     printed = module.to_text()
-    assert "input_output_alias={ {1}: (0, {}, may-alias) }" in printed and "buffer_donor={ (1, {}) }" in printed
+    assert (
+        "input_output_alias={ {1}: (0, {}, may-alias) }" in printed
+        and "buffer_donor={ (1, {}) }" in printed
+    )
     assert 'frontend_attributes={who="me"}' in printed and "num_partitions=2" in printed
     assert "parameter(0), sharding={devices=[2]<=[2]}" in printed
     assert "ROOT" in printed and "sharding={{replicated}, {replicated}}" in printed
     add = next(i for i in module.instructions() if i.opcode.name == "add")
-    assert add.attributes["sharding"] == "{replicated}" and add.attributes["frontend_attributes"] == r'{note="say \"hello\""}'
+    assert (
+        add.attributes["sharding"] == "{replicated}"
+        and add.attributes["frontend_attributes"] == r'{note="say \"hello\""}'
+    )
     assert xe.parse_hlo(printed).to_text() == printed
 
 
 def test_a_module_in_the_generic_form_and_functions_without_a_module() -> None:
-    generic = '''"builtin.module"() <{sym_name = "g"}> ({
+    generic = """"builtin.module"() <{sym_name = "g"}> ({
   "func.func"() <{function_type = (tensor<2xf32>) -> tensor<2xf32>, sym_name = "main", sym_visibility = "public", arg_attrs = [{mhlo.sharding = "{replicated}"}]}> ({
   ^bb0(%arg0: tensor<2xf32>):
     %0 = "stablehlo.negate"(%arg0) : (tensor<2xf32>) -> tensor<2xf32>
     "func.return"(%0) : (tensor<2xf32>) -> ()
   }) : () -> ()
-}) {mhlo.num_partitions = 1 : i32} : () -> ()'''
+}) {mhlo.num_partitions = 1 : i32} : () -> ()"""
     module = xe.parse_stablehlo(generic)
     assert module.name == "g" and "sharding={replicated}" in module.to_text()
     np.testing.assert_array_equal(xe.evaluate(module, np.float32([1, -2])), [-1, 2])
     old = "func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = mhlo.negate %arg0 : tensor<2xf32>\n  return %0 : tensor<2xf32>\n}"
-    np.testing.assert_array_equal(xe.evaluate(xe.parse_stablehlo(old), np.float32([1, -2])), [-1, 2])
+    np.testing.assert_array_equal(
+        xe.evaluate(xe.parse_stablehlo(old), np.float32([1, -2])), [-1, 2]
+    )
 
 
 def test_the_entry_is_main_or_the_only_public_function_or_the_only_one() -> None:
     body = "(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.abs %x : tensor<f32>\n return %0 : tensor<f32> }\n"
-    assert xe.parse_stablehlo(f"func.func @other{body} func.func private @hidden{body}").entry.root.opcode.name == "abs"
+    assert (
+        xe.parse_stablehlo(
+            f"func.func @other{body} func.func private @hidden{body}"
+        ).entry.root.opcode.name
+        == "abs"
+    )
     with pytest.raises(StablehloError, match="several functions"):
         xe.parse_stablehlo(f"func.func @a{body} func.func @b{body}")
     assert xe.parse_stablehlo(f"func.func private @a{body}").entry.root.opcode.name == "abs"
@@ -108,7 +129,9 @@ func.func private @twice(%x: tensor<?xf32>) -> tensor<?xf32> {
 }"""
     module = xe.parse_stablehlo(text)
     assert len(module.computations) == 3
-    assert str(module.result_shape()) == "(f32[2]{0}, f32[3]{0})", "open dimensions are closed by what the function is called with"
+    assert str(module.result_shape()) == "(f32[2]{0}, f32[3]{0})", (
+        "open dimensions are closed by what the function is called with"
+    )
     got = xe.evaluate(module, np.float32([1, 2]), np.float32([1, 2, 3]))
     np.testing.assert_array_equal(got[1], [4, 8, 12])
 
@@ -140,24 +163,58 @@ def test_regions_may_read_from_far_outside_and_reuse_names() -> None:
 }"""
     module = xe.parse_stablehlo(text)
     assert xe.evaluate(module, np.float32(2), np.bool_(True), np.int32(3)) == 8
-    assert xe.compile(module, backend="interpreter")(np.float32(2), np.bool_(False), np.int32(3)) == 2
+    assert (
+        xe.compile(module, backend="interpreter")(np.float32(2), np.bool_(False), np.int32(3)) == 2
+    )
 
 
 def test_types_that_stablehlo_has() -> None:
-    kinds = {"i1": "pred", "i2": "s2", "i4": "s4", "i8": "s8", "i16": "s16", "i32": "s32", "i64": "s64", "ui2": "u2", "ui4": "u4", "ui8": "u8", "ui16": "u16", "ui32": "u32",
-             "ui64": "u64", "f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "complex<f32>": "c64", "complex<f64>": "c128", "f8E4M3FN": "f8e4m3fn", "f8E5M2": "f8e5m2",
-             "f8E4M3B11FNUZ": "f8e4m3b11fnuz", "f8E4M3FNUZ": "f8e4m3fnuz", "f8E5M2FNUZ": "f8e5m2fnuz", "f8E3M4": "f8e3m4", "f8E4M3": "f8e4m3", "f8E8M0FNU": "f8e8m0fnu",
-             "f4E2M1FN": "f4e2m1fn", "f6E2M3FN": "f6e2m3fn", "f6E3M2FN": "f6e3m2fn"}
+    kinds = {
+        "i1": "pred",
+        "i2": "s2",
+        "i4": "s4",
+        "i8": "s8",
+        "i16": "s16",
+        "i32": "s32",
+        "i64": "s64",
+        "ui2": "u2",
+        "ui4": "u4",
+        "ui8": "u8",
+        "ui16": "u16",
+        "ui32": "u32",
+        "ui64": "u64",
+        "f16": "f16",
+        "bf16": "bf16",
+        "f32": "f32",
+        "f64": "f64",
+        "complex<f32>": "c64",
+        "complex<f64>": "c128",
+        "f8E4M3FN": "f8e4m3fn",
+        "f8E5M2": "f8e5m2",
+        "f8E4M3B11FNUZ": "f8e4m3b11fnuz",
+        "f8E4M3FNUZ": "f8e4m3fnuz",
+        "f8E5M2FNUZ": "f8e5m2fnuz",
+        "f8E3M4": "f8e3m4",
+        "f8E4M3": "f8e4m3",
+        "f8E8M0FNU": "f8e8m0fnu",
+        "f4E2M1FN": "f4e2m1fn",
+        "f6E2M3FN": "f6e2m3fn",
+        "f6E3M2FN": "f6e3m2fn",
+    }
     for mlir, hlo in kinds.items():
-        module = xe.parse_stablehlo(f"func.func @main(%a: tensor<2x3x{mlir}>) -> tensor<2x3x{mlir}> {{ return %a : tensor<2x3x{mlir}> }}")
+        module = xe.parse_stablehlo(
+            f"func.func @main(%a: tensor<2x3x{mlir}>) -> tensor<2x3x{mlir}> {{ return %a : tensor<2x3x{mlir}> }}"
+        )
         assert str(module.result_shape()) == f"{hlo}[2,3]{{1,0}}"
-    dynamic = xe.parse_stablehlo("func.func @main(%a: tensor<2x?xf32, #stablehlo.bounds<?, 4>>) -> tensor<2x?xf32, #stablehlo.bounds<?, 4>> {\n"
-                                 "  return %a : tensor<2x?xf32, #stablehlo.bounds<?, 4>>\n}")
+    dynamic = xe.parse_stablehlo(
+        "func.func @main(%a: tensor<2x?xf32, #stablehlo.bounds<?, 4>>) -> tensor<2x?xf32, #stablehlo.bounds<?, 4>> {\n"
+        "  return %a : tensor<2x?xf32, #stablehlo.bounds<?, 4>>\n}"
+    )
     assert str(dynamic.result_shape()) == "f32[2,<=4]{1,0}"
 
 
 def test_constants_as_buffers_splats_and_resources() -> None:
-    text = '''#pad = dense<"0x0000803F0000004000004040"> : tensor<3xf32>
+    text = """#pad = dense<"0x0000803F0000004000004040"> : tensor<3xf32>
 func.func @main() -> (tensor<3xf32>, tensor<10xi1>, tensor<2x2xi32>, tensor<2xf32>, tensor<2xi4>, tensor<20xi1>) {
   %0 = stablehlo.constant #pad
   %1 = stablehlo.constant dense<"0x0502"> : tensor<10xi1>
@@ -174,7 +231,7 @@ func.func @main() -> (tensor<3xf32>, tensor<10xi1>, tensor<2x2xi32>, tensor<2xf3
     }
   }
 #-}
-'''
+"""
     a, b, c, d, e, f = xe.evaluate(xe.parse_stablehlo(text))
     np.testing.assert_array_equal(a, [1, 2, 3])
     np.testing.assert_array_equal(np.flatnonzero(b), [0, 2, 9])
@@ -193,16 +250,30 @@ def test_composites_and_custom_calls_keep_what_they_carry() -> None:
 }
 func.func private @g(%a: tensor<2x3xf32>) -> tensor<2x3xf32> { return %a : tensor<2x3xf32> }"""
     printed = xe.parse_stablehlo(text).to_text()
-    assert "is_composite=true" in printed and 'frontend_attributes={composite.attributes={k = 3 : i64},composite.name="my.op",composite.version="1"}' in printed
-    assert 'custom_call_target="foo", operand_layout_constraints={f32[2,3]{0,1}}, custom_call_has_side_effect=true, output_to_operand_aliasing={{}: (0, {})}' in printed
+    assert (
+        "is_composite=true" in printed
+        and 'frontend_attributes={composite.attributes={k = 3 : i64},composite.name="my.op",composite.version="1"}'
+        in printed
+    )
+    assert (
+        'custom_call_target="foo", operand_layout_constraints={f32[2,3]{0,1}}, custom_call_has_side_effect=true, output_to_operand_aliasing={{}: (0, {})}'
+        in printed
+    )
     assert "->f32[2,3]{1,0}}" in printed, "results of the program lie as its callers expect"
-    assert 'api_version=API_VERSION_TYPED_FFI' in printed and 'backend_config={a = 1 : i32, s = "q"}' in printed
+    assert (
+        "api_version=API_VERSION_TYPED_FFI" in printed
+        and 'backend_config={a = 1 : i32, s = "q"}' in printed
+    )
 
 
 def test_files_are_read_by_load(tmp_path: Path) -> None:
     (tmp_path / "f.mlir").write_text(LOCATED)
     (tmp_path / "f.mlir.gz").write_bytes(gzip.compress(LOCATED.encode()))
-    assert xe.load(tmp_path / "f.mlir").to_text() == xe.load(tmp_path / "f.mlir.gz").to_text() == xe.parse_stablehlo(LOCATED).to_text()
+    assert (
+        xe.load(tmp_path / "f.mlir").to_text()
+        == xe.load(tmp_path / "f.mlir.gz").to_text()
+        == xe.parse_stablehlo(LOCATED).to_text()
+    )
     (tmp_path / "bad.mlir").write_text("module { func.func @main() { stablehlo.add } }")
     with pytest.raises(StablehloError, match=r"bad\.mlir"):
         xe.load(tmp_path / "bad.mlir")
@@ -252,4 +323,6 @@ def test_an_approximate_top_k_along_no_dimension(dimension: str) -> None:
 def test_a_custom_call_names_functions_of_other_types_than_its_operands() -> None:
     text = APPROXIMATE.replace("@ApproxTopK", "@somebody.reduces").replace("DIMENSION", "0")
     (call,) = [i for i in xe.parse_stablehlo(text).instructions() if i.opcode.name == "custom-call"]
-    assert [[str(p.shape) for p in c.parameters()] for c in call.called] == [["f32[]", "f32[]", "s32[]", "s32[]"]]
+    assert [[str(p.shape) for p in c.parameters()] for c in call.called] == [
+        ["f32[]", "f32[]", "s32[]", "s32[]"]
+    ]

@@ -17,7 +17,9 @@ def random_graph(seed: int, size: int = 40) -> list[HloInstruction]:
         a, b = generator.integers(0, k, 2)
         lines.append(f"v{k} = f32[4] add(v{a}, v{b})")
     shapes = ", ".join(["f32[4]"] * size)
-    text = "\n  ".join([*lines, f"ROOT t = ({shapes}) tuple({', '.join([f'v{k}' for k in range(size)])})"])
+    text = "\n  ".join(
+        [*lines, f"ROOT t = ({shapes}) tuple({', '.join([f'v{k}' for k in range(size)])})"]
+    )
     return parse_hlo(f"HloModule m\nENTRY e {{\n  {text}\n}}\n").entry.post_order()[:-1]
 
 

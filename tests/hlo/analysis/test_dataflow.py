@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from xla_explorer.hlo.analysis.call_graph import call_sites, sequential_computations, shared_sequential_computations
+from xla_explorer.hlo.analysis.call_graph import (
+    call_sites,
+    sequential_computations,
+    shared_sequential_computations,
+)
 from xla_explorer.hlo.analysis.coalescing import BufferSets, interfere
 from xla_explorer.hlo.analysis.dataflow import Dataflow
 from xla_explorer.hlo.analysis.in_place import in_place_pairs, may_overwrite
@@ -46,7 +50,9 @@ def test_values_flow_through_tuples_bitcasts_and_loops() -> None:
     module = parse_hlo(_LOOP)
     flow = Dataflow(module)
     find = module.find
-    assert flow.value_of(find("v")) is flow.value_of(find("x"))  # carried unchanged through the loop
+    assert flow.value_of(find("v")) is flow.value_of(
+        find("x")
+    )  # carried unchanged through the loop
     assert flow.value_of(find("k")) is flow.value_of(find("x"))
     assert flow.value_of(find("x")).read_only
     assert flow.value_of(find("r"), (0,)) is flow.value_of(find("g"))
@@ -150,5 +156,8 @@ def test_reachability() -> None:
 
 
 def test_peak_memory() -> None:
-    assert peak_live_bytes([LiveRange(0, 2, 10), LiveRange(1, 3, 5), LiveRange(3, 4, 20)]) == (25, 3)
+    assert peak_live_bytes([LiveRange(0, 2, 10), LiveRange(1, 3, 5), LiveRange(3, 4, 20)]) == (
+        25,
+        3,
+    )
     assert peak_live_bytes([]) == (0, 0.0)

@@ -34,7 +34,10 @@ from xla_explorer.hlo.evaluator import Evaluator
 from xla_explorer.hlo.instruction import HloInstruction
 
 AXES = [Axis("i", 6), Axis("j", 10), Axis("k", 4), Axis("l", 1)]
-GRID = {a: np.arange(a.extent).reshape([-1 if n == m else 1 for m in range(len(AXES))]) for n, a in enumerate(AXES)}
+GRID = {
+    a: np.arange(a.extent).reshape([-1 if n == m else 1 for m in range(len(AXES))])
+    for n, a in enumerate(AXES)
+}
 START = RuntimeValue("%7", (index(AXES[0]),), 0, 5)
 
 
@@ -51,8 +54,16 @@ def random_expression(choice: random.Random, depth: int) -> tuple[Any, Any]:
     if symbol in "+-":
         y, b = random_expression(choice, depth - 1)
     else:
-        y = b = choice.choice((1, 2, 3, 4, 5, 6, 8, 10, 12)) * (choice.choice((1, -1)) if symbol == "*" else 1)
-    f = {"+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod}[symbol]
+        y = b = choice.choice((1, 2, 3, 4, 5, 6, 8, 10, 12)) * (
+            choice.choice((1, -1)) if symbol == "*" else 1
+        )
+    f = {
+        "+": operator.add,
+        "-": operator.sub,
+        "*": operator.mul,
+        "//": operator.floordiv,
+        "%": operator.mod,
+    }[symbol]
     return f(x, y), f(a, b)
 
 
@@ -60,14 +71,19 @@ def test_simplified_expressions_keep_value_bounds_and_text() -> None:
     choice = random.Random(1)
     for _ in range(1000):
         x, wanted = random_expression(choice, choice.randrange(1, 5))
-        assert np.array_equal(np.broadcast_to(x.evaluate(GRID, lambda _: GRID[AXES[0]] * 2 - 3), (6, 10, 4, 1)), np.broadcast_to(wanted, (6, 10, 4, 1)))
+        assert np.array_equal(
+            np.broadcast_to(x.evaluate(GRID, lambda _: GRID[AXES[0]] * 2 - 3), (6, 10, 4, 1)),
+            np.broadcast_to(wanted, (6, 10, 4, 1)),
+        )
         low, high = x.bounds
         assert low <= np.min(wanted) and np.max(wanted) <= high, x
         assert parse_index(str(x), AXES) == x
         halved = {AXES[0]: index(Axis("io", 3)) * 2 + Axis("ii", 2)}
         finer = {Axis("io", 3): GRID[AXES[0]] // 2, Axis("ii", 2): GRID[AXES[0]] % 2, **GRID}
         assert np.array_equal(
-            np.broadcast_to(x.substitute(halved).evaluate(finer, lambda _: GRID[AXES[0]] * 2 - 3), (6, 10, 4, 1)),
+            np.broadcast_to(
+                x.substitute(halved).evaluate(finer, lambda _: GRID[AXES[0]] * 2 - 3), (6, 10, 4, 1)
+            ),
             np.broadcast_to(wanted, (6, 10, 4, 1)),
         )
 
@@ -82,12 +98,18 @@ def test_what_expressions_simplify_to() -> None:
     assert ((i * 10 + j) // 3) % 4 * 3 + (i * 10 + j) % 3 == (i * 10 + j) % 12
     assert j % 8 % 4 == j % 4 and one == index(0)
     assert (i + j) == (j + i) and hash(i + j) == hash(j + i)
-    assert (i * 16 + j).coefficient(AXES[0]) == 16 and (j // 2).coefficient(AXES[1]) is None and k.coefficient(AXES[0]) == 0
+    assert (
+        (i * 16 + j).coefficient(AXES[0]) == 16
+        and (j // 2).coefficient(AXES[1]) is None
+        and k.coefficient(AXES[0]) == 0
+    )
     assert str(5 - i) == "5 - i" and str(i - 5) == "i - 5" and str(-i) == "-i"
     assert (i + START).axes == {AXES[0]} and (i + START).substitute({START: index(2)}) == i + 2
 
 
-@pytest.mark.parametrize("text", ["i +", "i * j", "q", "i // 0", "(i", "i j", "clamp(%7[i, 0, 1)", "i ? 2"])
+@pytest.mark.parametrize(
+    "text", ["i +", "i * j", "q", "i // 0", "(i", "i j", "clamp(%7[i, 0, 1)", "i ? 2"]
+)
 def test_texts_that_are_no_index_are_refused(text: str) -> None:
     with pytest.raises((IndexSyntaxError, ValueError)):
         parse_index(text, AXES)
@@ -97,10 +119,17 @@ def test_texts_that_are_no_index_are_refused(text: str) -> None:
 class Gatherer:
     """The elements that reads give, in numpy. values: of the operands."""
 
-    def __init__(self, i: HloInstruction, values: dict[int, Any], over: tuple[Axis, ...] = ()) -> None:
+    def __init__(
+        self, i: HloInstruction, values: dict[int, Any], over: tuple[Axis, ...] = ()
+    ) -> None:
         self.i, self.values = i, values
-        self.axes = [Axis(f"d{n}", extent) for n, extent in enumerate(i.shape.dimensions)] + list(over)
-        self.grid = {a: np.arange(a.extent).reshape([-1 if n == m else 1 for m in range(len(self.axes))]) for n, a in enumerate(self.axes)}
+        self.axes = [Axis(f"d{n}", extent) for n, extent in enumerate(i.shape.dimensions)] + list(
+            over
+        )
+        self.grid = {
+            a: np.arange(a.extent).reshape([-1 if n == m else 1 for m in range(len(self.axes))])
+            for n, a in enumerate(self.axes)
+        }
         self.shape = tuple([a.extent for a in self.axes])
 
     def _index(self, x: Any) -> Any:
@@ -110,13 +139,24 @@ class Gatherer:
         return self.values[value.source.id][tuple([self._index(x) for x in value.place])]
 
     def inside(self, guards: tuple[Guard, ...]) -> Any:
-        return np.all([np.ones(self.shape, bool), *[(self._index(g.expression) >= 0) & (self._index(g.expression) < g.bound) for g in guards]], axis=0)
+        return np.all(
+            [
+                np.ones(self.shape, bool),
+                *[
+                    (self._index(g.expression) >= 0) & (self._index(g.expression) < g.bound)
+                    for g in guards
+                ],
+            ],
+            axis=0,
+        )
 
     def elements(self, read: Read) -> tuple[Any, Any]:
         """(the elements, where they are read)."""
         array, inside = self.values[self.i.operands[read.operand].id], self.inside(read.guards)
         at = [np.where(inside, self._index(x), 0) for x in read.place]
-        assert all(np.all((x >= 0) & (x < n)) for x, n in zip(at, array.shape, strict=True) if inside.any()), "an element outside the operand is read"
+        assert all(
+            np.all((x >= 0) & (x < n)) for x, n in zip(at, array.shape, strict=True) if inside.any()
+        ), "an element outside the operand is read"
         found = array[tuple(at)] if array.size else np.zeros(self.shape, array.dtype)
         return np.broadcast_to(found, self.shape), inside
 
@@ -136,7 +176,9 @@ def gathered(i: HloInstruction, values: dict[int, Any]) -> Any:
 
 def combined(i: HloInstruction, values: dict[int, Any]) -> Any:
     """What a sum of elements, or of products of them, gives by the map, in f64 or with wrapping integers; None for other combiners."""
-    reads = reads_of(i, tuple([index(Axis(f"d{n}", extent)) for n, extent in enumerate(i.shape.dimensions)]))
+    reads = reads_of(
+        i, tuple([index(Axis(f"d{n}", extent)) for n, extent in enumerate(i.shape.dimensions)])
+    )
     assert not isinstance(reads, Reason), reads
     over = reads[0].over
     g = Gatherer(i, values, over)
@@ -144,7 +186,13 @@ def combined(i: HloInstruction, values: dict[int, Any]) -> Any:
     total: Any = 1
     for read in reads[: len(reads) // 2] if i.called else reads:
         elements, inside = g.elements(read)
-        wide = elements.astype(np.complex128 if elements.dtype.kind == "c" else np.int64 if elements.dtype.kind in "iub" else np.float64)
+        wide = elements.astype(
+            np.complex128
+            if elements.dtype.kind == "c"
+            else np.int64
+            if elements.dtype.kind in "iub"
+            else np.float64
+        )
         total = total * np.where(inside, wide, 0)
     start = values[i.operands[1].id] if i.called else 0
     return total.sum(axis=along) + start
@@ -155,19 +203,43 @@ def test_gathering_by_maps_gives_what_the_evaluator_gives() -> None:
     for seed in range(500, 650):
         case = random_module(seed)
         evaluator = Evaluator(record=True)
-        if max([math.prod(i.shape.dimensions) for i in case.module.entry.instructions.values() if i.shape.is_array], default=0) > 4000:
+        if (
+            max(
+                [
+                    math.prod(i.shape.dimensions)
+                    for i in case.module.entry.instructions.values()
+                    if i.shape.is_array
+                ],
+                default=0,
+            )
+            > 4000
+        ):
             continue
         evaluator.evaluate_computation(case.module.entry, case.arguments)
         for i in case.module.entry.post_order():
             name, values = i.opcode.name, evaluator.values
             if any(o.id not in values for o in (i, *i.operands)):
                 continue  # what nothing needs is not evaluated
-            if name in MOVEMENT and i.operands and i.shape.is_array and not isinstance(reads_of(i, tuple([index(n) for n in i.shape.dimensions])), Reason):
+            if (
+                name in MOVEMENT
+                and i.operands
+                and i.shape.is_array
+                and not isinstance(
+                    reads_of(i, tuple([index(n) for n in i.shape.dimensions])), Reason
+                )
+            ):
                 found, wanted = gathered(i, values), values[i.id]
                 if name == "bitcast-convert":
                     found = found.view(wanted.dtype)
-                assert found.dtype == wanted.dtype and found.tobytes() == np.ascontiguousarray(wanted).tobytes(), (seed, i)
-            elif name in ("dot", "convolution") or (name in ("reduce", "reduce-window") and i.to_apply.root.opcode.name == "add" and i.shape.is_array):
+                assert (
+                    found.dtype == wanted.dtype
+                    and found.tobytes() == np.ascontiguousarray(wanted).tobytes()
+                ), (seed, i)
+            elif name in ("dot", "convolution") or (
+                name in ("reduce", "reduce-window")
+                and i.to_apply.root.opcode.name == "add"
+                and i.shape.is_array
+            ):
                 if case.extremes:
                     continue
                 wanted = values[i.id]
@@ -175,18 +247,36 @@ def test_gathering_by_maps_gives_what_the_evaluator_gives() -> None:
                 if wanted.dtype.kind in "iu":
                     assert np.array_equal(found.astype(wanted.dtype), wanted), (seed, i)
                 else:
-                    assert np.allclose(found, wanted.astype(found.dtype), 1e-1 if wanted.itemsize == 2 else 1e-4, 1e-4), (seed, i)
+                    assert np.allclose(
+                        found,
+                        wanted.astype(found.dtype),
+                        1e-1 if wanted.itemsize == 2 else 1e-4,
+                        1e-4,
+                    ), (seed, i)
             else:
                 continue
             seen[name] += 1
-    movement = {"broadcast", "reshape", "transpose", "slice", "reverse", "pad", "concatenate", "dynamic-slice", "dynamic-update-slice", "gather"}
+    movement = {
+        "broadcast",
+        "reshape",
+        "transpose",
+        "slice",
+        "reverse",
+        "pad",
+        "concatenate",
+        "dynamic-slice",
+        "dynamic-update-slice",
+        "gather",
+    }
     assert {*movement, "dot", "convolution", "reduce", "reduce-window"} <= seen.keys(), seen
 
 
 def _composed(text: str) -> str:
     """The offset that the element of a chain of movements has in the parameter."""
     i = xe.parse_hlo(f"HloModule m\nENTRY e {{\n{text}\n}}").entry.root
-    place: Any = tuple([index(Axis("ijkl"[n], extent)) for n, extent in enumerate(i.shape.dimensions)])
+    place: Any = tuple(
+        [index(Axis("ijkl"[n], extent)) for n, extent in enumerate(i.shape.dimensions)]
+    )
     while i.operands:
         reads = reads_of(i, place)
         assert not isinstance(reads, Reason)
@@ -195,11 +285,31 @@ def _composed(text: str) -> str:
 
 
 def test_compositions_simplify() -> None:
-    assert _composed("p = f32[8,16] parameter(0)\n a = f32[2,4,16] reshape(p)\n b = f32[128] reshape(a)\n ROOT r = f32[8,16] reshape(b)") == "16*i + j"
-    assert _composed("p = f32[6,4] parameter(0)\n t = f32[4,6] transpose(p), dimensions={1,0}\n s = f32[2,2,6] reshape(t)\n"
-                     " ROOT r = f32[2,6,2] transpose(s), dimensions={0,2,1}") == "4*j + 2*i + k"
-    assert _composed("p = f32[4,6]{0,1} parameter(0)\n b = f32[6,4]{1,0} bitcast(p)\n ROOT r = f32[6,4] reverse(b), dimensions={1}") == "4*i - j + 3"
-    assert _composed("p = f32[32] parameter(0)\n b = f32[3,32] broadcast(p), dimensions={1}\n ROOT r = f32[3,16] slice(b), slice={[0:3], [1:32:2]}") == "2*j + 1"
+    assert (
+        _composed(
+            "p = f32[8,16] parameter(0)\n a = f32[2,4,16] reshape(p)\n b = f32[128] reshape(a)\n ROOT r = f32[8,16] reshape(b)"
+        )
+        == "16*i + j"
+    )
+    assert (
+        _composed(
+            "p = f32[6,4] parameter(0)\n t = f32[4,6] transpose(p), dimensions={1,0}\n s = f32[2,2,6] reshape(t)\n"
+            " ROOT r = f32[2,6,2] transpose(s), dimensions={0,2,1}"
+        )
+        == "4*j + 2*i + k"
+    )
+    assert (
+        _composed(
+            "p = f32[4,6]{0,1} parameter(0)\n b = f32[6,4]{1,0} bitcast(p)\n ROOT r = f32[6,4] reverse(b), dimensions={1}"
+        )
+        == "4*i - j + 3"
+    )
+    assert (
+        _composed(
+            "p = f32[32] parameter(0)\n b = f32[3,32] broadcast(p), dimensions={1}\n ROOT r = f32[3,16] slice(b), slice={[0:3], [1:32:2]}"
+        )
+        == "2*j + 1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -231,6 +341,11 @@ def test_parts_of_one_number_come_together_however_they_were_simplified() -> Non
         extents = [rng.choice([1, 2, 3, 4, 7, 8, 12]) for _ in range(rng.randint(1, 4))]
         copies, lanes = rng.choice([1, 2, 3, 4]), rng.choice([1, 4, 8, 16])
         turns = Axis("o", -(-math.prod(extents) // (copies * lanes)))
-        whole = index(turns) * (copies * lanes) + index(Axis("u", copies)) * lanes + index(Axis("v", lanes)) + rng.randrange(3)
+        whole = (
+            index(turns) * (copies * lanes)
+            + index(Axis("u", copies)) * lanes
+            + index(Axis("v", lanes))
+            + rng.randrange(3)
+        )
         outer, *inner = delinearize(whole, (10**6, *extents))
         assert str(linearize((outer, *inner), row_major_strides((10**6, *extents)))) == str(whole)

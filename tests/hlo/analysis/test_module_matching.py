@@ -52,5 +52,17 @@ def test_bodies_of_matched_calls_are_matched() -> None:
     text = """HloModule m
 f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY e { x = f32[9] parameter(0)  z = f32[] constant(0)  ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=f }"""
-    renamed = text.replace("f {", "g {").replace("=f ", "=g ").replace("s =", "total =").replace("constant(0)", "constant(1)")
-    assert names(text, renamed, by_name=False) == {"x": "x", "z": "z", "r": "r", "a": "a", "b": "b", "s": "total"}
+    renamed = (
+        text.replace("f {", "g {")
+        .replace("=f ", "=g ")
+        .replace("s =", "total =")
+        .replace("constant(0)", "constant(1)")
+    )
+    assert names(text, renamed, by_name=False) == {
+        "x": "x",
+        "z": "z",
+        "r": "r",
+        "a": "a",
+        "b": "b",
+        "s": "total",
+    }

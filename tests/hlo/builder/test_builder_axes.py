@@ -13,11 +13,56 @@ from xla_explorer.hlo.builder import HloBuilder, HloBuilderError
 from xla_explorer.hlo.primitive_type import F32
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)[::-1].copy()
-AXES = (None, 0, 1, -1, -2, 2, -3, np.int64(1), 1.0, "0", (), (0,), (0, 1), (-1, 0), (0, 0), (1, -1), (0, 5), (0, 1, 1))
+AXES = (
+    None,
+    0,
+    1,
+    -1,
+    -2,
+    2,
+    -3,
+    np.int64(1),
+    1.0,
+    "0",
+    (),
+    (0,),
+    (0, 1),
+    (-1, 0),
+    (0, 0),
+    (1, -1),
+    (0, 5),
+    (0, 1, 1),
+)
 ONE_AXIS = (None, 0, 1, -1, -2, 2, -3, np.int64(1), 1.0, "0", (0, 1))
-ORDERS = ((0, 1), (1, 0), (-1, 0), (-2, -1), (0, 0), (1, 1), (1, -1), (0,), (0, 1, 0), (0, 2), (0, -3), (0.0, 1.0))
+ORDERS = (
+    (0, 1),
+    (1, 0),
+    (-1, 0),
+    (-2, -1),
+    (0, 0),
+    (1, 1),
+    (1, -1),
+    (0,),
+    (0, 1, 0),
+    (0, 2),
+    (0, -3),
+    (0.0, 1.0),
+)
 PAIRS = ((0, 1), (1, -2), (-1, -1), (0, 2), (-3, 0), (0.0, 1))
-SIZES = ((12,), (-1,), (4, 3), (2, -1), (np.int64(4), 3), (5, -1), (-1, -1), (0, -1), (13,), (3.0, 4), (2, 3, 2), (3, 4, 1))
+SIZES = (
+    (12,),
+    (-1,),
+    (4, 3),
+    (2, -1),
+    (np.int64(4), 3),
+    (5, -1),
+    (-1, -1),
+    (0, -1),
+    (13,),
+    (3.0, 4),
+    (2, 3, 2),
+    (3, 4, 1),
+)
 WIDER = ((3, 4), (2, 3, 4), (0, 3, 4), (3, 5), (-1, 4), (2, -1, 4), (4,), (-2, 3, 4), (3.0, 4))
 
 
@@ -28,12 +73,19 @@ def outcome(function: Callable[[], Any]) -> Any:
         return error
 
 
-def compare(of_numpy: Callable[[Any], Any], of_value: Callable[[Any], Any], array: np.ndarray = X) -> None:
+def compare(
+    of_numpy: Callable[[Any], Any], of_value: Callable[[Any], Any], array: np.ndarray = X
+) -> None:
     b = HloBuilder("m")
     x = b.parameter(F32[array.shape])
-    expected, found = outcome(lambda: of_numpy(array)), outcome(lambda: xe.evaluate(b.build(of_value(x)), array))
+    expected, found = (
+        outcome(lambda: of_numpy(array)),
+        outcome(lambda: xe.evaluate(b.build(of_value(x)), array)),
+    )
     if isinstance(expected, Exception):
-        assert isinstance(found, HloBuilderError | IndexError), f"numpy: {expected}; the builder: {found!r}"
+        assert isinstance(found, HloBuilderError | IndexError), (
+            f"numpy: {expected}; the builder: {found!r}"
+        )
     else:
         assert not isinstance(found, Exception), found
         assert found.shape == expected.shape
@@ -44,7 +96,10 @@ def compare(of_numpy: Callable[[Any], Any], of_value: Callable[[Any], Any], arra
 @pytest.mark.parametrize("axis", AXES, ids=repr)
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "std", "all", "any"])
 def test_reductions(name: str, axis: Any, keepdims: bool) -> None:
-    compare(lambda a: getattr(a, name)(axis=axis, keepdims=keepdims), lambda x: getattr(x, name)(axis=axis, keepdims=keepdims))
+    compare(
+        lambda a: getattr(a, name)(axis=axis, keepdims=keepdims),
+        lambda x: getattr(x, name)(axis=axis, keepdims=keepdims),
+    )
 
 
 @pytest.mark.parametrize("axis", ONE_AXIS, ids=repr)
@@ -59,7 +114,9 @@ def test_functions_of_one_axis(name: str, axis: Any) -> None:
 def test_concatenate(axis: Any) -> None:
     compare(lambda a: np.concatenate([a, a], axis), lambda x: np.concatenate([x, x], axis))
     if axis is not None:
-        compare(lambda a: np.concatenate([a, a], axis), lambda x: x.builder.concatenate(x, x, axis=axis))
+        compare(
+            lambda a: np.concatenate([a, a], axis), lambda x: x.builder.concatenate(x, x, axis=axis)
+        )
 
 
 @pytest.mark.parametrize("axis", [axis for axis in AXES if axis is not None], ids=repr)
@@ -104,7 +161,9 @@ def test_iota(axis: Any) -> None:
 
 def test_the_refusal_names_the_axis_and_the_next_step() -> None:
     x = HloBuilder("m").parameter(F32[3, 4])
-    with pytest.raises(HloBuilderError, match=r"transpose: axis 0 of f32\[3,4\] is given twice") as caught:
+    with pytest.raises(
+        HloBuilderError, match=r"transpose: axis 0 of f32\[3,4\] is given twice"
+    ) as caught:
         x.transpose(0, 0)
     assert caught.value.hint
 

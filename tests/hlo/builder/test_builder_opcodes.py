@@ -47,7 +47,10 @@ def test_generated_signature_names_the_attributes() -> None:
         (lambda b, x: b.fft(x, fft_type="FFT", fft_length=6), "complex"),
         (lambda b, x: b.broadcast(x, (4, 7), (0, 1)), "6 vs 7"),
         (lambda b, x: b.reshape(x, 5, 5), "element counts differ"),
-        (lambda b, x: b.while_(x, condition=lambda v: v < 9, body=lambda v: v), r"it must return pred\[\]"),
+        (
+            lambda b, x: b.while_(x, condition=lambda v: v < 9, body=lambda v: v),
+            r"it must return pred\[\]",
+        ),
         (lambda b, x: b.convolution(x, x, window={"stride": 2}, dim_labels="bf_io->bf"), "size="),
         (lambda b, x: b.convert(x, "f99"), "expected an element type"),
     ],
@@ -58,7 +61,10 @@ def test_refusals_say_what_to_write(program: Program, message: str) -> None:
     before = len(builder.computation.instructions)
     with pytest.raises(HloBuilderError, match=message):
         program(builder, x)
-    assert all(i.opcode.name in ("parameter", "constant") for i in builder.computation.instructions.values()), before
+    assert all(
+        i.opcode.name in ("parameter", "constant")
+        for i in builder.computation.instructions.values()
+    ), before
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -74,7 +80,9 @@ def test_the_example_in_the_help_builds_the_opcode(name: str) -> None:
 
 
 def _public(holder: object) -> list[str]:
-    return [name for name in dir(holder) if not name.startswith("_") and callable(getattr(holder, name))]
+    return [
+        name for name in dir(holder) if not name.startswith("_") and callable(getattr(holder, name))
+    ]
 
 
 def test_every_method_of_a_value_has_a_signature_and_help() -> None:
@@ -82,7 +90,9 @@ def test_every_method_of_a_value_has_a_signature_and_help() -> None:
     for name in _public(x):
         method = getattr(x, name)
         assert method.__doc__ and method.__name__, name
-        assert not {"attributes", "others", "options"} & set(inspect.signature(method).parameters), name
+        assert not {"attributes", "others", "options"} & set(
+            inspect.signature(method).parameters
+        ), name
 
 
 def test_methods_of_values_have_their_help_on_the_builder_too() -> None:
@@ -95,6 +105,25 @@ def test_an_array_offers_nothing_that_takes_no_array() -> None:
     b = HloBuilder("m")
     x = b.parameter(F32[4])
     offered = set(dir(x))
-    assert not offered & {"recv", "recv_done", "send_done", "infeed", "domain", "async_done", "async_update", "copy_done", "all_reduce_done", "get_tuple_element"}
-    assert {"send", "outfeed", "all_reduce_start", "copy_start", "scatter", "gather", "while_"} <= offered
+    assert not offered & {
+        "recv",
+        "recv_done",
+        "send_done",
+        "infeed",
+        "domain",
+        "async_done",
+        "async_update",
+        "copy_done",
+        "all_reduce_done",
+        "get_tuple_element",
+    }
+    assert {
+        "send",
+        "outfeed",
+        "all_reduce_start",
+        "copy_start",
+        "scatter",
+        "gather",
+        "while_",
+    } <= offered
     assert "get_tuple_element" in dir(b.tuple(x, x)) and "infeed" in dir(b.after_all())

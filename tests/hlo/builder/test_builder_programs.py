@@ -54,25 +54,49 @@ def test_multilayer_perceptron() -> None:
 
 def test_layer_norm() -> None:
     x, gain = array(4, 32), array(32)
-    got = run(lambda x, g: (x - x.mean(-1, keepdims=True)) / (x.var(-1, keepdims=True) + 1e-5).sqrt() * g, x, gain)
+    got = run(
+        lambda x, g: (x - x.mean(-1, keepdims=True)) / (x.var(-1, keepdims=True) + 1e-5).sqrt() * g,
+        x,
+        gain,
+    )
     want = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5) * gain
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
-UNARY = ["exp", "expm1", "tanh", "sin", "cos", "tan", "abs", "sign", "floor", "ceil", "square", "isfinite", "cbrt"]
+UNARY = [
+    "exp",
+    "expm1",
+    "tanh",
+    "sin",
+    "cos",
+    "tan",
+    "abs",
+    "sign",
+    "floor",
+    "ceil",
+    "square",
+    "isfinite",
+    "cbrt",
+]
 
 
 @pytest.mark.parametrize("name", UNARY)
 def test_unary_methods(name: str) -> None:
     x = array(3, 5)
-    np.testing.assert_allclose(run(lambda v: getattr(v, name)(), x), getattr(np, name)(x), rtol=1e-5)
-    np.testing.assert_allclose(run(lambda v: getattr(np, name)(v), x), getattr(np, name)(x), rtol=1e-5)
+    np.testing.assert_allclose(
+        run(lambda v: getattr(v, name)(), x), getattr(np, name)(x), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        run(lambda v: getattr(np, name)(v), x), getattr(np, name)(x), rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize("name", ["log", "log1p", "sqrt"])
 def test_unary_methods_of_positive_numbers(name: str) -> None:
     x = np.abs(array(3, 5)) + 0.1
-    np.testing.assert_allclose(run(lambda v: getattr(v, name)(), x), getattr(np, name)(x), rtol=1e-5)
+    np.testing.assert_allclose(
+        run(lambda v: getattr(v, name)(), x), getattr(np, name)(x), rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 2)])
@@ -81,7 +105,9 @@ def test_unary_methods_of_positive_numbers(name: str) -> None:
 def test_reductions(name: str, axis: object, keepdims: bool) -> None:
     x = array(2, 3, 4)
     got = run(lambda v: getattr(v, name)(axis=axis, keepdims=keepdims), x)
-    np.testing.assert_allclose(got, getattr(np, name)(x, axis=axis, keepdims=keepdims), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        got, getattr(np, name)(x, axis=axis, keepdims=keepdims), rtol=1e-4, atol=1e-6
+    )
 
 
 def test_all_any() -> None:
@@ -94,9 +120,13 @@ def test_all_any() -> None:
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 def test_arg(name: str, axis: int) -> None:
     x = np.round(array(5, 7))
-    np.testing.assert_array_equal(run(lambda v: getattr(v, name)(axis), x), getattr(np, name)(x, axis))
+    np.testing.assert_array_equal(
+        run(lambda v: getattr(v, name)(axis), x), getattr(np, name)(x, axis)
+    )
     x[2, 3] = x[2, 5] = np.nan
-    np.testing.assert_array_equal(run(lambda v: getattr(v, name)(axis), x), getattr(np, name)(x, axis))
+    np.testing.assert_array_equal(
+        run(lambda v: getattr(v, name)(axis), x), getattr(np, name)(x, axis)
+    )
 
 
 OPERATORS = {
@@ -114,9 +144,13 @@ OPERATORS = {
 }
 
 
-@pytest.mark.parametrize("sizes", [((3, 4), (4,)), ((3, 1), (1, 4)), ((), (2, 3)), ((2, 3, 4), (3, 1)), ((1,), (5, 1))])
+@pytest.mark.parametrize(
+    "sizes", [((3, 4), (4,)), ((3, 1), (1, 4)), ((), (2, 3)), ((2, 3, 4), (3, 1)), ((1,), (5, 1))]
+)
 @pytest.mark.parametrize("name", OPERATORS)
-def test_operators_broadcast_as_numpy(name: str, sizes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+def test_operators_broadcast_as_numpy(
+    name: str, sizes: tuple[tuple[int, ...], tuple[int, ...]]
+) -> None:
     a, b = array(*sizes[0]), array(*sizes[1])
     np.testing.assert_allclose(run(OPERATORS[name], a, b), OPERATORS[name](a, b), rtol=1e-6)
 
@@ -126,14 +160,20 @@ def test_integer_operators() -> None:
     b = np.array([2, -2, -2, 2, 3], np.int32)
     np.testing.assert_array_equal(run(lambda a, b: a // b, a, b), a // b)
     np.testing.assert_array_equal(run(lambda a, b: a % b, a, b), np.fmod(a, b))
-    np.testing.assert_array_equal(run(lambda a, b: (a & b) | (a ^ 3) | ~b, a, b), (a & b) | (a ^ 3) | ~b)
-    np.testing.assert_array_equal(run(lambda a: (a << 2) + (a >> 1) - (-a), a), (a << 2) + (a >> 1) + a)
+    np.testing.assert_array_equal(
+        run(lambda a, b: (a & b) | (a ^ 3) | ~b, a, b), (a & b) | (a ^ 3) | ~b
+    )
+    np.testing.assert_array_equal(
+        run(lambda a: (a << 2) + (a >> 1) - (-a), a), (a << 2) + (a >> 1) + a
+    )
     np.testing.assert_array_equal(run(lambda a: 20 // (a + 8), a), 20 // (a + 8))
 
 
 def test_numbers_on_the_left() -> None:
     x = np.abs(array(4)) + 1
-    got = run(lambda v: 1 + v - (2 - v) * 3 / v + 2**v + np.float32(3) * v + np.ones(4, np.float32) * v, x)
+    got = run(
+        lambda v: 1 + v - (2 - v) * 3 / v + 2**v + np.float32(3) * v + np.ones(4, np.float32) * v, x
+    )
     np.testing.assert_allclose(got, 1 + x - (2 - x) * 3 / x + 2**x + 3 * x + x, rtol=1e-5)
 
 
@@ -189,9 +229,12 @@ def test_placement() -> None:
     np.testing.assert_array_equal(
         run(lambda v: v.transpose(1, 0, 2).reshape(3, -1), x), x.transpose(1, 0, 2).reshape(3, -1)
     )
-    np.testing.assert_array_equal(run(lambda v: v.swapaxes(0, -1).ravel(), x), x.swapaxes(0, -1).ravel())
     np.testing.assert_array_equal(
-        run(lambda v: v[None].squeeze().broadcast_to(5, 2, 3, 4), x), np.broadcast_to(x, (5, 2, 3, 4))
+        run(lambda v: v.swapaxes(0, -1).ravel(), x), x.swapaxes(0, -1).ravel()
+    )
+    np.testing.assert_array_equal(
+        run(lambda v: v[None].squeeze().broadcast_to(5, 2, 3, 4), x),
+        np.broadcast_to(x, (5, 2, 3, 4)),
     )
     np.testing.assert_array_equal(run(lambda v: v.sort(1), x), np.sort(x, 1))
 
@@ -200,17 +243,29 @@ def test_clip_and_where_and_astype() -> None:
     x = array(4, 4)
     np.testing.assert_array_equal(run(lambda v: v.clip(-0.5, 0.5), x), x.clip(-0.5, 0.5))
     np.testing.assert_array_equal(run(lambda v: v.clip(0), x), x.clip(0))
-    np.testing.assert_array_equal(run(lambda v: v.builder.where(v > 0, v, 0), x), np.where(x > 0, x, np.float32(0)))
+    np.testing.assert_array_equal(
+        run(lambda v: v.builder.where(v > 0, v, 0), x), np.where(x > 0, x, np.float32(0))
+    )
     np.testing.assert_array_equal(run(lambda v: (v > 0).astype(S32).astype(PRED), x), x > 0)
 
 
 def test_while_loop_with_several_values() -> None:
-    got = run(lambda x: x.builder.while_loop(lambda i, v: i < 5, lambda i, v: (i + 1, v * 2), (0, x)), array(3) * 0 + 1)
+    got = run(
+        lambda x: x.builder.while_loop(lambda i, v: i < 5, lambda i, v: (i + 1, v * 2), (0, x)),
+        array(3) * 0 + 1,
+    )
     assert int(got[0]) == 5 and np.all(got[1] == 32)  # type: ignore[index]
 
 
 def test_while_loop_with_one_value() -> None:
-    assert float(run(lambda x: x.builder.while_loop(lambda v: v < 100, lambda v: v * 3, x), np.float32(1))) == 243  # type: ignore[arg-type]
+    assert (
+        float(
+            run(
+                lambda x: x.builder.while_loop(lambda v: v < 100, lambda v: v * 3, x), np.float32(1)
+            )
+        )
+        == 243
+    )  # type: ignore[arg-type]
 
 
 def test_fori_loop() -> None:
@@ -226,7 +281,9 @@ def v_at(i: HloValue) -> HloValue:
 def test_cond_and_switch() -> None:
     x = array(3)
     for flag in (True, False):
-        got = run(lambda v, p: v.builder.cond(p, lambda a: a + 1, lambda a: a * 2, v), x, np.bool_(flag))
+        got = run(
+            lambda v, p: v.builder.cond(p, lambda a: a + 1, lambda a: a * 2, v), x, np.bool_(flag)
+        )
         np.testing.assert_allclose(got, x + 1 if flag else x * 2)
     for selector, want in ((0, x + 1), (1, x * 3 + 1), (7, -x)):
         got = run(
@@ -245,9 +302,13 @@ def test_map_call_reduce_with_python_functions() -> None:
     def scaled(v: HloValue) -> HloValue:
         return v * 2
 
-    np.testing.assert_allclose(run(lambda v: v.builder.map(lambda a, b: a * b + 1, v, v), x), x * x + 1, rtol=1e-6)
+    np.testing.assert_allclose(
+        run(lambda v: v.builder.map(lambda a, b: a * b + 1, v, v), x), x * x + 1, rtol=1e-6
+    )
     np.testing.assert_allclose(run(lambda v: v.builder.call(scaled, v), x), x * 2)
-    np.testing.assert_allclose(run(lambda v: v.reduce(lambda a, b: a + b, init=0, axes=1), x), x.sum(1), rtol=1e-5)
+    np.testing.assert_allclose(
+        run(lambda v: v.reduce(lambda a, b: a + b, init=0, axes=1), x), x.sum(1), rtol=1e-5
+    )
     fused = run(lambda v: v.builder.fusion(v, kind="kLoop", calls=scaled), x)
     np.testing.assert_allclose(fused, x * 2)
 
@@ -260,12 +321,20 @@ def test_several_results_and_nested_tuples() -> None:
 
 def test_numpy_functions_and_names_on_the_builder() -> None:
     x, y = array(3, 4), array(3, 4)
-    np.testing.assert_allclose(run(lambda v: np.sum(v, axis=1) + np.mean(v), x), x.sum(1) + x.mean(), rtol=1e-5)
-    np.testing.assert_allclose(run(lambda v, w: np.concatenate([v, w], axis=-1), x, y), np.concatenate([x, y], axis=-1))
-    np.testing.assert_allclose(run(lambda v, w: np.where(v > w, v, w), x, y), np.maximum(x, y))
-    np.testing.assert_allclose(run(lambda v: np.transpose(np.reshape(v, (4, 3))), x), x.reshape(4, 3).T)
     np.testing.assert_allclose(
-        run(lambda v: v.builder.exp(v) + v.builder.sum(v, axis=0), x), np.exp(x) + x.sum(0), rtol=1e-5
+        run(lambda v: np.sum(v, axis=1) + np.mean(v), x), x.sum(1) + x.mean(), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        run(lambda v, w: np.concatenate([v, w], axis=-1), x, y), np.concatenate([x, y], axis=-1)
+    )
+    np.testing.assert_allclose(run(lambda v, w: np.where(v > w, v, w), x, y), np.maximum(x, y))
+    np.testing.assert_allclose(
+        run(lambda v: np.transpose(np.reshape(v, (4, 3))), x), x.reshape(4, 3).T
+    )
+    np.testing.assert_allclose(
+        run(lambda v: v.builder.exp(v) + v.builder.sum(v, axis=0), x),
+        np.exp(x) + x.sum(0),
+        rtol=1e-5,
     )
     with pytest.raises(TypeError):
         run(lambda v: np.linalg.norm(v), x)

@@ -28,7 +28,9 @@ def test_scopes_nest_and_stand_in_the_metadata() -> None:
     found = next(i for i in module.instructions() if i.opcode.name == "multiply").op_metadata
     assert (found.source_file, found.source_line) == (__file__, line)
     again = parse_hlo(module.to_text())
-    assert {i.opcode.name: i.op_metadata.op_name for i in again.entry.instructions.values()} == names
+    assert {
+        i.opcode.name: i.op_metadata.op_name for i in again.entry.instructions.values()
+    } == names
 
 
 def test_a_scope_reaches_into_subcomputations_and_ends_with_an_error() -> None:
@@ -66,7 +68,10 @@ def test_control_flow_needs_no_builder() -> None:
 
 
 def test_control_flow_of_numbers_alone_is_refused() -> None:
-    with pytest.raises(HloBuilderError, match=r"while_loop: none of its arguments .* b\.while_loop|none of its arguments"):
+    with pytest.raises(
+        HloBuilderError,
+        match=r"while_loop: none of its arguments .* b\.while_loop|none of its arguments",
+    ):
         xe.hlo.while_loop(lambda i: i < 3, lambda i: i + 1, 0)
 
 

@@ -137,16 +137,25 @@ def test_unknown_names_have_neighbours() -> None:
 
 def test_lists_are_single_precision() -> None:
     b = HloBuilder("m")
-    assert b.constant([1.5, 2]).dtype is F32 and b.constant([[1, 2]]).dtype is S32 and b.constant([True]).dtype is PRED
+    assert (
+        b.constant([1.5, 2]).dtype is F32
+        and b.constant([[1, 2]]).dtype is S32
+        and b.constant([True]).dtype is PRED
+    )
 
 
 def test_every_opcode_with_operands_is_a_method_of_values() -> None:
     b = HloBuilder("m")
     x = b.parameter(F32[4, 6], "x")
-    assert x.reduce_window(lambda p, q: p + q, b.constant(0, F32), window="{size=1x3}").shape == F32[4, 4]
+    assert (
+        x.reduce_window(lambda p, q: p + q, b.constant(0, F32), window="{size=1x3}").shape
+        == F32[4, 4]
+    )
     assert x.reverse(dimensions=[1]).instruction.opcode.name == "reverse"
     assert (x > 0).and_(x < 1).instruction.opcode.name == "and"
-    assert {"reduce_window", "all_reduce", "and_", "reverse"} <= set(dir(x)) and "iota" not in dir(x)
+    assert {"reduce_window", "all_reduce", "and_", "reverse"} <= set(dir(x)) and "iota" not in dir(
+        x
+    )
 
 
 def test_a_name_that_values_lack_is_told_with_near_ones() -> None:

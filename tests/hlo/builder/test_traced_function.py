@@ -47,7 +47,9 @@ def test_shapes_from_arrays() -> None:
     def double(x):  # type: ignore[no-untyped-def]
         return x + x
 
-    np.testing.assert_array_equal(double(np.ones((2, 2), np.float32)), np.full((2, 2), 2, np.float32))
+    np.testing.assert_array_equal(
+        double(np.ones((2, 2), np.float32)), np.full((2, 2), 2, np.float32)
+    )
     assert double.specialize(F32[7]).result_shape() is F32[7]
     with pytest.raises(HloBuilderError, match="no shape for x"):
         _ = double.module

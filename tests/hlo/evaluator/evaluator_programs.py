@@ -41,7 +41,9 @@ def scalar_computation(
     """`opcode(p0, p1)` on scalars."""
     computation = module.add_computation(f"scalar_{opcode}")
     operands = [computation.add_parameter(k, shape(element)) for k in range(2)]
-    computation.set_root(computation.add(opcode, shape(result or element), operands, attributes_of(attributes)))
+    computation.set_root(
+        computation.add(opcode, shape(result or element), operands, attributes_of(attributes))
+    )
     return computation
 
 
@@ -66,7 +68,11 @@ def run(
     entry = module.add_computation("main", entry=True)
     values = [np.asarray(a) for a in arrays]
     operands = [entry.add_parameter(k, shape_of(a)) for k, a in enumerate(values)]
-    entry.set_root(entry.add(opcode, result or operands[0].shape, operands, attributes_of(attributes), called=bodies))
+    entry.set_root(
+        entry.add(
+            opcode, result or operands[0].shape, operands, attributes_of(attributes), called=bodies
+        )
+    )
     return evaluate(module, *values)
 
 
@@ -90,7 +96,10 @@ lt { a = T[] parameter(0)  b = T[] parameter(1)  ROOT r = pred[] compare(a, b), 
 def module_text(entry: str, element: str = "f32", *computations: str) -> str:
     """A module with the scalar computations that are asked for (add, mul, max, second, ge, lt) and an entry."""
     lines = [
-        line.replace("  ", "\n  ").replace(" { ", " {\n  ").replace(" }", "\n}").replace("T[]", f"{element}[]")
+        line.replace("  ", "\n  ")
+        .replace(" { ", " {\n  ")
+        .replace(" }", "\n}")
+        .replace("T[]", f"{element}[]")
         for line in SCALAR_COMPUTATIONS.strip().splitlines()
         if line.split()[0] in computations
     ]

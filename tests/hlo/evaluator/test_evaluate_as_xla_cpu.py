@@ -32,15 +32,23 @@ def inputs() -> tuple[np.ndarray, np.ndarray]:
 def test_a_value_widened_at_once_is_not_rounded_before() -> None:
     a, b = inputs()
     x, y = a.astype(np.float32), b.astype(np.float32)
-    for line, shape, wanted in ((DOT, "4,4", x @ y.T), ("m = bf16[4,8] multiply(a, b)", "4,8", x * y)):
+    for line, shape, wanted in (
+        (DOT, "4,4", x @ y.T),
+        ("m = bf16[4,8] multiply(a, b)", "4,8", x * y),
+    ):
         module = parse_hlo(entry(A, B, line, f"ROOT c = f32[{shape}] convert(m)"))
         np.testing.assert_allclose(evaluate(module, a, b, as_xla_cpu=True), wanted, rtol=1e-6)
-        np.testing.assert_array_equal(evaluate(module, a, b), evaluate(module, a, b, as_xla_cpu=True).astype(BF16).astype(np.float32))
+        np.testing.assert_array_equal(
+            evaluate(module, a, b),
+            evaluate(module, a, b, as_xla_cpu=True).astype(BF16).astype(np.float32),
+        )
 
 
 def test_other_users_of_the_value_get_it_rounded() -> None:
     a, b = inputs()
-    module = parse_hlo(entry(A, B, DOT, "c = f32[4,4] convert(m)", "ROOT t = (bf16[4,4], f32[4,4]) tuple(m, c)"))
+    module = parse_hlo(
+        entry(A, B, DOT, "c = f32[4,4] convert(m)", "ROOT t = (bf16[4,4], f32[4,4]) tuple(m, c)")
+    )
     rounded, wide = evaluate(module, a, b, as_xla_cpu=True)
     assert rounded.dtype == BF16 and (wide != rounded.astype(np.float32)).any()
     np.testing.assert_array_equal(wide.astype(BF16), rounded)
@@ -54,7 +62,12 @@ def test_other_users_of_the_value_get_it_rounded() -> None:
         ("m = bf16[4,8] multiply(a, b)", "n = bf16[4,8] add(m, m)", "ROOT c = f32[4,8] convert(n)"),
         ("w = f32[4,8] convert(a)", "m = bf16[4,8] convert(w)", "ROOT c = f32[4,8] convert(m)"),
     ],
-    ids=["a reshape in between", "to f64", "an exact step behind the first", "conversions that are written"],
+    ids=[
+        "a reshape in between",
+        "to f64",
+        "an exact step behind the first",
+        "conversions that are written",
+    ],
 )
 def test_whatever_else_is_rounded(lines: tuple[str, ...]) -> None:
     a, b = inputs()
@@ -89,11 +102,20 @@ less { a = s32[] parameter(0)
   c = s32[] parameter(2)
   d = s32[] parameter(3)
   ROOT l = pred[] compare(a, b), direction=LT }
-""" + entry("k = s32[17] parameter(0)", "v = s32[17] iota(), iota_dimension=0", "ROOT s = (s32[17], s32[17]) sort(k, v), dimensions={0}, is_stable=false, to_apply=less")
+""" + entry(
+        "k = s32[17] parameter(0)",
+        "v = s32[17] iota(), iota_dimension=0",
+        "ROOT s = (s32[17], s32[17]) sort(k, v), dimensions={0}, is_stable=false, to_apply=less",
+    )
     keys = np.zeros(17, np.int32)
     _, order = evaluate(parse_hlo(text), keys, as_xla_cpu=True)
     assert order.tolist() == [8, 16, 15, 14, 13, 12, 11, 10, 9, 0, 7, 6, 5, 4, 3, 2, 1]
-    for plain in (evaluate(parse_hlo(text), keys), evaluate(parse_hlo(text.replace("is_stable=false", "is_stable=true")), keys, as_xla_cpu=True)):
+    for plain in (
+        evaluate(parse_hlo(text), keys),
+        evaluate(
+            parse_hlo(text.replace("is_stable=false", "is_stable=true")), keys, as_xla_cpu=True
+        ),
+    ):
         assert plain[1].tolist() == list(range(17))
 
 

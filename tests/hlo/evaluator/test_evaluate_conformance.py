@@ -28,7 +28,11 @@ def _harness() -> ModuleType:
 
 def test_a_sample_of_the_corpus_passes() -> None:
     harness = _harness()
-    cases = [case for number, case in enumerate(harness.load_cases(str(CORPUS / "dev"))) if number % 4 == 0]
+    cases = [
+        case
+        for number, case in enumerate(harness.load_cases(str(CORPUS / "dev")))
+        if number % 4 == 0
+    ]
     failures: dict[str, Any] = {}
     for case in cases:
         outputs = flatten_value(evaluate(parse_hlo(case.hlo), *case.inputs))

@@ -1,13 +1,18 @@
 """Data movement, bitcasts, gather and scatter."""
 
-
-
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tests.hlo.evaluator.evaluator_programs import dtype, module_text, run, run_text, shape, tuple_of
+from tests.hlo.evaluator.evaluator_programs import (
+    dtype,
+    module_text,
+    run,
+    run_text,
+    shape,
+    tuple_of,
+)
 from xla_explorer.hlo.attributes import PaddingDimension, SliceDimension
 
 F = np.float32
@@ -42,16 +47,20 @@ def test_transpose_reverse_slice_concatenate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "first"), [(np.int32(4), 2), (np.int32(-7), 0), (np.uint32(4294967295), 2), (np.int64(1), 1)]
+    ("start", "first"),
+    [(np.int32(4), 2), (np.int32(-7), 0), (np.uint32(4294967295), 2), (np.int64(1), 1)],
 )
 def test_dynamic_slices_clamp(start: np.generic, first: int) -> None:
     x = np.arange(5, dtype=F)
     np.testing.assert_array_equal(
-        run("dynamic-slice", shape("f32", 3), x, start, dynamic_slice_sizes=(3,)), x[first : first + 3]
+        run("dynamic-slice", shape("f32", 3), x, start, dynamic_slice_sizes=(3,)),
+        x[first : first + 3],
     )
     wanted = x.copy()
     wanted[first : first + 3] = -1
-    np.testing.assert_array_equal(run("dynamic-update-slice", None, x, np.full(3, -1, F), start), wanted)
+    np.testing.assert_array_equal(
+        run("dynamic-update-slice", None, x, np.full(3, -1, F), start), wanted
+    )
     np.testing.assert_array_equal(x, np.arange(5))
 
 
@@ -70,7 +79,11 @@ def test_dynamic_slices_clamp(start: np.generic, first: int) -> None:
 )
 def test_pad(padding: tuple[int, int, int], expected: list[float]) -> None:
     result = run(
-        "pad", shape("f32", len(expected)), np.array([1, 2, 3], F), F(-1), padding=(PaddingDimension(*padding),)
+        "pad",
+        shape("f32", len(expected)),
+        np.array([1, 2, 3], F),
+        F(-1),
+        padding=(PaddingDimension(*padding),),
     )
     np.testing.assert_array_equal(result, expected)
 
@@ -91,7 +104,11 @@ def test_pad_agrees_with_a_loop() -> None:
             if 0 <= (at := low + k * (interior + 1)) < size:
                 expected[at] = k
         result = run(
-            "pad", shape("f32", size), np.arange(n, dtype=F), F(-1), padding=(PaddingDimension(low, high, interior),)
+            "pad",
+            shape("f32", size),
+            np.arange(n, dtype=F),
+            F(-1),
+            padding=(PaddingDimension(low, high, interior),),
         )
         np.testing.assert_array_equal(result, expected)
 
@@ -135,9 +152,13 @@ GATHER = """x = f32[5,3] parameter(0)
 
 def test_gather_clamps() -> None:
     x = np.arange(15, dtype=F).reshape(5, 3)
-    result = run_text(module_text(GATHER.replace("INDEX", "s32")), x, np.array([-3, 0, 4, 99], np.int32))
+    result = run_text(
+        module_text(GATHER.replace("INDEX", "s32")), x, np.array([-3, 0, 4, 99], np.int32)
+    )
     np.testing.assert_array_equal(result, np.stack([x[s : s + 2] for s in (0, 0, 3, 3)]))
-    result = run_text(module_text(GATHER.replace("INDEX", "u8")), x, np.array([200, 0, 1, 255], np.uint8))
+    result = run_text(
+        module_text(GATHER.replace("INDEX", "u8")), x, np.array([200, 0, 1, 255], np.uint8)
+    )
     np.testing.assert_array_equal(result[:, 0, 0], x[[3, 0, 1, 3], 0])
 
 
@@ -158,15 +179,24 @@ SCATTER = """x = T[5] parameter(0)
 
 @pytest.mark.parametrize("element", ["f32", "s32", "bf16"])
 def test_scatter_skips_windows_out_of_bounds(element: str) -> None:
-    text = module_text(SCATTER.replace("T[", f"{element}[").replace("N", "4").replace("=F", "=add"), element, "add")
+    text = module_text(
+        SCATTER.replace("T[", f"{element}[").replace("N", "4").replace("=F", "=add"), element, "add"
+    )
     x, i = np.zeros(5, dtype(element)), np.array([[-1], [4], [1], [1]], np.int32)
     updates = np.array([[9, 9], [9, 9], [1, 2], [3, 4]], dtype(element))
     np.testing.assert_array_equal(run_text(text, x, i, updates).astype(int), [0, 4, 6, 0, 0])
 
 
 def test_scatter_overwrite_keeps_the_last() -> None:
-    text = module_text(SCATTER.replace("T[", "f32[").replace("N", "3").replace("=F", "=second"), "f32", "second")
-    result = run_text(text, np.zeros(5, F), np.array([[1], [1], [2]], np.int32), np.array([[1, 2], [3, 4], [5, 6]], F))
+    text = module_text(
+        SCATTER.replace("T[", "f32[").replace("N", "3").replace("=F", "=second"), "f32", "second"
+    )
+    result = run_text(
+        text,
+        np.zeros(5, F),
+        np.array([[1], [1], [2]], np.int32),
+        np.array([[1, 2], [3, 4], [5, 6]], F),
+    )
     np.testing.assert_array_equal(result, [0, 3, 5, 6, 0])
 
 
@@ -231,16 +261,38 @@ ENTRY main {
     ("operation", "expected"),
     [
         ("ROOT r = f32[3] reduce(d, zero), dimensions={1}, to_apply=add", [1, 9, 17]),
-        ("ROOT r = f32[3,3] dot(d, d), lhs_contracting_dims={1}, rhs_contracting_dims={1}", [[1, 5, 9], [5, 41, 77], [9, 77, 145]]),
-        ("ROOT r = f32[3,<=4] reduce-window(d, zero), window={size=1x2 pad=0_0x1_0}, to_apply=add", [[0, 1], [4, 9], [8, 17]]),
-        ("t = f32[<=4,3] transpose(d), dimensions={1,0}\n  ROOT r = s32[] get-dimension-size(t), dimensions={0}", 2),
-        ("c = f32[3,<=8] concatenate(d, p), dimensions={1}\n  ROOT r = s32[] get-dimension-size(c), dimensions={1}", 6),
-        ("six = s32[] constant(6)\n  ROOT r = f32[<=12] dynamic-reshape(d, six)", [0, 1, 4, 5, 8, 9]),
-        ("ROOT r = f32[3,<=6] pad(d, zero), padding=0_0x1_1", [[0, 0, 1, 0], [0, 4, 5, 0], [0, 8, 9, 0]]),
-        ("four = s32[] constant(4)\n  ROOT r = f32[3,4] set-dimension-size(d, four), dimensions={1}",
-         [[0, 1, 0, 0], [4, 5, 0, 0], [8, 9, 0, 0]]),
+        (
+            "ROOT r = f32[3,3] dot(d, d), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+            [[1, 5, 9], [5, 41, 77], [9, 77, 145]],
+        ),
+        (
+            "ROOT r = f32[3,<=4] reduce-window(d, zero), window={size=1x2 pad=0_0x1_0}, to_apply=add",
+            [[0, 1], [4, 9], [8, 17]],
+        ),
+        (
+            "t = f32[<=4,3] transpose(d), dimensions={1,0}\n  ROOT r = s32[] get-dimension-size(t), dimensions={0}",
+            2,
+        ),
+        (
+            "c = f32[3,<=8] concatenate(d, p), dimensions={1}\n  ROOT r = s32[] get-dimension-size(c), dimensions={1}",
+            6,
+        ),
+        (
+            "six = s32[] constant(6)\n  ROOT r = f32[<=12] dynamic-reshape(d, six)",
+            [0, 1, 4, 5, 8, 9],
+        ),
+        (
+            "ROOT r = f32[3,<=6] pad(d, zero), padding=0_0x1_1",
+            [[0, 0, 1, 0], [0, 4, 5, 0], [0, 8, 9, 0]],
+        ),
+        (
+            "four = s32[] constant(4)\n  ROOT r = f32[3,4] set-dimension-size(d, four), dimensions={1}",
+            [[0, 1, 0, 0], [4, 5, 0, 0], [8, 9, 0, 0]],
+        ),
     ],
 )
 def test_dynamic_dimensions_have_their_actual_size(operation: str, expected: object) -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
-    np.testing.assert_array_equal(run_text(DYNAMIC.replace("OPERATION", operation), x, np.int32(2)), expected)
+    np.testing.assert_array_equal(
+        run_text(DYNAMIC.replace("OPERATION", operation), x, np.int32(2)), expected
+    )

@@ -41,13 +41,36 @@ def total(steps, *inputs, size):
 @pytest.mark.parametrize("size", [0, 1, 3, 5])
 def test_a_static_operand_is_cut_to_the_dynamic_one(size):
     y = np.arange(10, 15, dtype=np.float32)
-    assert total(" y = f32[5] parameter(2)\n e = f32[<=5] multiply(y, d)", y, size=size) == (X * y)[:size].sum()
+    assert (
+        total(" y = f32[5] parameter(2)\n e = f32[<=5] multiply(y, d)", y, size=size)
+        == (X * y)[:size].sum()
+    )
     p = np.array([True, False, True, False, True])
     chosen = np.where(p, X, y)[:size].sum()
-    assert total(" p = pred[5] parameter(2)\n y = f32[5] parameter(3)\n e = f32[<=5] select(p, d, y)", p, y, size=size) == chosen
+    assert (
+        total(
+            " p = pred[5] parameter(2)\n y = f32[5] parameter(3)\n e = f32[<=5] select(p, d, y)",
+            p,
+            y,
+            size=size,
+        )
+        == chosen
+    )
     clamped = np.clip(X, 2, 3)[:size].sum()
-    assert total(" l = f32[] constant(2)\n h = f32[] constant(3)\n e = f32[<=5] clamp(l, d, h)", size=size) == clamped
-    assert total(" o = f32[] constant(2)\n b = f32[<=5] broadcast(o), dimensions={}\n e = f32[<=5] multiply(d, b)", size=size) == 2 * X[:size].sum()
+    assert (
+        total(
+            " l = f32[] constant(2)\n h = f32[] constant(3)\n e = f32[<=5] clamp(l, d, h)",
+            size=size,
+        )
+        == clamped
+    )
+    assert (
+        total(
+            " o = f32[] constant(2)\n b = f32[<=5] broadcast(o), dimensions={}\n e = f32[<=5] multiply(d, b)",
+            size=size,
+        )
+        == 2 * X[:size].sum()
+    )
 
 
 def test_two_dynamic_sizes_are_cut_to_the_smaller_and_one_is_spread():
@@ -74,9 +97,19 @@ def test_a_conditional_gives_what_its_branch_gives(size, chosen):
 def test_reshapes_keep_the_dynamic_dimension(size):
     x = np.arange(18, dtype=np.float32).reshape(6, 3)
     begin = " x = f32[6,3] parameter(0)\n n = s32[] parameter(1)\n z = f32[] constant(0)\n d = f32[<=6,3] set-dimension-size(x, n), dimensions={0}\n"
-    flat = both(begin + " t = f32[<=18] reshape(d)\n ROOT r = f32[] reduce(t, z), dimensions={0}, to_apply=add", x, np.int32(size))
+    flat = both(
+        begin
+        + " t = f32[<=18] reshape(d)\n ROOT r = f32[] reduce(t, z), dimensions={0}, to_apply=add",
+        x,
+        np.int32(size),
+    )
     assert flat == x[:size].sum()
-    deep = both(begin + " t = f32[1,<=6,3] reshape(d)\n ROOT r = f32[3] reduce(t, z), dimensions={0,1}, to_apply=add", x, np.int32(size))
+    deep = both(
+        begin
+        + " t = f32[1,<=6,3] reshape(d)\n ROOT r = f32[3] reduce(t, z), dimensions={0,1}, to_apply=add",
+        x,
+        np.int32(size),
+    )
     np.testing.assert_array_equal(deep, x[:size].sum(axis=0))
     two = both(
         begin + " y = f32[6,<=3] set-dimension-size(x, n), dimensions={1}\n c = f32[<=6,<=3] set-dimension-size(y, n), dimensions={0}\n"
@@ -92,16 +125,24 @@ def test_a_dynamic_reshape_of_all_elements_takes_those_within_its_sizes():
     np.testing.assert_array_equal(both(body, x, np.int32(2), np.int32(3)), x.reshape(6, 3)[:2])
     assert both(body, x, np.int32(-1), np.int32(3)).size == 0
     narrow = body.replace("f32[18]", "f32[12]")
-    with pytest.raises(HloParseError, match="differ in their number of elements"):  # as XLA's parser
+    with pytest.raises(
+        HloParseError, match="differ in their number of elements"
+    ):  # as XLA's parser
         both(narrow, x[:12], np.int32(2), np.int32(3))
 
 
 @pytest.mark.parametrize("size", [0, 1, 3])
 def test_what_is_static_again_has_its_stated_shape(size):
     begin = " x = f32[5] parameter(0)\n n = s32[] parameter(1)\n d = f32[<=5] set-dimension-size(x, n), dimensions={0}\n i = s32[] constant(0)\n"
-    for root in ("f32[2] slice(d), slice={[0:2]}", "f32[2] dynamic-slice(d, i), dynamic_slice_sizes={2}"):
+    for root in (
+        "f32[2] slice(d), slice={[0:2]}",
+        "f32[2] dynamic-slice(d, i), dynamic_slice_sizes={2}",
+    ):
         text = f"HloModule m\nENTRY e {{\n{begin} ROOT r = {root}\n}}"
-        for found in (compile_for_cpu(text).execute([X, np.int32(size)])[0], np.asarray(evaluate(parse_hlo(text), X, np.int32(size)))):
+        for found in (
+            compile_for_cpu(text).execute([X, np.int32(size)])[0],
+            np.asarray(evaluate(parse_hlo(text), X, np.int32(size))),
+        ):
             assert found.shape == (2,)
             np.testing.assert_array_equal(found[: min(2, size)], X[: min(2, size)])
 

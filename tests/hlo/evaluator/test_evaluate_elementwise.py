@@ -89,10 +89,28 @@ BINARY = [
     ("remainder", "s32", [-7, 7, 5, -(2**31)], [2, -2, 0, -1], [-1, 1, 5, 0]),
     ("remainder", "u8", [7, 9], [0, 4], [7, 1]),
     ("remainder", "f32", [5, INF, -4, 3], [0, 2, 2, INF], [NAN, NAN, -0.0, 3]),
-    ("power", "s32", [0, 1, -1, -1, 2, 0, 3, 2], [-1, -5, -2, -3, -1, 0, 3, 32], [0, 1, 1, -1, 0, 1, 27, 0]),
+    (
+        "power",
+        "s32",
+        [0, 1, -1, -1, 2, 0, 3, 2],
+        [-1, -5, -2, -3, -1, 0, 3, 32],
+        [0, 1, 1, -1, 0, 1, 27, 0],
+    ),
     ("power", "f32", [NAN, 1, -8, 0, -1], [0, NAN, 1 / 3, -1, INF], [1, 1, NAN, INF, 1]),
-    ("maximum", "f32", [NAN, 1, -0.0, 0.0, -1], [1, NAN, 0.0, -0.0, 0.0], [NAN, NAN, 0.0, 0.0, 0.0]),
-    ("minimum", "f32", [NAN, 1, -0.0, 0.0, 1], [1, NAN, 0.0, -0.0, -0.0], [NAN, NAN, -0.0, -0.0, -0.0]),
+    (
+        "maximum",
+        "f32",
+        [NAN, 1, -0.0, 0.0, -1],
+        [1, NAN, 0.0, -0.0, 0.0],
+        [NAN, NAN, 0.0, 0.0, 0.0],
+    ),
+    (
+        "minimum",
+        "f32",
+        [NAN, 1, -0.0, 0.0, 1],
+        [1, NAN, 0.0, -0.0, -0.0],
+        [NAN, NAN, -0.0, -0.0, -0.0],
+    ),
     ("maximum", "pred", [True, False], [False, False], [True, False]),
     ("maximum", "bf16", [NAN, 1], [1, 2], [NAN, 2]),
     ("atan2", "f32", [0.0, -0.0], [-0.0, -0.0], [np.float32(np.pi), -np.float32(np.pi)]),
@@ -112,7 +130,9 @@ BINARY = [
 
 
 @pytest.mark.parametrize(("opcode", "element", "left", "right", "expected"), BINARY)
-def test_binary(opcode: str, element: str, left: list[float], right: list[float], expected: list[float]) -> None:
+def test_binary(
+    opcode: str, element: str, left: list[float], right: list[float], expected: list[float]
+) -> None:
     result = run(opcode, None, values(element, *left), values(element, *right))
     assert result.dtype == dtype(element)
     same(result, *expected)
@@ -137,7 +157,13 @@ def test_mulhi_of_s64_is_exact() -> None:
 )
 def test_compare_float(direction: str, expected: list[bool]) -> None:
     same(
-        run("compare", shape("pred", 3), values("f32", NAN, -0.0, 1), values("f32", NAN, 0.0, 2), direction=direction),
+        run(
+            "compare",
+            shape("pred", 3),
+            values("f32", NAN, -0.0, 1),
+            values("f32", NAN, 0.0, 2),
+            direction=direction,
+        ),
         *expected,
     )
 
@@ -168,7 +194,12 @@ def test_clamp() -> None:
 
 
 CONVERT = [
-    ("f32", "s32", [3e9, -3e9, INF, -INF, NAN, -2.7, 2.7], [2147483647, -(2**31), 2147483647, -(2**31), 0, -2, 2]),
+    (
+        "f32",
+        "s32",
+        [3e9, -3e9, INF, -INF, NAN, -2.7, 2.7],
+        [2147483647, -(2**31), 2147483647, -(2**31), 0, -2, 2],
+    ),
     ("f32", "s8", [300, -200], [127, -128]),
     ("f32", "u8", [NAN, -1, -INF, 300], [0, 0, 0, 255]),
     ("f32", "u32", [5e9], [4294967295]),
@@ -190,7 +221,12 @@ CONVERT = [
     ("f32", "f4e2m1fn", [1000, 1], [6, 1]),
     ("f32", "f8e8m0fnu", [1000, 3, 0, -1], [1024, 4, NAN, NAN]),
     ("f64", "f8e8m0fnu", [1000, 3, 3 - 1e-15, 0, -1, INF, 1e300], [1024, 4, 2, NAN, NAN, NAN, NAN]),
-    ("f64", "f8e8m0fnu", [5e-324, 1e-40, 2.0**-127, 1.01 * 2.0**-127], [2.0**-127, 2.0**-127, 2.0**-127, 2.0**-126]),
+    (
+        "f64",
+        "f8e8m0fnu",
+        [5e-324, 1e-40, 2.0**-127, 1.01 * 2.0**-127],
+        [2.0**-127, 2.0**-127, 2.0**-127, 2.0**-126],
+    ),
     ("bf16", "s32", [3e9, NAN], [2147483647, 0]),
 ]
 
@@ -211,9 +247,36 @@ def test_convert_large_integers() -> None:
 
 def test_complex_quotients_at_infinities_and_zeros() -> None:
     inf, nan = math.inf, math.nan
-    a = np.array([complex(1, -0.0), complex(inf, inf), complex(-3, -0.5), complex(nan, inf), complex(2e10, 1e10), complex(inf, 0)], np.complex64)
-    b = np.array([complex(inf, inf), complex(1, 0), complex(-0.0, 0), complex(-2, -0.0), complex(1e38, 1e38), complex(-0.0, 0)], np.complex64)
-    wanted = [0, complex(inf, inf), complex(inf, inf), complex(nan, -inf), complex(1.5e-28, -5e-29), complex(-inf, nan)]
+    a = np.array(
+        [
+            complex(1, -0.0),
+            complex(inf, inf),
+            complex(-3, -0.5),
+            complex(nan, inf),
+            complex(2e10, 1e10),
+            complex(inf, 0),
+        ],
+        np.complex64,
+    )
+    b = np.array(
+        [
+            complex(inf, inf),
+            complex(1, 0),
+            complex(-0.0, 0),
+            complex(-2, -0.0),
+            complex(1e38, 1e38),
+            complex(-0.0, 0),
+        ],
+        np.complex64,
+    )
+    wanted = [
+        0,
+        complex(inf, inf),
+        complex(inf, inf),
+        complex(nan, -inf),
+        complex(1.5e-28, -5e-29),
+        complex(-inf, nan),
+    ]
     for kind in (np.complex64, np.complex128):
         result = run("divide", None, a.astype(kind), b.astype(kind))
         np.testing.assert_allclose(result.real, np.array(wanted).real, rtol=1e-5)
@@ -230,7 +293,9 @@ def test_complex() -> None:
     same(run("abs", shape("f32", 2), z), 5, 0)
     np.testing.assert_array_equal(run("sign", None, z), np.array([0.6 + 0.8j, 0], np.complex64))
     same(run("real", shape("f32", 2), z), 3, 0)
-    np.testing.assert_array_equal(run("complex", shape("c64", 1), values("f32", 1), values("f32", 2)), [1 + 2j])
+    np.testing.assert_array_equal(
+        run("complex", shape("c64", 1), values("f32", 1), values("f32", 2)), [1 + 2j]
+    )
     same(run("convert", shape("f32", 2), z), 3, 0)
 
 
@@ -242,9 +307,18 @@ def test_complex() -> None:
         ((8, 0), [NAN, INF, 1.25, 1.75], [NAN, INF, 1.0, 2.0]),
     ],
 )
-def test_reduce_precision(bits: tuple[int, int], argument: list[float], expected: list[float]) -> None:
+def test_reduce_precision(
+    bits: tuple[int, int], argument: list[float], expected: list[float]
+) -> None:
     same(
-        run("reduce-precision", None, values("f32", *argument), exponent_bits=bits[0], mantissa_bits=bits[1]), *expected
+        run(
+            "reduce-precision",
+            None,
+            values("f32", *argument),
+            exponent_bits=bits[0],
+            mantissa_bits=bits[1],
+        ),
+        *expected,
     )
 
 
@@ -266,11 +340,16 @@ def test_erf_is_accurate() -> None:
 
 def test_large_arrays_pass_in_blocks() -> None:
     x = np.linspace(-80, 80, 100_001, dtype=np.float32).reshape(1, -1)
-    np.testing.assert_array_equal(run("exponential", None, x), np.exp(x.astype(np.float64)).astype(np.float32))
+    np.testing.assert_array_equal(
+        run("exponential", None, x), np.exp(x.astype(np.float64)).astype(np.float32)
+    )
 
 
 def test_what_complex_numbers_lack_is_said() -> None:
-    for line in ("ROOT r = c64[4] remainder(p, p)", "ROOT r = (c64[2], s32[2]) topk(p), k=2, largest=true"):
+    for line in (
+        "ROOT r = c64[4] remainder(p, p)",
+        "ROOT r = (c64[2], s32[2]) topk(p), k=2, largest=true",
+    ):
         module = parse_hlo(f"ENTRY e {{\n p = c64[4] parameter(0)\n {line}\n}}")
         with pytest.raises(UnsupportedOpcodeError, match="complex numbers have no"):
             evaluate(module, np.ones(4, np.complex64))
@@ -286,16 +365,26 @@ ENTRY e { x = f32[1] parameter(0)
   i = s32[1,1] constant({{0}})
   u = f32[1] parameter(1)
   ROOT r = f32[1] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add }"""
-    assert evaluate(parse_hlo(text), np.array([256], np.float32), np.array([0.5], np.float32)) == 256
+    assert (
+        evaluate(parse_hlo(text), np.array([256], np.float32), np.array([0.5], np.float32)) == 256
+    )
 
 
-@pytest.mark.parametrize("exponents", ["s = f64[] constant(0.5)\n  y = f64[4] broadcast(s), dimensions={}", "y = f64[4] constant({0.5, 0.5, 0.5, 0.5})"])
+@pytest.mark.parametrize(
+    "exponents",
+    [
+        "s = f64[] constant(0.5)\n  y = f64[4] broadcast(s), dimensions={}",
+        "y = f64[4] constant({0.5, 0.5, 0.5, 0.5})",
+    ],
+)
 def test_power_is_no_square_root(exponents: str) -> None:
     text = f"HloModule m\nENTRY e {{\n  x = f64[4] parameter(0)\n  {exponents}\n  ROOT r = f64[4] power(x, y)\n}}"
     same(evaluate(parse_hlo(text), np.array([-INF, -0.0, 4, INF])), INF, 0, 2, INF)
 
 
-@pytest.mark.parametrize("element", ["bf16", "f16", "f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e3m4", "f4e2m1fn"])
+@pytest.mark.parametrize(
+    "element", ["bf16", "f16", "f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e3m4", "f4e2m1fn"]
+)
 def test_f64_is_rounded_once(element: str) -> None:
     half = float(ml_dtypes.finfo(dtype(element)).eps) / 2
     x = np.array([1 + half + 2.0**-40, 1 + half - 2.0**-40, 1 + half, 1 + 3 * half - 2.0**-40])

@@ -47,13 +47,25 @@ def test_function(opcode: str, kind: str) -> None:
         x = np.array(arguments, dtype(kind))
     with mpmath.workdps(50):
         # bf16 and f16 round some arguments out of the domain, and some results out of the type.
-        exact = {k: function(mpmath.mpf(float(v))) for k, v in enumerate(x) if opcode != "log" or v > 0}
-        exact = {k: v for k, v in exact.items() if not isinstance(v, mpmath.mpc) and mpmath.mpf("1e-4") * (kind == "f16") <= abs(v) < 6e4}
+        exact = {
+            k: function(mpmath.mpf(float(v))) for k, v in enumerate(x) if opcode != "log" or v > 0
+        }
+        exact = {
+            k: v
+            for k, v in exact.items()
+            if not isinstance(v, mpmath.mpc)
+            and mpmath.mpf("1e-4") * (kind == "f16") <= abs(v) < 6e4
+        }
         got = run(opcode, shape(kind, len(x)), x)
         for k, want in exact.items():
             unit = np.abs(np.spacing(np.array(float(want), dtype(kind)))) if want else 0
             error = abs(mpmath.mpf(float(got[k])) - want)
-            assert error <= ALLOWED[kind] * float(unit), (opcode, float(x[k]), float(got[k]), float(want))
+            assert error <= ALLOWED[kind] * float(unit), (
+                opcode,
+                float(x[k]),
+                float(got[k]),
+                float(want),
+            )
     assert len(exact) >= 2
 
 

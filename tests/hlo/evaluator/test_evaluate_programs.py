@@ -1,7 +1,5 @@
 """Control flow, calls, tokens, random numbers, linear algebra, collectives; and the evaluator's own promises."""
 
-
-
 from __future__ import annotations
 
 import numpy as np
@@ -65,7 +63,12 @@ def test_while_can_be_limited() -> None:
 
 @pytest.mark.parametrize(("index", "branch"), [(0, 0), (1, 1), (2, 2), (-1, 2), (7, 2)])
 def test_conditional_by_number(index: int, branch: int) -> None:
-    branches = "".join([f"b{k} {{\n  p = f32[] parameter(0)\n  ROOT r = f32[] constant({k})\n}}\n" for k in range(3)])
+    branches = "".join(
+        [
+            f"b{k} {{\n  p = f32[] parameter(0)\n  ROOT r = f32[] constant({k})\n}}\n"
+            for k in range(3)
+        ]
+    )
     text = f"""HloModule m
 {branches}ENTRY main {{
   i = s32[] parameter(0)
@@ -142,7 +145,9 @@ ENTRY main {
   ROOT m = s32[2,2] map(x), dimensions={0,1}, to_apply=f
 }
 """
-    np.testing.assert_array_equal(run_text(text, np.array([[0, 1], [2, 20]], np.int32)), [[12, 10], [11, 20]])
+    np.testing.assert_array_equal(
+        run_text(text, np.array([[0, 1], [2, 20]], np.int32)), [[12, 10], [11, 20]]
+    )
 
 
 def test_asynchronous_calls() -> None:
@@ -184,9 +189,21 @@ ENTRY main {
 
 # -- random numbers ----------------------------------------
 def test_threefry_words_pair_along_the_largest_dimension_where_none_is_even() -> None:
-    result = run("rng-bit-generator", tuple_of(shape("u64", 2), shape("u32", 5, 3)), np.array([1, 2], np.uint64), algorithm="rng_three_fry")
-    assert [int(v) for v in result[0]] == [1, 11]  # nine counters: 3 x 3 pairs, of which the last row gives one word
-    expected = [[43444564, 3979645651, 1672743891], [2150618427, 3745730563, 4240503393], [2109414752, 2534981805, 2868795927]]
+    result = run(
+        "rng-bit-generator",
+        tuple_of(shape("u64", 2), shape("u32", 5, 3)),
+        np.array([1, 2], np.uint64),
+        algorithm="rng_three_fry",
+    )
+    assert [int(v) for v in result[0]] == [
+        1,
+        11,
+    ]  # nine counters: 3 x 3 pairs, of which the last row gives one word
+    expected = [
+        [43444564, 3979645651, 1672743891],
+        [2150618427, 3745730563, 4240503393],
+        [2109414752, 2534981805, 2868795927],
+    ]
     assert np.asarray(result[1])[:3].tolist() == expected  # real XLA's
 
 
@@ -195,15 +212,26 @@ def test_threefry_words_pair_along_the_largest_dimension_where_none_is_even() ->
     [
         ("rng_philox", [1, 2], "u32", [1, 3], [2100602697, 2847456232, 2074354647, 800269529]),
         ("rng_default", [1, 2], "u64", [1, 3], [12229731395331991369, 3437131457114678231]),
-        ("rng_philox", [1, 2, 3], "u32", [1, 3, 3], [4031113034, 1366700262, 495645701, 3051723414]),
+        (
+            "rng_philox",
+            [1, 2, 3],
+            "u32",
+            [1, 3, 3],
+            [4031113034, 1366700262, 495645701, 3051723414],
+        ),
         ("rng_three_fry", [1, 2], "u32", [1, 4], [43444564, 2150618427, 3979645651, 3745730563]),
         ("rng_three_fry", [1, 2], "u64", [1, 4], [9236835810183407956, 16087790271692313299]),
     ],
 )
-def test_random_bits(algorithm: str, state: list[int], element: str, after: list[int], bits: list[int]) -> None:
+def test_random_bits(
+    algorithm: str, state: list[int], element: str, after: list[int], bits: list[int]
+) -> None:
     given = np.array(state, np.uint64)
     result = run(
-        "rng-bit-generator", tuple_of(shape("u64", len(state)), shape(element, len(bits))), given, algorithm=algorithm
+        "rng-bit-generator",
+        tuple_of(shape("u64", len(state)), shape(element, len(bits))),
+        given,
+        algorithm=algorithm,
     )
     assert [int(v) for v in result[0]] == after
     assert [int(v) for v in result[1]] == bits
@@ -212,9 +240,19 @@ def test_random_bits(algorithm: str, state: list[int], element: str, after: list
 @pytest.mark.parametrize("algorithm", ["rng_philox", "rng_three_fry"])
 def test_narrow_random_bits_are_the_low_bits(algorithm: str) -> None:
     state = np.array([7, 2**64 - 1], np.uint64)
-    wide = run("rng-bit-generator", tuple_of(shape("u64", 2), shape("u32", 3, 5)), state, algorithm=algorithm)
+    wide = run(
+        "rng-bit-generator",
+        tuple_of(shape("u64", 2), shape("u32", 3, 5)),
+        state,
+        algorithm=algorithm,
+    )
     for element in ("u8", "u16", "s32"):
-        result = run("rng-bit-generator", tuple_of(shape("u64", 2), shape(element, 3, 5)), state, algorithm=algorithm)
+        result = run(
+            "rng-bit-generator",
+            tuple_of(shape("u64", 2), shape(element, 3, 5)),
+            state,
+            algorithm=algorithm,
+        )
         np.testing.assert_array_equal(result[0], wide[0])
         np.testing.assert_array_equal(result[1], wide[1].astype(result[1].dtype))
 
@@ -226,7 +264,9 @@ def test_stateful_random_numbers() -> None:
     assert set(integers.tolist()) == {-2, -1, 0, 1, 2}
     normal = run("rng", shape("f32", 10000), F(5), F(0.5), distribution="rng_normal")
     assert abs(normal.mean() - 5) < 0.05 and abs(normal.std() - 0.5) < 0.05
-    np.testing.assert_array_equal(uniform, run("rng", shape("f32", 1000), F(-2), F(3), distribution="rng_uniform"))
+    np.testing.assert_array_equal(
+        uniform, run("rng", shape("f32", 1000), F(-2), F(3), distribution="rng_uniform")
+    )
 
 
 def test_generator_state_moves() -> None:
@@ -241,16 +281,22 @@ def test_fft() -> None:
     x = np.array([1, 2, 3, 4], F)
     spectrum = run("fft", shape("c64", 3), x, fft_type="RFFT", fft_length=(4,))
     np.testing.assert_allclose(spectrum, [10, -2 + 2j, -2])
-    np.testing.assert_allclose(run("fft", shape("f32", 4), spectrum, fft_type="IRFFT", fft_length=(4,)), x)
+    np.testing.assert_allclose(
+        run("fft", shape("f32", 4), spectrum, fft_type="IRFFT", fft_length=(4,)), x
+    )
     z = np.array([[1, 2j], [3, 4]], np.complex64)
     there = run("fft", None, z, fft_type="FFT", fft_length=(2, 2))
-    np.testing.assert_allclose(run("fft", None, there, fft_type="IFFT", fft_length=(2, 2)), z, atol=1e-6)
+    np.testing.assert_allclose(
+        run("fft", None, there, fft_type="IFFT", fft_length=(2, 2)), z, atol=1e-6
+    )
 
 
 def test_cholesky_reads_one_triangle() -> None:
     a = np.array([[4, 99], [2, 5]], F)
     np.testing.assert_array_equal(run("cholesky", None, a, lower=True), [[2, 0], [1, 2]])
-    np.testing.assert_array_equal(run("cholesky", None, np.ascontiguousarray(a.T)), [[2, 1], [0, 2]])
+    np.testing.assert_array_equal(
+        run("cholesky", None, np.ascontiguousarray(a.T)), [[2, 1], [0, 2]]
+    )
     assert np.isnan(run("cholesky", None, np.array([[1, 0], [0, -1]], F), lower=True)).all()
 
 
@@ -260,9 +306,9 @@ def test_cholesky_reads_one_triangle() -> None:
 @pytest.mark.parametrize("transposed", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
 def test_triangular_solve(lower: bool, left: bool, unit: bool, transposed: str) -> None:
     random = np.random.default_rng(0)
-    a = (random.standard_normal((2, 3, 3)) + 1j * random.standard_normal((2, 3, 3)) + 3 * np.eye(3)).astype(
-        np.complex64
-    )
+    a = (
+        random.standard_normal((2, 3, 3)) + 1j * random.standard_normal((2, 3, 3)) + 3 * np.eye(3)
+    ).astype(np.complex64)
     b = random.standard_normal((2, 3, 3)).astype(np.complex64)
     x = run(
         "triangular-solve",
@@ -276,20 +322,38 @@ def test_triangular_solve(lower: bool, left: bool, unit: bool, transposed: str) 
     )
     matrix = np.tril(a, -1) if lower else np.triu(a, 1)
     matrix = matrix + (np.eye(3) if unit else np.einsum("bii->bi", a)[:, None] * np.eye(3))
-    matrix = {"NO_TRANSPOSE": matrix, "TRANSPOSE": matrix.swapaxes(1, 2), "ADJOINT": matrix.conj().swapaxes(1, 2)}[
-        transposed
-    ]
+    matrix = {
+        "NO_TRANSPOSE": matrix,
+        "TRANSPOSE": matrix.swapaxes(1, 2),
+        "ADJOINT": matrix.conj().swapaxes(1, 2),
+    }[transposed]
     np.testing.assert_allclose(matrix @ x if left else x @ matrix, b, atol=1e-4)
 
 
 def test_batch_normalisation() -> None:
     random = np.random.default_rng(0)
-    x, scale, offset = random.standard_normal((5, 4, 3)).astype(F), np.array([1, 2, 3], F), np.array([0, 1, 2], F)
+    x, scale, offset = (
+        random.standard_normal((5, 4, 3)).astype(F),
+        np.array([1, 2, 3], F),
+        np.array([0, 1, 2], F),
+    )
     parts = tuple_of(shape("f32", 5, 4, 3), shape("f32", 3), shape("f32", 3))
-    y, mean, variance = run("batch-norm-training", parts, x, scale, offset, epsilon=1e-3, feature_index=2)
+    y, mean, variance = run(
+        "batch-norm-training", parts, x, scale, offset, epsilon=1e-3, feature_index=2
+    )
     np.testing.assert_allclose(mean, x.mean((0, 1)), rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(variance, x.var((0, 1)), rtol=1e-5)
-    again = run("batch-norm-inference", None, x, scale, offset, mean, variance, epsilon=1e-3, feature_index=2)
+    again = run(
+        "batch-norm-inference",
+        None,
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        epsilon=1e-3,
+        feature_index=2,
+    )
     np.testing.assert_allclose(y, again, atol=1e-5)
     gradient = random.standard_normal((5, 4, 3)).astype(F)
     dx, dscale, doffset = run(
@@ -299,14 +363,25 @@ def test_batch_normalisation() -> None:
     nudge = np.zeros_like(x)
     nudge[1, 2, 0] = 1e-2
     plus, minus = [
-        run("batch-norm-training", parts, x + s * nudge, scale, offset, epsilon=1e-3, feature_index=2)[0]
+        run(
+            "batch-norm-training",
+            parts,
+            x + s * nudge,
+            scale,
+            offset,
+            epsilon=1e-3,
+            feature_index=2,
+        )[0]
         for s in (1, -1)
     ]
     assert abs(((plus - minus).astype(float) * gradient).sum() / 2e-2 - dx[1, 2, 0]) < 2e-3
     plus, minus = [
-        run("batch-norm-training", parts, x, scale + F(s), offset, epsilon=1e-3, feature_index=2)[0] for s in (1, -1)
+        run("batch-norm-training", parts, x, scale + F(s), offset, epsilon=1e-3, feature_index=2)[0]
+        for s in (1, -1)
     ]
-    np.testing.assert_allclose(((plus - minus).astype(float) * gradient).sum((0, 1)) / 2, dscale, rtol=1e-3)
+    np.testing.assert_allclose(
+        ((plus - minus).astype(float) * gradient).sum((0, 1)) / 2, dscale, rtol=1e-3
+    )
 
 
 # -- collectives and custom calls ----------------------------------------
@@ -331,14 +406,18 @@ def test_collectives_on_one_device() -> None:
 
 def test_collectives_of_several_devices_are_refused() -> None:
     text = module_text(
-        "x = f32[4] parameter(0)\nROOT a = f32[4] all-reduce(x), replica_groups={{0,1}}, to_apply=add", "f32", "add"
+        "x = f32[4] parameter(0)\nROOT a = f32[4] all-reduce(x), replica_groups={{0,1}}, to_apply=add",
+        "f32",
+        "add",
     )
     with pytest.raises(UnsupportedOpcodeError, match="groups of 2 devices"):
         run_text(text, np.ones(4, F))
 
 
 def test_custom_calls_by_target() -> None:
-    text = module_text('x = f32[4] parameter(0)\nROOT a = f32[4] custom-call(x), custom_call_target="test.twice"')
+    text = module_text(
+        'x = f32[4] parameter(0)\nROOT a = f32[4] custom-call(x), custom_call_target="test.twice"'
+    )
     with pytest.raises(UnsupportedOpcodeError, match=r"test\.twice"):
         run_text(text, np.ones(4, F))
 
@@ -354,7 +433,9 @@ def test_arguments_are_checked() -> None:
     module = parse_hlo(module_text("x = f32[2,3] parameter(0)\nROOT r = f32[2,3] negate(x)"))
     with pytest.raises(EvaluationError, match=r"takes 1 argument \(x: f32\[2,3\]\), got 2"):
         evaluate(module, 1, 2)
-    with pytest.raises(EvaluationError, match=r"parameter 0 \(%x\) is f32\[2,3\].*float32; got float64\[2, 3\]"):
+    with pytest.raises(
+        EvaluationError, match=r"parameter 0 \(%x\) is f32\[2,3\].*float32; got float64\[2, 3\]"
+    ):
         evaluate(module, np.ones((2, 3)))
     with pytest.raises(EvaluationError, match=r"wants dimensions \[2, 3\]; got \[3, 2\]"):
         evaluate(module, np.ones((3, 2), F))
@@ -367,7 +448,10 @@ def test_tuple_parameters_take_tuples_or_leaves() -> None:
         q = (s32[2], f32[]) get-tuple-element(p), index=1
         ROOT r = ((s32[2], f32[]), f32[]) tuple(q, a)""")
     )
-    for arguments in [((F(1), (np.array([1, 2], np.int32), F(3))),), (F(1), np.array([1, 2], np.int32), F(3))]:
+    for arguments in [
+        ((F(1), (np.array([1, 2], np.int32), F(3))),),
+        (F(1), np.array([1, 2], np.int32), F(3)),
+    ]:
         result = evaluate(module, *arguments)
         assert isinstance(result, tuple) and isinstance(result[0], tuple)
         assert [np.asarray(v).tolist() for v in flatten_value(result)] == [[1, 2], 3.0, 1.0]
@@ -376,13 +460,19 @@ def test_tuple_parameters_take_tuples_or_leaves() -> None:
 
 
 def test_huge_results_are_refused_before_they_exist() -> None:
-    module = parse_hlo(module_text("x = f32[] parameter(0)\nROOT b = f32[1000000,1000000] broadcast(x), dimensions={}"))
+    module = parse_hlo(
+        module_text(
+            "x = f32[] parameter(0)\nROOT b = f32[1000000,1000000] broadcast(x), dimensions={}"
+        )
+    )
     with pytest.raises(EvaluationError, match="1,000,000,000,000 elements"):
         evaluate(module, F(1))
 
 
 def test_values_can_be_recorded() -> None:
-    module = parse_hlo(module_text("x = f32[2] parameter(0)\ny = f32[2] negate(x)\nROOT z = f32[2] multiply(y, y)"))
+    module = parse_hlo(
+        module_text("x = f32[2] parameter(0)\ny = f32[2] negate(x)\nROOT z = f32[2] multiply(y, y)")
+    )
     evaluator = Evaluator(record=True)
     evaluate(module, np.array([1, 2], F), evaluator=evaluator)
     named = {module.find(number).name: value.tolist() for number, value in evaluator.values.items()}
@@ -390,7 +480,9 @@ def test_values_can_be_recorded() -> None:
 
 
 def test_plans_follow_mutations() -> None:
-    module = parse_hlo(module_text("x = f32[2] parameter(0)\ny = f32[2] negate(x)\nROOT z = f32[2] multiply(y, y)"))
+    module = parse_hlo(
+        module_text("x = f32[2] parameter(0)\ny = f32[2] negate(x)\nROOT z = f32[2] multiply(y, y)")
+    )
     evaluator = Evaluator()
     x = np.array([1, 2], F)
     np.testing.assert_array_equal(evaluate(module, x, evaluator=evaluator), [1, 4])
@@ -405,7 +497,9 @@ def test_single_instructions() -> None:
         )
     )
     evaluator = Evaluator()
-    np.testing.assert_array_equal(evaluator.evaluate_instruction(module.find("y"), [np.array([1, 2], F)]), [-1, -2])
+    np.testing.assert_array_equal(
+        evaluator.evaluate_instruction(module.find("y"), [np.array([1, 2], F)]), [-1, -2]
+    )
     assert evaluator.evaluate_instruction(module.find("c"), []) == 3
 
 
@@ -460,7 +554,9 @@ ENTRY main {
         ("u8", 5, 0, "GT", 5),
     ],
 )
-def test_a_counting_loop_ends_where_a_loop_would(element: str, start: int, step: int, direction: str, bound: int) -> None:
+def test_a_counting_loop_ends_where_a_loop_would(
+    element: str, start: int, step: int, direction: str, bound: int
+) -> None:
     text = COUNTER.replace("TYPE", element).replace("STEP", str(step)).replace("BOUND", str(bound))
     dtype = np.int8 if element == "s8" else np.uint8
     compare = {"LT": np.less, "GE": np.greater_equal, "GT": np.greater}[direction]
@@ -506,14 +602,18 @@ ENTRY main {
 @pytest.mark.parametrize("bound", [-5, 1, 2, 10, 1_000_000_000])
 def test_a_counter_beside_values_that_stay_is_not_walked(bound: int) -> None:
     x = np.array([1.5, 2], F)
-    kept, i, same = run_text(COUNTER_IN_A_TUPLE.replace("KEPT", "kept"), x, np.int32(2), np.int32(bound))
+    kept, i, same = run_text(
+        COUNTER_IN_A_TUPLE.replace("KEPT", "kept"), x, np.int32(2), np.int32(bound)
+    )
     np.testing.assert_array_equal(kept, x)
     assert int(same) == bound
     assert int(i) == (2 if bound < 2 else 2 + 3 * ((bound - 2) // 3 + 1))
 
 
 def test_a_counter_beside_values_that_change_is_walked() -> None:
-    text = COUNTER_IN_A_TUPLE.replace("(KEPT,", "(twice,").replace("  next =", "  twice = f32[2] add(kept, kept)\n  next =")
+    text = COUNTER_IN_A_TUPLE.replace("(KEPT,", "(twice,").replace(
+        "  next =", "  twice = f32[2] add(kept, kept)\n  next ="
+    )
     kept, i, _ = run_text(text, np.array([1.5, 2], F), np.int32(2), np.int32(10))
     assert int(i) == 11 and list(kept) == [12, 16]
 
@@ -540,7 +640,9 @@ ENTRY main {
 }
 """
     assert float(run_text(text, F(3), np.bool_(False))) == 3
-    with pytest.raises(EvaluationError, match="never ends: its condition reads only what its body leaves"):
+    with pytest.raises(
+        EvaluationError, match="never ends: its condition reads only what its body leaves"
+    ):
         run_text(text, F(3), np.bool_(True))
 
 

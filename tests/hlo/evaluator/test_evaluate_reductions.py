@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.hlo.evaluator.evaluator_programs import dtype, module_text, run, run_text, shape, tuple_of
+from tests.hlo.evaluator.evaluator_programs import (
+    dtype,
+    module_text,
+    run,
+    run_text,
+    shape,
+    tuple_of,
+)
 from xla_explorer.hlo.attributes import Window, WindowDimension
 from xla_explorer.hlo.attributes.codecs import CODECS
 from xla_explorer.hlo.evaluator import evaluate
@@ -33,7 +40,9 @@ NAN = np.nan
         ("maximum", "f32", [], 5, 5),
     ],
 )
-def test_reduce(opcode: str, element: str, argument: list[float], initial: float, expected: float) -> None:
+def test_reduce(
+    opcode: str, element: str, argument: list[float], initial: float, expected: float
+) -> None:
     x, start = np.array(argument, dtype(element)), np.array(initial, dtype(element))
     result = run("reduce", shape(element), x, start, to_apply=(opcode, element), dimensions=(0,))
     assert result.dtype == dtype(element)
@@ -92,7 +101,9 @@ def test_reduce_with_several_operands(rows: int) -> None:
         ("size=2 pad=-1_0", [1, 2, 3, 4], 0, [5, 7]),
     ],
 )
-def test_reduce_window(window: str, argument: list[float], initial: float, expected: list[float]) -> None:
+def test_reduce_window(
+    window: str, argument: list[float], initial: float, expected: list[float]
+) -> None:
     value = CODECS["window"].read("{" + window + "}")
     result = run(
         "reduce-window",
@@ -124,7 +135,12 @@ def test_reduce_window_agrees_with_a_loop() -> None:
     for _ in range(150):
         draw = random.integers
         w = WindowDimension(
-            int(draw(1, 40)), int(draw(1, 4)), int(draw(-3, 30)), int(draw(-3, 30)), int(draw(1, 4)), int(draw(1, 4))
+            int(draw(1, 40)),
+            int(draw(1, 4)),
+            int(draw(-3, 30)),
+            int(draw(-3, 30)),
+            int(draw(1, 4)),
+            int(draw(1, 4)),
         )
         x = draw(-9, 9, int(draw(1, 12))).astype(F)
         expected = _window_by_hand(x, w)
@@ -132,7 +148,12 @@ def test_reduce_window_agrees_with_a_loop() -> None:
             if opcode == "maximum" and not expected:
                 continue
             result = run(
-                "reduce-window", shape("f32", len(expected)), x, F(0), to_apply=(opcode, "f32"), window=Window((w,))
+                "reduce-window",
+                shape("f32", len(expected)),
+                x,
+                F(0),
+                to_apply=(opcode, "f32"),
+                window=Window((w,)),
             )
             if opcode == "add":
                 np.testing.assert_allclose(result, expected, rtol=1e-6, err_msg=str(w))
@@ -153,7 +174,9 @@ ENTRY main {
 }
 """
     x = np.arange(30, dtype=F).reshape(6, 5)
-    known = text.replace("n = f32[] negate(b)\n  ROOT r = f32[] subtract(a, n)", "ROOT r = f32[] add(a, b)")
+    known = text.replace(
+        "n = f32[] negate(b)\n  ROOT r = f32[] subtract(a, n)", "ROOT r = f32[] add(a, b)"
+    )
     np.testing.assert_array_equal(run_text(text, x), run_text(known, x))
 
 
@@ -189,7 +212,12 @@ def test_sort_in_total_order() -> None:
     x = np.array([3, NAN, -0.0, -np.inf, 0.0, 1, np.inf, -NAN], F)
     x[7] = np.copysign(F(NAN), F(-1))
     result = run_text(text, x)
-    assert np.isnan(result[0]) and np.signbit(result[0]) and np.isnan(result[-1]) and not np.signbit(result[-1])
+    assert (
+        np.isnan(result[0])
+        and np.signbit(result[0])
+        and np.isnan(result[-1])
+        and not np.signbit(result[-1])
+    )
     np.testing.assert_array_equal(result[1:-1], [-np.inf, -0.0, 0.0, 1, 3, np.inf])
     np.testing.assert_array_equal(np.signbit(result[2:4]), [True, False])
 
@@ -245,7 +273,10 @@ def test_sort_by_two_keys(comparator: str, length: int) -> None:
   ROOT r = (f32[2,{length}], s32[2,{length}]) sort(x, y), dimensions={{1}}, to_apply=cmp""",
     )
     random = np.random.default_rng(0)
-    x, y = random.integers(0, 9, (2, length)).astype(F), random.integers(0, 9, (2, length), dtype=np.int32)
+    x, y = (
+        random.integers(0, 9, (2, length)).astype(F),
+        random.integers(0, 9, (2, length), dtype=np.int32),
+    )
     keys, values = run_text(text, x, y)
     for row in range(2):
         order = np.lexsort((-y[row], x[row]))
@@ -319,7 +350,9 @@ def _convolve(
 
 def test_convolution_is_a_correlation() -> None:
     x, k = np.array([1, 2, 3, 4]).reshape(1, 4, 1), np.array([10, 1]).reshape(2, 1, 1)
-    np.testing.assert_array_equal(_convolve(x, k, (1, 3, 1), "size=2", "b0f_0io->b0f").ravel(), [12, 23, 34])
+    np.testing.assert_array_equal(
+        _convolve(x, k, (1, 3, 1), "size=2", "b0f_0io->b0f").ravel(), [12, 23, 34]
+    )
     np.testing.assert_array_equal(
         _convolve(x, k, (1, 3, 1), "size=2 rhs_reversal=1", "b0f_0io->b0f").ravel(), [21, 32, 43]
     )
@@ -349,12 +382,19 @@ def test_convolution_agrees_with_loops(window: str, labels: str, groups: tuple[i
                     at = []
                     for position, tap, d, n in zip(index, k, w.dimensions, (7, 6), strict=True):
                         place = position * d.stride + tap * d.window_dilation - d.padding_low
-                        inside = place >= 0 and place % d.base_dilation == 0 and place // d.base_dilation < n
+                        inside = (
+                            place >= 0
+                            and place % d.base_dilation == 0
+                            and place // d.base_dilation < n
+                        )
                         at.append(place // d.base_dilation if inside else None)
                     if None in at:
                         continue
                     taps = tuple(
-                        [d.size - 1 - t if d.window_reversal else t for t, d in zip(k, w.dimensions, strict=True)]
+                        [
+                            d.size - 1 - t if d.window_reversal else t
+                            for t, d in zip(k, w.dimensions, strict=True)
+                        ]
                     )
                     for i in range(4 // features):
                         source = o // (4 // features) * (4 // features) + i
@@ -370,11 +410,19 @@ def test_convolution_agrees_with_loops(window: str, labels: str, groups: tuple[i
 
     left = lay_out(lhs, numbers.input_batch, numbers.input_spatial, numbers.input_feature)
     kernel = np.moveaxis(
-        rhs, (0, 1, 2, 3), (*numbers.kernel_spatial, numbers.kernel_input_feature, numbers.kernel_output_feature)
+        rhs,
+        (0, 1, 2, 3),
+        (*numbers.kernel_spatial, numbers.kernel_input_feature, numbers.kernel_output_feature),
     )
     wanted = lay_out(expected, numbers.output_batch, numbers.output_spatial, numbers.output_feature)
     result = _convolve(
-        left, kernel, wanted.shape, window, labels, feature_group_count=features, batch_group_count=batches
+        left,
+        kernel,
+        wanted.shape,
+        window,
+        labels,
+        feature_group_count=features,
+        batch_group_count=batches,
     )
     np.testing.assert_array_equal(result, wanted)
 
@@ -386,7 +434,12 @@ def test_small_and_large_windows_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(60):
         draw = random.integers
         parts = [
-            WindowDimension(*map(int, (draw(1, 24), draw(1, 4), draw(-2, 20), draw(-2, 20), draw(1, 3), draw(1, 3))))
+            WindowDimension(
+                *map(
+                    int,
+                    (draw(1, 24), draw(1, 4), draw(-2, 20), draw(-2, 20), draw(1, 3), draw(1, 3)),
+                )
+            )
             for _ in range(2)
         ]
         x = draw(-9, 9, (int(draw(1, 9)), int(draw(1, 9)))).astype(np.int32)
@@ -414,8 +467,12 @@ def test_scaled_dot() -> None:
     sa, sb = np.array([[1, 2], [4, 8]], F), np.array([[0.5], [0.25]], F)
     expected = (a * np.repeat(sa, 2, 1)) @ (b * np.repeat(sb, 2, 0))
     contracting = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
-    np.testing.assert_array_equal(run("scaled-dot", shape("f32", 2, 1), a, sa, b, sb, **contracting), expected)
-    np.testing.assert_array_equal(run("scaled-dot", shape("f32", 2, 1), a, b, sa, sb, **contracting), expected)
+    np.testing.assert_array_equal(
+        run("scaled-dot", shape("f32", 2, 1), a, sa, b, sb, **contracting), expected
+    )
+    np.testing.assert_array_equal(
+        run("scaled-dot", shape("f32", 2, 1), a, b, sa, sb, **contracting), expected
+    )
 
 
 def test_ragged_dot() -> None:
@@ -432,7 +489,9 @@ def test_ragged_dot() -> None:
         lhs_ragged_dims=(0,),
         rhs_group_dims=(0,),
     )
-    np.testing.assert_array_equal(result, np.concatenate([a[:2] @ b[0], a[2:4] @ b[1], np.zeros((1, 4))]))
+    np.testing.assert_array_equal(
+        result, np.concatenate([a[:2] @ b[0], a[2:4] @ b[1], np.zeros((1, 4))])
+    )
 
 
 EQUAL_BY_TWO_COMPARISONS = (
@@ -448,7 +507,8 @@ EQUAL_BY_TWO_COMPARISONS = (
 
 
 @pytest.mark.parametrize(
-    ("comparator", "known"), [(LEXICOGRAPHIC, True), (EQUAL_BY_TWO_COMPARISONS, True), (ARBITRARY, False)]
+    ("comparator", "known"),
+    [(LEXICOGRAPHIC, True), (EQUAL_BY_TWO_COMPARISONS, True), (ARBITRARY, False)],
 )
 def test_comparators_that_are_keys_are_recognised(comparator: str, known: bool) -> None:
     from xla_explorer.hlo.evaluator.sorting import comparator_keys
@@ -534,7 +594,18 @@ def test_ragged_contraction_with_group_sizes_of_each_batch() -> None:
 
 
 def test_an_extreme_over_padding_is_the_initial_value_in_every_type() -> None:
-    for kind in ("s1", "u1", "s2", "u4", "f4e2m1fn", "f8e4m3b11fnuz", "f8e4m3fn", "bf16", "f32", "s64"):
+    for kind in (
+        "s1",
+        "u1",
+        "s2",
+        "u4",
+        "f4e2m1fn",
+        "f8e4m3b11fnuz",
+        "f8e4m3fn",
+        "bf16",
+        "f32",
+        "s64",
+    ):
         first = {"u1": 0, "u4": 1}.get(kind, -1)
         module = parse_hlo(
             f"most {{ a = {kind}[] parameter(0)\n b = {kind}[] parameter(1)\n ROOT c = {kind}[] maximum(a, b) }}\n"
@@ -542,7 +613,13 @@ def test_an_extreme_over_padding_is_the_initial_value_in_every_type() -> None:
             f" ROOT r = {kind}[5] reduce-window(x, z), window={{size=1 pad=1_2}}, to_apply=most }}"
         )
         x = np.zeros(2, module.entry.root.shape.element_type.dtype)
-        assert evaluate(module, x).astype(np.float64).tolist() == [first, max(first, 0), max(first, 0), first, first], kind
+        assert evaluate(module, x).astype(np.float64).tolist() == [
+            first,
+            max(first, 0),
+            max(first, 0),
+            first,
+            first,
+        ], kind
 
 
 @pytest.mark.parametrize(
@@ -554,7 +631,9 @@ def test_an_extreme_over_padding_is_the_initial_value_in_every_type() -> None:
         ("ROOT %r = f32[] reduce-precision(%m), exponent_bits=8, mantissa_bits=1", 2.0),
     ],
 )
-def test_a_reducer_that_rounds_each_step_is_no_plain_maximum(rounding: str, expected: float) -> None:
+def test_a_reducer_that_rounds_each_step_is_no_plain_maximum(
+    rounding: str, expected: float
+) -> None:
     text = (
         f"HloModule m\nmost {{\n %a = f32[] parameter(0)\n %b = f32[] parameter(1)\n %m = f32[] maximum(%a, %b)\n {rounding}\n}}\n"
         "ENTRY e {\n x = f32[5] parameter(0)\n z = f32[] constant(0)\n ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=most\n}"
@@ -570,7 +649,9 @@ def test_a_product_of_integers_with_pred_wraps(left: str, right: str) -> None:
     values = {"s8": 100, "u8": 200, "pred": True}
     a, b = np.full((2, 4), values[left], dtype(left)), np.full((4, 3), values[right], dtype(right))
     expected = np.array(4 * values[integer]).astype(dtype(integer))
-    np.testing.assert_array_equal(evaluate(parse_hlo("HloModule m\n" + text), a, b), np.full((2, 3), expected))
+    np.testing.assert_array_equal(
+        evaluate(parse_hlo("HloModule m\n" + text), a, b), np.full((2, 3), expected)
+    )
 
 
 @pytest.mark.parametrize("size", [2, 5, 40])
@@ -590,4 +671,6 @@ ENTRY e {{
 }}"""
     x = np.ones((extent, 60), np.int32)
     expected = [[60 * extent if o <= size < o + size else 0] for o in range(outputs)]
-    np.testing.assert_array_equal(evaluate(parse_hlo(text), x), np.array(expected, np.int32).reshape(outputs, 1))
+    np.testing.assert_array_equal(
+        evaluate(parse_hlo(text), x), np.array(expected, np.int32).reshape(outputs, 1)
+    )

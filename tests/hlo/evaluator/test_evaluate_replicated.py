@@ -21,7 +21,9 @@ from xla_explorer.hlo.text import parse_hlo
 ADD = "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
 
 
-def devices(body: str, arguments: list[list[Any]], *, computations: str = ADD, **options: Any) -> list[Any]:
+def devices(
+    body: str, arguments: list[list[Any]], *, computations: str = ADD, **options: Any
+) -> list[Any]:
     """The module with the given entry body on as many devices as there are argument lists."""
     text = "HloModule test\n" + computations + "ENTRY main {\n" + body + "\n}\n"
     return evaluate_replicated(parse_hlo(text), arguments, **options)
@@ -42,9 +44,14 @@ def test_all_reduce_over_all_replicas_and_in_groups() -> None:
     whole = devices(collective("all-reduce", "f32[4]", "to_apply=add, replica_groups={}"), inputs)
     for result in whole:
         np.testing.assert_array_equal(result, 600 + 4 * np.arange(4))
-    grouped = devices(collective("all-reduce", "f32[4]", "to_apply=add, replica_groups={{0,2},{3,1}}"), inputs)
+    grouped = devices(
+        collective("all-reduce", "f32[4]", "to_apply=add, replica_groups={{0,2},{3,1}}"), inputs
+    )
     assert [float(r[0]) for r in grouped] == [200, 400, 200, 400]
-    strided = devices(collective("all-reduce", "f32[4]", "to_apply=add, replica_groups=[2,2]<=[2,2]T(1,0)"), inputs)
+    strided = devices(
+        collective("all-reduce", "f32[4]", "to_apply=add, replica_groups=[2,2]<=[2,2]T(1,0)"),
+        inputs,
+    )
     assert [float(r[0]) for r in strided] == [200, 400, 200, 400]
 
 
@@ -56,7 +63,10 @@ def test_all_reduce_over_all_replicas_and_in_groups() -> None:
         ("replica_groups={}", [101, 1010, 101, 1010]),
         ("replica_groups={{0},{1}}, channel_id=1", [11, 11, 1100, 1100]),
         ("replica_groups={}, channel_id=1", [1111] * 4),
-        ("replica_groups={{0,3},{1,2}}, channel_id=1, use_global_device_ids=true", [1001, 110, 110, 1001]),
+        (
+            "replica_groups={{0,3},{1,2}}, channel_id=1, use_global_device_ids=true",
+            [1001, 110, 110, 1001],
+        ),
     ],
 )
 def test_group_modes(attributes: str, expected: list[float]) -> None:
@@ -67,7 +77,9 @@ def test_group_modes(attributes: str, expected: list[float]) -> None:
 
 def test_a_channel_makes_an_all_to_all_cross_partitions() -> None:
     inputs = ramp(4, 2)
-    body = collective("all-to-all", "f32[2]", "replica_groups={{0,1}}, channel_id=3, dimensions={0}", "f32[2]")
+    body = collective(
+        "all-to-all", "f32[2]", "replica_groups={{0,1}}, channel_id=3, dimensions={0}", "f32[2]"
+    )
     results = devices(body, inputs, replicas=2, partitions=2)
     assert [list(r) for r in results] == [[0, 100], [1, 101], [200, 300], [201, 301]]
 
@@ -75,13 +87,19 @@ def test_a_channel_makes_an_all_to_all_cross_partitions() -> None:
 def test_all_gather_reduce_scatter_and_their_inverse_order_of_ranks() -> None:
     inputs = ramp(2, 2, 2)
     gathered = devices(
-        collective("all-gather", "f32[2,4]", "dimensions={1}, replica_groups={{1,0}}", "f32[2,2]"), inputs
+        collective("all-gather", "f32[2,4]", "dimensions={1}, replica_groups={{1,0}}", "f32[2,2]"),
+        inputs,
     )
     expected = np.concatenate([inputs[1][0], inputs[0][0]], axis=1)
     for result in gathered:
         np.testing.assert_array_equal(result, expected)
     scattered = devices(
-        collective("reduce-scatter", "f32[1,2]", "to_apply=add, dimensions={0}, replica_groups={{1,0}}", "f32[2,2]"),
+        collective(
+            "reduce-scatter",
+            "f32[1,2]",
+            "to_apply=add, dimensions={0}, replica_groups={{1,0}}",
+            "f32[2,2]",
+        ),
         inputs,
     )
     total = inputs[0][0] + inputs[1][0]
@@ -96,7 +114,9 @@ def test_all_to_all_as_tuple_and_broadcast() -> None:
     inputs = [[np.full(2, 10 * d + k, np.float32) for k in range(2)] for d in range(2)]
     results = devices(body, inputs)
     assert [[float(x[0]) for x in r] for r in results] == [[0, 10], [1, 11]]
-    broadcast = devices(collective("collective-broadcast", "f32[4]", "replica_groups={{1,0},{2}}"), ramp(3, 4))
+    broadcast = devices(
+        collective("collective-broadcast", "f32[4]", "replica_groups={{1,0},{2}}"), ramp(3, 4)
+    )
     assert [float(r[0]) for r in broadcast] == [100, 100, 200]
 
 
@@ -138,7 +158,11 @@ def test_ragged_all_to_all() -> None:
  received = s32[2] parameter(5)
  ROOT r = f32[4] ragged-all-to-all(input, output, in, sizes, out, received), replica_groups={{0,1}}"""
     filler = np.full(4, -1, np.float32)
-    first = [np.arange(4, dtype=np.float32), filler, *[np.array(v, np.int32) for v in ([0, 1], [1, 3], [0, 0], [1, 1])]]
+    first = [
+        np.arange(4, dtype=np.float32),
+        filler,
+        *[np.array(v, np.int32) for v in ([0, 1], [1, 3], [0, 0], [1, 1])],
+    ]
     second = [
         10 + np.arange(4, dtype=np.float32),
         filler,
@@ -165,7 +189,8 @@ def test_ragged_all_to_all() -> None:
 )
 def test_asynchronous_forms(lines: list[str]) -> None:
     wrapped = (
-        ADD + "wrapped {\n q = f32[4] parameter(0)\n ROOT w = f32[4] all-reduce(q), to_apply=add, replica_groups={}\n}\n"
+        ADD
+        + "wrapped {\n q = f32[4] parameter(0)\n ROOT w = f32[4] all-reduce(q), to_apply=add, replica_groups={}\n}\n"
     )
     body = "\n ".join([" p = f32[4] parameter(0)", *lines])
     for result in devices(body, ramp(2, 4), computations=wrapped):
@@ -190,7 +215,14 @@ def test_device_numbers() -> None:
  p = u32[] partition-id()
  ROOT t = (u32[], u32[]) tuple(r, p)"""
     results = devices(body, [[]] * 6, replicas=2, partitions=3)
-    assert [(int(r), int(p)) for r, p in results] == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+    assert [(int(r), int(p)) for r, p in results] == [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (1, 0),
+        (1, 1),
+        (1, 2),
+    ]
 
 
 LOOP = """add {
@@ -230,7 +262,9 @@ def test_a_collective_in_a_loop_meets_once_an_iteration() -> None:
 
 def test_a_device_that_leaves_early_is_named_at_once() -> None:
     begin = time.monotonic()
-    with pytest.raises(RendezvousError, match=r"device 1 .*waits forever at %y.*device 0 .*has finished") as caught:
+    with pytest.raises(
+        RendezvousError, match=r"device 1 .*waits forever at %y.*device 0 .*has finished"
+    ) as caught:
         devices(LOOP_ENTRY, [[2, 1.0], [3, 2.0]], computations=LOOP)
     assert caught.value.missing == (0,)
     assert time.monotonic() - begin < wall_seconds(5)
@@ -278,7 +312,9 @@ def test_the_timeout_names_who_still_runs() -> None:
         "loop {\n a = f32[] parameter(0)\n ROOT w = f32[] while(a), condition=always, body=alone\n}\n"
     )
     begin = time.monotonic()
-    with pytest.raises(RendezvousError, match=r"device 0 .*waited 0.2 s.*missing: device 1 .*still runs"):
+    with pytest.raises(
+        RendezvousError, match=r"device 0 .*waited 0.2 s.*missing: device 1 .*still runs"
+    ):
         devices(branch("loop"), [[5.0], [3.0]], computations=endless, timeout=0.2)
     assert time.monotonic() - begin < wall_seconds(5)
 
@@ -299,11 +335,20 @@ def test_wrong_numbers_of_devices_and_groups_are_errors() -> None:
     with pytest.raises(EvaluationError, match=r"no replica group holds device 4"):
         devices(body, ramp(5, 4))
     with pytest.raises(EvaluationError, match=r"wants device 2, but there are 2"):
-        devices(collective("all-reduce", "f32[4]", "to_apply=add, replica_groups={{0,2},{1,3}}"), ramp(2, 4))
+        devices(
+            collective("all-reduce", "f32[4]", "to_apply=add, replica_groups={{0,2},{1,3}}"),
+            ramp(2, 4),
+        )
 
 
 def test_one_device_alone_refuses_larger_groups() -> None:
-    text = "HloModule m\n" + ADD + "ENTRY e {\n" + collective("all-reduce", "f32[4]", "to_apply=add, {}") + "\n}"
+    text = (
+        "HloModule m\n"
+        + ADD
+        + "ENTRY e {\n"
+        + collective("all-reduce", "f32[4]", "to_apply=add, {}")
+        + "\n}"
+    )
     alone = parse_hlo(text.replace("{}", "replica_groups={}"))
     np.testing.assert_array_equal(evaluate(alone, *ramp(1, 4)[0]), np.arange(4))
     with pytest.raises(UnsupportedOpcodeError, match="evaluate_replicated"):
@@ -316,7 +361,9 @@ def test_counts_come_from_the_module() -> None:
 
 
 def test_integers_and_bfloat16() -> None:
-    sums = "add {\n a = bf16[] parameter(0)\n b = bf16[] parameter(1)\n ROOT r = bf16[] add(a, b)\n}\n"
+    sums = (
+        "add {\n a = bf16[] parameter(0)\n b = bf16[] parameter(1)\n ROOT r = bf16[] add(a, b)\n}\n"
+    )
     body = collective("all-reduce", "bf16[]", "to_apply=add, replica_groups={}", "bf16[]")
     # One by one in bf16, as the text says and XLA does, 256 + 1 stays 256; summed wide and rounded once it would be 260.
     import ml_dtypes
@@ -326,7 +373,12 @@ def test_integers_and_bfloat16() -> None:
 
 
 def test_collective_reduce_gives_the_sum_to_the_first_of_a_group() -> None:
-    results = devices(collective("collective-reduce", "f32[2]", "to_apply=add, replica_groups={{2,0},{1,3}}", "f32[2]"), ramp(4, 2))
+    results = devices(
+        collective(
+            "collective-reduce", "f32[2]", "to_apply=add, replica_groups={{2,0},{1,3}}", "f32[2]"
+        ),
+        ramp(4, 2),
+    )
     assert [list(r) for r in results] == [[0, 1], [400, 402], [200, 202], [300, 301]]
 
 
@@ -344,7 +396,9 @@ SYNCHRONOUS = {
 @pytest.mark.parametrize("opcode", SYNCHRONOUS)
 def test_every_collective_wrapped_in_an_asynchronous_call(opcode: str) -> None:
     result, attributes = SYNCHRONOUS[opcode]
-    inner = f"wrapped {{\n q = f32[4] parameter(0)\n ROOT w = {result} {opcode}(q), {attributes}\n}}\n"
+    inner = (
+        f"wrapped {{\n q = f32[4] parameter(0)\n ROOT w = {result} {opcode}(q), {attributes}\n}}\n"
+    )
     body = f""" p = f32[4] parameter(0)
  s = ((f32[4]), {result}) async-start(p), calls=wrapped
  twice = f32[4] add(p, p)
@@ -352,5 +406,7 @@ def test_every_collective_wrapped_in_an_asynchronous_call(opcode: str) -> None:
  d = {result} async-done(u)
  ROOT r = ({result}, f32[4]) tuple(d, twice)"""
     wanted = devices(collective(opcode, result, attributes), ramp(2, 4))
-    for (got, _), want in zip(devices(body, ramp(2, 4), computations=ADD + inner), wanted, strict=True):
+    for (got, _), want in zip(
+        devices(body, ramp(2, 4), computations=ADD + inner), wanted, strict=True
+    ):
         np.testing.assert_array_equal(got, want)

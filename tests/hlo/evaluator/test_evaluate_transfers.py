@@ -53,7 +53,9 @@ ENTRY main {
 def test_send_to_and_receive_from_the_host() -> None:
     module = parse_hlo(HOST_TRANSFER)
     seen: dict[int, Any] = {}
-    host = Host(on_send=seen.__setitem__, on_receive=lambda channel, shape: seen[5] * np.float32(channel))
+    host = Host(
+        on_send=seen.__setitem__, on_receive=lambda channel, shape: seen[5] * np.float32(channel)
+    )
     result = evaluate(module, np.array([1, 2], np.float32), evaluator=Evaluator(host=host))
     np.testing.assert_array_equal(result, [6, 12])
     silent = Host()
@@ -133,7 +135,9 @@ ENTRY main {
  ROOT r = f32[3] async-done(u)
 }
 """
-    np.testing.assert_array_equal(evaluate(parse_hlo(text), np.array([1, 2, 3], np.float32)), [1, 4, 9])
+    np.testing.assert_array_equal(
+        evaluate(parse_hlo(text), np.array([1, 2, 3], np.float32)), [1, 4, 9]
+    )
 
 
 CALL = """HloModule custom
@@ -198,7 +202,10 @@ ENTRY e {
 }"""
     runner = Evaluator()
     for _ in range(2):
-        with pytest.raises(RendezvousError, match=r"waits forever at %b \(recv-done on channel 1\); no device answers"):
+        with pytest.raises(
+            RendezvousError,
+            match=r"waits forever at %b \(recv-done on channel 1\); no device answers",
+        ):
             evaluate(parse_hlo(text), evaluator=runner)
     with pytest.raises(EvaluationError):
         xe.compile(text, cache=False)()

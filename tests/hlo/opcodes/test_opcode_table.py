@@ -56,7 +56,16 @@ def test_constraints_are_numbered_and_say_what_they_want(row: OpcodeSpec) -> Non
 
 
 def test_commutative_opcodes() -> None:
-    assert names("commutative") == {"add", "multiply", "maximum", "minimum", "and", "or", "xor", "mulhi"}
+    assert names("commutative") == {
+        "add",
+        "multiply",
+        "maximum",
+        "minimum",
+        "and",
+        "or",
+        "xor",
+        "mulhi",
+    }
 
 
 def test_elementwise_opcodes() -> None:
@@ -72,7 +81,10 @@ def test_elementwise_opcodes() -> None:
         "exponential",
         "reduce-precision",
     } <= elementwise
-    assert not {"copy", "broadcast", "iota", "reverse", "bitcast-convert", "tuple", "reduce"} & elementwise
+    assert (
+        not {"copy", "broadcast", "iota", "reverse", "bitcast-convert", "tuple", "reduce"}
+        & elementwise
+    )
 
 
 def test_expensive_opcodes_follow_instruction_fusion() -> None:
@@ -91,7 +103,18 @@ def test_expensive_opcodes_follow_instruction_fusion() -> None:
         "while",
     } <= expensive
     assert (
-        not {"add", "multiply", "sine", "cosine", "convert", "broadcast", "slice", "transpose", "pad", "tuple"}
+        not {
+            "add",
+            "multiply",
+            "sine",
+            "cosine",
+            "convert",
+            "broadcast",
+            "slice",
+            "transpose",
+            "pad",
+            "tuple",
+        }
         & expensive
     )
 
@@ -117,7 +140,18 @@ def test_what_text_may_leave_out() -> None:
         "rng",
     ):
         assert name in stated
-    for name in ("add", "dot", "reduce", "gather", "while", "tuple", "transpose", "select", "sort", "convolution"):
+    for name in (
+        "add",
+        "dot",
+        "reduce",
+        "gather",
+        "while",
+        "tuple",
+        "transpose",
+        "select",
+        "sort",
+        "convolution",
+    ):
         assert name not in stated
 
 

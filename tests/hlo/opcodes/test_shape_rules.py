@@ -20,10 +20,16 @@ def infer(name: str, operands: str, attributes: str = "", called: str = "") -> S
         key, _, text = part.partition("=")
         values[key] = CODECS[key].read(text)
     stubs: Any = tuple(
-        [SimpleNamespace(root=SimpleNamespace(shape=parse_shape(s))) for s in filter(None, called.split(";"))]
+        [
+            SimpleNamespace(root=SimpleNamespace(shape=parse_shape(s)))
+            for s in filter(None, called.split(";"))
+        ]
     )
     return infer_shape(
-        opcode(name), tuple([parse_shape(s) for s in filter(None, operands.split(";"))]), attributes_of(values), stubs
+        opcode(name),
+        tuple([parse_shape(s) for s in filter(None, operands.split(";"))]),
+        attributes_of(values),
+        stubs,
     )
 
 
@@ -75,7 +81,13 @@ GOOD = [
     ("gather", "f32[9,5];s32[7,1]", GATHER, "", "f32[7,5]"),
     ("gather", "f32[9,5];s32[7]", GATHER, "", "f32[7,5]"),
     ("scatter", "f32[9,5];s32[7,1];f32[7,5]", SCATTER, "f32[]", "f32[9,5]"),
-    ("scatter", "f32[9,5];s32[9,5];s32[7,1];f32[7,5];s32[7,5]", SCATTER, "(f32[], s32[])", "(f32[9,5], s32[9,5])"),
+    (
+        "scatter",
+        "f32[9,5];s32[9,5];s32[7,1];f32[7,5];s32[7,5]",
+        SCATTER,
+        "(f32[], s32[])",
+        "(f32[9,5], s32[9,5])",
+    ),
     ("get-dimension-size", "f32[2,<=3]", "dimensions={1}", "", "s32[]"),
     ("set-dimension-size", "f32[2,3];s32[]", "dimensions={1}", "", "f32[2,<=3]"),
     ("dot", "f32[2,3];f32[3,4]", DOT, "", "f32[2,4]"),
@@ -125,11 +137,35 @@ GOOD = [
     ("cholesky", "f32[2,4,4]", "lower=true", "", "f32[2,4,4]"),
     ("triangular-solve", "f32[4,4];f32[4,2]", "left_side=true", "", "f32[4,2]"),
     ("reduce", "f32[2,3,4];f32[]", "dimensions={0,2}", "f32[]", "f32[3]"),
-    ("reduce", "f32[2,3];s32[2,3];f32[];s32[]", "dimensions={1}", "(f32[], s32[])", "(f32[2], s32[2])"),
-    ("reduce-window", "f32[4,8];f32[]", "window={size=1x3 stride=1x2 pad=0_0x1_1}", "f32[]", "f32[4,4]"),
-    ("select-and-scatter", "f32[4];f32[2];f32[]", "window={size=2 stride=2}", "pred[];f32[]", "f32[4]"),
+    (
+        "reduce",
+        "f32[2,3];s32[2,3];f32[];s32[]",
+        "dimensions={1}",
+        "(f32[], s32[])",
+        "(f32[2], s32[2])",
+    ),
+    (
+        "reduce-window",
+        "f32[4,8];f32[]",
+        "window={size=1x3 stride=1x2 pad=0_0x1_1}",
+        "f32[]",
+        "f32[4,4]",
+    ),
+    (
+        "select-and-scatter",
+        "f32[4];f32[2];f32[]",
+        "window={size=2 stride=2}",
+        "pred[];f32[]",
+        "f32[4]",
+    ),
     ("map", "f32[2,3];s32[2,3]", "dimensions={0,1}", "pred[]", "pred[2,3]"),
-    ("scan", "f32[5,2];f32[2]", "dimensions={0};num_carries=1", "(f32[2], f32[2])", "(f32[5,2], f32[2])"),
+    (
+        "scan",
+        "f32[5,2];f32[2]",
+        "dimensions={0};num_carries=1",
+        "(f32[2], f32[2])",
+        "(f32[5,2], f32[2])",
+    ),
     ("sort", "f32[4];s32[4]", "dimensions={0}", "pred[]", "(f32[4], s32[4])"),
     ("topk", "f32[2,9]", "k=3", "", "(f32[2,3], s32[2,3])"),
     (
@@ -139,7 +175,13 @@ GOOD = [
         "",
         "(f32[2,3,4], f32[3], f32[3])",
     ),
-    ("batch-norm-inference", "f32[2,3];f32[3];f32[3];f32[3];f32[3]", "epsilon=0.001;feature_index=1", "", "f32[2,3]"),
+    (
+        "batch-norm-inference",
+        "f32[2,3];f32[3];f32[3];f32[3];f32[3]",
+        "epsilon=0.001;feature_index=1",
+        "",
+        "f32[2,3]",
+    ),
     (
         "batch-norm-grad",
         "f32[2,3];f32[3];f32[3];f32[3];f32[2,3]",
@@ -213,7 +255,13 @@ BAD = [
     ("scatter", "f32[9,5];s32[7,1];f32[6,5]", SCATTER, "f32[]", "must be 7"),
     ("scatter", "f32[9,5];s32[7,1]", SCATTER, "f32[]", "at least 3"),
     ("dot", "f32[2,3];f32[4,5]", DOT, "", "3 vs 4"),
-    ("dot", "f32[2,2];f32[2,2]", "lhs_contracting_dims={5};rhs_contracting_dims={0}", "", "out of range"),
+    (
+        "dot",
+        "f32[2,2];f32[2,2]",
+        "lhs_contracting_dims={5};rhs_contracting_dims={0}",
+        "",
+        "out of range",
+    ),
     ("dot", "f32[2,3];f32[3,4]", "lhs_contracting_dims={1}", "", "go with"),
     (
         "convolution",
@@ -222,7 +270,13 @@ BAD = [
         "",
         "input features",
     ),
-    ("convolution", "f32[1,28,28,3];f32[5,5,3,8]", "window={size=3x3};dim_labels=b01f_01io->b01f", "", "window size 3"),
+    (
+        "convolution",
+        "f32[1,28,28,3];f32[5,5,3,8]",
+        "window={size=3x3};dim_labels=b01f_01io->b01f",
+        "",
+        "window size 3",
+    ),
     ("fft", "s32[8]", "fft_type=FFT;fft_length={8}", "", "complex"),
     ("fft", "f32[8]", "fft_type=RFFT;fft_length={7}", "", "fft_length"),
     ("cholesky", "f32[4,3]", "", "", "square"),
@@ -232,11 +286,23 @@ BAD = [
     ("reduce", "f32[2,3];s32[]", "dimensions={1}", "f32[]", r"f32\[2,3\] vs s32\[\]"),
     ("reduce", "f32[2,3]", "dimensions={1}", "f32[]", "at least 2"),
     ("reduce-window", "f32[4,8];f32[]", "window={size=3}", "f32[]", "1 dimensions"),
-    ("select-and-scatter", "f32[4];f32[3];f32[]", "window={size=2 stride=2}", "pred[];f32[]", "positions"),
+    (
+        "select-and-scatter",
+        "f32[4];f32[3];f32[]",
+        "window={size=2 stride=2}",
+        "pred[];f32[]",
+        "positions",
+    ),
     ("map", "f32[2];f32[3]", "dimensions={0}", "f32[]", r"f32\[2\] vs f32\[3\]"),
     ("sort", "f32[4];s32[5]", "dimensions={0}", "pred[]", r"f32\[4\] vs s32\[5\]"),
     ("topk", "f32[4]", "k=5", "", "does not fit"),
-    ("batch-norm-training", "f32[2,3];f32[2];f32[3]", "epsilon=0;feature_index=1", "", "3 features"),
+    (
+        "batch-norm-training",
+        "f32[2,3];f32[2];f32[3]",
+        "epsilon=0;feature_index=1",
+        "",
+        "3 features",
+    ),
     ("conditional", "s64[];f32[]", "", "f32[]", "pred or s32"),
     ("conditional", "pred[];f32[];f32[]", "", "f32[2];f32[3]", r"f32\[2\] vs f32\[3\]"),
     ("conditional", "pred[];f32[]", "", "f32[2];f32[2]", "2 branches"),
@@ -265,4 +331,8 @@ def test_refuses(name: str, operands: str, attributes: str, called: str, message
 
 def test_every_rule_is_exercised() -> None:
     rules = {row.shape_rule for row in OPCODES.values() if row.shape_rule is not None}
-    assert not rules - {opcode(case[0]).shape_rule for case in GOOD} - {opcode("reduce-precision").shape_rule}
+    assert (
+        not rules
+        - {opcode(case[0]).shape_rule for case in GOOD}
+        - {opcode("reduce-precision").shape_rule}
+    )

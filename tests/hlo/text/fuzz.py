@@ -94,7 +94,25 @@ ENTRY e {
 )
 _EXTREMES = ("-1", "0", "1", "2147483647", "-2147483648", "4294967296", "9223372036854775807", "-9223372036854775808",
              "18446744073709551616", "1" + "0" * 40, "99999", "1e999", "nan", "-0", "00", "0x10", "64")  # fmt: skip
-_STRANGE = ("\x00", "\x1b", "\x7f", "\u00e9", "\u0660", "\u2028", "\u200b", "\x85", "\x0b", "\ufeff", "\U0001f600", "\ud800", "\r", "\t", "\\", '"', "'")
+_STRANGE = (
+    "\x00",
+    "\x1b",
+    "\x7f",
+    "\u00e9",
+    "\u0660",
+    "\u2028",
+    "\u200b",
+    "\x85",
+    "\x0b",
+    "\ufeff",
+    "\U0001f600",
+    "\ud800",
+    "\r",
+    "\t",
+    "\\",
+    '"',
+    "'",
+)
 _BRACES = "(){}[]"
 _HUGE = ("f32[1048576,1048576]", "pred[1099511627776]", "s4[4294967296]", "f32[<=9223372036854775807]", "f64[4294967295,4294967295]",
          "f32[0,9223372036854775807]", "(" * 80 + "f32[]" + ")" * 80, "f32[" + "1," * 300 + "1]", "token[]", "opaque[]", "b(f32[4])")  # fmt: skip
@@ -161,7 +179,11 @@ def change_number(text: str, generator: random.Random, pool: list[str]) -> str:
     if not found:
         return text + generator.choice(_EXTREMES)
     m = generator.choice(found)
-    value = generator.choice(_EXTREMES) if generator.random() < 0.6 else str(int(m.group()[:30]) + generator.choice((-1, 1, 2)))
+    value = (
+        generator.choice(_EXTREMES)
+        if generator.random() < 0.6
+        else str(int(m.group()[:30]) + generator.choice((-1, 1, 2)))
+    )
     return text[: m.start()] + value + text[m.end() :]
 
 
@@ -199,7 +221,11 @@ def change_shape(text: str, generator: random.Random, pool: list[str]) -> str:
 
 def insert_word(text: str, generator: random.Random, pool: list[str]) -> str:
     parts = _tokens(text)
-    word = generator.choice(_WORDS) if generator.random() < 0.6 else generator.choice(_tokens(generator.choice(pool)) or [""])
+    word = (
+        generator.choice(_WORDS)
+        if generator.random() < 0.6
+        else generator.choice(_tokens(generator.choice(pool)) or [""])
+    )
     at = generator.randrange(len(parts) + 1)
     parts[at : at + generator.randrange(2)] = [word]
     return "".join(parts)
@@ -254,7 +280,9 @@ def _examine(text: str, seconds: float) -> tuple[str, Found | None]:
                 return outcome, Found("round trip", text, str(difference))
     except HloParseError as error:
         if outcome != "refused":
-            return outcome, Found("our own text refused" if outcome == "accepted" else "", text, str(error))
+            return outcome, Found(
+                "our own text refused" if outcome == "accepted" else "", text, str(error)
+            )
         str(error)
     except TooLong:
         return outcome, Found(f"over {seconds:g} s", text, "")
@@ -262,7 +290,11 @@ def _examine(text: str, seconds: float) -> tuple[str, Found | None]:
         if isinstance(error, KeyboardInterrupt):
             raise
         place = traceback.extract_tb(error.__traceback__)[-1]
-        return outcome, Found(f"{type(error).__name__} in {Path(place.filename).name}:{place.name}", text, traceback.format_exc(limit=-6))
+        return outcome, Found(
+            f"{type(error).__name__} in {Path(place.filename).name}:{place.name}",
+            text,
+            traceback.format_exc(limit=-6),
+        )
     return outcome, None
 
 
@@ -289,7 +321,9 @@ def seed_texts(limit_characters: int = 12_000) -> list[str]:
     texts = list(SEEDS)
     if CORPUS.is_file():
         with gzip.open(CORPUS, "rt") as lines:
-            texts += [row["hlo"] for row in map(json.loads, lines) if len(row["hlo"]) <= limit_characters]
+            texts += [
+                row["hlo"] for row in map(json.loads, lines) if len(row["hlo"]) <= limit_characters
+            ]
     return texts
 
 
@@ -299,7 +333,11 @@ def fuzz(
     """Mutate and examine for `seconds`, or `count` texts, which is the same on every machine; (how many were refused, unverified, accepted; findings, one of each kind)."""
     generator, outcomes, kinds = random.Random(seed), Counter[str](), {}
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and len(kinds) < most and (count is None or sum(outcomes.values()) < count):
+    while (
+        time.monotonic() < deadline
+        and len(kinds) < most
+        and (count is None or sum(outcomes.values()) < count)
+    ):
         text = mutate(generator.choice(texts), generator, texts)
         outcome, found = examine(text)
         outcomes[outcome] += 1
@@ -315,17 +353,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--texts", type=int, help="stop after so many texts")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--found", type=Path, help="a folder for what was found")
-    parser.add_argument("--no-corpus", action="store_true", help="mutate only the seeds of this file")
+    parser.add_argument(
+        "--no-corpus", action="store_true", help="mutate only the seeds of this file"
+    )
     options = parser.parse_args(arguments)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    outcomes, found = fuzz(options.seconds, options.seed, list(SEEDS) if options.no_corpus else seed_texts(), count=options.texts)
+    outcomes, found = fuzz(
+        options.seconds,
+        options.seed,
+        list(SEEDS) if options.no_corpus else seed_texts(),
+        count=options.texts,
+    )
     for number, one in enumerate(found):
         print(f"--- {one.kind}\n{one.text!r}\n{one.detail}")
         if options.found:
             options.found.mkdir(parents=True, exist_ok=True)
             (options.found / f"{options.seed}_{number}.json").write_text(json.dumps(one._asdict()))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    print(f"{sum(outcomes.values())} texts, seed {options.seed}: {dict(outcomes)}; {len(found)} findings; peak {peak} MiB")
+    print(
+        f"{sum(outcomes.values())} texts, seed {options.seed}: {dict(outcomes)}; {len(found)} findings; peak {peak} MiB"
+    )
     return 1 if found else 0
 
 

@@ -32,7 +32,9 @@ def test_an_operand_names_an_element_of_a_tuple(form: str) -> None:
     for again in (module, xe.parse_hlo(module.to_text())):
         assert np.asarray(xe.evaluate(again, a, b)).tolist() == [want] * 4
         assert np.asarray(xe.compile(again)(a, b)).tolist() == [want] * 4
-    elements = [i for i in module.entry.instructions.values() if i.opcode.name == "get-tuple-element"]
+    elements = [
+        i for i in module.entry.instructions.values() if i.opcode.name == "get-tuple-element"
+    ]
     assert len(elements) == {"same twice": 1, "nested": 3}.get(form, 2)
 
 
@@ -56,7 +58,14 @@ ENTRY e { %x = f32[4] parameter(0)
     np.testing.assert_allclose(got, -np.sin(np.sin(np.sin(x))), rtol=1e-6)
 
 
-@pytest.mark.parametrize(("root", "said"), [("negate(%t#2)", "does not have"), ("negate(%a#0)", "does not have"), ("negate(%t#)", "expects")])
+@pytest.mark.parametrize(
+    ("root", "said"),
+    [
+        ("negate(%t#2)", "does not have"),
+        ("negate(%a#0)", "does not have"),
+        ("negate(%t#)", "expects"),
+    ],
+)
 def test_an_element_that_is_not_there_is_refused_in_its_place(root: str, said: str) -> None:
     with pytest.raises(xe.XlaExplorerError, match=said):
         xe.parse_hlo(program(root))

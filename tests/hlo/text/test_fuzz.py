@@ -18,24 +18,52 @@ FOUND = [
     ("4 GiB of zeros for one number", "c2 = s4[4294967296] constant(2)"),
     ("more dimensions than numpy has", f"c = f32[{','.join(['1'] * 65)}] constant(3.0)"),
     ("20 million numbers printed", "m { ROOT c = f32[32,197,3072] constant(0.65) }"),
-    ("inferred size beyond 64 bits", "ROOT p = pad(s8[4] a, s8[] z), padding=18446744073709551616_0"),
+    (
+        "inferred size beyond 64 bits",
+        "ROOT p = pad(s8[4] a, s8[] z), padding=18446744073709551616_0",
+    ),
     ("a comment became part of a value", "e { p = f32[] parameter(0), backend_config={{}}//\n}"),
-    ("an empty pair", "e { p = f32[4] parameter(0)\n ROOT c = f32[4] collective-permute(p), source_target_pairs={{}} }"),
+    (
+        "an empty pair",
+        "e { p = f32[4] parameter(0)\n ROOT c = f32[4] collective-permute(p), source_target_pairs={{}} }",
+    ),
     ("four billion commas for an empty literal", "c = s32[0,4294967296]{1,0} constant({})"),
-    ("two numbers for an index", "HloModule m, buffer_donor={ (0, {}), (0, {1  1}) }\nENTRY e { ROOT p = f32[] parameter(0) }"),
-    ("metadata inside another attribute", "e { p = f32[] parameter(0)\n  r = f32[] negate(p), sharding={[], metadata={}}\n}\n"),
-    ("64 bits of bytes", 'e { h = f32[8,9223372036854775807]{1,0} custom-call(), custom_call_target="t" }'),
-    ("lists of sizes for a gather",
-     "e { p = f32[2,9] parameter(0)\n i = s32[3] parameter(1)\n ROOT g = f32[3,9] gather(p, i), offset_dims={1}, collapsed_slice_dims={0}, "
-     "start_index_map={0}, index_vector_dim=1, slice_sizes={{1},{9}} }"),
-    ("text behind metadata", "e { p = f32[] parameter(0)\n  r = f32[] negate(p), frontend_attributes={}, metadata={}f32\n}\n"),
+    (
+        "two numbers for an index",
+        "HloModule m, buffer_donor={ (0, {}), (0, {1  1}) }\nENTRY e { ROOT p = f32[] parameter(0) }",
+    ),
+    (
+        "metadata inside another attribute",
+        "e { p = f32[] parameter(0)\n  r = f32[] negate(p), sharding={[], metadata={}}\n}\n",
+    ),
+    (
+        "64 bits of bytes",
+        'e { h = f32[8,9223372036854775807]{1,0} custom-call(), custom_call_target="t" }',
+    ),
+    (
+        "lists of sizes for a gather",
+        "e { p = f32[2,9] parameter(0)\n i = s32[3] parameter(1)\n ROOT g = f32[3,9] gather(p, i), offset_dims={1}, collapsed_slice_dims={0}, "
+        "start_index_map={0}, index_vector_dim=1, slice_sizes={{1},{9}} }",
+    ),
+    (
+        "text behind metadata",
+        "e { p = f32[] parameter(0)\n  r = f32[] negate(p), frontend_attributes={}, metadata={}f32\n}\n",
+    ),
     ("a parenthesis behind metadata", "e { p = f32[] parameter(0), metadata={}() }"),
-    ("an integer of 5000 digits", f"HloModule m, buffer_donor={{ ({'1' * 5000}, {{}}) }}\nENTRY e {{ ROOT p = f32[] parameter(0) }}"),
-    ("an operand called f32", "d =f32[2,5]{1,0}dot(f32[2,3]{1,0},f32[3,5]{1,0}f32),lhs_contracting_dims={1},rhs_contracting_dims={0}"),
+    (
+        "an integer of 5000 digits",
+        f"HloModule m, buffer_donor={{ ({'1' * 5000}, {{}}) }}\nENTRY e {{ ROOT p = f32[] parameter(0) }}",
+    ),
+    (
+        "an operand called f32",
+        "d =f32[2,5]{1,0}dot(f32[2,3]{1,0},f32[3,5]{1,0}f32),lhs_contracting_dims={1},rhs_contracting_dims={0}",
+    ),
     ("a comment in metadata", "e{p =f32[2]parameter(0)r =f32[2]negate(p),metadata={//}\n}}"),
-    ("names of what asynchronous steps wrap",
-     "e { p = f32[2] parameter(0)\n s = ((f32[2]), f32[2], s32[]) negate-start(p)\n t = ((f32[2]), f32[2], s32[]) negate-start(p)\n"
-     " d = f32[2] negate-done(s)\n u = f32[2] negate-done(t)\n ROOT c = f32[2] custom-call(d), custom_call_target=\"x\" }"),
+    (
+        "names of what asynchronous steps wrap",
+        "e { p = f32[2] parameter(0)\n s = ((f32[2]), f32[2], s32[]) negate-start(p)\n t = ((f32[2]), f32[2], s32[]) negate-start(p)\n"
+        ' d = f32[2] negate-done(s)\n u = f32[2] negate-done(t)\n ROOT c = f32[2] custom-call(d), custom_call_target="x" }',
+    ),
 ]
 
 
@@ -58,8 +86,20 @@ def test_mutations_depend_on_the_seed_only() -> None:
 
 def _run(seconds: float, seed: int, folder: Path, *more: str) -> None:
     """In a process of its own: the limit on memory must not fall on the other tests."""
-    command = [sys.executable, str(FUZZER), "--seconds", str(seconds), "--seed", str(seed), "--found", str(folder), *more]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=seconds * 3 + 120, check=False)
+    command = [
+        sys.executable,
+        str(FUZZER),
+        "--seconds",
+        str(seconds),
+        "--seed",
+        str(seed),
+        "--found",
+        str(folder),
+        *more,
+    ]
+    result = subprocess.run(
+        command, capture_output=True, text=True, timeout=seconds * 3 + 120, check=False
+    )
     found = [json.loads(path.read_text())["kind"] for path in sorted(folder.glob("*.json"))]
     assert result.returncode == 0, f"{found}\n{result.stdout[-6000:]}\n{result.stderr[-2000:]}"
 

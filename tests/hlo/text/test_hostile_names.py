@@ -8,7 +8,22 @@ import xla_explorer as xe
 from xla_explorer.foundation.naming import legal_name
 from xla_explorer.frontends.stablehlo import parse_stablehlo
 
-NAMES = ["é", "a b", "1st", "a{", "x=y", "q:", "f32", "ENTRY", "a\nb", "%", "a/*b*/", "日本", "-x", "..."]
+NAMES = [
+    "é",
+    "a b",
+    "1st",
+    "a{",
+    "x=y",
+    "q:",
+    "f32",
+    "ENTRY",
+    "a\nb",
+    "%",
+    "a/*b*/",
+    "日本",
+    "-x",
+    "...",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -44,7 +44,11 @@ def all_bit_patterns(element_type: PrimitiveType) -> np.ndarray:
             else None
         )
         values = (raw >> np.uint64(64 - size)).astype(f"uint{size}").view(element_type.dtype)
-        return np.concatenate([values, special.astype(element_type.dtype)]) if special is not None else values
+        return (
+            np.concatenate([values, special.astype(element_type.dtype)])
+            if special is not None
+            else values
+        )
     return raw.astype(f"uint{size}").view(element_type.dtype)
 
 
@@ -55,7 +59,15 @@ def test_all_values_round_trip(element_type: PrimitiveType) -> None:
     with np.errstate(all="ignore"):
         text = write_literal(Literal(shape, values))
         back = read_array(shape, text)
-    if element_type.is_float and element_type.name not in ("f16", "bf16", "f32", "f64", "f8e5m2", "f8e4m3", "f8e3m4"):
+    if element_type.is_float and element_type.name not in (
+        "f16",
+        "bf16",
+        "f32",
+        "f64",
+        "f8e5m2",
+        "f8e4m3",
+        "f8e3m4",
+    ):
         nan = np.isnan(values.astype(np.float32))  # these have no NaN payloads in text
         assert np.array_equal(np.isnan(back.astype(np.float32)), nan)
         values, back = values[~nan], back[~nan]

@@ -49,7 +49,9 @@ def ordinary_text(count: int, seed: int = 3) -> str:
                 lines.append(
                     f"  %r.{number} = f32[8]{{0}} reduce(%{operand}, %zero), dimensions={{1}}, to_apply=%sum{metadata}"
                 )
-                lines.append(f"  %{name} = f32[8,4]{{1,0}} broadcast(%r.{number}), dimensions={{0}}{metadata}")
+                lines.append(
+                    f"  %{name} = f32[8,4]{{1,0}} broadcast(%r.{number}), dimensions={{0}}{metadata}"
+                )
             case _:
                 lines.append(
                     f"  %{name} = f32[8,4]{{0,1}} transpose(%{operand}), dimensions={{1,0}}, "
@@ -146,7 +148,9 @@ def test_work_for_each_instruction_does_not_grow_with_the_module() -> None:
         for name, function in work.items():
             per_instruction.setdefault(name, []).append(calls_of(function) / instructions)
     for name, (small, large) in per_instruction.items():
-        assert large <= 1.05 * small + 0.1, f"{name}: {small:.2f} calls for each instruction of the small module, {large:.2f} of the large"
+        assert large <= 1.05 * small + 0.1, (
+            f"{name}: {small:.2f} calls for each instruction of the small module, {large:.2f} of the large"
+        )
     assert per_instruction["parse"][1] < 20 and per_instruction["print"][1] < 8, per_instruction
 
 
@@ -163,7 +167,9 @@ def test_losing_one_of_many_users_does_not_look_at_the_others() -> None:
 
 
 def test_a_few_users_stay_in_order_and_once() -> None:
-    module = parse_hlo("e { p = f32[] parameter(0)\n a = f32[] add(p, p)\n b = f32[] multiply(p, a)\n ROOT c = f32[] add(b, p) }")
+    module = parse_hlo(
+        "e { p = f32[] parameter(0)\n a = f32[] add(p, p)\n b = f32[] multiply(p, a)\n ROOT c = f32[] add(b, p) }"
+    )
     entry = module.entry
     p, a, b, c = map(module.find, "pabc")
     assert list(p.users) == [a, b, c]
@@ -178,13 +184,19 @@ def test_a_few_users_stay_in_order_and_once() -> None:
 
 @pytest.mark.long
 @pytest.mark.shared
-@pytest.mark.skipif(not WORKLOADS.is_dir(), reason="the performance workloads are not beside the checkout")
+@pytest.mark.skipif(
+    not WORKLOADS.is_dir(), reason="the performance workloads are not beside the checkout"
+)
 def test_workloads_round_trip_on_the_fast_path() -> None:
     fast = slow = 0
     for path in sorted(WORKLOADS.glob("*.hlo*")):
         if "100000.hlo" in path.name:
             continue
-        text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
+        text = (
+            gzip.decompress(path.read_bytes()).decode()
+            if path.suffix == ".gz"
+            else path.read_text()
+        )
         parser = _Parser(text, path.name)
         module = parser.parse()
         fast, slow = fast + parser.fast_lines, slow + parser.slow_lines

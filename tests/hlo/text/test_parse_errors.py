@@ -10,8 +10,22 @@ from xla_explorer.hlo.text import HloParseError, parse_hlo
 
 # (what, text, part of the message, line, column, part of the hint)
 MALFORMED = [
-    ("bad shape", "ENTRY e {\n  ROOT p = f32[2,x] parameter(0)\n}", "expected the size of a dimension, got x", 2, 18, "a number"),
-    ("bad type", "ENTRY e {\n  ROOT p = f23[2] parameter(0)\n}", "unknown element type f23", 2, 12, "f32"),
+    (
+        "bad shape",
+        "ENTRY e {\n  ROOT p = f32[2,x] parameter(0)\n}",
+        "expected the size of a dimension, got x",
+        2,
+        18,
+        "a number",
+    ),
+    (
+        "bad type",
+        "ENTRY e {\n  ROOT p = f23[2] parameter(0)\n}",
+        "unknown element type f23",
+        2,
+        12,
+        "f32",
+    ),
     (
         "unknown opcode",
         "ENTRY e {\n  p = f32[2] parameter(0)\n  ROOT r = f32[2] negatte(p)\n}",
@@ -45,9 +59,30 @@ MALFORMED = [
         3,
         "line 2",
     ),
-    ("bad literal", "ENTRY e {\n  ROOT c = s32[2] constant({1, 2.5})\n}", "expects integer", 2, 32, "whole number"),
-    ("literal too long", "ENTRY e {\n  ROOT c = f32[2] constant({1, 2, 3})\n}", "sees more", 2, 35, "2 elements"),
-    ("literal range", "ENTRY e {\n  ROOT c = s8[1] constant({128})\n}", "out of range", 2, 28, "128"),
+    (
+        "bad literal",
+        "ENTRY e {\n  ROOT c = s32[2] constant({1, 2.5})\n}",
+        "expects integer",
+        2,
+        32,
+        "whole number",
+    ),
+    (
+        "literal too long",
+        "ENTRY e {\n  ROOT c = f32[2] constant({1, 2, 3})\n}",
+        "sees more",
+        2,
+        35,
+        "2 elements",
+    ),
+    (
+        "literal range",
+        "ENTRY e {\n  ROOT c = s8[1] constant({128})\n}",
+        "out of range",
+        2,
+        28,
+        "128",
+    ),
     (
         "unclosed brace",
         "ENTRY e {\n  ROOT p = f32[] parameter(0)\n",
@@ -56,8 +91,22 @@ MALFORMED = [
         1,
         "add the missing '}'",
     ),
-    ("layout rank", "ENTRY e {\n  ROOT p = f32[2]{1,0} parameter(0)\n}", "minor to major size is 2", 2, 18, "fastest"),
-    ("layout permutation", "ENTRY e {\n  ROOT p = f32[2,2]{0,0} parameter(0)\n}", "must be a permutation", 2, 20, "once"),
+    (
+        "layout rank",
+        "ENTRY e {\n  ROOT p = f32[2]{1,0} parameter(0)\n}",
+        "minor to major size is 2",
+        2,
+        18,
+        "fastest",
+    ),
+    (
+        "layout permutation",
+        "ENTRY e {\n  ROOT p = f32[2,2]{0,0} parameter(0)\n}",
+        "must be a permutation",
+        2,
+        20,
+        "once",
+    ),
     (
         "two roots",
         "ENTRY e {\n  ROOT p = f32[] parameter(0)\n  ROOT q = f32[] negate(p)\n}",
@@ -74,7 +123,14 @@ MALFORMED = [
         1,
         "a",
     ),
-    ("parameter gap", "ENTRY e {\n  ROOT p = f32[] parameter(1)\n}", "parameter 0 is missing", 2, 28, "count 0, 1"),
+    (
+        "parameter gap",
+        "ENTRY e {\n  ROOT p = f32[] parameter(1)\n}",
+        "parameter 0 is missing",
+        2,
+        28,
+        "count 0, 1",
+    ),
     (
         "parameter twice",
         "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT q = f32[] parameter(0)\n}",
@@ -147,7 +203,14 @@ MALFORMED = [
         37,
         "above",
     ),
-    ("space before =", "ENTRY e {\n  p=f32[2] parameter(0)\n}", "expects a name", 2, 3, "put a space"),
+    (
+        "space before =",
+        "ENTRY e {\n  p=f32[2] parameter(0)\n}",
+        "expects a name",
+        2,
+        3,
+        "put a space",
+    ),
     ("reserved", "ENTRY e {\n  ROOT f32 = f32[] parameter(0)\n}", "reserved word", 2, 8, "rename"),
     (
         "operand shape",
@@ -211,7 +274,9 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "line", "column", "hint"), [row[1:] for row in MALFORMED], ids=[row[0] for row in MALFORMED]
+    ("text", "message", "line", "column", "hint"),
+    [row[1:] for row in MALFORMED],
+    ids=[row[0] for row in MALFORMED],
 )
 def test_one_caret_at_the_place(text: str, message: str, line: int, column: int, hint: str) -> None:
     with pytest.raises(HloParseError) as caught:
@@ -246,7 +311,10 @@ def test_errors_can_be_pickled() -> None:
 
 def test_a_small_text_cannot_ask_for_much_memory() -> None:
     huge = "f32[1099511627776]"
-    assert parse_hlo(f"ENTRY e {{ ROOT p = {huge} parameter(0) }}").entry.root.shape.element_count == 1 << 40
+    assert (
+        parse_hlo(f"ENTRY e {{ ROOT p = {huge} parameter(0) }}").entry.root.shape.element_count
+        == 1 << 40
+    )
     for literal in ("{...}", "{1, 2}", "1", "{" + "1," * 3000 + "1}"):
         with pytest.raises(HloParseError):
             parse_hlo(f"ENTRY e {{ ROOT c = {huge} constant({literal}) }}")
@@ -259,7 +327,13 @@ def test_deep_nesting_is_refused(nested: str) -> None:
     with pytest.raises(HloParseError, match="nest"):
         parse_hlo(f"ENTRY e {{ ROOT p = {nested} parameter(0) }}")
     with pytest.raises(HloParseError, match=r"nest|closed"):
-        parse_hlo("ENTRY e { p = f32[] parameter(0)\n ROOT r = f32[] " + "negate(" * 3000 + "p" + ")" * 3000 + " }")
+        parse_hlo(
+            "ENTRY e { p = f32[] parameter(0)\n ROOT r = f32[] "
+            + "negate(" * 3000
+            + "p"
+            + ")" * 3000
+            + " }"
+        )
 
 
 # Found by comparing with jaxlib what single changes make of the texts of XLA's tests: XLA refuses each.
@@ -291,10 +365,17 @@ LOOSE_HEADERS = [
 @pytest.mark.parametrize("body", LOOSE)
 def test_attributes_are_read_to_the_last_character(body: str) -> None:
     with pytest.raises(HloParseError):
-        parse_hlo("HloModule m\n\nENTRY e {\n" + body.replace("{P}", "  p = f32[4] parameter(0)") + "\n}\n")
+        parse_hlo(
+            "HloModule m\n\nENTRY e {\n"
+            + body.replace("{P}", "  p = f32[4] parameter(0)")
+            + "\n}\n"
+        )
 
 
 @pytest.mark.parametrize("header", LOOSE_HEADERS)
 def test_headers_are_read_to_the_last_character(header: str) -> None:
     with pytest.raises(HloParseError):
-        parse_hlo(header + "\n  lhs = f32[] parameter(0)\n  rhs = f32[] parameter(1)\n  ROOT s = f32[] add(lhs, rhs)\n}\n")
+        parse_hlo(
+            header
+            + "\n  lhs = f32[] parameter(0)\n  rhs = f32[] parameter(1)\n  ROOT s = f32[] add(lhs, rhs)\n}\n"
+        )

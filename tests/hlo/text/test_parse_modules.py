@@ -8,7 +8,11 @@ from xla_explorer.hlo.analysis.module_equality import modules_equal
 from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import PrintOptions, parse_hlo
-from xla_explorer.hlo.text.module_header import InputOutputAlias, parse_buffer_donor, parse_input_output_alias
+from xla_explorer.hlo.text.module_header import (
+    InputOutputAlias,
+    parse_buffer_donor,
+    parse_input_output_alias,
+)
 from xla_explorer.hlo.text.parser import _Parser
 
 ADD = "f { x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT z = f32[] add(x, y) }\n"
@@ -40,13 +44,22 @@ def root_line(module: HloModule) -> str:
             "ROOT p = bf16[8,128]{1,0:T(8,128)(2,1)S(5)} parameter(0)",
             "ROOT %p = bf16[8,128]{1,0:T(8,128)(2,1)S(5)} parameter(0)",
         ),
-        ("ROOT p = f32[4]{0:T(*,2)L(16)S(1)} parameter(0)", "ROOT %p = f32[4]{0:T(*,2)L(16)S(1)} parameter(0)"),
-        ("ROOT p = (f32[2], (s32[], token[])) parameter(0)", "ROOT %p = (f32[2]{0}, (s32[], token[])) parameter(0)"),
+        (
+            "ROOT p = f32[4]{0:T(*,2)L(16)S(1)} parameter(0)",
+            "ROOT %p = f32[4]{0:T(*,2)L(16)S(1)} parameter(0)",
+        ),
+        (
+            "ROOT p = (f32[2], (s32[], token[])) parameter(0)",
+            "ROOT %p = (f32[2]{0}, (s32[], token[])) parameter(0)",
+        ),
         ("ROOT p = b(f32[4]) parameter(0)", "ROOT %p = b(f32[4]{0}) parameter(0)"),
         ("ROOT p = () parameter(0)", "ROOT %p = () parameter(0)"),
         ("ROOT %ROOT = f32[] parameter(0)", "ROOT %ROOT = f32[] parameter(0)"),
         ("p =f32[] parameter(0)", "ROOT %p = f32[] parameter(0)"),
-        ("ROOT p = f32[2] parameter( /* first */ 0 ) // the end", "ROOT %p = f32[2]{0} parameter(0)"),
+        (
+            "ROOT p = f32[2] parameter( /* first */ 0 ) // the end",
+            "ROOT %p = f32[2]{0} parameter(0)",
+        ),
         (
             "p = f32[] parameter(0)\n ROOT r = f32[2,3] broadcast(p)",
             "ROOT %r = f32[2,3]{1,0} broadcast(%p), dimensions={}",
@@ -82,7 +95,8 @@ def test_spellings(body: str, printed: str) -> None:
 
 def test_called_computations_are_no_attributes() -> None:
     module = entry(
-        "p = f32[4] parameter(0)\n z = f32[] constant(0)\n ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=f", ADD
+        "p = f32[4] parameter(0)\n z = f32[] constant(0)\n ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=f",
+        ADD,
     )
     root = module.entry.root
     assert root.called == (module.computations["f"],)
@@ -110,7 +124,8 @@ def test_conditional_prints_as_its_selector_wants() -> None:
 
 def test_names_become_unique_in_the_module() -> None:
     module = entry(
-        "x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT z.1 = f32[] add(x, y)", ADD + ADD.replace("f {", "g {")
+        "x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT z.1 = f32[] add(x, y)",
+        ADD + ADD.replace("f {", "g {"),
     )
     names = [i.name for i in module.instructions()]
     assert len(names) == len(set(names))
@@ -139,7 +154,10 @@ def test_asynchronous_sugar_round_trips() -> None:
     assert start.to_apply.root.opcode.name == "add"
     assert start.to_apply.execution_thread == '"t"'
     printed = module.to_text()
-    assert 'add-start(%p, %p), async_execution_thread="t"' in printed and "async_computation" not in printed
+    assert (
+        'add-start(%p, %p), async_execution_thread="t"' in printed
+        and "async_computation" not in printed
+    )
     assert modules_equal(module, parse_hlo(printed)) is None
 
 
@@ -263,7 +281,10 @@ def test_parents_of_stack_frames_are_counted_from_one_more() -> None:
     assert tables.stack(3) == [("a.py", "layer", 9), ("a.py", "main", 3)]
 
 
-@pytest.mark.parametrize("written, printed", [("{{0 , 1 }: ( 0,{ } ) , {0,}:(1,{2}),}", "{{0,1}: (0, {}), {0}: (1, {2})}"), ("{}", "")])
+@pytest.mark.parametrize(
+    "written, printed",
+    [("{{0 , 1 }: ( 0,{ } ) , {0,}:(1,{2}),}", "{{0,1}: (0, {}), {0}: (1, {2})}"), ("{}", "")],
+)
 def test_aliases_of_custom_calls(written: str, printed: str) -> None:
     """A comma may stand behind the last one, as XLA has it; an empty list says nothing."""
     body = f'p = f32[] parameter(0)\nROOT c = f32[] custom-call(p), custom_call_target="f", output_to_operand_aliasing={written}'

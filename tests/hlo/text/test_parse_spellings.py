@@ -114,16 +114,28 @@ def test_what_xla_reads_as_the_same(spelled: str, plain: str) -> None:
 @pytest.mark.parametrize(
     ("given", "kept"),
     [
-        ("input_output_alias={ {1}: (1, {}), {0}: (0, {}), {0}: (1, {}) }", "input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }, "),
+        (
+            "input_output_alias={ {1}: (1, {}), {0}: (0, {}), {0}: (1, {}) }",
+            "input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }, ",
+        ),
         ("buffer_donor={ (1, {}), (0, {}), (1, {}) }", "buffer_donor={ (0, {}), (1, {}) }, "),
-        ("buffer_donor={}, input_output_alias={}, frontend_attributes={}, origin_recovery_table={}", ""),
-        ("allow_spmd_sharding_propagation_to_output={false}, is_scheduled=false, replica_count=1", ""),
+        (
+            "buffer_donor={}, input_output_alias={}, frontend_attributes={}, origin_recovery_table={}",
+            "",
+        ),
+        (
+            "allow_spmd_sharding_propagation_to_output={false}, is_scheduled=false, replica_count=1",
+            "",
+        ),
     ],
 )
 def test_a_header_keeps_what_xla_keeps(given: str, kept: str) -> None:
     body = "ENTRY e {\np = f32[2] parameter(0)\nq = f32[2] parameter(1)\nROOT r = (f32[2], f32[2]) tuple(p, q)\n}"
     head = xe.parse_hlo(f"HloModule m, {given}\n{body}").to_text().split("\n")[0]
-    assert head == f"HloModule m, {kept}entry_computation_layout={{(f32[2]{{0}}, f32[2]{{0}})->(f32[2]{{0}}, f32[2]{{0}})}}"
+    assert (
+        head
+        == f"HloModule m, {kept}entry_computation_layout={{(f32[2]{{0}}, f32[2]{{0}})->(f32[2]{{0}}, f32[2]{{0}})}}"
+    )
 
 
 @pytest.mark.parametrize("output", ["{0,0}", "{2}", "{-1}"])
@@ -133,7 +145,9 @@ def test_an_alias_names_an_output_that_there_is(output: str) -> None:
         xe.parse_hlo(f"HloModule m, input_output_alias={{ {output}: (0, {{}}) }}\n{body}")
 
 
-@pytest.mark.parametrize("header", ["e (p: opaque[4,6]) -> f32[4,6]", "e (p: token[3]) -> f32[4,6]"])
+@pytest.mark.parametrize(
+    "header", ["e (p: opaque[4,6]) -> f32[4,6]", "e (p: token[3]) -> f32[4,6]"]
+)
 def test_what_has_no_dimensions_has_none_in_a_signature(header: str) -> None:
     with pytest.raises(xe.errors.HloParseError, match="has no dimensions"):
         xe.parse_hlo(f"ENTRY {header} {{\n  ROOT p = f32[4,6] parameter(0)\n}}")
@@ -142,7 +156,9 @@ def test_what_has_no_dimensions_has_none_in_a_signature(header: str) -> None:
 def test_numbers_of_tables_are_64_bits() -> None:
     tables = 'FileNames\n18446744073709551616 "a.py"\n\nFunctionNames\n\nFileLocations\n\nStackFrames\n\n'
     with pytest.raises(xe.errors.HloParseError):
-        xe.parse_hlo(f"HloModule m\n{tables}ENTRY %e () -> f32[] {{\n  ROOT %c = f32[] constant(1)\n}}")
+        xe.parse_hlo(
+            f"HloModule m\n{tables}ENTRY %e () -> f32[] {{\n  ROOT %c = f32[] constant(1)\n}}"
+        )
 
 
 @pytest.mark.parametrize(
@@ -157,7 +173,9 @@ def test_numbers_of_tables_are_64_bits() -> None:
     ],
 )
 def test_parts_of_axes_group_devices(text: str, groups: tuple[tuple[int, ...], ...]) -> None:
-    root = xe.parse_hlo(module(f"ROOT r = f32[4,6] all-reduce(p), replica_groups={text}, to_apply=sum")).entry.root
+    root = xe.parse_hlo(
+        module(f"ROOT r = f32[4,6] all-reduce(p), replica_groups={text}, to_apply=sum")
+    ).entry.root
     assert root.attributes["replica_groups"].groups == groups
 
 
@@ -187,6 +205,8 @@ def test_the_order_of_a_comparison_is_another_word_for_its_type() -> None:
 @pytest.mark.parametrize("stable", ["true", "false"])
 def test_top_k_says_whether_ties_keep_their_order(stable: str) -> None:
     """As jaxlib writes it from 0.12 on; ours always keeps the lower index."""
-    read = xe.parse_hlo(module(f"ROOT r = (f32[4,2], s32[4,2]) topk(p), k=2, largest=true, is_stable={stable}"))
+    read = xe.parse_hlo(
+        module(f"ROOT r = (f32[4,2], s32[4,2]) topk(p), k=2, largest=true, is_stable={stable}")
+    )
     assert read.entry.root.attributes.value("is_stable") is (stable == "true")
     assert modules_equal(read, xe.parse_hlo(str(read))) is None

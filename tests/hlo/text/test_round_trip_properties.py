@@ -35,9 +35,17 @@ def quoted(word: str) -> str:
 def json_texts(draw: st.DrawFn, depth: int = 2) -> str:
     """A JSON object, spelled with and without blanks."""
     gap = draw(st.sampled_from(["", " "]))
-    values = st.one_of(st.integers(-(2**40), 2**40).map(str), st.sampled_from(["true", "null", "1.5e-3"]), WORDS.map(quoted))
+    values = st.one_of(
+        st.integers(-(2**40), 2**40).map(str),
+        st.sampled_from(["true", "null", "1.5e-3"]),
+        WORDS.map(quoted),
+    )
     if depth:
-        values = st.one_of(values, json_texts(depth - 1), st.lists(values, max_size=3).map(lambda v: "[" + ("," + gap).join(v) + "]"))
+        values = st.one_of(
+            values,
+            json_texts(depth - 1),
+            st.lists(values, max_size=3).map(lambda v: "[" + ("," + gap).join(v) + "]"),
+        )
     items = draw(st.dictionaries(NAMES, values, max_size=3))
     return "{" + ("," + gap).join(f'"{key}":{gap}{value}' for key, value in items.items()) + "}"
 
@@ -59,17 +67,26 @@ def tails(draw: st.DrawFn, matrix: bool = True) -> str:
         found.append(f"sharding={draw(SHARDINGS)}")
     if draw(st.integers(0, 3)) == 0:
         pairs = draw(st.dictionaries(NAMES, WORDS, min_size=1, max_size=3))
-        found.append("frontend_attributes={" + ",".join(f"{key}={quoted(value)}" for key, value in pairs.items()) + "}")
+        found.append(
+            "frontend_attributes={"
+            + ",".join(f"{key}={quoted(value)}" for key, value in pairs.items())
+            + "}"
+        )
     if draw(st.booleans()):
         fields = [f"op_name={quoted(draw(WORDS))}"] if draw(st.booleans()) else []
         if draw(st.booleans()):
-            fields += [f"source_file={quoted(draw(WORDS))}", f"source_line={draw(st.integers(1, 10**6))}"]
+            fields += [
+                f"source_file={quoted(draw(WORDS))}",
+                f"source_line={draw(st.integers(1, 10**6))}",
+            ]
         fields.append(f"stack_frame_id={draw(st.integers(1, 3))}")
         found.append("metadata={" + " ".join(fields) + "}")
     if draw(st.integers(0, 2)) == 0:
         found.append("backend_config=" + draw(st.one_of(json_texts(), WORDS.map(quoted))))
     if draw(st.integers(0, 5)) == 0:
-        found.append(f"statistics={{visualizing_index={draw(st.integers(0, 1))},a={draw(st.sampled_from(['3', '0.5', '-2']))}}}")
+        found.append(
+            f"statistics={{visualizing_index={draw(st.integers(0, 1))},a={draw(st.sampled_from(['3', '0.5', '-2']))}}}"
+        )
     return "".join(f", {one}" for one in found)
 
 
@@ -91,13 +108,16 @@ StackFrames
 
 """
 NUMBERS = {
-    "f32": st.floats(width=32, allow_nan=False).map(lambda v: f"{v:.9g}") | st.sampled_from(["nan", "-nan", "inf", "-0", "nan(0x1234)"]),
+    "f32": st.floats(width=32, allow_nan=False).map(lambda v: f"{v:.9g}")
+    | st.sampled_from(["nan", "-nan", "inf", "-0", "nan(0x1234)"]),
     "bf16": st.sampled_from(["0", "-1.5", "3.39e+38", "inf", "nan"]),
     "s32": st.integers(-(2**31), 2**31 - 1).map(str),
     "u64": st.integers(0, 2**64 - 1).map(str),
     "s4": st.integers(-8, 7).map(str),
     "pred": st.sampled_from(["0", "1"]),
-    "c64": st.tuples(st.sampled_from(["0", "-1.5", "nan"]), st.sampled_from(["inf", "2"])).map(lambda p: f"({p[0]}, {p[1]})"),
+    "c64": st.tuples(st.sampled_from(["0", "-1.5", "nan"]), st.sampled_from(["inf", "2"])).map(
+        lambda p: f"({p[0]}, {p[1]})"
+    ),
 }
 
 
@@ -126,19 +146,32 @@ def modules(draw: st.DrawFn) -> str:
         header.append("is_scheduled=true")
     alias, donors = draw(st.booleans()), draw(st.booleans())
     if alias:
-        header.append(f"input_output_alias={{ {{0}}: (0, {{}}, {draw(st.sampled_from(['may-alias', 'must-alias']))}) }}")
+        header.append(
+            f"input_output_alias={{ {{0}}: (0, {{}}, {draw(st.sampled_from(['may-alias', 'must-alias']))}) }}"
+        )
     if donors:
         header.append("buffer_donor={ (1, {}) }")
     if draw(st.booleans()):
-        header.append(f"replica_count={draw(st.integers(1, 8))}, num_partitions={draw(st.integers(1, 8))}")
+        header.append(
+            f"replica_count={draw(st.integers(1, 8))}, num_partitions={draw(st.integers(1, 8))}"
+        )
     if draw(st.booleans()):
         header.append(f"frontend_attributes={{{draw(NAMES)}={quoted(draw(WORDS))}}}")
     percent = draw(st.sampled_from(["%", ""]))
     lines = [", ".join(header), "", TABLES.rstrip() + "\n" if draw(st.booleans()) else ""]
-    lines += [f"{percent}adder {{", f"  {percent}a.1 = f32[] parameter(0)", f"  {percent}b.1 = f32[] parameter(1){draw(tails(False))}"]
+    lines += [
+        f"{percent}adder {{",
+        f"  {percent}a.1 = f32[] parameter(0)",
+        f"  {percent}b.1 = f32[] parameter(1){draw(tails(False))}",
+    ]
     lines += [f"  ROOT {percent}s.1 = f32[] add({percent}a.1, {percent}b.1)", "}", ""]
     thread = draw(st.sampled_from(["", ', execution_thread="main"']))
-    lines += [f"{percent}callee {{", f"  ROOT {percent}n.1 = {shape} negate({percent}q.1)", f"}}{thread}", ""]
+    lines += [
+        f"{percent}callee {{",
+        f"  ROOT {percent}n.1 = {shape} negate({percent}q.1)",
+        f"}}{thread}",
+        "",
+    ]
     lines.insert(-3, f"  {percent}q.1 = {shape} parameter(0){draw(tails())}")
     lines += [f"ENTRY {percent}main {{", f"  {percent}p0 = {shape} parameter(0){draw(tails())}"]
     lines += [f"  {percent}p1 = {shape} parameter(1)", f"  {percent}zero = f32[] constant(0)"]
@@ -148,8 +181,12 @@ def modules(draw: st.DrawFn) -> str:
         kind_of_line = draw(st.integers(0, 8))
         name, tail = f"v.{number}", draw(tails(kind_of_line not in (3, 8)))
         if draw(st.integers(0, 3)) == 0:
-            chosen = draw(st.lists(st.sampled_from(everything), min_size=1, max_size=3, unique=True))
-            tail = ", control-predecessors={" + ", ".join(percent + one for one in chosen) + "}" + tail
+            chosen = draw(
+                st.lists(st.sampled_from(everything), min_size=1, max_size=3, unique=True)
+            )
+            tail = (
+                ", control-predecessors={" + ", ".join(percent + one for one in chosen) + "}" + tail
+            )
         everything.append(name)
         o, p = f"{percent}{x}", f"{percent}{y}"
         match kind_of_line:
@@ -161,7 +198,9 @@ def modules(draw: st.DrawFn) -> str:
                 kind = draw(st.sampled_from(["kLoop", "kInput", "kCustom"]))
                 body = f"{shape} fusion({o}), kind={kind}, calls={percent}callee"
             case 3:
-                lines.append(f"  {percent}r.{number} = f32[4]{{0}} reduce({o}, {percent}zero), dimensions={{1}}, to_apply={percent}adder{tail}")
+                lines.append(
+                    f"  {percent}r.{number} = f32[4]{{0}} reduce({o}, {percent}zero), dimensions={{1}}, to_apply={percent}adder{tail}"
+                )
                 body, tail = f"{shape} broadcast({percent}r.{number}), dimensions={{0}}", ""
             case 4:
                 body = f"{shape} reduce-window({o}, {percent}zero), window={{size=1x3 pad=0_0x1_1}}, to_apply={percent}adder"
@@ -182,7 +221,11 @@ def modules(draw: st.DrawFn) -> str:
         values.append(name)
     outputs = draw(st.lists(st.sampled_from(values), min_size=1, max_size=8))
     inside = ", ".join([shape] * len(outputs))
-    lines += [f"  ROOT {percent}out = ({inside}) tuple({', '.join(percent + one for one in outputs)})", "}", ""]
+    lines += [
+        f"  ROOT {percent}out = ({inside}) tuple({', '.join(percent + one for one in outputs)})",
+        "}",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -202,9 +245,13 @@ def test_what_is_printed_is_read_as_the_same_module(text: str) -> None:
         assert sorted(second.split("\n\n")) == sorted(printed.split("\n\n")), name
         assert parse_hlo(second).to_text(options) == second, name
         if metadata:
-            assert (again.frames.text if again.frames else "") == (module.frames.text if module.frames else "")
+            assert (again.frames.text if again.frames else "") == (
+                module.frames.text if module.frames else ""
+            )
             scheduled = {name: c.schedule is not None for name, c in module.computations.items()}
-            assert {name: c.schedule is not None for name, c in again.computations.items()} == scheduled
+            assert {
+                name: c.schedule is not None for name, c in again.computations.items()
+            } == scheduled
 
 
 @settings(DRAWN, max_examples=15)

@@ -70,15 +70,25 @@ def test_an_attribute_survives_in_the_spelling_of_xla(line: str, wanted: str) ->
     [
         ("input_output_alias={ {}:(0,{}) }", "input_output_alias={ {}: (0, {}, may-alias) }"),
         ("buffer_donor={(0,{})}", "buffer_donor={ (0, {}) }"),
-        ("replica_count=1, num_partitions=1", "HloModule m, entry_computation_layout={(f32[4]{0})->f32[4]{0}}\n"),
+        (
+            "replica_count=1, num_partitions=1",
+            "HloModule m, entry_computation_layout={(f32[4]{0})->f32[4]{0}}\n",
+        ),
         ("replica_count=2, num_partitions=4", "replica_count=2, num_partitions=4"),
         ('frontend_attributes={b="x",a="{}"}', 'frontend_attributes={a={},b="x"}'),
         # XLA goes by sizes here: real texts hold headers of earlier types
-        ("entry_computation_layout={(s32[4]{0:T(256)})->s32[4]{0}}", "entry_computation_layout={(s32[4]{0:T(256)})->s32[4]{0}}"),
+        (
+            "entry_computation_layout={(s32[4]{0:T(256)})->s32[4]{0}}",
+            "entry_computation_layout={(s32[4]{0:T(256)})->s32[4]{0}}",
+        ),
     ],
 )
 def test_header_attributes_survive(given: str, wanted: str) -> None:
-    module = parse_hlo(entry("p = f32[4] parameter(0)", "ROOT r = f32[4] negate(p)", header=f"HloModule m, {given}"))
+    module = parse_hlo(
+        entry(
+            "p = f32[4] parameter(0)", "ROOT r = f32[4] negate(p)", header=f"HloModule m, {given}"
+        )
+    )
     assert wanted in module.to_text()
     assert modules_equal(module, parse_hlo(module.to_text())) is None
 
@@ -108,7 +118,9 @@ def test_both_forms_of_sources_survive(tmp_path: Path) -> None:
     module = parse_hlo(TABLES)
     again = parse_hlo(module.to_text())
     assert modules_equal(module, again) is None
-    assert again.frames is not None and again.frames.stack(again.find("p").op_metadata.stack_frame_id)[0] == ("model.py", "f", 3)
+    assert again.frames is not None and again.frames.stack(
+        again.find("p").op_metadata.stack_frame_id
+    )[0] == ("model.py", "f", 3)
     assert again.find("r").op_metadata[2:4] == ("old.py", 7)
     packed = tmp_path / "module.hlo.gz"
     packed.write_bytes(gzip.compress(TABLES.encode()))
@@ -123,22 +135,42 @@ def test_instructions_stand_in_the_order_of_xla() -> None:
             "c = f32[] add(b, a)", "w = f32[] cosine(p), control-predecessors={a, b}", "ROOT r = f32[] multiply(w, c)")  # fmt: skip
     assert names(entry(*body)) == ["d", "unused", "b", "p", "a", "w", "c", "r"]
     scheduled = entry(*body, header="HloModule m, is_scheduled=true")
-    printed = [line.split(" = ")[0].split("%")[1] for line in parse_hlo(scheduled).to_text().splitlines() if " = " in line]
+    printed = [
+        line.split(" = ")[0].split("%")[1]
+        for line in parse_hlo(scheduled).to_text().splitlines()
+        if " = " in line
+    ]
     assert printed == ["d", "p", "unused", "a", "b", "c", "w", "r"]
 
 
 def test_the_order_is_that_of_its_own_text() -> None:
-    text = parse_hlo(entry("a = f32[] parameter(0)", "b = f32[] negate(a)", "x = f32[] add(b, a)", "ROOT y = f32[] add(x, b)")).to_text()
+    text = parse_hlo(
+        entry(
+            "a = f32[] parameter(0)",
+            "b = f32[] negate(a)",
+            "x = f32[] add(b, a)",
+            "ROOT y = f32[] add(x, b)",
+        )
+    ).to_text()
     assert parse_hlo(text).to_text() == text
 
 
 def test_a_cycle_has_no_order() -> None:
-    module = parse_hlo(entry("p = f32[] parameter(0)", "a = f32[] negate(p)", "b = f32[] negate(a)", "ROOT r = f32[] add(b, p)"))
+    module = parse_hlo(
+        entry(
+            "p = f32[] parameter(0)",
+            "a = f32[] negate(p)",
+            "b = f32[] negate(a)",
+            "ROOT r = f32[] add(b, p)",
+        )
+    )
     a, b = module.find("a"), module.find("b")
     module.entry.replace_operand(a, 0, b)
     with pytest.raises(ValueError, match="depends on itself"):
         module.entry.post_order()
-    module.entry.replace_operand(module.entry.root, 0, module.find("p"))  # now nothing outside reaches the cycle
+    module.entry.replace_operand(
+        module.entry.root, 0, module.find("p")
+    )  # now nothing outside reaches the cycle
     with pytest.raises(ValueError, match="depends on itself"):
         module.entry.post_order()
 
@@ -160,13 +192,22 @@ def test_names_are_numbered_as_xla_numbers_them() -> None:
     body = ("_p = f32[] parameter(0)", "add.0 = f32[] add(_p, _p)", "add = f32[] add(add.0, _p)", "x.007 = f32[] add(add, add.0)",
             "ROOT x.7 = f32[] negate(x.007)")  # fmt: skip
     assert names(entry(*body)) == ["_p", "add.0", "add.1", "x.7", "x.0"]
-    module = parse_hlo("f.0 { ROOT a = f32[] parameter(0) }\nf { ROOT a = f32[] parameter(0) }\nENTRY e { p = f32[] parameter(0)\n ROOT c = f32[] call(p), to_apply=f }")
-    assert list(module.computations) == ["f.0", "f.1", "e"] and module.entry.root.to_apply.name == "f.1"
+    module = parse_hlo(
+        "f.0 { ROOT a = f32[] parameter(0) }\nf { ROOT a = f32[] parameter(0) }\nENTRY e { p = f32[] parameter(0)\n ROOT c = f32[] call(p), to_apply=f }"
+    )
+    assert (
+        list(module.computations) == ["f.0", "f.1", "e"]
+        and module.entry.root.to_apply.name == "f.1"
+    )
 
 
 def test_the_operation_of_a_short_asynchronous_form_takes_no_name_that_stands_in_the_text() -> None:
     """XLA calls it `negate` and numbers what the text calls so, by where both stand: names would change with the order of the print."""
-    short = entry("negate = f32[2] parameter(0)", "s = ((f32[2]), f32[2], s32[]) negate-start(negate)", "ROOT d = f32[2] negate-done(s)")
+    short = entry(
+        "negate = f32[2] parameter(0)",
+        "s = ((f32[2]), f32[2], s32[]) negate-start(negate)",
+        "ROOT d = f32[2] negate-done(s)",
+    )
     assert names(short) == ["negate", "s", "d"]
     two = entry("p = f32[2] parameter(0)", "s = ((f32[2]), f32[2], s32[]) negate-start(p)", "t = ((f32[2]), f32[2], s32[]) negate-start(p)",
                 "d = f32[2] negate-done(s)", "e = f32[2] negate-done(t)", "ROOT r = (f32[2], f32[2]) tuple(e, d)")  # fmt: skip
@@ -176,9 +217,18 @@ def test_the_operation_of_a_short_asynchronous_form_takes_no_name_that_stands_in
 
 def test_short_asynchronous_forms_stay_short_where_two_computations_give_them_one_name() -> None:
     inner = "{ p = f32[2] parameter(0)\n s = ((f32[2]), f32[2], s32[]) negate-start(p)\n ROOT d = f32[2] negate-done(s) }"
-    module = parse_hlo(entry("p = f32[2] parameter(0)", f"a = f32[2] call(p), to_apply={inner}", f"ROOT b = f32[2] call(a), to_apply={inner}"))
+    module = parse_hlo(
+        entry(
+            "p = f32[2] parameter(0)",
+            f"a = f32[2] call(p), to_apply={inner}",
+            f"ROOT b = f32[2] call(a), to_apply={inner}",
+        )
+    )
     printed = module.to_text()
-    assert printed.count(" negate-start(") == printed.count(" negate-done(") == 2 and "async_computation" not in printed
+    assert (
+        printed.count(" negate-start(") == printed.count(" negate-done(") == 2
+        and "async_computation" not in printed
+    )
     assert parse_hlo(printed).to_text() == printed
 
 
@@ -186,9 +236,19 @@ def test_what_a_short_asynchronous_form_wraps_is_called_after_the_last_name_of_i
     """Not after that in the text: both computations have an `s`, and the second an `s.1` besides, which then gives way."""
     start = "s = ((f32[2]), f32[2]) negate-start(p)\n d = f32[2] negate-done(s)"
     one = f"{{ p = f32[2] parameter(0)\n {start} }}"
-    two = one.replace("}", "\n s.1 = ((f32[2]), f32[2]) sine-start(d)\n e = f32[2] sine-done(s.1) }")
-    module = parse_hlo(entry("p = f32[2] parameter(0)", f"a = f32[2] call(p), to_apply={one}", f"ROOT b = f32[2] call(a), to_apply={two}"))
-    wrapped = {i.name: i.called[0].name for i in module.instructions() if i.opcode.name == "async-start"}
+    two = one.replace(
+        "}", "\n s.1 = ((f32[2]), f32[2]) sine-start(d)\n e = f32[2] sine-done(s.1) }"
+    )
+    module = parse_hlo(
+        entry(
+            "p = f32[2] parameter(0)",
+            f"a = f32[2] call(p), to_apply={one}",
+            f"ROOT b = f32[2] call(a), to_apply={two}",
+        )
+    )
+    wrapped = {
+        i.name: i.called[0].name for i in module.instructions() if i.opcode.name == "async-start"
+    }
     assert wrapped == {name: f"{name}.async_computation" for name in ("s", "s.1", "s.2")}
     assert modules_equal(module, parse_hlo(module.to_text())) is None
 
@@ -210,23 +270,48 @@ ENTRY e { p = f32[8,4] parameter(0), metadata={op_name="x"}
 def test_presets_as_xla_prints_them() -> None:
     """What jaxlib 0.10.2 prints with HloPrintOptions.canonical() and .fingerprint(), but for the order of equal computations."""
     module = parse_hlo(PRESETS)
-    body = ["{", "  tmp_0 = f32[] parameter(0)", "  tmp_1 = f32[] parameter(1)", "  ROOT tmp_2 = f32[] add(f32[] tmp_0, f32[] tmp_1)", "}"]
+    body = [
+        "{",
+        "  tmp_0 = f32[] parameter(0)",
+        "  tmp_1 = f32[] parameter(1)",
+        "  ROOT tmp_2 = f32[] add(f32[] tmp_0, f32[] tmp_1)",
+        "}",
+    ]
     nested = "\n".join(["", *["  " + line for line in body]])
     canonical = module.to_text(PrintOptions.canonical)
     assert canonical.startswith("HloModule m, entry_computation_layout=")
     assert "\n".join(["add " + body[0], *body[1:]]) in canonical and "ENTRY e {" in canonical
-    assert f"= f32[8]{{0}} reduce(f32[8,4]{{1,0}} tmp_2, f32[] tmp_4), dimensions={{1}}, to_apply={nested}\n" in canonical
-    assert f"reduce-scatter(f32[8,4]{{1,0}} tmp_2), replica_groups={{}}, dimensions={{0}}, calls={nested}\n" in canonical
-    assert "f32[8]{0}, /*index=5*/f32[8]{0}) tuple(" in canonical and "metadata" not in canonical and "control-pred" not in canonical
+    assert (
+        f"= f32[8]{{0}} reduce(f32[8,4]{{1,0}} tmp_2, f32[] tmp_4), dimensions={{1}}, to_apply={nested}\n"
+        in canonical
+    )
+    assert (
+        f"reduce-scatter(f32[8,4]{{1,0}} tmp_2), replica_groups={{}}, dimensions={{0}}, calls={nested}\n"
+        in canonical
+    )
+    assert (
+        "f32[8]{0}, /*index=5*/f32[8]{0}) tuple(" in canonical
+        and "metadata" not in canonical
+        and "control-pred" not in canonical
+    )
     assert "constant({3, 1})" in canonical and "constant(0.5)" in canonical
     fingerprint = module.to_text(PrintOptions.fingerprint)
-    assert fingerprint.startswith("HloModule , entry_") and "\n{\n" in fingerprint and "ENTRY {" in fingerprint
-    assert "constant({...})" in fingerprint and "constant({3, 1})" in fingerprint and "f32[2]{0} constant(1)" in fingerprint
+    assert (
+        fingerprint.startswith("HloModule , entry_")
+        and "\n{\n" in fingerprint
+        and "ENTRY {" in fingerprint
+    )
+    assert (
+        "constant({...})" in fingerprint
+        and "constant({3, 1})" in fingerprint
+        and "f32[2]{0} constant(1)" in fingerprint
+    )
     assert "/*index=5*/w" not in module.to_text(PrintOptions.short_parsable)
 
 
 def test_what_xla_adds_and_drops_when_it_reads() -> None:
-    module = parse_hlo("""HloModule m, allow_spmd_sharding_propagation_to_output=true
+    module = parse_hlo(
+        """HloModule m, allow_spmd_sharding_propagation_to_output=true
 f { ROOT a = f32[] parameter(0) }
 ENTRY e { p = f32[3,4]{1,0:S(0)} parameter(0)
   c = s4[2]{0:E(4)} constant({1, 2})
@@ -238,13 +323,20 @@ ENTRY e { p = f32[3,4]{1,0:S(0)} parameter(0)
   s = ((f32[3,4]), f32[3,4], s32[]) async-start(y), calls=g, async_execution_thread="other"
   d = f32[3,4] async-done(s)
   ROOT k = f32[3,4] custom-call(d), custom_call_target="x", operand_layout_constraints={ f32[3,4]{1,0} }
-}""".replace("ENTRY", "h { q = f32[3,4] parameter(0)\n ROOT n = f32[3,4] negate(q) }\ng { u = f32[3,4] parameter(0)\n ROOT v = f32[3,4] call(u), to_apply=h }\nENTRY"))
+}""".replace(
+            "ENTRY",
+            "h { q = f32[3,4] parameter(0)\n ROOT n = f32[3,4] negate(q) }\ng { u = f32[3,4] parameter(0)\n ROOT v = f32[3,4] call(u), to_apply=h }\nENTRY",
+        )
+    )
     printed = module.to_text()
     for wanted in ("allow_spmd_sharding_propagation_to_output={true}", "%p = f32[3,4]{1,0} parameter", "%c = s4[2]{0} constant", "dimensions={0,1}, to_apply=%f",
                    "result_accuracy={tolerance={atol=0,rtol=0.5,ulps=2}}", "exponential(%x)\n", "outfeed(%y, %t), outfeed_shape=f32[3,4]{1,0}",
                    "operand_layout_constraints={f32[3,4]{1,0}}"):  # fmt: skip
         assert wanted in printed, wanted
-    assert {c.name for c in module.computations.values() if c.execution_thread == '"other"'} == {"g", "h"}
+    assert {c.name for c in module.computations.values() if c.execution_thread == '"other"'} == {
+        "g",
+        "h",
+    }
     assert parse_hlo(printed).to_text() == printed
 
 
@@ -263,7 +355,9 @@ ENTRY e { p = f32[2] parameter(0)
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not CORPUS.is_file(), reason="the corpus of XLA's tests is not beside the checkout")
+@pytest.mark.skipif(
+    not CORPUS.is_file(), reason="the corpus of XLA's tests is not beside the checkout"
+)
 @pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_print_of_a_text_of_the_corpus_is_settled(every: int) -> None:
     with gzip.open(CORPUS, "rt") as lines:
@@ -275,8 +369,14 @@ def test_the_print_of_a_text_of_the_corpus_is_settled(every: int) -> None:
 
 def test_comments_in_metadata_hide_what_stands_in_them() -> None:
     """As in XLA; both readers agree, and what is printed is read again as the same."""
-    for line in ("ROOT r = f32[] negate(p), metadata={//}\n  }", 'ROOT r = f32[] negate(p), metadata={op_name="a" /* } */ }'):
-        for text in (entry("p = f32[] parameter(0)", line), entry("p = f32[] parameter(0)", line.replace("negate(p)", "negate( p )"))):
+    for line in (
+        "ROOT r = f32[] negate(p), metadata={//}\n  }",
+        'ROOT r = f32[] negate(p), metadata={op_name="a" /* } */ }',
+    ):
+        for text in (
+            entry("p = f32[] parameter(0)", line),
+            entry("p = f32[] parameter(0)", line.replace("negate(p)", "negate( p )")),
+        ):
             module = parse_hlo(text)
             assert modules_equal(parse_hlo(module.to_text()), module) is None
             assert "/" not in module.to_text()
@@ -292,7 +392,9 @@ def test_names_that_xla_keeps_for_itself() -> None:
 
 
 def test_a_keyword_as_a_name_is_printed_with_its_percent_sign() -> None:
-    module = parse_hlo("ENTRY %replicated { %true = f32[] parameter(0)\n ROOT r = f32[] add(%true, %true) }")
+    module = parse_hlo(
+        "ENTRY %replicated { %true = f32[] parameter(0)\n ROOT r = f32[] add(%true, %true) }"
+    )
     short = module.to_text(PrintOptions.short_parsable)
     assert "ENTRY %replicated {" in short and "ROOT r = f32[] add(%true, %true)" in short
     assert modules_equal(module, parse_hlo(short)) is None
@@ -303,7 +405,11 @@ def test_a_keyword_as_a_name_is_printed_with_its_percent_sign() -> None:
     [
         ("f32[2,1]", "{{1},{2}}", "{ {1}, {2} }"),
         ("f32[1,2,2]", "{{{1,2},{3,4}}}", "{ { { 1, 2 }, { 3, 4 } } }"),
-        ("f32[2,1,1,2]", "{{{{1,2}}},{{{3,4}}}}", "{ { /*i0=0*/ { /*i1=0*/ { 1, 2 } } }, { /*i0=1*/ { /*i1=0*/ { 3, 4 } } } }"),
+        (
+            "f32[2,1,1,2]",
+            "{{{{1,2}}},{{{3,4}}}}",
+            "{ { /*i0=0*/ { /*i1=0*/ { 1, 2 } } }, { /*i0=1*/ { /*i1=0*/ { 3, 4 } } } }",
+        ),
         ("f32[11]", "{1,2,3,4,5,6,7,8,9,10,11}", "{...}"),
     ],
 )
@@ -315,12 +421,18 @@ def test_constants_as_xla_shows_them(shape: str, value: str, wanted: str) -> Non
 
 @pytest.mark.parametrize("blank", [" ", "\\n", "\u2028", "\x0b"])
 def test_white_space_in_front_of_a_configuration_stays(blank: str) -> None:
-    module = parse_hlo(f'e {{\n  ROOT r = f32[] custom-call(), custom_call_target="t", backend_config="{blank}{{a = 1 : i32}}"\n}}\n')
+    module = parse_hlo(
+        f'e {{\n  ROOT r = f32[] custom-call(), custom_call_target="t", backend_config="{blank}{{a = 1 : i32}}"\n}}\n'
+    )
     assert modules_equal(parse_hlo(module.to_text()), module) is None
 
 
 def test_white_space_at_the_end_of_a_configuration_stays() -> None:
-    module = parse_hlo('HloModule m\nENTRY e {\n  ROOT r = f32[] custom-call(), custom_call_target="t", backend_config="{a = 1 : i32}\\t "\n}\n'.replace("\\t", "\x0b"))
+    module = parse_hlo(
+        'HloModule m\nENTRY e {\n  ROOT r = f32[] custom-call(), custom_call_target="t", backend_config="{a = 1 : i32}\\t "\n}\n'.replace(
+            "\\t", "\x0b"
+        )
+    )
     assert modules_equal(parse_hlo(module.to_text()), module) is None
 
 
@@ -331,7 +443,10 @@ def test_a_thread_is_one_string() -> None:
     parse_hlo(text.replace('"a""b"', '"a"'))
 
 
-@pytest.mark.parametrize(("groups", "problem"), [("[1,128]<=[128128128]", "more than"), ("[1,128]<=[64]", "128 places for 64 devices")])
+@pytest.mark.parametrize(
+    ("groups", "problem"),
+    [("[1,128]<=[128128128]", "more than"), ("[1,128]<=[64]", "128 places for 64 devices")],
+)
 def test_replica_groups_that_ask_for_too_much_are_refused(groups: str, problem: str) -> None:
     text = f"HloModule m, num_partitions=32\nENTRY e {{\n  p = f32[128] parameter(0)\n  ROOT r = f32[4096] all-gather(p), dimensions={{0}}, channel_id=1, use_global_device_ids=true, replica_groups={groups}\n}}\n"
     with pytest.raises(HloParseError, match=problem):

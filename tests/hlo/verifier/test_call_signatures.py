@@ -96,10 +96,18 @@ def test_every_target_has_a_case() -> None:
 @pytest.mark.parametrize("target", sorted(CALL_SIGNATURES))
 def test_other_results_are_refused(target: str) -> None:
     right = results_of(target)
-    wrong = [[*right[:k], other, *right[k + 1 :]] for k, shape in enumerate(right) for other in _changed(shape)]
+    wrong = [
+        [*right[:k], other, *right[k + 1 :]]
+        for k, shape in enumerate(right)
+        for other in _changed(shape)
+    ]
     wrong += [[*right, right[0]], *([list(right[:-1])] if len(right) > 1 else [])]
     for shapes in wrong:
-        if target == "TopK" and {s.dimensions for s in shapes} == {shapes[0].dimensions} and [s.element_type for s in shapes] == [s.element_type for s in right]:
+        if (
+            target == "TopK"
+            and {s.dimensions for s in shapes} == {shapes[0].dimensions}
+            and [s.element_type for s in shapes] == [s.element_type for s in right]
+        ):
             continue
         codes = _codes(call(target, operands_of(target), _text(shapes, target)))
         assert codes & {"call-results", "call-operands"}, (target, _text(shapes, target))
@@ -110,7 +118,11 @@ def test_other_operands_are_refused(target: str) -> None:
     """Of another type or rank, with the results of the right ones."""
     operands = [xe.hlo.shape.parse_shape(s) for s in _split(operands_of(target))]
     for k, shape in enumerate(operands):
-        for other in (next(_changed(shape)), shape.with_dimensions(shape.dimensions[1:]), shape.with_dimensions((*shape.dimensions, 7))):
+        for other in (
+            next(_changed(shape)),
+            shape.with_dimensions(shape.dimensions[1:]),
+            shape.with_dimensions((*shape.dimensions, 7)),
+        ):
             texts = [s.text_without_layout for s in (*operands[:k], other, *operands[k + 1 :])]
             codes = _codes(call(target, ", ".join(texts), _text(results_of(target), target)))
             assert codes & {"call-results", "call-operands"}, (target, texts)
@@ -130,7 +142,9 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("target", "operands", "result"), HOSTILE, ids=lambda x: x)
-def test_nobody_computes_a_call_with_shapes_of_its_own(target: str, operands: str, result: str) -> None:
+def test_nobody_computes_a_call_with_shapes_of_its_own(
+    target: str, operands: str, result: str
+) -> None:
     module = call(target, operands, result)
     assert _codes(module)
     arguments = xe.random_arguments(module)
@@ -141,7 +155,11 @@ def test_nobody_computes_a_call_with_shapes_of_its_own(target: str, operands: st
 
 @pytest.mark.parametrize("attribute", ["uplo = 78 : ui8", "uplo = 0 : ui8"])
 def test_letters_are_those_that_lapack_knows(attribute: str) -> None:
-    text = call("lapack_spotrf_ffi", "f32[4,4]", "(f32[4,4], s32[])").to_text().replace("TYPED_FFI", f"TYPED_FFI, backend_config={{{attribute}}}")
+    text = (
+        call("lapack_spotrf_ffi", "f32[4,4]", "(f32[4,4], s32[])")
+        .to_text()
+        .replace("TYPED_FFI", f"TYPED_FFI, backend_config={{{attribute}}}")
+    )
     assert _codes(xe.parse_hlo(text)) == {"call-operands"}
 
 
@@ -164,15 +182,27 @@ ENTRY e {{
 
 BORDERS = [
     ("xla.sdy.GlobalToLocalShape", "f32[4]", "(f32[4], s32[])", "each operand must have a result"),
-    ("xla.sdy.GlobalToLocalShape", "f32[4]", "f32[2]", "frontend_attributes must have xla.sdy.in_shardings"),
-    ("xla.sdy.LocalToGlobalShape", "f32[4]", "f32[8]", "frontend_attributes must have xla.sdy.out_shardings"),
+    (
+        "xla.sdy.GlobalToLocalShape",
+        "f32[4]",
+        "f32[2]",
+        "frontend_attributes must have xla.sdy.in_shardings",
+    ),
+    (
+        "xla.sdy.LocalToGlobalShape",
+        "f32[4]",
+        "f32[8]",
+        "frontend_attributes must have xla.sdy.out_shardings",
+    ),
     ("SPMDFullToShardShape", "f32[4]", "s32[2]", "must be a part of"),
     ("SPMDShardToFullShape", "f32[4,4]", "f32[2]", "must be a part of"),
 ]
 
 
 @pytest.mark.parametrize(("target", "operands", "result", "message"), BORDERS)
-def test_a_border_of_a_region_says_what_its_call_lacks(target: str, operands: str, result: str, message: str) -> None:
+def test_a_border_of_a_region_says_what_its_call_lacks(
+    target: str, operands: str, result: str, message: str
+) -> None:
     module = call(target, operands, result)
     with pytest.raises(EvaluationError, match=message):
         xe.evaluate(module, *xe.random_arguments(module))
@@ -181,16 +211,25 @@ def test_a_border_of_a_region_says_what_its_call_lacks(target: str, operands: st
 @pytest.mark.parametrize("batch", ["", "2,"])
 @pytest.mark.parametrize("layout", ["", "column-major"])
 @pytest.mark.parametrize("whole", [True, False])
-def test_singular_values_alone_are_stated_with_vectors_of_either_size(batch: str, layout: str, whole: bool) -> None:
+def test_singular_values_alone_are_stated_with_vectors_of_either_size(
+    batch: str, layout: str, whole: bool
+) -> None:
     """JAX writes the shapes of full matrices, and LAPACK's layouts."""
 
     def laid(dimensions: str) -> str:
         rank = dimensions.count(",") + 1
-        order = [rank - 2, rank - 1, *reversed(range(rank - 2))] if layout else [*reversed(range(rank))]
+        order = (
+            [rank - 2, rank - 1, *reversed(range(rank - 2))] if layout else [*reversed(range(rank))]
+        )
         return f"f32[{dimensions}]{{{','.join(map(str, order))}}}"
 
     vectors = ("3,3", "4,4") if whole else ("3,3", "3,4")
-    results = [laid(batch + "3,4"), f"f32[{batch}3]", *[laid(batch + v) for v in vectors], f"s32[{batch.strip(',')}]"]
+    results = [
+        laid(batch + "3,4"),
+        f"f32[{batch}3]",
+        *[laid(batch + v) for v in vectors],
+        f"s32[{batch.strip(',')}]",
+    ]
     text = f"""HloModule m
     ENTRY e {{
       p0 = f32[{batch}3,4] parameter(0)

@@ -20,7 +20,13 @@ from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.primitive_type import F32, S32
 from xla_explorer.hlo.shape import Shape, array_shape, parse_shape, tuple_shape
 from xla_explorer.hlo.text import parse_hlo
-from xla_explorer.hlo.verifier import MODULE_CONSTRAINTS, VerifierOptions, constraints_of, structure, violations
+from xla_explorer.hlo.verifier import (
+    MODULE_CONSTRAINTS,
+    VerifierOptions,
+    constraints_of,
+    structure,
+    violations,
+)
 from xla_explorer.hlo.verifier.constraints import STANDARD, reasons_against
 from xla_explorer.hlo.verifier.layouts import option_checks
 
@@ -40,7 +46,8 @@ OWN = {
     "convert-C7": "p = f32[2] parameter(0)\nROOT r = s32[3] convert(p)",
     "stochastic-convert-C7": P + "b = u8[4] parameter(1)\nROOT r = s8[4] stochastic-convert(p, b)",
     "stochastic-convert-C8": P + "b = u32[4] parameter(1)\nROOT r = s8[5] stochastic-convert(p, b)",
-    "reduce-precision-C7": P + "ROOT r = f32[4] reduce-precision(p), exponent_bits=0, mantissa_bits=3",
+    "reduce-precision-C7": P
+    + "ROOT r = f32[4] reduce-precision(p), exponent_bits=0, mantissa_bits=3",
     "iota-C7": "ROOT r = s32[4] iota(), iota_dimension=1",
     "broadcast-C7": P + "ROOT r = f32[5,3] broadcast(p), dimensions={0}",
     "reshape-C7": P + "ROOT r = f32[2,3] reshape(p)",
@@ -48,18 +55,23 @@ OWN = {
     "dynamic-reshape-C8": P + "n = f32[] parameter(1)\nROOT r = f32[<=4] dynamic-reshape(p, n)",
     "bitcast-C7": P + "ROOT r = f32[5] bitcast(p)",
     "bitcast-convert-C7": P + "ROOT r = s8[4,2] bitcast-convert(p)",
-    "scatter-C7": P + "i = s32[2,1] parameter(1)\nu = f32[2] parameter(2)\nROOT r = f32[4] scatter(p, i, u), update_window_dims={}, "
+    "scatter-C7": P
+    + "i = s32[2,1] parameter(1)\nu = f32[2] parameter(2)\nROOT r = f32[4] scatter(p, i, u), update_window_dims={}, "
     "inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=less",
     "scaled-dot-C7": "a = f32[2,8] parameter(0)\nb = f32[8,2] parameter(1)\ns = f32[2,4] parameter(2)\nt = f32[2,2] parameter(3)\n"
     "ROOT r = (f32[2,2]) scaled-dot(a, b, s, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
     "scaled-dot-C8": "a = f32[2,8] parameter(0)\nb = f32[8,2] parameter(1)\ns = f32[2,3] parameter(2)\nt = f32[2,2] parameter(3)\n"
     "ROOT r = f32[2,2] scaled-dot(a, b, s, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
     "reduce-C7": P + Z + "ROOT r = s32[] reduce(p, z), dimensions={0}, to_apply=isum",
-    "reduce-window-C7": P + Z + "ROOT r = f32[3] reduce-window(p, z), window={size=2}, to_apply=isum",
+    "reduce-window-C7": P
+    + Z
+    + "ROOT r = f32[3] reduce-window(p, z), window={size=2}, to_apply=isum",
     "select-and-scatter-C7": P + Z + "s = f32[2] parameter(1)\n"
     "ROOT r = f32[4] select-and-scatter(p, s, z), window={size=2 stride=2}, select=sum, scatter=sum",
     "map-C7": "p = s32[4] parameter(0)\nROOT r = f32[4] map(p, p), dimensions={0}, to_apply=sum",
-    "scan-C7": P + Z + "ROOT r = (f32[4], f32[]) scan(p, z), dimensions={0}, num_carries=1, to_apply=three",
+    "scan-C7": P
+    + Z
+    + "ROOT r = (f32[4], f32[]) scan(p, z), dimensions={0}, num_carries=1, to_apply=three",
     "sort-C7": P + "ROOT r = f32[4] sort(p), dimensions={0}, to_apply=sum",
     "while-C7": P + "ROOT r = f32[4] while(p), condition=neg, body=neg",
     "conditional-C7": "i = s32[] parameter(0)\np = f32[5] parameter(1)\nROOT r = f32[4] conditional(i, p), branch_computations={neg}",
@@ -69,28 +81,40 @@ OWN = {
     "async-start-C7": "p = f32[5] parameter(0)\ns = ((f32[5]), f32[4], s32[]) async-start(p), calls=neg\nROOT r = f32[4] async-done(s)",
     "all-gather-C7": P + f"ROOT r = f32[8] all-gather(p), {TWICE}, dimensions={{0}}",
     "all-gather-C8": P + "ROOT r = f32[9] all-gather(p), replica_groups={{0,1}}, dimensions={0}",
-    "all-gather-start-C7": P + f"s = (f32[4], f32[8]) all-gather-start(p), {TWICE}, dimensions={{0}}\nROOT r = f32[8] all-gather-done(s)",
-    "all-gather-start-C8": P + "s = (f32[4], f32[9]) all-gather-start(p), replica_groups={{0,1}}, dimensions={0}\n"
+    "all-gather-start-C7": P
+    + f"s = (f32[4], f32[8]) all-gather-start(p), {TWICE}, dimensions={{0}}\nROOT r = f32[8] all-gather-done(s)",
+    "all-gather-start-C8": P
+    + "s = (f32[4], f32[9]) all-gather-start(p), replica_groups={{0,1}}, dimensions={0}\n"
     "ROOT r = f32[9] all-gather-done(s)",
     "all-reduce-C7": P + f"ROOT r = f32[4] all-reduce(p), {TWICE}, to_apply=sum",
     "all-reduce-C8": P + "ROOT r = f32[4] all-reduce(p), replica_groups={}, to_apply=neg",
-    "all-reduce-start-C7": P + f"s = f32[4] all-reduce-start(p), {TWICE}, to_apply=sum\nROOT r = f32[4] all-reduce-done(s)",
-    "all-reduce-start-C8": P + "s = f32[4] all-reduce-start(p), replica_groups={}, to_apply=neg\nROOT r = f32[4] all-reduce-done(s)",
-    "reduce-scatter-C7": P + f"ROOT r = f32[2] reduce-scatter(p), {TWICE}, dimensions={{0}}, to_apply=sum",
-    "reduce-scatter-C8": P + "ROOT r = f32[3] reduce-scatter(p), replica_groups={{0,1}}, dimensions={0}, to_apply=sum",
-    "reduce-scatter-C9": P + "ROOT r = f32[2] reduce-scatter(p), replica_groups={{0,1}}, dimensions={0}, to_apply=neg",
+    "all-reduce-start-C7": P
+    + f"s = f32[4] all-reduce-start(p), {TWICE}, to_apply=sum\nROOT r = f32[4] all-reduce-done(s)",
+    "all-reduce-start-C8": P
+    + "s = f32[4] all-reduce-start(p), replica_groups={}, to_apply=neg\nROOT r = f32[4] all-reduce-done(s)",
+    "reduce-scatter-C7": P
+    + f"ROOT r = f32[2] reduce-scatter(p), {TWICE}, dimensions={{0}}, to_apply=sum",
+    "reduce-scatter-C8": P
+    + "ROOT r = f32[3] reduce-scatter(p), replica_groups={{0,1}}, dimensions={0}, to_apply=sum",
+    "reduce-scatter-C9": P
+    + "ROOT r = f32[2] reduce-scatter(p), replica_groups={{0,1}}, dimensions={0}, to_apply=neg",
     "all-to-all-C7": P + f"ROOT r = f32[4] all-to-all(p), {TWICE}, dimensions={{0}}",
     "all-to-all-C8": P + "ROOT r = (f32[4]) all-to-all(p), replica_groups={{0,1}}",
     "ragged-all-to-all-C7": P + "o = f32[4] parameter(1)\ni = s32[2] parameter(2)\n"
     f"ROOT r = f32[4] ragged-all-to-all(p, o, i, i, i, i), {TWICE}",
-    "collective-permute-C7": P + "ROOT r = f32[4] collective-permute(p), source_target_pairs={{0,1},{0,2}}",
-    "collective-permute-start-C7": P + "s = (f32[4], f32[4], u32[], u32[]) collective-permute-start(p), "
+    "collective-permute-C7": P
+    + "ROOT r = f32[4] collective-permute(p), source_target_pairs={{0,1},{0,2}}",
+    "collective-permute-start-C7": P
+    + "s = (f32[4], f32[4], u32[], u32[]) collective-permute-start(p), "
     "source_target_pairs={{0,1},{2,1}}\nROOT r = f32[4] collective-permute-done(s)",
-    "collective-permute-start-C8": P + "ROOT s = (f32[4]) collective-permute-start(p), source_target_pairs={{0,1}}",
+    "collective-permute-start-C8": P
+    + "ROOT s = (f32[4]) collective-permute-start(p), source_target_pairs={{0,1}}",
     "collective-broadcast-C7": P + f"ROOT r = f32[4] collective-broadcast(p), {TWICE}",
     "collective-reduce-C7": P + f"ROOT r = f32[4] collective-reduce(p), {TWICE}, to_apply=sum",
-    "collective-reduce-C8": P + "ROOT r = f32[4] collective-reduce(p), replica_groups={}, to_apply=neg",
-    "send-done-C7": P + "t = token[] after-all()\ns = (f32[4], u32[], token[]) send(p, t), channel_id=1\n"
+    "collective-reduce-C8": P
+    + "ROOT r = f32[4] collective-reduce(p), replica_groups={}, to_apply=neg",
+    "send-done-C7": P
+    + "t = token[] after-all()\ns = (f32[4], u32[], token[]) send(p, t), channel_id=1\n"
     "d = token[] send-done(s), channel_id=2\nROOT r = f32[4] negate(p)",
     "recv-done-C7": "t = token[] after-all()\ns = (f32[4], u32[], token[]) recv(t), channel_id=1\n"
     "ROOT d = (f32[4], token[]) recv-done(s)",
@@ -114,11 +138,17 @@ def modules_that_no_text_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xla_explorer.hlo.text.operand_checks.CHECKS", {})
 
 
-@pytest.mark.parametrize(("operands", "result", "step"), [("q, z", "(f32[])", "sum"), ("p, q", "(s32[4])", "sum"), ("p, z", "(f32[4], f32[])", "mixed")])
+@pytest.mark.parametrize(
+    ("operands", "result", "step"),
+    [("q, z", "(f32[])", "sum"), ("p, q", "(s32[4])", "sum"), ("p, z", "(f32[4], f32[])", "mixed")],
+)
 def test_a_scan_hands_its_step_what_the_step_takes(operands: str, result: str, step: str) -> None:
     mixed = "mixed { a = f32[] parameter(0)  b = f32[] parameter(1)  n = s32[] constant(1)  ROOT t = (f32[], s32[]) tuple(a, n) }"
     body = f"{P}{Z}q = s32[4] parameter(1)\nROOT r = {result} scan({operands}), dimensions={{0}}, num_carries=1, to_apply={step}"
-    assert "scan-C7" in {v.code for v in violations(parse_hlo(f"HloModule m\n{REGIONS}\n{mixed}\nENTRY e {{\n{body}\n}}\n"))}
+    assert "scan-C7" in {
+        v.code
+        for v in violations(parse_hlo(f"HloModule m\n{REGIONS}\n{mixed}\nENTRY e {{\n{body}\n}}\n"))
+    }
 
 
 @pytest.mark.parametrize("code", [code for code, body in OWN.items() if body])
@@ -165,7 +195,9 @@ def test_c2_required_attributes(name: str) -> None:
     found = set(codes_against(i))
     if any(_default(a) is None for a in i.opcode.required):
         assert f"{name}-C2" in found
-    elif name != "reverse":  # an absent list means an empty one: the shapes say what is wrong, but nothing may be reversed
+    elif (
+        name != "reverse"
+    ):  # an absent list means an empty one: the shapes say what is wrong, but nothing may be reversed
         assert found & {f"{name}-C{k}" for k in (4, 5, 7, 8)}
 
 
@@ -192,7 +224,14 @@ TAKES_ANYTHING = frozenset(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [name for name, row in OPCODES.items() if row.shape_rule is not None and name not in TAKES_ANYTHING])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, row in OPCODES.items()
+        if row.shape_rule is not None and name not in TAKES_ANYTHING
+    ],
+)
 def test_c4_operands_fit(name: str) -> None:
     codes: set[str] = set()
     for number in range(len(instruction_of(name).operands)):
@@ -207,10 +246,16 @@ def test_c4_operands_fit(name: str) -> None:
     assert codes & {f"{name}-C{k}" for k in (4, 5, 7)}, codes
 
 
-@pytest.mark.parametrize("name", [name for name, row in OPCODES.items() if row.shape_rule is not None])
+@pytest.mark.parametrize(
+    "name", [name for name, row in OPCODES.items() if row.shape_rule is not None]
+)
 def test_c5_stated_shape(name: str) -> None:
     i = instruction_of(name)
-    i.shape = array_shape(F32, (2, 3, 5, 7, 11)) if not i.shape.is_tuple else tuple_shape((F32[2, 3, 5, 7, 11],))
+    i.shape = (
+        array_shape(F32, (2, 3, 5, 7, 11))
+        if not i.shape.is_tuple
+        else tuple_shape((F32[2, 3, 5, 7, 11],))
+    )
     assert f"{name}-C5" in codes_against(i)
 
 
@@ -226,17 +271,31 @@ def test_c6_layouts(name: str) -> None:
 def test_each_module_constraint_is_listed_and_tested() -> None:
     """Every code that the checks give is in the catalogue, and a test in this folder expects it by name."""
     rooms = Path(structure.__file__).parent.glob("*.py")
-    checks = [path.read_text() for path in rooms if path.name not in ("module_constraints.py", "constraints.py")]
-    given = {code for text in checks for code in re.findall(r'(?:yield|return|append\()[\s(]*"([a-z]+(?:-[a-z]+)*)", f?"', text)}
-    given |= {code for text in checks for code in re.findall(r'[\s(]+"([a-z]+(?:-[a-z]+)+)",\s+f"', text)}
-    assert given - {code for code, _ in option_checks(STRICTEST)} - REASONS <= set(MODULE_CONSTRAINTS)
+    checks = [
+        path.read_text()
+        for path in rooms
+        if path.name not in ("module_constraints.py", "constraints.py")
+    ]
+    given = {
+        code
+        for text in checks
+        for code in re.findall(r'(?:yield|return|append\()[\s(]*"([a-z]+(?:-[a-z]+)*)", f?"', text)
+    }
+    given |= {
+        code for text in checks for code in re.findall(r'[\s(]+"([a-z]+(?:-[a-z]+)+)",\s+f"', text)
+    }
+    assert given - {code for code, _ in option_checks(STRICTEST)} - REASONS <= set(
+        MODULE_CONSTRAINTS
+    )
     tests = "".join([path.read_text() for path in Path(__file__).parent.glob("test_*.py")])
     assert [code for code in MODULE_CONSTRAINTS if f'"{code}"' not in tests] == []
 
 
 # Words of reasons inside checks of one instruction, which have codes of their own.
 REASONS = {"unbounded", "dimensions-unordered", "memory-space", "element-size", "mixed-precision"}
-STRICTEST = VerifierOptions(layout_sensitive=True, allow_unbounded_dynamism=False, ordered_broadcast_dimensions=True)
+STRICTEST = VerifierOptions(
+    layout_sensitive=True, allow_unbounded_dynamism=False, ordered_broadcast_dimensions=True
+)
 
 
 def codes_of(module: HloModule) -> set[str]:
@@ -245,7 +304,9 @@ def codes_of(module: HloModule) -> set[str]:
 
 def test_the_entry_is_not_called() -> None:
     callee = "f { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }\n"
-    module = parse_hlo(callee + "ENTRY e { p = f32[4] parameter(0)  ROOT c = f32[4] call(p), to_apply=f }")
+    module = parse_hlo(
+        callee + "ENTRY e { p = f32[4] parameter(0)  ROOT c = f32[4] call(p), to_apply=f }"
+    )
     assert codes_of(module) == set()
     module.entry = module.entry.root.called[0]
     assert codes_of(module) == {"entry-called"}

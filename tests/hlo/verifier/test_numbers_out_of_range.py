@@ -45,4 +45,6 @@ def test_the_verifier_raises_nothing(name: str) -> None:
                 try:
                     violations(module)
                 except Exception as problem:
-                    raise AssertionError(f"{i.opcode.name} {attribute}={other!r}: {type(problem).__name__}: {problem}") from problem
+                    raise AssertionError(
+                        f"{i.opcode.name} {attribute}={other!r}: {type(problem).__name__}: {problem}"
+                    ) from problem

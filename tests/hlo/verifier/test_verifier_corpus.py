@@ -36,10 +36,20 @@ def test_dumps_of_xla_are_sound() -> None:
     assert checked > 10
 
 
-CORPORA = ["conformance/dev/interpret.jsonl.gz", "conformance/dev/dynamic.jsonl.gz", "xla_corpus/dev/models.jsonl.gz"]
+CORPORA = [
+    "conformance/dev/interpret.jsonl.gz",
+    "conformance/dev/dynamic.jsonl.gz",
+    "xla_corpus/dev/models.jsonl.gz",
+]
 
 
-@pytest.mark.parametrize(("corpus", "every"), [*[(corpus, 4) for corpus in CORPORA], *[pytest.param(corpus, 1, marks=pytest.mark.slow) for corpus in CORPORA]])
+@pytest.mark.parametrize(
+    ("corpus", "every"),
+    [
+        *[(corpus, 4) for corpus in CORPORA],
+        *[pytest.param(corpus, 1, marks=pytest.mark.slow) for corpus in CORPORA],
+    ],
+)
 def test_corpus_is_sound(corpus: str, every: int) -> None:
     path = SHARED / corpus
     if not path.is_file():

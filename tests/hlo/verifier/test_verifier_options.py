@@ -17,21 +17,41 @@ from xla_explorer.hlo.verifier import DEFAULT_OPTIONS, VerifierOptions, violatio
 CORPUS = SHARED / "xla_corpus" / "dev" / "modules.jsonl.gz"
 REFUSED = Path(__file__).with_name("refused_modules.json")
 MIXED = VerifierOptions(allow_mixed_precision=True)
-STRICT = VerifierOptions(layout_sensitive=True, allow_unbounded_dynamism=False, ordered_broadcast_dimensions=True)
+STRICT = VerifierOptions(
+    layout_sensitive=True, allow_unbounded_dynamism=False, ordered_broadcast_dimensions=True
+)
 
 
 def codes(body: str, options: VerifierOptions = DEFAULT_OPTIONS, before: str = "") -> list[str]:
-    return [found.code for found in violations(parse_hlo(f"{before}\nENTRY e {{\n{body}\n}}\n"), options)]
+    return [
+        found.code
+        for found in violations(parse_hlo(f"{before}\nENTRY e {{\n{body}\n}}\n"), options)
+    ]
 
 
 @pytest.mark.parametrize(
     ("body", "strict"),
     [
-        ("a = f32[2] parameter(0)\n b = bf16[2] parameter(1)\n ROOT r = f32[2] add(a, b)", "add-C4"),
-        ("a = f32[2] parameter(0)\n b = f32[2] parameter(1)\n ROOT r = bf16[2] add(a, b)", "add-C5"),
-        ("a = f32[2] parameter(0)\n b = f16[1] parameter(1)\n ROOT r = f32[3] concatenate(a, b), dimensions={0}", "concatenate-C4"),
-        ("a = f32[2] parameter(0)\n z = bf16[] constant(0)\n ROOT r = f32[4] pad(a, z), padding=1_1", "pad-C4"),
-        ("p = pred[] parameter(0)\n a = f32[] parameter(1)\n b = bf16[] parameter(2)\n ROOT r = f32[] select(p, a, b)", "select-C4"),
+        (
+            "a = f32[2] parameter(0)\n b = bf16[2] parameter(1)\n ROOT r = f32[2] add(a, b)",
+            "add-C4",
+        ),
+        (
+            "a = f32[2] parameter(0)\n b = f32[2] parameter(1)\n ROOT r = bf16[2] add(a, b)",
+            "add-C5",
+        ),
+        (
+            "a = f32[2] parameter(0)\n b = f16[1] parameter(1)\n ROOT r = f32[3] concatenate(a, b), dimensions={0}",
+            "concatenate-C4",
+        ),
+        (
+            "a = f32[2] parameter(0)\n z = bf16[] constant(0)\n ROOT r = f32[4] pad(a, z), padding=1_1",
+            "pad-C4",
+        ),
+        (
+            "p = pred[] parameter(0)\n a = f32[] parameter(1)\n b = bf16[] parameter(2)\n ROOT r = f32[] select(p, a, b)",
+            "select-C4",
+        ),
     ],
 )
 def test_mixed_precision_is_an_option(body: str, strict: str) -> None:
@@ -52,7 +72,9 @@ def test_what_never_mixes(body: str) -> None:
 
 def test_unbounded_sizes_and_broadcast_order() -> None:
     assert codes("ROOT p = f32[?,4] parameter(0)") == []
-    assert codes("ROOT p = f32[?,4] parameter(0)", VerifierOptions(allow_unbounded_dynamism=False)) == ["unbounded-dynamism"]
+    assert codes(
+        "ROOT p = f32[?,4] parameter(0)", VerifierOptions(allow_unbounded_dynamism=False)
+    ) == ["unbounded-dynamism"]
     body = "p = f32[2,3] parameter(0)\n ROOT r = f32[3,2] broadcast(p), dimensions={1,0}"
     assert codes(body) == []
     assert codes(body, VerifierOptions(ordered_broadcast_dimensions=True)) == ["broadcast-order"]
@@ -64,19 +86,35 @@ def test_layouts_and_memory_spaces() -> None:
     assert codes(body, before=header) == []
     sensitive = VerifierOptions(layout_sensitive=True)
     assert codes(body, sensitive, header) == ["entry-layout"]
-    assert codes("p = f32[2]{0} parameter(0)\n ROOT r = f32[2]{0:S(5)} negate(p)", sensitive) == ["memory-space"]
+    assert codes("p = f32[2]{0} parameter(0)\n ROOT r = f32[2]{0:S(5)} negate(p)", sensitive) == [
+        "memory-space"
+    ]
     assert codes("p = f32[2]{0} parameter(0)\n ROOT r = f32[2]{0:S(5)} copy(p)", sensitive) == []
     assert codes("ROOT p = u8[2]{0:E(16)} parameter(0)", sensitive) == ["element-size"]
 
 
 def test_threads_and_channels() -> None:
-    callee = "f { ROOT p = f32[] parameter(0) }, execution_thread=\"other\"\n"
-    assert codes("p = f32[] parameter(0)\n ROOT r = f32[] call(p), to_apply=f", before=callee) == ["thread"]
+    callee = 'f { ROOT p = f32[] parameter(0) }, execution_thread="other"\n'
+    assert codes("p = f32[] parameter(0)\n ROOT r = f32[] call(p), to_apply=f", before=callee) == [
+        "thread"
+    ]
     permute = "p = f32[2] parameter(0)\n a = f32[2] collective-permute(p), channel_id=3, source_target_pairs={{0,1}}\n"
-    assert codes(permute + " ROOT r = f32[4] all-gather(a), dimensions={0}, channel_id=3, replica_groups={{0,1}}") == ["channel"]
-    assert codes(permute + " ROOT r = f32[2] collective-permute(a), channel_id=3, source_target_pairs={{1,0}}") == []
+    assert codes(
+        permute
+        + " ROOT r = f32[4] all-gather(a), dimensions={0}, channel_id=3, replica_groups={{0,1}}"
+    ) == ["channel"]
+    assert (
+        codes(
+            permute
+            + " ROOT r = f32[2] collective-permute(a), channel_id=3, source_target_pairs={{1,0}}"
+        )
+        == []
+    )
     body = "p = f32[2] parameter(0)\n ROOT r = f32[2] all-reduce(p), replica_groups={}, channel_id=1, use_global_device_ids=true, to_apply=f"
-    assert codes(body, before="f { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }") == ["global-ids-without-groups"]
+    assert codes(
+        body,
+        before="f { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }",
+    ) == ["global-ids-without-groups"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +129,9 @@ def test_threads_and_channels() -> None:
     ],
 )
 def test_shardings_fit_the_shape(sharding: str, wrong: bool) -> None:
-    assert codes(f"ROOT p = f32[4,2] parameter(0), sharding={sharding}") == (["sharding"] if wrong else [])
+    assert codes(f"ROOT p = f32[4,2] parameter(0), sharding={sharding}") == (
+        ["sharding"] if wrong else []
+    )
 
 
 def test_scales_cover_whole_blocks() -> None:
@@ -104,7 +144,9 @@ def test_scales_cover_whole_blocks() -> None:
 
 
 PIN = 'b = b(f32[4]) custom-call(p), custom_call_target="Pin", output_to_operand_aliasing={{}: (0, {})}\n'
-UNPIN = 'f32[4] custom-call(b), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}\n'
+UNPIN = (
+    'f32[4] custom-call(b), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}\n'
+)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +195,11 @@ def test_what_the_tests_of_xla_expect() -> None:
     ]
     assert refused >= 48
     # Texts of XLA's parser tests and passes, which are parsed unverified there. The list says what XLA itself does with each.
-    listed = {name: code for entry in json.loads(REFUSED.read_text()).values() for name, code in entry["modules"].items()}
+    listed = {
+        name: code
+        for entry in json.loads(REFUSED.read_text()).values()
+        for name, code in entry["modules"].items()
+    }
     assert alarms == listed
     assert sound >= 4675
 
@@ -175,7 +221,9 @@ ENTRY e {
 
 
 def test_a_layout_of_another_rank_made_after_parsing() -> None:
-    module = parse_hlo("ENTRY e {\n p = f32[4,2]{1,0} parameter(0)\n q = f32[4,2]{1,0} add(p, p)\n ROOT c = f32[] constant(0)\n}")
+    module = parse_hlo(
+        "ENTRY e {\n p = f32[4,2]{1,0} parameter(0)\n q = f32[4,2]{1,0} add(p, p)\n ROOT c = f32[] constant(0)\n}"
+    )
     add = next(i for i in module.instructions() if i.opcode.name == "add")
     add.shape = add.shape.with_layout(layout((0,)))
     found = {v.code: v.message for v in violations(module)}

@@ -21,19 +21,29 @@ neg { a = f32[4] parameter(0)  ROOT c = f32[4] negate(a) }
 
 
 def found_in(body: str, regions: str = REGIONS) -> list[Violation]:
-    return violations(parse_hlo(f"HloModule m\n{regions}\nENTRY e {{\n{body}\n}}\n", filename="bad.hlo"))
+    return violations(
+        parse_hlo(f"HloModule m\n{regions}\nENTRY e {{\n{body}\n}}\n", filename="bad.hlo")
+    )
 
 
 # (what is wrong, body, code)
 CASES = [
     ("stated result", "p = f32[2] parameter(0)\nROOT r = f32[3] add(p, p)", "add-C5"),
-    ("operands", "p = f32[2] parameter(0)\nq = f32[3] parameter(1)\nROOT r = f32[2] add(p, q)", "add-C4"),
+    (
+        "operands",
+        "p = f32[2] parameter(0)\nq = f32[3] parameter(1)\nROOT r = f32[2] add(p, q)",
+        "add-C4",
+    ),
     (
         "contracting dimension",
         "p = f32[2,2] parameter(0)\nROOT r = f32[2,2] dot(p, p), lhs_contracting_dims={5}, rhs_contracting_dims={0}",
         "dot-C4",
     ),
-    ("slice out of bounds", "p = f32[4] parameter(0)\nROOT r = f32[9] slice(p), slice={[0:9]}", "slice-C4"),
+    (
+        "slice out of bounds",
+        "p = f32[4] parameter(0)\nROOT r = f32[9] slice(p), slice={[0:9]}",
+        "slice-C4",
+    ),
     (
         "element of no tuple",
         "p = f32[4] parameter(0)\nROOT r = f32[] get-tuple-element(p), index=0",
@@ -42,13 +52,33 @@ CASES = [
     ("convert", "p = f32[2] parameter(0)\nROOT r = s32[3] convert(p)", "convert-C7"),
     ("reshape", "p = f32[4] parameter(0)\nROOT r = f32[2,3] reshape(p)", "reshape-C7"),
     ("reshape type", "p = f32[4] parameter(0)\nROOT r = s32[2,2] reshape(p)", "reshape-C7"),
-    ("broadcast", "p = f32[4] parameter(0)\nROOT r = f32[5,3] broadcast(p), dimensions={0}", "broadcast-C7"),
-    ("broadcast range", "p = f32[4] parameter(0)\nROOT r = f32[4] broadcast(p), dimensions={1}", "broadcast-C7"),
-    ("broadcast twice", "p = f32[4,4] parameter(0)\nROOT r = f32[4,4] broadcast(p), dimensions={0,0}", "broadcast-C7"),
-    ("broadcast count", "p = f32[4] parameter(0)\nROOT r = f32[4,4] broadcast(p), dimensions={0,1}", "broadcast-C7"),
+    (
+        "broadcast",
+        "p = f32[4] parameter(0)\nROOT r = f32[5,3] broadcast(p), dimensions={0}",
+        "broadcast-C7",
+    ),
+    (
+        "broadcast range",
+        "p = f32[4] parameter(0)\nROOT r = f32[4] broadcast(p), dimensions={1}",
+        "broadcast-C7",
+    ),
+    (
+        "broadcast twice",
+        "p = f32[4,4] parameter(0)\nROOT r = f32[4,4] broadcast(p), dimensions={0,0}",
+        "broadcast-C7",
+    ),
+    (
+        "broadcast count",
+        "p = f32[4] parameter(0)\nROOT r = f32[4,4] broadcast(p), dimensions={0,1}",
+        "broadcast-C7",
+    ),
     ("iota", "ROOT r = s32[4] iota(), iota_dimension=1", "iota-C7"),
     ("bitcast", "p = f32[4] parameter(0)\nROOT r = f32[5] bitcast(p)", "bitcast-C7"),
-    ("bitcast-convert", "p = f32[4] parameter(0)\nROOT r = u8[4,3] bitcast-convert(p)", "bitcast-convert-C7"),
+    (
+        "bitcast-convert",
+        "p = f32[4] parameter(0)\nROOT r = u8[4,3] bitcast-convert(p)",
+        "bitcast-convert-C7",
+    ),
     (
         "reduce-precision",
         "p = f32[4] parameter(0)\nROOT r = f32[4] reduce-precision(p), exponent_bits=0, mantissa_bits=3",
@@ -69,16 +99,32 @@ CASES = [
         "p = f32[4] parameter(0)\nz = f32[] constant(0)\nROOT r = f32[4] reduce(p, z), dimensions={}, to_apply=neg",
         "reduce-C7",
     ),
-    ("comparator", "p = f32[4] parameter(0)\nROOT r = f32[4] sort(p), dimensions={0}, to_apply=sum", "sort-C7"),
-    ("condition", "p = f32[4] parameter(0)\nROOT r = f32[4] while(p), condition=neg, body=neg", "while-C7"),
+    (
+        "comparator",
+        "p = f32[4] parameter(0)\nROOT r = f32[4] sort(p), dimensions={0}, to_apply=sum",
+        "sort-C7",
+    ),
+    (
+        "condition",
+        "p = f32[4] parameter(0)\nROOT r = f32[4] while(p), condition=neg, body=neg",
+        "while-C7",
+    ),
     ("callee", "p = f32[5] parameter(0)\nROOT r = f32[4] call(p), to_apply=neg", "call-C7"),
-    ("fusion result", "p = f32[4] parameter(0)\nROOT r = f32[5] fusion(p), kind=kLoop, calls=neg", "fusion-C5"),
+    (
+        "fusion result",
+        "p = f32[4] parameter(0)\nROOT r = f32[5] fusion(p), kind=kLoop, calls=neg",
+        "fusion-C5",
+    ),
     (
         "branch operand",
         "i = s32[] parameter(0)\np = f32[5] parameter(1)\nROOT r = f32[4] conditional(i, p), branch_computations={neg}",
         "conditional-C7",
     ),
-    ("map", "p = s32[4] parameter(0)\nROOT r = f32[4] map(p, p), dimensions={0}, to_apply=sum", "map-C7"),
+    (
+        "map",
+        "p = s32[4] parameter(0)\nROOT r = f32[4] map(p, p), dimensions={0}, to_apply=sum",
+        "map-C7",
+    ),
     (
         "all-gather",
         "p = f32[4] parameter(0)\nROOT r = f32[9] all-gather(p), replica_groups={{0,1}}, dimensions={0}",
@@ -115,8 +161,16 @@ CASES = [
         "p = f32[4] parameter(0)\nROOT r = f32[4] collective-permute(p), source_target_pairs={{0,1},{0,2}}",
         "collective-permute-C7",
     ),
-    ("rng", "p = f32[] parameter(0)\nROOT r = s32[4] rng(p, p), distribution=rng_uniform", "rng-C7"),
-    ("done without start", "p = (f32[4], f32[4], u32[]) parameter(0)\nROOT r = f32[4] copy-done(p)", "pair"),
+    (
+        "rng",
+        "p = f32[] parameter(0)\nROOT r = s32[4] rng(p, p), distribution=rng_uniform",
+        "rng-C7",
+    ),
+    (
+        "done without start",
+        "p = (f32[4], f32[4], u32[]) parameter(0)\nROOT r = f32[4] copy-done(p)",
+        "pair",
+    ),
 ]
 
 
@@ -126,19 +180,30 @@ def modules_that_no_text_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xla_explorer.hlo.text.operand_checks.CHECKS", {})
 
 
-@pytest.mark.parametrize(("body", "code"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("body", "code"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_violation_has_its_code(body: str, code: str) -> None:
     assert code in [violation.code for violation in found_in(body)]
 
 
 def test_all_violations_are_listed_with_their_place() -> None:
-    found = found_in("p = f32[2] parameter(0)\nq = f32[3] add(p, p)\nROOT r = f32[2] add(p, q)", regions="")
+    found = found_in(
+        "p = f32[2] parameter(0)\nq = f32[3] add(p, p)\nROOT r = f32[2] add(p, q)", regions=""
+    )
     assert [(v.code, v.instruction) for v in found] == [("add-C5", "q"), ("add-C4", "r")]
-    assert found[0].span is not None and (found[0].span.filename, found[0].span.line) == ("bad.hlo", 5)
+    assert found[0].span is not None and (found[0].span.filename, found[0].span.line) == (
+        "bad.hlo",
+        5,
+    )
     assert "f32[3]" in found[0].message and "f32[2]" in found[0].message
     assert found[0].to_json()["line"] == 5
     with pytest.raises(HloVerifyError, match="2 violations") as caught:
-        verify(parse_hlo("ENTRY e { p = f32[2] parameter(0)\nq = f32[3] add(p, p)\nROOT r = f32[2] add(p, q) }"))
+        verify(
+            parse_hlo(
+                "ENTRY e { p = f32[2] parameter(0)\nq = f32[3] add(p, p)\nROOT r = f32[2] add(p, q) }"
+            )
+        )
     assert len(caught.value.violations) == 2
 
 
@@ -191,7 +256,11 @@ def test_cycle() -> None:
     module.entry.set_root(n)
     module.entry.replace_operand(module.find("r"), 0, n)
     found = violations(module)
-    assert [v.code for v in found] == ["cycle"] and "%n" in found[0].message and "%r" in found[0].message
+    assert (
+        [v.code for v in found] == ["cycle"]
+        and "%n" in found[0].message
+        and "%r" in found[0].message
+    )
 
 
 def test_out_of_order_is_no_cycle() -> None:
@@ -295,7 +364,9 @@ def test_recursion_and_strangers() -> None:
     other = module.add_computation("o")
     x = other.add_parameter(0, F32[4], "x")
     other.set_root(other.add("call", F32[4], (x,), called=(other,), name="again"))
-    module.entry.set_root(module.entry.add("call", F32[4], (module.find("p"),), called=(other,), name="c"))
+    module.entry.set_root(
+        module.entry.add("call", F32[4], (module.find("p"),), called=(other,), name="c")
+    )
     assert codes(module) == {"recursion"}
     module.remove_computation(other)
     assert codes(module) == {"callee-elsewhere"}

@@ -23,15 +23,27 @@ def strided(x: Any, k: Any) -> Any:
 
 @workload("m_conv_nchw_2x16x40x40", normal(2, 16, 40, 40), normal(32, 16, 3, 3, std=0.1))
 def nchw(x: Any, k: Any) -> Any:
-    return lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW"))
+    return lax.conv_general_dilated(
+        x, k, (1, 1), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW")
+    )
 
 
-@workload("m_conv_backward_input_4x24x24x32", normal(4, 24, 24, 32), normal(3, 3, 32, 48, std=0.1), normal(4, 24, 24, 48))
+@workload(
+    "m_conv_backward_input_4x24x24x32",
+    normal(4, 24, 24, 32),
+    normal(3, 3, 32, 48, std=0.1),
+    normal(4, 24, 24, 48),
+)
 def backward_input(x: Any, k: Any, g: Any) -> Any:
     return jax.vjp(lambda x: conv(x, k), x)[1](g)[0]
 
 
-@workload("m_conv_backward_kernel_4x24x24x32", normal(4, 24, 24, 32), normal(3, 3, 32, 48, std=0.1), normal(4, 24, 24, 48))
+@workload(
+    "m_conv_backward_kernel_4x24x24x32",
+    normal(4, 24, 24, 32),
+    normal(3, 3, 32, 48, std=0.1),
+    normal(4, 24, 24, 48),
+)
 def backward_kernel(x: Any, k: Any, g: Any) -> Any:
     return jax.vjp(lambda k: conv(x, k), k)[1](g)[0]
 
@@ -58,7 +70,9 @@ def groups(x: Any, k: Any) -> Any:
 
 @workload("m_conv3d_1x12x24x24x8", normal(1, 12, 24, 24, 8), normal(3, 3, 3, 8, 16))
 def three_dimensions(x: Any, k: Any) -> Any:
-    return lax.conv_general_dilated(x, k, (1, 1, 1), "SAME", dimension_numbers=("NDHWC", "DHWIO", "NDHWC"))
+    return lax.conv_general_dilated(
+        x, k, (1, 1, 1), "SAME", dimension_numbers=("NDHWC", "DHWIO", "NDHWC")
+    )
 
 
 @workload("m_avg_pool_backward_4x64x64x32", normal(4, 64, 64, 32), normal(4, 32, 32, 32))

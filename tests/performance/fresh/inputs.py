@@ -24,11 +24,16 @@ class Workload:
 WORKLOADS: list[Workload] = []
 
 
-def workload(name: str, *inputs: Input, tpu: bool = False, **tolerance: float) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def workload(
+    name: str, *inputs: Input, tpu: bool = False, **tolerance: float
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers the function under `name` (prefix m_ micro, b_ block)."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        seeded = tuple({**spec, "seed": zlib.crc32(f"{name} {number}".encode())} for number, spec in enumerate(inputs))
+        seeded = tuple(
+            {**spec, "seed": zlib.crc32(f"{name} {number}".encode())}
+            for number, spec in enumerate(inputs)
+        )
         WORKLOADS.append(Workload(name, function, seeded, tpu, tolerance))
         return function
 

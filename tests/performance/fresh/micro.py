@@ -55,7 +55,7 @@ def cumlogsumexp(x: Any) -> Any:
     return lax.cumlogsumexp(x, axis=1)
 
 
-@workload("m_cummax_reverse_s32_1000x777", integers(1000, 777, low=-10**6, high=10**6))
+@workload("m_cummax_reverse_s32_1000x777", integers(1000, 777, low=-(10**6), high=10**6))
 def cummax_reverse(x: Any) -> Any:
     return lax.cummax(x, axis=1, reverse=True)
 
@@ -95,7 +95,12 @@ def gather_scalars(x: Any, i: Any) -> Any:
     return x[i]
 
 
-@workload("m_gather_2d_points_400x500", normal(400, 500), integers(200000, high=400), integers(200000, high=500))
+@workload(
+    "m_gather_2d_points_400x500",
+    normal(400, 500),
+    integers(200000, high=400),
+    integers(200000, high=500),
+)
 def gather_points(x: Any, i: Any, j: Any) -> Any:
     return x[i, j]
 
@@ -105,7 +110,9 @@ def scatter_max(x: Any, i: Any, v: Any) -> Any:
     return x.at[i].max(v)
 
 
-@workload("m_scatter_set_rows_8000x96", normal(8000, 96), integers(3000, high=8000), normal(3000, 96))
+@workload(
+    "m_scatter_set_rows_8000x96", normal(8000, 96), integers(3000, high=8000), normal(3000, 96)
+)
 def scatter_set(x: Any, i: Any, v: Any) -> Any:
     return x.at[i].set(v)
 
@@ -145,7 +152,7 @@ def f16_silu(x: Any) -> Any:
     return x * jax.nn.sigmoid(x)
 
 
-@workload("m_s32_hash_1e6", integers(1000000, low=-2**31, high=2**31 - 1))
+@workload("m_s32_hash_1e6", integers(1000000, low=-(2**31), high=2**31 - 1))
 def hashing(x: Any) -> Any:
     x = x.view(jnp.uint32)
     x = (x ^ (x >> 16)) * jnp.uint32(0x7FEB352D)
@@ -153,17 +160,29 @@ def hashing(x: Any) -> Any:
     return x ^ (x >> 16)
 
 
-@workload("m_u8_blend_3e6", integers(3000000, high=255, dtype="u8"), integers(3000000, high=255, dtype="u8"))
+@workload(
+    "m_u8_blend_3e6",
+    integers(3000000, high=255, dtype="u8"),
+    integers(3000000, high=255, dtype="u8"),
+)
 def blend(x: Any, y: Any) -> Any:
     return ((x.astype(jnp.uint16) * 77 + y.astype(jnp.uint16) * 179) >> 8).astype(jnp.uint8)
 
 
-@workload("m_integer_division_600000", integers(600000, low=-10**6, high=10**6), integers(600000, low=1, high=1000))
+@workload(
+    "m_integer_division_600000",
+    integers(600000, low=-(10**6), high=10**6),
+    integers(600000, low=1, high=1000),
+)
 def integer_division(x: Any, y: Any) -> Any:
     return x // y, x % 12
 
 
-@workload("m_s64_popcount_gcd_step_400000", integers(400000, high=2**40, dtype="s64"), integers(400000, low=1, high=2**20, dtype="s64"))
+@workload(
+    "m_s64_popcount_gcd_step_400000",
+    integers(400000, high=2**40, dtype="s64"),
+    integers(400000, low=1, high=2**20, dtype="s64"),
+)
 def wide_integers(x: Any, y: Any) -> Any:
     return lax.population_count(x) + lax.clz(y), lax.rem(x, y)
 
@@ -173,7 +192,9 @@ def special(x: Any, y: Any) -> Any:
     return jnp.tan(x * 0.3) + jnp.arctan2(x, y) * jnp.log1p(y)
 
 
-@workload("m_erfinv_pow_400000", uniform(400000, low=-0.9, high=0.9), uniform(400000, low=0.5, high=3))
+@workload(
+    "m_erfinv_pow_400000", uniform(400000, low=-0.9, high=0.9), uniform(400000, low=0.5, high=3)
+)
 def special_again(x: Any, y: Any) -> Any:
     return lax.erf_inv(x) + jnp.power(y, x) + jnp.cbrt(y)
 
@@ -188,17 +209,27 @@ def complex_polynomial(z: Any) -> Any:
     return ((z * 0.3 + 1j) * z - 0.5) * z / (1.5 + jnp.conj(z) * z), jnp.abs(z)
 
 
-@workload("m_dot_s8_512x768x256", integers(512, 768, low=-128, high=127, dtype="s8"), integers(768, 256, low=-128, high=127, dtype="s8"))
+@workload(
+    "m_dot_s8_512x768x256",
+    integers(512, 768, low=-128, high=127, dtype="s8"),
+    integers(768, 256, low=-128, high=127, dtype="s8"),
+)
 def dot_bytes(x: Any, y: Any) -> Any:
     return lax.dot(x, y, preferred_element_type=jnp.int32)
 
 
-@workload("m_dot_bf16_batched_24x160x96", normal(24, 160, 96, dtype="bf16"), normal(24, 96, 160, dtype="bf16"))
+@workload(
+    "m_dot_bf16_batched_24x160x96",
+    normal(24, 160, 96, dtype="bf16"),
+    normal(24, 96, 160, dtype="bf16"),
+)
 def dot_bf16(x: Any, y: Any) -> Any:
     return x @ y
 
 
-@workload("m_dot_f16_300", normal(300, 300, dtype="f16", std=0.1), normal(300, 300, dtype="f16", std=0.1))
+@workload(
+    "m_dot_f16_300", normal(300, 300, dtype="f16", std=0.1), normal(300, 300, dtype="f16", std=0.1)
+)
 def dot_f16(x: Any, y: Any) -> Any:
     return x @ y
 
@@ -233,7 +264,11 @@ def dot_complex(x: Any, y: Any) -> Any:
     return x @ y
 
 
-@workload("m_dot_s32_200", integers(200, 200, low=-1000, high=1000), integers(200, 200, low=-1000, high=1000))
+@workload(
+    "m_dot_s32_200",
+    integers(200, 200, low=-1000, high=1000),
+    integers(200, 200, low=-1000, high=1000),
+)
 def dot_integers(x: Any, y: Any) -> Any:
     return x @ y
 

@@ -26,7 +26,14 @@ import numpy as np
 HERE = Path(__file__).resolve().parent.parent
 
 
-def measure(perf: Any, workload: dict[str, Any], folder: str, workers: list[Any], rounds: int, slice_seconds: float) -> dict[str, Any]:
+def measure(
+    perf: Any,
+    workload: dict[str, Any],
+    folder: str,
+    workers: list[Any],
+    rounds: int,
+    slice_seconds: float,
+) -> dict[str, Any]:
     """Compile, check and time one workload in both workers. An error of either side is the result, under `error`."""
     found: dict[str, Any] = {}
     outputs: list[list[Any]] = []
@@ -35,15 +42,23 @@ def measure(perf: Any, workload: dict[str, Any], folder: str, workers: list[Any]
         worker.ask(20, op="load", w=workload, base=folder)
         compiled = worker.ask(120, op="compile", n=0)
         with tempfile.NamedTemporaryFile() as file:
-            checked = worker.ask(120, op="check", reseed=0, out=file.name) if compiled["ok"] else compiled
+            checked = (
+                worker.ask(120, op="check", reseed=0, out=file.name) if compiled["ok"] else compiled
+            )
             if not checked["ok"]:
                 return {"error": f"{'ours' if side else 'XLA'}: {checked['error']}"}
             given = pickle.load(open(file.name, "rb"))
         found |= {f"compile{side}": compiled["ms"], f"compile_cpu{side}": compiled["cpu_ms"]}
         # bf16 travels as raw bits.
-        values = [(x.astype(np.uint32) << 16).view(np.float32) if x.dtype == np.uint16 and t == "bf16" else x
-                  for (_, _, x), t in zip(given, types, strict=True)]
-        outputs.append([value.reshape(shape) for value, (_, shape, _) in zip(values, given, strict=True)])
+        values = [
+            (x.astype(np.uint32) << 16).view(np.float32)
+            if x.dtype == np.uint16 and t == "bf16"
+            else x
+            for (_, _, x), t in zip(given, types, strict=True)
+        ]
+        outputs.append(
+            [value.reshape(shape) for value, (_, shape, _) in zip(values, given, strict=True)]
+        )
     wide = dict(zip(("rtol", "atol"), perf.TOL["bfloat16"], strict=True)) if "bf16" in types else {}
     found["check"] = perf.compare(*outputs, {**workload, **wide}) or "ok"
     for turn in range(rounds):
@@ -57,14 +72,20 @@ def measure(perf: Any, workload: dict[str, Any], folder: str, workers: list[Any]
 def table(results: dict[str, dict[str, Any]]) -> None:
     """The rows, and the geometric means."""
     ratios: list[tuple[float, float]] = []
-    print("| workload | XLA us | ours us | run ratio | compile ratio | values |\n|---|--:|--:|--:|--:|---|")
+    print(
+        "| workload | XLA us | ours us | run ratio | compile ratio | values |\n|---|--:|--:|--:|--:|---|"
+    )
     for name, row in results.items():
         if "error" in row:
             print(f"| {name} | | | | | {row['error']} |")
             continue
         ratios.append((row["med1"] / row["med0"], row["compile_cpu1"] / row["compile_cpu0"]))
-        print(f"| {name} | {row['med0']:.4g} | {row['med1']:.4g} | {ratios[-1][0]:.2f} | {ratios[-1][1]:.2f} | {row['check']} |")
-    means = [exp(sum(log(pair[k]) for pair in ratios) / len(ratios)) for k in (0, 1)] if ratios else []
+        print(
+            f"| {name} | {row['med0']:.4g} | {row['med1']:.4g} | {ratios[-1][0]:.2f} | {ratios[-1][1]:.2f} | {row['check']} |"
+        )
+    means = (
+        [exp(sum(log(pair[k]) for pair in ratios) / len(ratios)) for k in (0, 1)] if ratios else []
+    )
     print("geometric means of run and compile:", *[f"{mean:.2f}" for mean in means])
 
 
@@ -83,14 +104,22 @@ def main() -> None:
 
     began = time.time()
     results = json.loads(Path(given.result).read_text()) if os.path.exists(given.result) else {}
-    contenders = [f"xla={given.jax_python}@contenders_xla:XLA?threads={given.threads}&path={given.harness}",
-                  f"mine={sys.executable}@contender:Contender?threads={given.threads}&path={HERE}"]
+    contenders = [
+        f"xla={given.jax_python}@contenders_xla:XLA?threads={given.threads}&path={given.harness}",
+        f"mine={sys.executable}@contender:Contender?threads={given.threads}&path={HERE}",
+    ]
     with open(os.devnull, "ab") as log_file:
-        workers = [perf.Worker(perf.parse_spec(spec), given.harness, log_file) for spec in contenders]
+        workers = [
+            perf.Worker(perf.parse_spec(spec), given.harness, log_file) for spec in contenders
+        ]
         for worker in workers:
             worker.read(120)
         for workload in json.loads(Path(given.folder, "workloads.json").read_text())["workloads"]:
-            if workload["name"] in results or not re.search(given.filter, workload["name"]) or time.time() - began > given.seconds:
+            if (
+                workload["name"] in results
+                or not re.search(given.filter, workload["name"])
+                or time.time() - began > given.seconds
+            ):
                 continue
             results[workload["name"]] = measure(perf, workload, given.folder, workers, 2, 0.06)
             Path(given.result).write_text(json.dumps(results))

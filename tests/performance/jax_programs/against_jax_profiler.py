@@ -26,7 +26,14 @@ import numpy as np
 
 from xla_explorer.explorer.xla.flag_sweeps import given
 
-PROGRAMS = ("gpt_training", "resnet_training", "unet_training", "vit_inference", "nuts_step", "diffrax_gradient")
+PROGRAMS = (
+    "gpt_training",
+    "resnet_training",
+    "unet_training",
+    "vit_inference",
+    "nuts_step",
+    "diffrax_gradient",
+)
 TOP, TURNS, SAMPLES = 5, 11, 2000
 
 
@@ -41,7 +48,9 @@ def microseconds_a_run(data: Any) -> dict[str, float]:
                     total[name][run] += own / 1e3
     runs = sorted({run for of_runs in total.values() for run in of_runs})
     later = runs[1:] or runs
-    kept = {name: [us for run, us in of_runs.items() if run in later] for name, of_runs in total.items()}
+    kept = {
+        name: [us for run, us in of_runs.items() if run in later] for name, of_runs in total.items()
+    }
     return {name: float(np.median(found)) for name, found in kept.items() if found}
 
 
@@ -50,7 +59,14 @@ def _own_times(line: Any) -> Iterator[tuple[str, int, float]]:
     for event in line.events:
         said = dict(event.stats)
         if "hlo_op" in said:
-            found.append((event.start_ns, -event.duration_ns, str(said["hlo_op"]), int(said.get("run_id", 0))))
+            found.append(
+                (
+                    event.start_ns,
+                    -event.duration_ns,
+                    str(said["hlo_op"]),
+                    int(said.get("run_id", 0)),
+                )
+            )
     around: list[list[Any]] = []  # [end, name, run, nanoseconds]
     for start, negative, name, run in sorted(found):
         while around and around[-1][0] <= start:
@@ -77,7 +93,10 @@ def answer_recordings(name: str) -> None:
             with jax.profiler.trace(folder, profiler_options=options):
                 jax.block_until_ready(jitted(*arguments))
             (path,) = Path(folder).rglob("*.xplane.pb")
-            print(json.dumps(microseconds_a_run(jax.profiler.ProfileData.from_file(str(path)))), flush=True)
+            print(
+                json.dumps(microseconds_a_run(jax.profiler.ProfileData.from_file(str(path)))),
+                flush=True,
+            )
 
 
 def used_seconds() -> float:
@@ -117,7 +136,9 @@ def row(name: str) -> None:
     restored = page.profile.session.executable.restored
     theirs = {
         restored.get(key.rpartition("/")[2], key.rpartition("/")[2]): value
-        for key, value in microseconds_a_run(jax.profiler.ProfileData.from_serialized_xspace(kept[-1])).items()
+        for key, value in microseconds_a_run(
+            jax.profiler.ProfileData.from_serialized_xspace(kept[-1])
+        ).items()
     }
     shown = [(kernel.kernel.removeprefix("%"), kernel.us) for kernel in page.kernels[:TOP]]
     first = sorted(theirs, key=lambda key: -theirs[key])[:TOP]
@@ -132,14 +153,18 @@ def row(name: str) -> None:
           f"{ratios} | {near} | {possible} | {len(page.advice)} | {len(text.splitlines())} |", flush=True)  # fmt: skip
 
 
-def beside_a_recording_apart(name: str, page: Any, kernels: list[str]) -> list[tuple[float, float, float]]:
+def beside_a_recording_apart(
+    name: str, page: Any, kernels: list[str]
+) -> list[tuple[float, float, float]]:
     """For each kernel our recordings over those of JAX's own in another process: the shortest, the median of turns, half of its range."""
     executable = page.profile.session.executable
     leaves = given(*importlib.import_module(f"tests.performance.jax_programs.{name}").make())[1]
     theirs = {ours: name for name, ours in executable.restored.items()}
     command = [sys.executable, "-m", __spec__.name, "--own", name]
     samples: list[tuple[dict[str, float], dict[str, float]]] = []
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
         assert child.stdin is not None and child.stdout is not None
         for _ in range(TURNS):
             child.stdin.write("\n")
@@ -152,7 +177,12 @@ def beside_a_recording_apart(name: str, page: Any, kernels: list[str]) -> list[t
         child.stdin.close()
     found = []
     for kernel in kernels:
-        times = np.array([(mine.get(kernel, np.nan), other.get(theirs.get(kernel, kernel), np.nan)) for mine, other in samples[1:]])
+        times = np.array(
+            [
+                (mine.get(kernel, np.nan), other.get(theirs.get(kernel, kernel), np.nan))
+                for mine, other in samples[1:]
+            ]
+        )
         ratios, least = times[:, 0] / times[:, 1], times.min(axis=0)
         drawn = np.random.default_rng(0).choice(ratios, (SAMPLES, len(ratios)))
         low, high = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])

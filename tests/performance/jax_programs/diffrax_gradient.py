@@ -39,13 +39,23 @@ def make() -> tuple[Any, tuple[Any, ...]]:
     """Loss with gradient, and its arguments."""
     times = jnp.linspace(0.0, 4.0, 64)
     radii = jnp.linspace(0.5, 1.5, 32)[:, None]
-    spirals = jnp.stack([radii * jnp.exp(-0.2 * times) * jnp.cos(3 * times), radii * jnp.exp(-0.2 * times) * jnp.sin(3 * times)], axis=-1)
-    params, static = eqx.partition(NeuralODE(Field(2, 64, 2, key=jax.random.key(0))), eqx.is_inexact_array)
+    spirals = jnp.stack(
+        [
+            radii * jnp.exp(-0.2 * times) * jnp.cos(3 * times),
+            radii * jnp.exp(-0.2 * times) * jnp.sin(3 * times),
+        ],
+        axis=-1,
+    )
+    params, static = eqx.partition(
+        NeuralODE(Field(2, 64, 2, key=jax.random.key(0))), eqx.is_inexact_array
+    )
 
     def gradient(params: Any, times: Any, spirals: Any) -> Any:
         def loss_of(params: Any) -> Any:
             solve = eqx.combine(params, static)
-            return jnp.mean((jax.vmap(solve, in_axes=(None, 0))(times, spirals[:, 0]) - spirals) ** 2)
+            return jnp.mean(
+                (jax.vmap(solve, in_axes=(None, 0))(times, spirals[:, 0]) - spirals) ** 2
+            )
 
         return jax.value_and_grad(loss_of)(params)
 

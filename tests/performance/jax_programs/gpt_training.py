@@ -49,7 +49,9 @@ def attention(p: Any, x: Any) -> Any:
     """Causal self-attention of several heads."""
     batch, length, width = x.shape
     q, k, v = jnp.split(linear(p["qkv"], x), 3, axis=-1)
-    q, k, v = [y.reshape(batch, length, HEADS, width // HEADS).transpose(0, 2, 1, 3) for y in (q, k, v)]
+    q, k, v = [
+        y.reshape(batch, length, HEADS, width // HEADS).transpose(0, 2, 1, 3) for y in (q, k, v)
+    ]
     scores = q @ k.transpose(0, 1, 3, 2) / jnp.sqrt(width // HEADS)
     mask = jnp.tril(jnp.ones((length, length), bool))
     weights = jax.nn.softmax(jnp.where(mask, scores, -1e9), axis=-1)
@@ -62,7 +64,9 @@ def logits_of(params: Any, tokens: Any) -> Any:
     x = params["embedding"][tokens] + params["positions"]
     for block in params["blocks"]:
         x = x + attention(block, layer_norm(block["norm1"], x))
-        x = x + linear(block["down"], jax.nn.gelu(linear(block["up"], layer_norm(block["norm2"], x))))
+        x = x + linear(
+            block["down"], jax.nn.gelu(linear(block["up"], layer_norm(block["norm2"], x)))
+        )
     return layer_norm(params["norm"], x) @ params["embedding"].T
 
 

@@ -26,12 +26,16 @@ def make() -> tuple[Any, tuple[Any, ...]]:
     """One transition of the sampler (a tree of leapfrog steps) after fifty, and its arguments."""
     features = jax.random.normal(jax.random.key(0), (1000, 20))
     truth = jax.random.normal(jax.random.key(1), (20,))
-    labels = (jax.random.uniform(jax.random.key(2), (1000,)) < jax.nn.sigmoid(features @ truth)).astype(jnp.int32)
+    labels = (
+        jax.random.uniform(jax.random.key(2), (1000,)) < jax.nn.sigmoid(features @ truth)
+    ).astype(jnp.int32)
     kernel = NUTS(model, step_size=0.05, adapt_step_size=False, adapt_mass_matrix=False)
     state = kernel.init(jax.random.PRNGKey(3), 0, None, (features, labels), {})
 
     def sample_step(state: Any, features: Any, labels: Any) -> Any:
         return kernel.sample(state, (features, labels), {})
 
-    warm = jax.jit(lambda state: jax.lax.fori_loop(0, 50, lambda _, s: sample_step(s, features, labels), state))(state)
+    warm = jax.jit(
+        lambda state: jax.lax.fori_loop(0, 50, lambda _, s: sample_step(s, features, labels), state)
+    )(state)
     return sample_step, (warm, features, labels)

@@ -35,10 +35,15 @@ def row(name: str) -> None:
         other = Variant(FLAGS[name], module, FLAGS[name])
     else:
         program.linear = _flat_linear
-        other = Variant("leading dimensions flattened before products with weights", given(*program.make())[0])
+        other = Variant(
+            "leading dimensions flattened before products with weights", given(*program.make())[0]
+        )
     found = timed([Variant("as it is", module), other], leaves, 20)
     first, second = found.rows
-    before, after = [np.median(np.reshape(found.samples[one.label], (ROUNDS, -1)), axis=1) for one in (first, second)]
+    before, after = [
+        np.median(np.reshape(found.samples[one.label], (ROUNDS, -1)), axis=1)
+        for one in (first, second)
+    ]
     ratios = after / before
     print(f"| {name} | {second.label} | {first.median_us / 1e3:.1f} | {second.median_us / 1e3:.1f} | {np.median(ratios):.2f} | "
           f"{ratios.min():.2f} to {ratios.max():.2f} | {second.difference:.1e} | {second.error} |", flush=True)  # fmt: skip
@@ -46,8 +51,11 @@ def row(name: str) -> None:
 
 def main(names: list[str]) -> None:
     """A row a program."""
-    print("| program | change | ms | ms with it | after : before, by rounds | range of rounds | largest difference | error |\n"
-          "|---|---|---|---|---|---|---|---|", flush=True)
+    print(
+        "| program | change | ms | ms with it | after : before, by rounds | range of rounds | largest difference | error |\n"
+        "|---|---|---|---|---|---|---|---|",
+        flush=True,
+    )
     for name in names or ["gpt_training", *FLAGS]:
         row(name)
 

@@ -26,7 +26,9 @@ class Bottleneck(nn.Module):
         y = nn.relu(norm()(conv(self.filters, (3, 3), self.strides)(y)))
         y = norm(scale_init=nn.initializers.zeros_init())(conv(4 * self.filters, (1, 1))(y))
         if x.shape != y.shape:
-            x = norm(name="norm_proj")(conv(4 * self.filters, (1, 1), self.strides, name="conv_proj")(x))
+            x = norm(name="norm_proj")(
+                conv(4 * self.filters, (1, 1), self.strides, name="conv_proj")(x)
+            )
         return nn.relu(x + y)
 
 
@@ -37,7 +39,9 @@ class ResNet50(nn.Module):
 
     @nn.compact
     def __call__(self, x: Any, train: bool = True) -> Any:
-        x = nn.Conv(64, (7, 7), (2, 2), padding=[(3, 3), (3, 3)], use_bias=False, name="conv_init")(x)
+        x = nn.Conv(64, (7, 7), (2, 2), padding=[(3, 3), (3, 3)], use_bias=False, name="conv_init")(
+            x
+        )
         x = nn.relu(nn.BatchNorm(use_running_average=not train, momentum=0.9, name="bn_init")(x))
         x = nn.max_pool(x, (3, 3), strides=(2, 2), padding="SAME")
         for stage, blocks in enumerate((3, 4, 6, 3)):
@@ -58,7 +62,9 @@ def make() -> tuple[Any, tuple[Any, ...]]:
         def loss_of(params: Any) -> Any:
             variables = {"params": params, "batch_stats": batch_stats}
             logits, updated = model.apply(variables, images, mutable=["batch_stats"])
-            return optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean(), updated["batch_stats"]
+            return optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean(), updated[
+                "batch_stats"
+            ]
 
         (loss, stats), gradients = jax.value_and_grad(loss_of, has_aux=True)(params)
         updates, state = optimiser.update(gradients, state, params)

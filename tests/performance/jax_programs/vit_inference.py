@@ -17,9 +17,13 @@ class EncoderBlock(hk.Module):
     def __call__(self, x: Any) -> Any:
         scale = hk.initializers.VarianceScaling(2.0 / LAYERS)
         h = hk.LayerNorm(axis=-1, create_scale=True, create_offset=True)(x)
-        x = x + hk.MultiHeadAttention(HEADS, key_size=WIDTH // HEADS, model_size=WIDTH, w_init=scale)(h, h, h)
+        x = x + hk.MultiHeadAttention(
+            HEADS, key_size=WIDTH // HEADS, model_size=WIDTH, w_init=scale
+        )(h, h, h)
         h = hk.LayerNorm(axis=-1, create_scale=True, create_offset=True)(x)
-        return x + hk.Sequential([hk.Linear(4 * WIDTH, w_init=scale), jax.nn.gelu, hk.Linear(WIDTH, w_init=scale)])(h)
+        return x + hk.Sequential(
+            [hk.Linear(4 * WIDTH, w_init=scale), jax.nn.gelu, hk.Linear(WIDTH, w_init=scale)]
+        )(h)
 
 
 def classify(images: Any) -> Any:
@@ -28,7 +32,9 @@ def classify(images: Any) -> Any:
     x = x.reshape(x.shape[0], -1, WIDTH)
     token = hk.get_parameter("class_token", (1, 1, WIDTH), init=jnp.zeros)
     x = jnp.concatenate([jnp.broadcast_to(token, (x.shape[0], 1, WIDTH)), x], axis=1)
-    x = x + hk.get_parameter("positions", (1, x.shape[1], WIDTH), init=hk.initializers.TruncatedNormal(0.02))
+    x = x + hk.get_parameter(
+        "positions", (1, x.shape[1], WIDTH), init=hk.initializers.TruncatedNormal(0.02)
+    )
     for _ in range(LAYERS):
         x = EncoderBlock()(x)
     x = hk.LayerNorm(axis=-1, create_scale=True, create_offset=True)(x[:, 0])

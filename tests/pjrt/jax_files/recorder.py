@@ -1,6 +1,6 @@
 """One of JAX's own test files under pytest, in this process: a row of JSON for each test as it begins and ends.
 
-    python tests/pjrt/jax_files/recorder.py FILE ROWS SECONDS [SKIP_FILE]
+python tests/pjrt/jax_files/recorder.py FILE ROWS SECONDS [SKIP_FILE]
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ class Recorder:
         self.note(tests=len(items))
         items.sort(key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())
         names = {item: item.nodeid.partition("::")[2] for item in items}
-        items[:] = [i for i, n in names.items() if n not in self.done and (self.only is None or n in self.only)]
+        items[:] = [
+            i
+            for i, n in names.items()
+            if n not in self.done and (self.only is None or n in self.only)
+        ]
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Note what begins."""
@@ -42,8 +46,17 @@ class Recorder:
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Note the outcome; of a skip and a failure the reason."""
         if report.when == "call" or report.outcome != "passed":
-            reason = "" if report.outcome == "passed" else str(report.longrepr[2] if report.skipped else report.longreprtext)[-1500:]
-            self.note(name=report.nodeid.partition("::")[2], outcome=report.outcome, seconds=round(report.duration, 3), reason=reason)
+            reason = (
+                ""
+                if report.outcome == "passed"
+                else str(report.longrepr[2] if report.skipped else report.longreprtext)[-1500:]
+            )
+            self.note(
+                name=report.nodeid.partition("::")[2],
+                outcome=report.outcome,
+                seconds=round(report.duration, 3),
+                reason=reason,
+            )
 
     def pytest_runtest_protocol(self, item: Any) -> None:
         """Stop when the time is up."""
@@ -52,10 +65,16 @@ class Recorder:
 
 
 def main(file: str, rows: str, seconds: str, only: str = "") -> int:
-    noted = [json.loads(line) for line in Path(rows).read_text(encoding="utf-8").splitlines()] if Path(rows).exists() else []
+    noted = (
+        [json.loads(line) for line in Path(rows).read_text(encoding="utf-8").splitlines()]
+        if Path(rows).exists()
+        else []
+    )
     done = {row[key] for row in noted for key in ("name", "begin") if key in row}
     chosen = set(Path(only).read_text(encoding="utf-8").split("\n")) if only else None
-    os.chdir(Path(file).parents[1])  # of JAX's repository: its pytest settings hold, warnings are errors
+    os.chdir(
+        Path(file).parents[1]
+    )  # of JAX's repository: its pytest settings hold, warnings are errors
     options = ["-q", "-s", "-p", "no:cacheprovider", "--timeout=300", file]
     return int(pytest.main(options, plugins=[Recorder(Path(rows), float(seconds), done, chosen)]))
 

@@ -1,6 +1,6 @@
 """Training scripts on JAX's own CPU and through the plugin: losses, time per step, memory. See README.md.
 
-    python tests/pjrt/training/compare.py [NAME or PATH ...] [--rounds 1]
+python tests/pjrt/training/compare.py [NAME or PATH ...] [--rounds 1]
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ def one(path: Path, platform: str) -> dict[str, Any]:
     """What a script prints on a platform."""
     done = run(str(path), platforms=platform, seconds=900)
     if done.returncode:
-        raise RuntimeError(f"{path.name} on {platform}: exit status {done.returncode}: {done.stderr[-1500:]}")
+        raise RuntimeError(
+            f"{path.name} on {platform}: exit status {done.returncode}: {done.stderr[-1500:]}"
+        )
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -34,15 +36,22 @@ def apart(a: list[float], b: list[float]) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*")
     parser.add_argument("--rounds", type=int, default=1)
     options = parser.parse_args()
-    scripts = [p for p in sorted(HERE.glob("*.py")) if p.stem not in ("__init__", "loop", "compare")]
+    scripts = [
+        p for p in sorted(HERE.glob("*.py")) if p.stem not in ("__init__", "loop", "compare")
+    ]
     chosen = [Path(n) if n.endswith(".py") else HERE / f"{n}.py" for n in options.names] or scripts
     ratios, works, wrong = [], [], []
     for path in chosen:
-        rounds = [[one(path, platform) for platform in ("xla_explorer", "cpu")] for _ in range(options.rounds)]
+        rounds = [
+            [one(path, platform) for platform in ("xla_explorer", "cpu")]
+            for _ in range(options.rounds)
+        ]
         ours, theirs = rounds[0]
         step = [min(statistics.median(r[side]["seconds"][50:]) for r in rounds) for side in (0, 1)]
         work = [min(statistics.mean(r[side]["processor"][50:]) for r in rounds) for side in (0, 1)]
@@ -59,7 +68,9 @@ def main() -> int:
             flush=True,
         )
     means = [statistics.geometric_mean(some) for some in (ratios, works)]
-    print(f"geometric means, ours / JAX's CPU: time per step {means[0]:.2f}, processor time per step {means[1]:.2f}")
+    print(
+        f"geometric means, ours / JAX's CPU: time per step {means[0]:.2f}, processor time per step {means[1]:.2f}"
+    )
     if wrong:
         print(f"losses differ: {', '.join(wrong)}")
     return int(bool(wrong))

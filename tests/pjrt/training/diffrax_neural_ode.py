@@ -23,8 +23,16 @@ times = jnp.linspace(0.0, 2.0, 12)
 
 
 def solve(field, y0):
-    solver = diffrax.diffeqsolve(diffrax.ODETerm(field), diffrax.Tsit5(), t0=0.0, t1=2.0, dt0=0.1, y0=y0,
-                                 stepsize_controller=diffrax.PIDController(rtol=1e-3, atol=1e-6), saveat=diffrax.SaveAt(ts=times))
+    solver = diffrax.diffeqsolve(
+        diffrax.ODETerm(field),
+        diffrax.Tsit5(),
+        t0=0.0,
+        t1=2.0,
+        dt0=0.1,
+        y0=y0,
+        stepsize_controller=diffrax.PIDController(rtol=1e-3, atol=1e-6),
+        saveat=diffrax.SaveAt(ts=times),
+    )
     return solver.ys
 
 
@@ -36,7 +44,9 @@ field = Field(eqx.nn.MLP(2, 2, 24, 2, activation=jax.nn.softplus, key=jax.random
 optimizer = optax.adabelief(3e-3)
 rng = np.random.default_rng(0)
 begins = rng.uniform(-1, 1, (4, 16, 2)).astype(np.float32)
-turn = np.array([[[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]] for t in np.asarray(times)], np.float32)
+turn = np.array(
+    [[[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]] for t in np.asarray(times)], np.float32
+)
 paths = np.einsum("tij,bkj->bkti", turn, begins)
 
 
@@ -48,4 +58,8 @@ def step(state, y0, wanted):
     return (eqx.apply_updates(field, updates), inner), loss
 
 
-train(step, (field, optimizer.init(eqx.filter(field, eqx.is_array))), lambda k: (begins[k % 4], paths[k % 4]))
+train(
+    step,
+    (field, optimizer.init(eqx.filter(field, eqx.is_array))),
+    lambda k: (begins[k % 4], paths[k % 4]),
+)

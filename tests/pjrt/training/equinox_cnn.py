@@ -16,8 +16,16 @@ class CNN(eqx.Module):
 
     def __init__(self, key):
         a, b, c = jax.random.split(key, 3)
-        self.layers = [eqx.nn.Conv2d(1, 8, 4, key=a), eqx.nn.MaxPool2d(2, stride=2), jax.nn.relu, jnp.ravel,
-                       eqx.nn.Linear(8 * 12 * 12, 64, key=b), jax.nn.gelu, eqx.nn.Linear(64, 10, key=c), jax.nn.log_softmax]
+        self.layers = [
+            eqx.nn.Conv2d(1, 8, 4, key=a),
+            eqx.nn.MaxPool2d(2, stride=2),
+            jax.nn.relu,
+            jnp.ravel,
+            eqx.nn.Linear(8 * 12 * 12, 64, key=b),
+            jax.nn.gelu,
+            eqx.nn.Linear(64, 10, key=c),
+            jax.nn.log_softmax,
+        ]
 
     def __call__(self, x):
         for layer in self.layers:
@@ -32,7 +40,10 @@ def loss_of(model, x, y):
 model = CNN(jax.random.PRNGKey(0))
 optimizer = optax.adamw(3e-4)
 rng = np.random.default_rng(0)
-images, labels = rng.normal(size=(8, 32, 1, 28, 28)).astype(np.float32), rng.integers(0, 10, (8, 32))
+images, labels = (
+    rng.normal(size=(8, 32, 1, 28, 28)).astype(np.float32),
+    rng.integers(0, 10, (8, 32)),
+)
 
 
 @eqx.filter_jit
@@ -43,4 +54,8 @@ def step(state, x, y):
     return (eqx.apply_updates(model, updates), inner), loss
 
 
-train(step, (model, optimizer.init(eqx.filter(model, eqx.is_array))), lambda k: (images[k % 8], labels[k % 8]))
+train(
+    step,
+    (model, optimizer.init(eqx.filter(model, eqx.is_array))),
+    lambda k: (images[k % 8], labels[k % 8]),
+)

@@ -18,7 +18,10 @@ def network(x):
 
 
 model = hk.without_apply_rng(hk.transform(network))
-t = np.arange(8 * 41).reshape(8, 41)[:, :, None, None] * 0.1 + np.linspace(0, 6, 16)[None, None, :, None]
+t = (
+    np.arange(8 * 41).reshape(8, 41)[:, :, None, None] * 0.1
+    + np.linspace(0, 6, 16)[None, None, :, None]
+)
 waves = np.sin(t).astype(np.float32)
 parameters = model.init(jax.random.PRNGKey(0), waves[0, :-1])
 optimizer = optax.adam(1e-3)

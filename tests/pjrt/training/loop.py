@@ -11,7 +11,9 @@ from typing import Any
 STEPS = 100
 
 
-def train(step: Callable[..., tuple[Any, Any]], state: Any, batch: Callable[[int], tuple[Any, ...]]) -> None:
+def train(
+    step: Callable[..., tuple[Any, Any]], state: Any, batch: Callable[[int], tuple[Any, ...]]
+) -> None:
     """step(state, *batch) -> (state, loss). batch: the arguments of step k."""
     losses, seconds, processor = [], [], []
     for k in range(STEPS):
@@ -22,4 +24,8 @@ def train(step: Callable[..., tuple[Any, Any]], state: Any, batch: Callable[[int
         seconds.append(time.perf_counter() - begin)
         processor.append(time.process_time() - used)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"losses": losses, "seconds": seconds, "processor": processor, "memory_kib": memory}))
+    print(
+        json.dumps(
+            {"losses": losses, "seconds": seconds, "processor": processor, "memory_kib": memory}
+        )
+    )

@@ -40,7 +40,9 @@ grid = np.stack(np.meshgrid(*[np.arange(4) * 1.5] * 3), -1).reshape(-1, 3)[:COUN
 positions = (grid + rng.normal(size=(8, COUNT, 3)) * 0.05).astype(np.float32)
 velocities = rng.normal(size=(8, COUNT, 3)).astype(np.float32) * 0.3
 truth = {"sigma": jnp.float32(1.0), "epsilon": jnp.float32(1.0)}
-wanted = np.stack([np.asarray(simulate(truth, a, b)) for a, b in zip(positions, velocities, strict=True)])
+wanted = np.stack(
+    [np.asarray(simulate(truth, a, b)) for a, b in zip(positions, velocities, strict=True)]
+)
 optimizer = optax.adam(5e-3)
 parameters = {"sigma": jnp.float32(1.1), "epsilon": jnp.float32(0.7)}
 
@@ -48,9 +50,15 @@ parameters = {"sigma": jnp.float32(1.1), "epsilon": jnp.float32(0.7)}
 @jax.jit
 def step(state, r, v, e):
     p, inner = state
-    loss, grads = jax.value_and_grad(lambda p: jnp.square((simulate(p, r, v) - e) / COUNT).mean())(p)
+    loss, grads = jax.value_and_grad(lambda p: jnp.square((simulate(p, r, v) - e) / COUNT).mean())(
+        p
+    )
     updates, inner = optimizer.update(grads, inner)
     return (optax.apply_updates(p, updates), inner), loss
 
 
-train(step, (parameters, optimizer.init(parameters)), lambda k: (positions[k % 8], velocities[k % 8], wanted[k % 8]))
+train(
+    step,
+    (parameters, optimizer.init(parameters)),
+    lambda k: (positions[k % 8], velocities[k % 8], wanted[k % 8]),
+)

@@ -15,7 +15,9 @@ from tests.pjrt.training.loop import train
 rng = np.random.default_rng(0)
 x = rng.normal(size=(256, 6)).astype(np.float32)
 groups = rng.integers(0, 5, 256)
-y = (rng.random(256) < np.asarray(sigmoid(x @ np.linspace(-1, 1, 6) + 0.3 * groups))).astype(np.int32)
+y = (rng.random(256) < np.asarray(sigmoid(x @ np.linspace(-1, 1, 6) + 0.3 * groups))).astype(
+    np.int32
+)
 
 
 def model(x, groups, y=None):

@@ -16,8 +16,16 @@ WIDTH, HEADS, WORDS, LENGTH = 64, 4, 96, 32
 
 def block_parameters(key):
     keys = jax.random.split(key, 4)
-    shapes = {"qkv": (WIDTH, 3 * WIDTH), "out": (WIDTH, WIDTH), "up": (WIDTH, 4 * WIDTH), "down": (4 * WIDTH, WIDTH)}
-    return {name: jax.random.normal(k, shape) * 0.02 for k, (name, shape) in zip(keys, shapes.items(), strict=True)}
+    shapes = {
+        "qkv": (WIDTH, 3 * WIDTH),
+        "out": (WIDTH, WIDTH),
+        "up": (WIDTH, 4 * WIDTH),
+        "down": (4 * WIDTH, WIDTH),
+    }
+    return {
+        name: jax.random.normal(k, shape) * 0.02
+        for k, (name, shape) in zip(keys, shapes.items(), strict=True)
+    }
 
 
 def normal(x):
@@ -36,12 +44,17 @@ def loss_of(p, tokens):
     x = p["embedding"][tokens[:, :-1]] + p["position"]
     for layer in p["blocks"]:
         x = block(x, layer)
-    return optax.softmax_cross_entropy_with_integer_labels(normal(x) @ p["embedding"].T, tokens[:, 1:]).mean()
+    return optax.softmax_cross_entropy_with_integer_labels(
+        normal(x) @ p["embedding"].T, tokens[:, 1:]
+    ).mean()
 
 
 keys = jax.random.split(jax.random.PRNGKey(1), 4)
-parameters = {"embedding": jax.random.normal(keys[0], (WORDS, WIDTH)) * 0.02, "position": jax.random.normal(keys[1], (LENGTH, WIDTH)) * 0.02,
-              "blocks": [block_parameters(k) for k in keys[2:]]}
+parameters = {
+    "embedding": jax.random.normal(keys[0], (WORDS, WIDTH)) * 0.02,
+    "position": jax.random.normal(keys[1], (LENGTH, WIDTH)) * 0.02,
+    "blocks": [block_parameters(k) for k in keys[2:]],
+}
 schedule = optax.warmup_cosine_decay_schedule(0.0, 3e-3, 10, 100)
 optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(schedule))
 

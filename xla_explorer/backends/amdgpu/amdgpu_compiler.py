@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import time
 
-from xla_explorer.backends.amdgpu.amdgpu_kernels import AMD_KERNELS, AmdArchitecture, amd_architecture, kernel_registers
+from xla_explorer.backends.amdgpu.amdgpu_kernels import (
+    AMD_KERNELS,
+    AmdArchitecture,
+    amd_architecture,
+    kernel_registers,
+)
 from xla_explorer.backends.amdgpu.availability import why_nothing_runs
 from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter
-from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION, launch_table, stages_before_assembly
+from xla_explorer.backends.gpu.gpu_stages import (
+    PTX_OPTIMIZATION,
+    launch_table,
+    stages_before_assembly,
+)
 from xla_explorer.backends.gpu.placement import gpu_placement
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage
 from xla_explorer.backends.llvm.assembly import assembly_with_lines
@@ -15,7 +24,10 @@ from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit, optimized_ir
 from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
-from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
+from xla_explorer.compiler.pipeline.default_pipelines import (
+    code_generation_pipeline,
+    requested_pipeline,
+)
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
@@ -43,7 +55,9 @@ class AmdGpuCompiler:
 
     def default_pipeline(self) -> PassPipeline:
         """The HLO pipeline, as data: what has no kernel is expanded, for there is no host beside the device that could evaluate it."""
-        return code_generation_pipeline("amdgpu", before_layouts=tuple([make_pass(name) for name in _EXPANDED]))
+        return code_generation_pipeline(
+            "amdgpu", before_layouts=tuple([make_pass(name) for name in _EXPANDED])
+        )
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when there is a kernel (or nothing to do) for the (optimised) instruction."""
@@ -53,7 +67,14 @@ class AmdGpuCompiler:
         """Optimise a copy of the module; `none` runs only what code generation cannot do without."""
         architecture = _architecture(options)
         pipeline = requested_pipeline(options.passes, self.default_pipeline())
-        return optimize(module, pipeline, options.journal, control=options.control, target=architecture.described, verify=options.verify)
+        return optimize(
+            module,
+            pipeline,
+            options.journal,
+            control=options.control,
+            target=architecture.described,
+            verify=options.verify,
+        )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Buffers, kernels, launch dimensions. LLVM runs when a stage is looked at."""
@@ -63,7 +84,9 @@ class AmdGpuCompiler:
         assignment = assign_buffers(trace.module)
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
-        program = GpuProgramWriter(trace.module, assignment, architecture, architecture.described, AMD_KERNELS).write()
+        program = GpuProgramWriter(
+            trace.module, assignment, architecture, architecture.described, AMD_KERNELS
+        ).write()
         seconds["llvm-ir"] = time.perf_counter() - started
         stages = _stages(trace, assignment, program, architecture)
         return CompileResult(trace, None, stages, assignment, seconds, why_nothing_runs(), program)
@@ -73,15 +96,24 @@ def _architecture(options: CompileOptions) -> AmdArchitecture:
     return amd_architecture(options.backend_options.get("architecture"))
 
 
-def _stages(trace: PassTrace, assignment: BufferAssignment, program: GpuProgram, architecture: AmdArchitecture) -> dict[str, Stage]:
+def _stages(
+    trace: PassTrace,
+    assignment: BufferAssignment,
+    program: GpuProgram,
+    architecture: AmdArchitecture,
+) -> dict[str, Stage]:
     target = architecture.target
 
     def with_lines() -> str:
         return with_debug_lines(list(program.lines), list(program.origins))
 
     def assembly() -> tuple[str, list[int | None]]:
-        found = assembly_with_lines(emit_assembly(with_lines(), target, PTX_OPTIMIZATION), "module.hlo")
-        return "\n".join([line for line, _ in found]), [None if origin is None else origin - 1 for _, origin in found]
+        found = assembly_with_lines(
+            emit_assembly(with_lines(), target, PTX_OPTIMIZATION), "module.hlo"
+        )
+        return "\n".join([line for line, _ in found]), [
+            None if origin is None else origin - 1 for _, origin in found
+        ]
 
     def registers() -> tuple[str, list[int | None]]:
         instructions = {kernel.name: kernel.instruction for kernel in program.kernels}
@@ -97,7 +129,17 @@ def _stages(trace: PassTrace, assignment: BufferAssignment, program: GpuProgram,
         return optimize_and_emit(program.text, target, options=PTX_OPTIMIZATION).object_bytes, []
 
     stages = stages_before_assembly(trace, assignment, program)
-    stages.append(Stage("llvm-ir-optimized", lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)), "llvm"))
-    stages += [Stage("assembly", assembly, "asm"), Stage("registers", registers), Stage("object", compiled, "object")]
+    stages.append(
+        Stage(
+            "llvm-ir-optimized",
+            lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)),
+            "llvm",
+        )
+    )
+    stages += [
+        Stage("assembly", assembly, "asm"),
+        Stage("registers", registers),
+        Stage("object", compiled, "object"),
+    ]
     stages.append(Stage("launches", lambda: launch_table(program)))
     return {stage.name: stage for stage in stages}

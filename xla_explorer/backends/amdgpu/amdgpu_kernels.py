@@ -38,7 +38,10 @@ class AmdArchitecture:
         """What passes and code generation ask; no numbers but these are stated."""
         numbers = {"multiprocessors": self.compute_units, "warp_size": self.warp_size}
         threads = self.wavefronts_per_unit * self.warp_size
-        return replace(AMDGPU, gpu=GpuUnit().stating(Source.DATA_SHEET, threads_per_multiprocessor=threads, **numbers))
+        return replace(
+            AMDGPU,
+            gpu=GpuUnit().stating(Source.DATA_SHEET, threads_per_multiprocessor=threads, **numbers),
+        )
 
     @property
     def multiprocessors(self) -> int:
@@ -51,7 +54,13 @@ class AmdArchitecture:
         return self.compute_units * self.wavefronts_per_unit * self.warp_size
 
 
-ARCHITECTURES = {a.name: a for a in (AmdArchitecture("gfx90a", "MI250X (one die)", 110), AmdArchitecture("gfx942", "MI300X", 304))}
+ARCHITECTURES = {
+    a.name: a
+    for a in (
+        AmdArchitecture("gfx90a", "MI250X (one die)", 110),
+        AmdArchitecture("gfx942", "MI300X", 304),
+    )
+}
 
 
 def amd_architecture(name: str | None = None) -> AmdArchitecture:
@@ -59,10 +68,14 @@ def amd_architecture(name: str | None = None) -> AmdArchitecture:
     try:
         return ARCHITECTURES[name or DEFAULT_ARCHITECTURE]
     except KeyError:
-        raise UnknownArchitectureError(f"unknown AMD architecture {name!r}", f"choose from {', '.join(ARCHITECTURES)}") from None
+        raise UnknownArchitectureError(
+            f"unknown AMD architecture {name!r}", f"choose from {', '.join(ARCHITECTURES)}"
+        ) from None
 
 
-AMD_KERNELS = KernelDialect(AMDGPU.triple, "amdgpu_kernel", '"amdgpu-flat-work-group-size"="1,{threads}"')
+AMD_KERNELS = KernelDialect(
+    AMDGPU.triple, "amdgpu_kernel", '"amdgpu-flat-work-group-size"="1,{threads}"'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,5 +102,9 @@ def kernel_registers(assembly: str) -> list[KernelRegisters]:
             continue
         spilled = int(fields["vgpr_spill_count"]) + int(fields["sgpr_spill_count"])
         stack = int(fields["private_segment_fixed_size"])
-        found.append(KernelRegisters(name[0], int(fields["vgpr_count"]), int(fields["sgpr_count"]), spilled, stack))
+        found.append(
+            KernelRegisters(
+                name[0], int(fields["vgpr_count"]), int(fields["sgpr_count"]), spilled, stack
+            )
+        )
     return found

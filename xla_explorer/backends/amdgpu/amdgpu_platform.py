@@ -31,11 +31,15 @@ class AmdGpuPlatform:
 
     def stream_executor(self) -> NoReturn:
         """NoDeviceError always."""
-        raise NoDeviceError("xla_explorer has no runtime for AMD GPUs", "read the code in the stages of a compile")
+        raise NoDeviceError(
+            "xla_explorer has no runtime for AMD GPUs", "read the code in the stages of a compile"
+        )
 
     def transfer_manager(self) -> NoReturn:
         """NoDeviceError always."""
-        raise NoDeviceError("xla_explorer has no runtime for AMD GPUs", "read the code in the stages of a compile")
+        raise NoDeviceError(
+            "xla_explorer has no runtime for AMD GPUs", "read the code in the stages of a compile"
+        )
 
     def availability(self) -> Reason | None:
         """Why nothing runs."""

@@ -16,7 +16,11 @@ from xla_explorer.backends.cpu_program.program_writing import write_program
 from xla_explorer.backends.interfaces import AotCompilationOptions, Stage
 from xla_explorer.backends.interpreter.whole_module import why_no_native_code
 from xla_explorer.backends.llvm.cpu_targets import description_of_triple
-from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, OptimizationOptions, optimize_and_emit
+from xla_explorer.backends.llvm.llvm_compiler import (
+    CompiledObject,
+    OptimizationOptions,
+    optimize_and_emit,
+)
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.runtime_support import support_functions
 from xla_explorer.backends.llvm.target_machine import TargetDescription
@@ -31,7 +35,9 @@ from xla_explorer.hlo.analysis.elided_constants import REMEDY, elided_constants,
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
-WEIGHT_BYTES = 1024  # constants from this size on are passed by the caller where weights are passed at all
+WEIGHT_BYTES = (
+    1024  # constants from this size on are passed by the caller where weights are passed at all
+)
 # A function that calls across two modules would be visible to the linker; so all is optimised and emitted as one.
 OPTIMIZATION = OptimizationOptions(by_effort=False, strength_reduction=True)
 _WITHOUT_C_LIBRARY = ("wasm32", "wasm64")
@@ -137,22 +143,38 @@ def refusals(program: HostProgram) -> list[Reason]:
         if row.runs_on == "evaluator" or row.function == FOREIGN_CALL:
             assert row.reason is not None
             message = f"%{row.name} ({row.opcode}) has no native code: {row.reason.message}"
-            reasons.append(refuse("no-native-code", message, instruction=row.name, opcode=row.opcode, because=row.reason.code))
+            reasons.append(
+                refuse(
+                    "no-native-code",
+                    message,
+                    instruction=row.name,
+                    opcode=row.opcode,
+                    because=row.reason.code,
+                )
+            )
     return reasons
 
 
-def ahead_of_time_program(module: HloModule, options: AotCompilationOptions, passes: PipelineLike = "default") -> AheadOfTimeProgram:
+def ahead_of_time_program(
+    module: HloModule, options: AotCompilationOptions, passes: PipelineLike = "default"
+) -> AheadOfTimeProgram:
     """Optimise a copy of a module and compile it. Errors as for `compile_ahead_of_time`, and UnknownTargetError; ElidedConstantsError for
     text that left the values of constants out: a file is not to outlive a warning."""
     if elided := elided_constants(module):
         raise ElidedConstantsError([elided_reason(constant) for constant in elided], REMEDY)
-    description = description_of_triple(options.triple, options.cpu or None, options.features or None)
+    description = description_of_triple(
+        options.triple, options.cpu or None, options.features or None
+    )
     if options.relocation_model != "default":
         description = replace(description, relocation_model=options.relocation_model)
     pipeline = requested_pipeline(passes, cpu_pipeline("aot", libraries=options.libraries))
-    trace = optimize(module, pipeline, "off", target=described_cpu(description, libraries=options.libraries))
+    trace = optimize(
+        module, pipeline, "off", target=described_cpu(description, libraries=options.libraries)
+    )
     weights = "embed" if options.embed_weights else "pass"
-    return compile_ahead_of_time(trace, description, options.entry_point, weights=weights, libraries=options.libraries)
+    return compile_ahead_of_time(
+        trace, description, options.entry_point, weights=weights, libraries=options.libraries
+    )
 
 
 def _optimization(text: str, description: TargetDescription) -> OptimizationOptions:
@@ -183,27 +205,40 @@ def compile_ahead_of_time(
         raise AheadOfTimeError([dynamic])
     assignment = assignment or assign_buffers(module)
     target = described_cpu(description, libraries=libraries)
-    program = with_prefix(write_program(module, assignment, target=target, name=f"{prefix}_run"), prefix)
+    program = with_prefix(
+        write_program(module, assignment, target=target, name=f"{prefix}_run"), prefix
+    )
     if reasons := refusals(program):
         if any(reason.facts.get("because") == "no-library" for reason in reasons):
-            raise AheadOfTimeError(reasons, "libraries=True (--libraries) lets the code call CBLAS and LAPACK, which you then link")
+            raise AheadOfTimeError(
+                reasons,
+                "libraries=True (--libraries) lets the code call CBLAS and LAPACK, which you then link",
+            )
         raise AheadOfTimeError(reasons)
     inputs, outputs = entry_buffers(module)
     if tokens := [buffer for buffer in inputs if not buffer.shape.is_array]:
         message = f"%{tokens[0].instruction} is a token: nothing in C stands for one"
-        raise AheadOfTimeError([refuse("token-parameter", message, instruction=tokens[0].instruction)])
+        raise AheadOfTimeError(
+            [refuse("token-parameter", message, instruction=tokens[0].instruction)]
+        )
     sizes = [buffer.shape.byte_size for buffer in (*inputs, *outputs)]
     least = {"embed": None, "pass": WEIGHT_BYTES}[weights]
-    entry = write_entry(program, prefix, sizes, len(inputs), assignment.arena_size, target.cores.pointer_bits, least)
+    entry = write_entry(
+        program, prefix, sizes, len(inputs), assignment.arena_size, target.cores.pointer_bits, least
+    )
     program = program._replace(lines=entry.lines, origins=entry.origins)
     options = _optimization(program.text, description)
     compiled = optimize_and_emit(program.text, description, options=options, cache=cache)
     needs = undefined_symbols(compiled.object_bytes)
     without_library = description.architecture in _WITHOUT_C_LIBRARY
-    support = support_functions(needs, half_is_integer=without_library, has_c_library=not without_library)
+    support = support_functions(
+        needs, half_is_integer=without_library, has_c_library=not without_library
+    )
     if support:
         new = support.splitlines()
-        program = program._replace(lines=[*program.lines, *new], origins=[*program.origins, *[None] * len(new)])
+        program = program._replace(
+            lines=[*program.lines, *new], origins=[*program.origins, *[None] * len(new)]
+        )
         compiled = optimize_and_emit(program.text, description, options=options, cache=cache)
         needs = undefined_symbols(compiled.object_bytes)
     return AheadOfTimeProgram(

@@ -8,7 +8,11 @@ from xla_explorer.backends.aot.program_entry import ALIGNMENT, MISALIGNED, NULL_
 from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 
 # What `-lm` brings; everything else that an object may need is in the C library or in the compiler's own runtime.
-_MATHEMATICS = frozenset(f"{name}{suffix}" for name in ("floor", "ceil", "round", "trunc", "fmod", "sqrt", "fma") for suffix in ("", "f"))
+_MATHEMATICS = frozenset(
+    f"{name}{suffix}"
+    for name in ("floor", "ceil", "round", "trunc", "fmod", "sqrt", "fma")
+    for suffix in ("", "f")
+)
 
 
 def needs_linear_algebra(program: AheadOfTimeProgram) -> bool:
@@ -72,7 +76,9 @@ def header(program: AheadOfTimeProgram) -> str:
         f"#define {p}_WORKSPACE_BYTES {program.workspace_bytes} /* all the memory that a run needs besides inputs and outputs */",
     ]
     if program.weights:
-        lines.append(f"#define {p}_WEIGHTS_BYTES {len(program.weight_bytes)} /* the contents of {p}.weights */")
+        lines.append(
+            f"#define {p}_WEIGHTS_BYTES {len(program.weight_bytes)} /* the contents of {p}.weights */"
+        )
     for what, buffers in (("input", program.inputs), ("output", program.outputs)):
         for number, buffer in enumerate(buffers):
             lines += [
@@ -111,8 +117,12 @@ def _typed_call(program: AheadOfTimeProgram) -> list[str]:
     parameters += [f"{c_type(b.shape.element_type)} *{b.name}" for b in program.outputs]
     parameters += ["const void *weights"] if program.weights else []
     parameters += ["void *workspace"]
-    inputs, outputs = [", ".join([b.name for b in buffers]) or "0" for buffers in (program.inputs, program.outputs)]
-    passed = "inputs, outputs, weights, workspace" if program.weights else "inputs, outputs, workspace"
+    inputs, outputs = [
+        ", ".join([b.name for b in buffers]) or "0" for buffers in (program.inputs, program.outputs)
+    ]
+    passed = (
+        "inputs, outputs, weights, workspace" if program.weights else "inputs, outputs, workspace"
+    )
     return [
         f"static inline int {p}_call({', '.join(parameters)}) {{",
         f"  const void *const inputs[] = {{{inputs}}};",
@@ -129,7 +139,10 @@ def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
     for name, buffers in (("in", program.inputs), ("out", program.outputs)):
         # Members of a struct: their names may be those of functions of the C library.
         counts = [_constant(program, b, "COUNT") + ("" if _count(b) else " + 1") for b in buffers]
-        members = [f"  {c_type(b.shape.element_type)} {b.name}[{n}];" for b, n in zip(buffers, counts, strict=True)]
+        members = [
+            f"  {c_type(b.shape.element_type)} {b.name}[{n}];"
+            for b, n in zip(buffers, counts, strict=True)
+        ]
         static += ["static struct {", *members, f"}} {name};"] if buffers else []
     if program.weights:
         static.append(f"{align} static unsigned char weights[{p}_WEIGHTS_BYTES];")
@@ -147,7 +160,9 @@ def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
     for b in program.inputs:
         if b.shape.element_type.name in ("f32", "f64", "c64", "c128") and _count(b):
             kind = c_type(b.shape.element_type)
-            body.append(f"  for (size_t k = 0; k < {_constant(program, b, 'COUNT')}; k++) in.{b.name}[k] = ({kind})(k % 7) / 7;")
+            body.append(
+                f"  for (size_t k = 0; k < {_constant(program, b, 'COUNT')}; k++) in.{b.name}[k] = ({kind})(k % 7) / 7;"
+            )
     names = [*[f"in.{b.name}" for b in program.inputs], *[f"out.{b.name}" for b in program.outputs]]
     names += ["weights", "workspace"] if program.weights else ["workspace"]
     body += [
@@ -159,7 +174,7 @@ def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
         cast = "double" if shown == "%g" else "long long"
         body += [
             f'  printf("{b.name}:");',
-            f"  for (size_t k = 0; k < {_constant(program, b, 'COUNT')} && k < 8; k++) printf(\" {shown}\", ({cast})out.{b.name}[k]);",
+            f'  for (size_t k = 0; k < {_constant(program, b, "COUNT")} && k < 8; k++) printf(" {shown}", ({cast})out.{b.name}[k]);',
             '  printf("\\n");',
         ]
     return [*static, "", *body, "  return status;", "}", ""]
@@ -167,13 +182,25 @@ def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
 
 def c_example(program: AheadOfTimeProgram) -> str:
     """`<prefix>_example.c`, C11 (for `_Alignas`)."""
-    lines = [f"/* Build: {build_line(program)} */", f'#include "{program.prefix}.h"', "", "#include <stdio.h>", ""]
+    lines = [
+        f"/* Build: {build_line(program)} */",
+        f'#include "{program.prefix}.h"',
+        "",
+        "#include <stdio.h>",
+        "",
+    ]
     return "\n".join([*lines, *_example_body(program, f"_Alignas({program.prefix}_ALIGNMENT)")])
 
 
 def cpp_example(program: AheadOfTimeProgram) -> str:
     """`<prefix>_example.cpp`, C++11."""
-    lines = [f"// Build: {build_line(program, cpp=True)}", f'#include "{program.prefix}.h"', "", "#include <cstdio>", ""]
+    lines = [
+        f"// Build: {build_line(program, cpp=True)}",
+        f'#include "{program.prefix}.h"',
+        "",
+        "#include <cstdio>",
+        "",
+    ]
     return "\n".join([*lines, *_example_body(program, f"alignas({program.prefix}_ALIGNMENT)")])
 
 
@@ -194,15 +221,22 @@ def build_line(program: AheadOfTimeProgram, *, cpp: bool = False) -> str:
     unusual = not any(system in program.description.triple for system in ("linux", "-elf"))
     compiler = "cc" if unusual else _COMPILERS.get(program.description.architecture, "cc")
     if cpp:
-        compiler = {"cc": "c++"}.get(compiler, compiler.removesuffix("gcc") + "g++" if compiler.endswith("gcc") else compiler + "++")
-    libraries = (" -lopenblas" if needs_linear_algebra(program) else "") + (" -lm" if needs_mathematics(program) else "")
+        compiler = {"cc": "c++"}.get(
+            compiler,
+            compiler.removesuffix("gcc") + "g++" if compiler.endswith("gcc") else compiler + "++",
+        )
+    libraries = (" -lopenblas" if needs_linear_algebra(program) else "") + (
+        " -lm" if needs_mathematics(program) else ""
+    )
     return f"{compiler} -O2 {p}_example.{'cpp' if cpp else 'c'} {p}.o -o {p}_example{libraries}"
 
 
 def cmake_snippet(program: AheadOfTimeProgram) -> str:
     """`<prefix>.cmake`: a target to link with."""
     p = program.prefix
-    mathematics = (" openblas" if needs_linear_algebra(program) else "") + (" m" if needs_mathematics(program) else "")
+    mathematics = (" openblas" if needs_linear_algebra(program) else "") + (
+        " m" if needs_mathematics(program) else ""
+    )
     lines = [
         f"# include(path/to/{p}.cmake), then: target_link_libraries(your_program PRIVATE {p})",
         f"add_library({p} INTERFACE)",

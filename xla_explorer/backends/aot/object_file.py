@@ -32,14 +32,22 @@ def section_sizes(data: bytes) -> list[SectionSize]:
         return list(_elf_sizes(data))
     if data[:4] == _WASM:
         kinds = {_WASM_CODE: ("CODE", "text"), _WASM_DATA: ("DATA", "data")}
-        return [SectionSize(*kinds[section], size) for section, _, size in _wasm_sections(data) if section in kinds]
+        return [
+            SectionSize(*kinds[section], size)
+            for section, _, size in _wasm_sections(data)
+            if section in kinds
+        ]
     return list(_other_sizes(data))
 
 
 def all_sections(data: bytes) -> dict[str, int]:
     """Name and size in bytes of every section, as LLVM reads them."""
     sections = llvm(all_targets=True).ObjectFileRef.from_data(data).sections()
-    return {name.decode("ascii", "replace"): section.size() for section in sections if (name := section.name())}
+    return {
+        name.decode("ascii", "replace"): section.size()
+        for section in sections
+        if (name := section.name())
+    }
 
 
 def undefined_symbols(data: bytes) -> list[str]:
@@ -79,15 +87,25 @@ def _elf_sections(data: bytes) -> tuple[list[_ElfSection], int]:
     table = struct.unpack_from("<Q" if wide else "<I", data, 40 if wide else 32)[0]
     entry_size, count, names = struct.unpack_from("<HHH", data, 58 if wide else 46)
     header = "<IIQQQQIIQQ" if wide else "<10I"
-    return [_ElfSection(*struct.unpack_from(header, data, table + k * entry_size)) for k in range(count)], names
+    return [
+        _ElfSection(*struct.unpack_from(header, data, table + k * entry_size)) for k in range(count)
+    ], names
 
 
 def _elf_sizes(data: bytes) -> Iterator[SectionSize]:
     sections, names = _elf_sections(data)
     for section in sections:
         if section.flags & _ALLOCATED and section.size and section.kind != _NOTE:
-            kind = "bss" if section.kind == _NO_BITS else "text" if section.flags & _EXECUTABLE else "data"
-            yield SectionSize(_text_at(data, sections[names].offset + section.name), kind, section.size)
+            kind = (
+                "bss"
+                if section.kind == _NO_BITS
+                else "text"
+                if section.flags & _EXECUTABLE
+                else "data"
+            )
+            yield SectionSize(
+                _text_at(data, sections[names].offset + section.name), kind, section.size
+            )
 
 
 def _undefined_in_elf(data: bytes) -> set[str]:
@@ -98,7 +116,10 @@ def _undefined_in_elf(data: bytes) -> set[str]:
         if table.kind != _SYMBOL_TABLE:
             continue
         for at in range(table.offset, table.offset + table.size, table.entry_size):
-            name, defined_in = struct.unpack_from("<I", data, at)[0], struct.unpack_from("<H", data, at + place_of_section)[0]
+            name, defined_in = (
+                struct.unpack_from("<I", data, at)[0],
+                struct.unpack_from("<H", data, at + place_of_section)[0],
+            )
             if defined_in == 0 and name:
                 found.add(_text_at(data, sections[table.link].offset + name))
     return found - {"_GLOBAL_OFFSET_TABLE_", ".TOC."}  # the linker makes these
@@ -154,6 +175,8 @@ def _other_sizes(data: bytes) -> Iterator[SectionSize]:
     for section in llvm(all_targets=True).ObjectFileRef.from_data(data).sections():
         name = (section.name() or b"").decode("ascii", "replace")
         is_data = any(part in name for part in ("const", "data", "cstring", "literal"))
-        kind = "text" if section.is_text() else "bss" if "bss" in name else "data" if is_data else ""
+        kind = (
+            "text" if section.is_text() else "bss" if "bss" in name else "data" if is_data else ""
+        )
         if kind and section.size():
             yield SectionSize(name, kind, section.size())

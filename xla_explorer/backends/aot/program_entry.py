@@ -75,13 +75,28 @@ def with_prefix(program: HostProgram, prefix: str) -> HostProgram:
 
     lines = [_CALLED.sub(renamed, line) if "@" in line else line for line in program.lines]
     entry = f"define i32 @{prefix}_run("
-    lines = [line.replace(entry, f"define internal i32 @{prefix}.program(") if line.startswith(entry) else line for line in lines]
+    lines = [
+        line.replace(entry, f"define internal i32 @{prefix}.program(")
+        if line.startswith(entry)
+        else line
+        for line in lines
+    ]
     rows = [row._replace(function=names.get(row.function, row.function)) for row in program.rows]
-    return program._replace(lines=lines, rows=rows, functions={names[name]: number for name, number in program.functions.items()})
+    return program._replace(
+        lines=lines,
+        rows=rows,
+        functions={names[name]: number for name, number in program.functions.items()},
+    )
 
 
 def write_entry(
-    program: HostProgram, prefix: str, sizes: list[int], inputs: int, arena_bytes: int, pointer_bits: int, least_weight: int | None
+    program: HostProgram,
+    prefix: str,
+    sizes: list[int],
+    inputs: int,
+    arena_bytes: int,
+    pointer_bits: int,
+    least_weight: int | None,
 ) -> ProgramEntry:
     """Add the entry `<prefix>_run` to a program that went through `with_prefix`.
 
@@ -90,8 +105,13 @@ def write_entry(
     """
     lines = program.lines
     used = {int(found[1]) for line in program.lines if (found := _USED_SLOT.match(line))}
-    constants = [(program.constant_slot + k, literal_bytes(literal)) for k, literal in enumerate(program.constants)]
-    constants += [(program.first_table_slot + k, bytes(data)) for k, data in enumerate(program.tables)]
+    constants = [
+        (program.constant_slot + k, literal_bytes(literal))
+        for k, literal in enumerate(program.constants)
+    ]
+    constants += [
+        (program.first_table_slot + k, bytes(data)) for k, data in enumerate(program.tables)
+    ]
     constants = [(slot, data) for slot, data in constants if slot in used]
     weights: list[Weight] = []
     definitions: list[str] = []
@@ -106,38 +126,77 @@ def write_entry(
             stores[slot] = f"@{prefix}_constant_{slot}"
     scratch_at = aligned(arena_bytes)
     workspace_bytes = scratch_at + aligned(program.scratch_bytes)
-    passed = ["ptr noundef %inputs", "ptr noundef %outputs", *(["ptr noundef %weights"] if weights else []), "ptr noundef %workspace"]
+    passed = [
+        "ptr noundef %inputs",
+        "ptr noundef %outputs",
+        *(["ptr noundef %weights"] if weights else []),
+        "ptr noundef %workspace",
+    ]
     body = [f"  %table = alloca [{max(program.table_size, 1)} x ptr], align {ALIGNMENT}"]
     for slot, size in enumerate(sizes):
         group, number = ("inputs", slot) if slot < inputs else ("outputs", slot - inputs)
         body.append(f"  %value{slot}.at = getelementptr inbounds ptr, ptr %{group}, i64 {number}")
         body.append(f"  %value{slot} = load ptr, ptr %value{slot}.at")
-        stores[slot] = f"%value{slot}" if size else "%table"  # nobody reads or writes through the pointer of an empty array
+        stores[slot] = (
+            f"%value{slot}" if size else "%table"
+        )  # nobody reads or writes through the pointer of an empty array
     for weight in weights:
-        body.append(f"  %weight{weight.slot} = getelementptr inbounds i8, ptr %weights, i64 {weight.offset}")
+        body.append(
+            f"  %weight{weight.slot} = getelementptr inbounds i8, ptr %weights, i64 {weight.offset}"
+        )
         stores[weight.slot] = f"%weight{weight.slot}"
     body.append(f"  %scratch = getelementptr inbounds i8, ptr %workspace, i64 {scratch_at}")
     stores[program.arena_slot], stores[program.scratch_slot] = "%workspace", "%scratch"
     checked = [stores[slot] for slot, size in enumerate(sizes) if size]
     in_memory = (["%weights"] if weights else []) + (["%workspace"] if workspace_bytes else [])
     checks: list[str] = []
-    _check(body, checks, [*checked, *in_memory], "null", NULL_POINTER, lambda pointer: f"icmp eq ptr {pointer}, null")
+    _check(
+        body,
+        checks,
+        [*checked, *in_memory],
+        "null",
+        NULL_POINTER,
+        lambda pointer: f"icmp eq ptr {pointer}, null",
+    )
     if in_memory:
         for number, pointer in enumerate(in_memory):
             body += [f"  %address{number} = ptrtoint ptr {pointer} to i{pointer_bits}"]
             body += [f"  %low{number} = and i{pointer_bits} %address{number}, {ALIGNMENT - 1}"]
         low = {pointer: f"%low{number}" for number, pointer in enumerate(in_memory)}
-        _check(body, checks, in_memory, "skewed", MISALIGNED, lambda pointer: f"icmp ne i{pointer_bits} {low[pointer]}, 0")
+        _check(
+            body,
+            checks,
+            in_memory,
+            "skewed",
+            MISALIGNED,
+            lambda pointer: f"icmp ne i{pointer_bits} {low[pointer]}, 0",
+        )
     for slot, pointer in stores.items():
         body.append(f"  %slot{slot} = getelementptr inbounds ptr, ptr %table, i64 {slot}")
         body.append(f"  store ptr {pointer}, ptr %slot{slot}")
     body += [f"  %status = call i32 @{prefix}.program(ptr %table)", "  ret i32 %status"]
-    entry = [f"define i32 @{prefix}_run({', '.join(passed)}) nounwind {{", "entry:", *body, *checks, "}", ""]
+    entry = [
+        f"define i32 @{prefix}_run({', '.join(passed)}) nounwind {{",
+        "entry:",
+        *body,
+        *checks,
+        "}",
+        "",
+    ]
     new = [*definitions, *entry]
-    return ProgramEntry([*lines, *new], [*program.origins, *[None] * len(new)], weights, workspace_bytes)
+    return ProgramEntry(
+        [*lines, *new], [*program.origins, *[None] * len(new)], weights, workspace_bytes
+    )
 
 
-def _check(body: list[str], refusals: list[str], pointers: list[str], name: str, status: int, condition: Callable[[str], str]) -> None:
+def _check(
+    body: list[str],
+    refusals: list[str],
+    pointers: list[str],
+    name: str,
+    status: int,
+    condition: Callable[[str], str],
+) -> None:
     """Return `status` when the condition holds for one of the pointers."""
     if not pointers:
         return

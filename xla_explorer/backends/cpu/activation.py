@@ -22,7 +22,9 @@ class Activation:
     """Made from the table's entries that all runs share (constants and tables). address: of the table. failure: what ended the last run,
     where it was a step on the evaluator. arena: None before `take_memory`."""
 
-    def __init__(self, program: HostProgram, arena_size: int, shared: Sequence[tuple[int, int]], host: Host) -> None:
+    def __init__(
+        self, program: HostProgram, arena_size: int, shared: Sequence[tuple[int, int]], host: Host
+    ) -> None:
         self.program, self._arena_size = program, arena_size
         self.table = (ctypes.c_uint64 * program.table_size)()
         self.address = ctypes.addressof(self.table)
@@ -87,7 +89,9 @@ class Activation:
         major_to_minor = tuple(reversed(shape.layout.minor_to_major))
         stored = tuple([shape.dimensions[d] for d in major_to_minor])
         raw = (ctypes.c_uint8 * max(shape.byte_size, 1)).from_address(address)
-        array: Array = np.frombuffer(memoryview(raw), shape.element_type.dtype, shape.element_count).reshape(stored)
+        array: Array = np.frombuffer(
+            memoryview(raw), shape.element_type.dtype, shape.element_count
+        ).reshape(stored)
         return array.transpose(np.argsort(major_to_minor)) if shape.rank > 1 else array
 
     def _value(self, shape: Shape, places: Iterator[Place]) -> Any:
@@ -107,7 +111,20 @@ class NativeCalls:
 
     __slots__ = ("activate", "calls_python", "entry", "parameters", "results", "written")
 
-    def __init__(self, entry: int, parameters: int, results: Sequence[tuple[int, int | None]], written: frozenset[int],
-                 activate: Callable[[], Activation], calls_python: bool) -> None:
-        self.entry, self.parameters, self.results, self.written, self.activate = entry, parameters, tuple(results), written, activate
+    def __init__(
+        self,
+        entry: int,
+        parameters: int,
+        results: Sequence[tuple[int, int | None]],
+        written: frozenset[int],
+        activate: Callable[[], Activation],
+        calls_python: bool,
+    ) -> None:
+        self.entry, self.parameters, self.results, self.written, self.activate = (
+            entry,
+            parameters,
+            tuple(results),
+            written,
+            activate,
+        )
         self.calls_python = calls_python

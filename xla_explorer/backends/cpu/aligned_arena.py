@@ -65,7 +65,8 @@ def allocate_aligned(size: int) -> tuple[Any, int, int]:
             owner = _map_pages(length + padding)
         except OSError as problem:
             raise AllocationError(
-                f"cannot allocate {_readable(size)}: {problem}", "smaller shapes need less; `session.buffers()` shows what takes the memory"
+                f"cannot allocate {_readable(size)}: {problem}",
+                "smaller shapes need less; `session.buffers()` shows what takes the memory",
             ) from None
         if padding and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):
@@ -270,7 +271,9 @@ class OutputPool:
         """A C-contiguous array with undefined contents, aligned to 64 bytes (2 MB if large)."""
         return OutputSlot(self, shape, dtype).take()[0]
 
-    def array_with_address(self, shape: Sequence[int], dtype: npt.DTypeLike) -> tuple[npt.NDArray[Any], int]:
+    def array_with_address(
+        self, shape: Sequence[int], dtype: npt.DTypeLike
+    ) -> tuple[npt.NDArray[Any], int]:
         """As `array`, with the address of its first byte (asking numpy for it costs more than the array)."""
         return OutputSlot(self, shape, dtype).take()
 
@@ -278,8 +281,12 @@ class OutputPool:
     def idle_bytes(self) -> int:
         """Bytes in blocks that nothing uses now."""
         with self._lock:
-            return sum(block.size for group in self._classes.values() for block in [*group.recent, *group.old]
-                       if _is_idle(block))
+            return sum(
+                block.size
+                for group in self._classes.values()
+                for block in [*group.recent, *group.old]
+                if _is_idle(block)
+            )
 
     def forget_holder(self) -> None:
         """For a forked child: no thread here holds the lock."""

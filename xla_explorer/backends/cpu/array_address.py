@@ -27,8 +27,15 @@ def _by_interface(array: Array) -> int:
 
 
 def _structure_is_known() -> bool:
-    tried: list[Array] = [np.zeros(()), np.zeros(7, np.int8)[3:], np.zeros((3, 5)), np.zeros((4, 4), np.complex64).T]
-    return np.ndarray.__basicsize__ >= _HEADER + ctypes.sizeof(_WORD) and all(_by_structure(a) == _by_interface(a) for a in tried)
+    tried: list[Array] = [
+        np.zeros(()),
+        np.zeros(7, np.int8)[3:],
+        np.zeros((3, 5)),
+        np.zeros((4, 4), np.complex64).T,
+    ]
+    return np.ndarray.__basicsize__ >= _HEADER + ctypes.sizeof(_WORD) and all(
+        _by_structure(a) == _by_interface(a) for a in tried
+    )
 
 
 data_address = _by_structure if _structure_is_known() else _by_interface

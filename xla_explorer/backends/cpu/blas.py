@@ -36,7 +36,16 @@ CBLAS_LEFT: Final = 141
 CBLAS_RIGHT: Final = 142
 
 # Routines by name without the type letter; each exists for s, d, c and z.
-_CBLAS_ROUTINES: Final = ("gemm", "gemv", "trsm", "trmm", "gemm_batch", "gemm_batch_strided", "copy", "axpy")
+_CBLAS_ROUTINES: Final = (
+    "gemm",
+    "gemv",
+    "trsm",
+    "trmm",
+    "gemm_batch",
+    "gemm_batch_strided",
+    "copy",
+    "axpy",
+)
 _CBLAS_REAL_ROUTINES: Final = ("dot", "ger", "syrk")
 _LAPACK_ROUTINES: Final = ("trtri", "trtrs")  # besides those that programs call
 
@@ -108,7 +117,9 @@ def load_blas() -> ctypes.CDLL:
         try:
             library = ctypes.CDLL(str(path))
         except OSError as problem:
-            raise BlasUnavailable(f"cannot load {path.name}: {problem}", f"{_HINT} --force-reinstall") from problem
+            raise BlasUnavailable(
+                f"cannot load {path.name}: {problem}", f"{_HINT} --force-reinstall"
+            ) from problem
     set_threads = getattr(library, f"{_PREFIX}openblas_set_num_threads", None)
     if set_threads is not None:
         set_threads(ctypes.c_int(1))
@@ -143,7 +154,11 @@ def _all_symbols() -> dict[str, int]:
         cblas = _CBLAS_ROUTINES + (_CBLAS_REAL_ROUTINES if real else ())
         names += [f"cblas_{letter}{routine}" for routine in cblas]
         names += [f"{letter}{routine}_" for routine in _LAPACK_ROUTINES]
-    names += [f"LAPACKE_{name.removesuffix('_')}" for name in (*LAPACK_SYMBOLS, *names) if name.endswith("_")]
+    names += [
+        f"LAPACKE_{name.removesuffix('_')}"
+        for name in (*LAPACK_SYMBOLS, *names)
+        if name.endswith("_")
+    ]
     names += LAPACK_SYMBOLS
     found = ((name, _address(library, name)) for name in names)
     return {name: address for name, address in found if address}

@@ -48,7 +48,10 @@ PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two
 
 def _fusion_policy(given: Any) -> FusionPolicy:
     if given not in (None, *get_args(FusionPolicy)):
-        raise XlaExplorerError(f"unknown fusion_policy {given!r}", f"choose from {', '.join(map(repr, get_args(FusionPolicy)))}")
+        raise XlaExplorerError(
+            f"unknown fusion_policy {given!r}",
+            f"choose from {', '.join(map(repr, get_args(FusionPolicy)))}",
+        )
     return given or "time"
 
 
@@ -73,7 +76,9 @@ class CpuCompiler:
         """None when native code (ours or a library's) exists for an optimised instruction."""
         return cpu_placement(instruction, described_cpu(libraries=True)).why_not_native
 
-    def compile_ahead_of_time(self, module: HloModule, options: AotCompilationOptions) -> AheadOfTimeProgram:
+    def compile_ahead_of_time(
+        self, module: HloModule, options: AotCompilationOptions
+    ) -> AheadOfTimeProgram:
         """See `backends.interfaces.AheadOfTimeCompiler`: an object file, for this machine unless the options name a triple."""
         from xla_explorer.backends.aot.ahead_of_time import ahead_of_time_program
 
@@ -85,12 +90,21 @@ class CpuCompiler:
         """Optimise a copy of the module. `none` runs only what code generation cannot do without."""
         asked = options.backend_options
         policy = _fusion_policy(asked.get("fusion_policy"))
-        default = cpu_pipeline(excess_precision=bool(asked.get("excess_precision")), fusion_policy=policy)
+        default = cpu_pipeline(
+            excess_precision=bool(asked.get("excess_precision")), fusion_policy=policy
+        )
         pipeline = requested_pipeline(options.passes, default)
         target = described_cpu(libraries=True)
         if options.backend_options.get("donate"):
             target = replace(target, abilities=replace(target.abilities, takes_arguments=True))
-        return optimize(module, pipeline, options.journal, control=options.control, target=target, verify=options.verify)
+        return optimize(
+            module,
+            pipeline,
+            options.journal,
+            control=options.control,
+            target=target,
+            verify=options.verify,
+        )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Buffers, LLVM IR, object, executable. A module with dynamic dimensions runs on the evaluator as a whole."""
@@ -105,10 +119,16 @@ class CpuCompiler:
         started = time.perf_counter()
         control = options.control
         schedules = parse_schedules(str(options.backend_options.get("schedules") or ""))
-        early = EarlyObjects(host_target(), OptimizationOptions(), default_object_cache() if options.cache else None)
+        early = EarlyObjects(
+            host_target(), OptimizationOptions(), default_object_cache() if options.cache else None
+        )
         with contraction(bool(options.backend_options.get("contraction", True))):
             program = write_program(
-                module, assignment, threads=thread_count(options.threads), control=control, scheduled=ScheduledKernels(schedules, control),
+                module,
+                assignment,
+                threads=thread_count(options.threads),
+                control=control,
+                scheduled=ScheduledKernels(schedules, control),
                 decides=trace.journal is not None and trace.journal.level >= Level.DECISIONS,
                 finished=early.add if usable_cores() > 1 else None,
             )
@@ -116,12 +136,16 @@ class CpuCompiler:
         record_vector_width(trace, host_target())
         seconds["llvm-ir"] = time.perf_counter() - started - early.seconds
         started = time.perf_counter() - early.seconds
-        compiled = early.with_rest(program.text, parts=0 if len(program.lines) > PARALLEL_CODEGEN_LINES else 1)
+        compiled = early.with_rest(
+            program.text, parts=0 if len(program.lines) > PARALLEL_CODEGEN_LINES else 1
+        )
         seconds["llvm"] = time.perf_counter() - started
         started = time.perf_counter()
         executable = CpuExecutable(module, assignment, program, compiled, schedules)
         seconds["load"] = time.perf_counter() - started
-        return CompileResult(trace, executable, cpu_stages(trace, assignment, program, compiled), assignment, seconds)
+        return CompileResult(
+            trace, executable, cpu_stages(trace, assignment, program, compiled), assignment, seconds
+        )
 
 
 def thread_count(threads: int | None) -> int:
@@ -145,7 +169,15 @@ def record_decisions(program: HostProgram, journal: Journal | None) -> None:
         return
     for found in program.decisions:
         checks = code_check(found.kind, found.accepted, found.reason, {}, _DECIDED_IN[found.kind])
-        journal.write("decision", found.kind, (found.instruction,), (found.name,), found.reason, accepted=found.accepted, checklist=checks)
+        journal.write(
+            "decision",
+            found.kind,
+            (found.instruction,),
+            (found.name,),
+            found.reason,
+            accepted=found.accepted,
+            checklist=checks,
+        )
 
 
 def record_vector_width(trace: PassTrace, target: TargetDescription) -> None:
@@ -155,4 +187,6 @@ def record_vector_width(trace: PassTrace, target: TargetDescription) -> None:
     root, fact = trace.module.entry.root, target.vector_width_fact()
     wide = bool(target.vector_register_bits)
     checks = code_check("vector-width", wide, fact, {}, _DECIDED_IN["vector-width"])
-    trace.journal.write("decision", "vector-width", (root.id,), (root.name,), fact, accepted=wide, checklist=checks)
+    trace.journal.write(
+        "decision", "vector-width", (root.id,), (root.name,), fact, accepted=wide, checklist=checks
+    )

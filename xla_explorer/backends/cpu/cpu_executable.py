@@ -40,8 +40,14 @@ _executables: weakref.WeakSet[CpuExecutable] = weakref.WeakSet()
 class CpuExecutable:
     """See `backends.interfaces.Executable`. Calls are serialised: `execute` has one arena; callers side by side use `native_calls`."""
 
-    def __init__(self, module: HloModule, assignment: BufferAssignment, program: HostProgram, compiled: CompiledObject,
-                 schedules: Schedules | None = None) -> None:
+    def __init__(
+        self,
+        module: HloModule,
+        assignment: BufferAssignment,
+        program: HostProgram,
+        compiled: CompiledObject,
+        schedules: Schedules | None = None,
+    ) -> None:
         self.module, self._schedules = module, schedules or {}
         self.assignment = assignment
         self.program = program
@@ -49,7 +55,11 @@ class CpuExecutable:
         self.steps = [ProgramStep(*row[:-1], refused=row.refused) for row in program.rows]
         self._lock = threading.Lock()
         _executables.add(self)
-        self._readers = [LeafReader(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves()]
+        self._readers = [
+            LeafReader(p.name, leaf)
+            for p in module.entry.parameters()
+            for _, leaf in p.shape.leaves()
+        ]
         self._outputs: list[tuple[OutputSlot, tuple[int, ...] | None]] = []
         for _, leaf in module.entry.root.shape.leaves():
             if leaf.is_array:
@@ -57,21 +67,35 @@ class CpuExecutable:
                 natural = major_to_minor == tuple(range(leaf.rank))
                 stored = tuple([leaf.dimensions[d] for d in major_to_minor])
                 self._outputs.append(
-                    (_POOL.slot(stored, leaf.element_type.dtype), None if natural else tuple(np.argsort(major_to_minor).tolist()))
+                    (
+                        _POOL.slot(stored, leaf.element_type.dtype),
+                        None if natural else tuple(np.argsort(major_to_minor).tolist()),
+                    )
                 )
         self._results_in_place, self._donated = self._donated_leaves()
         self._library = self._load(program, compiled)
-        self._constants = [np.ascontiguousarray(literal.array).reshape(literal.shape.dimensions) for literal in program.constants]
+        self._constants = [
+            np.ascontiguousarray(literal.array).reshape(literal.shape.dimensions)
+            for literal in program.constants
+        ]
         shared = []
         for k, literal in enumerate(program.constants):
             if not literal.shape.layout.is_default and literal.shape.rank > 1:
-                self._constants[k] = np.ascontiguousarray(literal.array.transpose(tuple(reversed(literal.shape.layout.minor_to_major))))
-            shared.append((program.constant_slot + k, self._constants[k].__array_interface__["data"][0]))
+                self._constants[k] = np.ascontiguousarray(
+                    literal.array.transpose(tuple(reversed(literal.shape.layout.minor_to_major)))
+                )
+            shared.append(
+                (program.constant_slot + k, self._constants[k].__array_interface__["data"][0])
+            )
         for k, data in enumerate(program.tables):
             self._constants.append(aligned_copy(data))
-            shared.append((program.first_table_slot + k, self._constants[-1].__array_interface__["data"][0]))
+            shared.append(
+                (program.first_table_slot + k, self._constants[-1].__array_interface__["data"][0])
+            )
         self.host = Host()
-        self._activation = functools.partial(Activation, program, assignment.arena_size, shared, self.host)
+        self._activation = functools.partial(
+            Activation, program, assignment.arena_size, shared, self.host
+        )
         self._own = self._activation()
         self._entry = self._library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
         self._probed: tuple[NativeLibrary, Any] | None = None
@@ -80,7 +104,9 @@ class CpuExecutable:
         """(number of a result leaf -> number of the parameter leaf whose memory it takes over; the parameter leaves that the program may
         write into, for results or for what leads to them)."""
         entry = self.module.entry
-        leaves = [(int(p.payload), index) for p in entry.parameters() for index, _ in p.shape.leaves()]
+        leaves = [
+            (int(p.payload), index) for p in entry.parameters() for index, _ in p.shape.leaves()
+        ]
         outputs = [index for index, leaf in entry.root.shape.leaves() if leaf.is_array]
         results, written = {}, set()
         for alias in self.assignment.aliases:
@@ -93,7 +119,11 @@ class CpuExecutable:
     def _load(self, program: HostProgram, compiled: CompiledObject) -> NativeLibrary:
         symbols = {}
         for name in program.symbols:
-            symbols[name] = self._pool_symbols(program.threads)[name] if name == PARALLEL_FOR_SYMBOL else blas_symbols()[name]
+            symbols[name] = (
+                self._pool_symbols(program.threads)[name]
+                if name == PARALLEL_FOR_SYMBOL
+                else blas_symbols()[name]
+            )
         return NativeLibrary(compiled.objects, symbols, ["xe_entry"])
 
     def _pool_symbols(self, threads: int) -> dict[str, int]:
@@ -108,7 +138,9 @@ class CpuExecutable:
             _, results = self._fill_table(arrays)
             status = (entry or self._entry)(self._own.address)
             if status:
-                raise self._own.take_failure() or XlaExplorerError(f"execution ended with status {status}")
+                raise self._own.take_failure() or XlaExplorerError(
+                    f"execution ended with status {status}"
+                )
         return results
 
     def place(self, arrays: list[Array]) -> list[Array]:
@@ -127,7 +159,9 @@ class CpuExecutable:
             placed.append(own if reader.order is None else own.transpose(np.argsort(reader.order)))
         return placed
 
-    def calls_of(self, arrays: list[Array]) -> tuple[Callable[[], object], list[Array], list[Array]]:
+    def calls_of(
+        self, arrays: list[Array]
+    ) -> tuple[Callable[[], object], list[Array], list[Array]]:
         """(a call that does nothing but run, the arrays that it reads, those that it writes), for timing: as long as these live and
         nothing else of this executable runs."""
         with self._lock:
@@ -173,9 +207,17 @@ class CpuExecutable:
             made.take_memory()
             return made
 
-        results = [(slot.nbytes, self._results_in_place.get(k)) for k, (slot, _) in enumerate(self._outputs)]
-        entry, calls_python = self._library.function_address("xe_entry"), bool(self.program.evaluator_steps)
-        return NativeCalls(entry, len(self._readers), results, self._donated, activate, calls_python)
+        results = [
+            (slot.nbytes, self._results_in_place.get(k))
+            for k, (slot, _) in enumerate(self._outputs)
+        ]
+        entry, calls_python = (
+            self._library.function_address("xe_entry"),
+            bool(self.program.evaluator_steps),
+        )
+        return NativeCalls(
+            entry, len(self._readers), results, self._donated, activate, calls_python
+        )
 
     def execute_watched(self, arrays: list[Array], counters: Array) -> list[Array]:
         """`execute` by a second build, whose probes write to `counters`: int64 [steps, 2], cycles and calls, added to what is there.
@@ -191,7 +233,13 @@ class CpuExecutable:
         """Make the second build now."""
         if self._probed is None:
             scheduled = ScheduledKernels(self._schedules)
-            program = write_program(self.module, self.assignment, probes=True, threads=self.program.threads, scheduled=scheduled)
+            program = write_program(
+                self.module,
+                self.assignment,
+                probes=True,
+                threads=self.program.threads,
+                scheduled=scheduled,
+            )
             library = self._load(program, optimize_and_emit(program.text))
             self._probed = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
 
@@ -216,7 +264,15 @@ class CpuExecutable:
         timings = []
         for k, step in enumerate(self.steps):
             calls = int(samples[-1][k, 1]) if samples else 0
-            timings.append(KernelTiming(step, calls, tuple([float(s[k, 0]) / clock.per_microsecond / max(calls, 1) for s in samples])))
+            timings.append(
+                KernelTiming(
+                    step,
+                    calls,
+                    tuple(
+                        [float(s[k, 0]) / clock.per_microsecond / max(calls, 1) for s in samples]
+                    ),
+                )
+            )
         return ProfileResult(tuple(totals), tuple(timings), clock.probe_us, clock.per_microsecond)
 
 
@@ -236,7 +292,9 @@ def _overlapping(arrays: list[Array]) -> set[int]:
     """Numbers of the contiguous arrays whose memory is also another one's."""
     found: set[int] = set()
     last, end = -1, 0
-    for address, k in sorted([(data_address(array), k) for k, array in enumerate(arrays) if array.nbytes]):
+    for address, k in sorted(
+        [(data_address(array), k) for k, array in enumerate(arrays) if array.nbytes]
+    ):
         if address < end:
             found |= {k, last}
         if address + arrays[k].nbytes > end:

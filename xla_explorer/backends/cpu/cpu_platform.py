@@ -16,7 +16,9 @@ class CpuPlatform:
     """See `backends.interfaces.Platform`."""
 
     name = "cpu"
-    description = "This machine's CPU: the whole module as native code, compiled by LLVM just in time."
+    description = (
+        "This machine's CPU: the whole module as native code, compiled by LLVM just in time."
+    )
     option_names = ("contraction", "donate", "excess_precision", "fusion_policy", "schedules")
 
     def compiler(self) -> CpuCompiler:
@@ -52,11 +54,15 @@ class CpuStreamExecutor:
         """Drop what keeps the memory alive."""
         memory.handle, memory.address = None, 0
 
-    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None) -> None:
+    def copy_to_device(
+        self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None
+    ) -> None:
         """Copy bytes in."""
         raw = bytes(data)
         if len(raw) > target.size:
-            raise ValueError(f"{len(raw)} bytes do not fit into {target.size} bytes of device memory")
+            raise ValueError(
+                f"{len(raw)} bytes do not fit into {target.size} bytes of device memory"
+            )
         ctypes.memmove(target.address, raw, len(raw))
 
     def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:

@@ -37,7 +37,13 @@ class ForeignProgram:
     def __init__(self, calls: NativeCalls) -> None:
         _forget_old()
         activation = calls.activate()
-        self._kept = (calls, activation, (ctypes.c_int64 * 5)(0, calls.entry, activation.address, calls.parameters, len(calls.results)))
+        self._kept = (
+            calls,
+            activation,
+            (ctypes.c_int64 * 5)(
+                0, calls.entry, activation.address, calls.parameters, len(calls.results)
+            ),
+        )
         self.record = ctypes.addressof(self._kept[2])
 
     def __del__(self) -> None:
@@ -52,7 +58,11 @@ _retired: list[tuple[float, tuple[NativeCalls, object, ctypes.Array[ctypes.c_int
 def _forget_old() -> None:
     now = time.monotonic()
     with _lock:
-        _retired[:] = [(since, kept) for since, kept in _retired if kept[2][0] or now - since < _SECONDS_BEFORE_FORGETTING]
+        _retired[:] = [
+            (since, kept)
+            for since, kept in _retired
+            if kept[2][0] or now - since < _SECONDS_BEFORE_FORGETTING
+        ]
 
 
 @functools.lru_cache(maxsize=4)
@@ -123,4 +133,6 @@ def _handler_text(major: int, minor: int) -> str:
     w.do(f"store atomic i64 0, ptr {at(record, _LOCK)} release, align 8")
     w.do("ret ptr null")
     lines, _ = w.body_lines()
-    return "\n".join([*w.declarations, f"define ptr @{_NAME}(ptr %frame) {{", "entry:", *lines, "}", ""])
+    return "\n".join(
+        [*w.declarations, f"define ptr @{_NAME}(ptr %frame) {{", "entry:", *lines, "}", ""]
+    )

@@ -34,7 +34,14 @@ _FORMAT: Final = 5
 _ACCUMULATORS: Final = 12
 _CALM: Final = 0.9
 """The share of a core that a measurement must have had."""
-_CACHED_SIZES: Final = (24 << 10, 96 << 10, 384 << 10, 768 << 10, 3 << 20, 12 << 20)  # bytes touched; rising through the caches
+_CACHED_SIZES: Final = (
+    24 << 10,
+    96 << 10,
+    384 << 10,
+    768 << 10,
+    3 << 20,
+    12 << 20,
+)  # bytes touched; rising through the caches
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +75,14 @@ class MachineLimits:
     def flops(self, dtype: str = "f32", threads: int = 1) -> float:
         """Peak flop/s for an element type on a number of threads. Types but f64 (and c128) count as f32."""
         wide = dtype in ("f64", "c128", "float64", "complex128")
-        one, everything = (self.f64_flops, self.f64_flops_all) if wide else (self.f32_flops, self.f32_flops_all)
+        one, everything = (
+            (self.f64_flops, self.f64_flops_all) if wide else (self.f32_flops, self.f32_flops_all)
+        )
         return min(one * threads, everything) if threads > 1 else one
 
-    def bandwidth(self, threads: int = 1, touched: float | None = None, *, streaming: bool = False) -> float:
+    def bandwidth(
+        self, threads: int = 1, touched: float | None = None, *, streaming: bool = False
+    ) -> float:
         """Peak bytes/s on a number of threads. touched: bytes in use, which may fit into a cache (None: from memory). streaming: results
         are written past the cache."""
         if touched is not None:
@@ -80,18 +91,43 @@ class MachineLimits:
                     return max(speed, self.stream_bandwidth) * threads
         one, everything = self.stream_bandwidth, self.stream_bandwidth_all
         if streaming:
-            one, everything = max(one, self.streaming_bandwidth), max(everything, self.streaming_bandwidth_all)
+            one, everything = (
+                max(one, self.streaming_bandwidth),
+                max(everything, self.streaming_bandwidth_all),
+            )
         return min(one * threads, everything) if threads > 1 else one
 
-    def roofline_seconds(self, flops: float, bytes_moved: float, dtype: str = "f32", threads: int = 1, *, streaming: bool = False) -> float:
+    def roofline_seconds(
+        self,
+        flops: float,
+        bytes_moved: float,
+        dtype: str = "f32",
+        threads: int = 1,
+        *,
+        streaming: bool = False,
+    ) -> float:
         """The least time for so much arithmetic and traffic, the slower of the two; what fits into a cache is taken from there."""
-        return max(flops / self.flops(dtype, threads), bytes_moved / self.bandwidth(threads, bytes_moved, streaming=streaming))
+        return max(
+            flops / self.flops(dtype, threads),
+            bytes_moved / self.bandwidth(threads, bytes_moved, streaming=streaming),
+        )
 
     def roofline_share(
-        self, seconds: float, flops: float, bytes_moved: float, dtype: str = "f32", threads: int = 1, *, streaming: bool = False
+        self,
+        seconds: float,
+        flops: float,
+        bytes_moved: float,
+        dtype: str = "f32",
+        threads: int = 1,
+        *,
+        streaming: bool = False,
     ) -> float:
         """Least time over measured time; 1 is the roof."""
-        return self.roofline_seconds(flops, bytes_moved, dtype, threads, streaming=streaming) / seconds if seconds > 0 else 0.0
+        return (
+            self.roofline_seconds(flops, bytes_moved, dtype, threads, streaming=streaming) / seconds
+            if seconds > 0
+            else 0.0
+        )
 
 
 @functools.lru_cache(maxsize=1)
@@ -128,9 +164,12 @@ def refresh_machine_limits() -> MachineLimits:
 
 
 def _higher(old: MachineLimits, new: MachineLimits) -> MachineLimits:
-    return MachineLimits(**{
-        name: max(value, getattr(old, name)) if isinstance(value, float) else value for name, value in asdict(new).items()
-    })
+    return MachineLimits(
+        **{
+            name: max(value, getattr(old, name)) if isinstance(value, float) else value
+            for name, value in asdict(new).items()
+        }
+    )
 
 
 @contextlib.contextmanager
@@ -141,7 +180,10 @@ def _alone(patience: float = 20.0) -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    path, flags = os.path.join(tempfile.gettempdir(), "xla_explorer-measures"), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    path, flags = (
+        os.path.join(tempfile.gettempdir(), "xla_explorer-measures"),
+        os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK,
+    )
     handle = -1
     with contextlib.suppress(OSError):
         try:
@@ -161,23 +203,43 @@ def _alone(patience: float = 20.0) -> Iterator[None]:
 
 def _machine_key() -> str:
     host = host_target()
-    return hashlib.sha256(f"{_FORMAT}|{host.cache_key()}|{usable_cores()}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{_FORMAT}|{host.cache_key()}|{usable_cores()}".encode()).hexdigest()[
+        :16
+    ]
 
 
 def _stored(path: Path) -> MachineLimits | None:
     """The limits in a file of this user; None where there is none, or it holds what no measurement gives."""
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    with contextlib.suppress(
+        OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError
+    ):
         found = json.loads(read_private(path) or b"null")
         cached = tuple([(int(size), float(speed)) for size, speed in found.pop("cached_bandwidth")])
         whole = {name: int(found.pop(name)) for name in ("cores", "vector_register_bits")}
-        fields: dict[str, Any] = {"cpu": str(found.pop("cpu")), **whole, **{name: float(value) for name, value in found.items()}}
+        fields: dict[str, Any] = {
+            "cpu": str(found.pop("cpu")),
+            **whole,
+            **{name: float(value) for name, value in found.items()},
+        }
         limits = MachineLimits(**fields, cached_bandwidth=cached)
-        peaks = (limits.stream_bandwidth, limits.stream_bandwidth_all, limits.f32_flops, limits.f64_flops, limits.f32_flops_all,
-                 limits.f64_flops_all, *[speed for _, speed in cached])
-        streaming = (limits.streaming_bandwidth, limits.streaming_bandwidth_all)  # 0 where it was not measured
+        peaks = (
+            limits.stream_bandwidth,
+            limits.stream_bandwidth_all,
+            limits.f32_flops,
+            limits.f64_flops,
+            limits.f32_flops_all,
+            limits.f64_flops_all,
+            *[speed for _, speed in cached],
+        )
+        streaming = (
+            limits.streaming_bandwidth,
+            limits.streaming_bandwidth_all,
+        )  # 0 where it was not measured
         if not 0 < limits.processor_share <= 1.0:
             return None
-        sound = all(0 < peak < math.inf for peak in peaks) and all(0 <= peak < math.inf for peak in streaming)
+        sound = all(0 < peak < math.inf for peak in peaks) and all(
+            0 <= peak < math.inf for peak in streaming
+        )
         if sound and all(size > 0 for size, _ in cached) and limits.cores > 0:
             return limits
     return None
@@ -198,8 +260,18 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
     host, clock = host_target(), _Clock()
     cores = usable_cores()
     streams = host.architecture == "x86_64"  # what our kernels write past the cache on
-    names = ["triad", "multiply_add_f32", "multiply_add_f64", *(["streaming_triad"] if streams else [])]
-    library = NativeLibrary(optimize_and_emit(_probe_ir(host) + (_STREAMING_TRIAD if streams else ""), host).object_bytes, exports=names)
+    names = [
+        "triad",
+        "multiply_add_f32",
+        "multiply_add_f64",
+        *(["streaming_triad"] if streams else []),
+    ]
+    library = NativeLibrary(
+        optimize_and_emit(
+            _probe_ir(host) + (_STREAMING_TRIAD if streams else ""), host
+        ).object_bytes,
+        exports=names,
+    )
     triad = library.bind("triad", None, [ctypes.c_void_p] * 3 + [ctypes.c_int64])
     arena = Arena(max_idle_bytes=0)
     available = _available_bytes()
@@ -217,13 +289,19 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
     bandwidth = traffic / clock.best(run_triad, 1, repeats)
     streaming = streaming_all = 0.0
     if streams:
-        past_the_cache = library.bind("streaming_triad", None, [ctypes.c_void_p] * 3 + [ctypes.c_int64])
+        past_the_cache = library.bind(
+            "streaming_triad", None, [ctypes.c_void_p] * 3 + [ctypes.c_int64]
+        )
 
         def run_streaming(core: int) -> None:
             past_the_cache(*(buffer.address for buffer in buffers[core]), count)
 
         streaming = traffic / clock.best(run_streaming, 1, 3 * repeats)
-        streaming_all = max(streaming, traffic * cores / clock.best(run_streaming, cores, 3 * repeats)) if cores > 1 else streaming
+        streaming_all = (
+            max(streaming, traffic * cores / clock.best(run_streaming, cores, 3 * repeats))
+            if cores > 1
+            else streaming
+        )
     addresses = [[buffer.address for buffer in group] for group in buffers]
 
     def small_triads(few: int, rounds: int) -> float:
@@ -242,26 +320,44 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
     # Less data is never slower: a disturbed measurement of a small size takes the speed of the next one.
     for k in range(len(cached) - 2, -1, -1):
         cached[k] = (cached[k][0], max(cached[k][1], cached[k + 1][1]))
-    bandwidth_all = traffic * cores / clock.best(run_triad, cores, repeats) if cores > 1 else bandwidth
+    bandwidth_all = (
+        traffic * cores / clock.best(run_triad, cores, repeats) if cores > 1 else bandwidth
+    )
     peaks: list[float] = []
     for name, element_bits in (("multiply_add_f32", 32), ("multiply_add_f64", 64)):
         function = library.bind(name, ctypes.c_double, [ctypes.c_int64])
         iterations = 200_000
         work = 2.0 * _ACCUMULATORS * max(1, host.vector_register_bits // element_bits) * iterations
 
-        def run_multiply_add(core: int, function: Callable[..., Any] = function, iterations: int = iterations) -> None:
+        def run_multiply_add(
+            core: int, function: Callable[..., Any] = function, iterations: int = iterations
+        ) -> None:
             function(iterations)
 
         one = work / clock.best(run_multiply_add, 1, 2 * repeats)
-        everything = work * cores / clock.best(run_multiply_add, cores, 2 * repeats) if cores > 1 else one
+        everything = (
+            work * cores / clock.best(run_multiply_add, cores, 2 * repeats) if cores > 1 else one
+        )
         peaks += [one, everything]
     for group in buffers:
         for buffer in group:
             buffer.release()
     # All cores together cannot be slower than one; a busy machine may make it look so.
-    return MachineLimits(host.cpu, cores, host.vector_register_bits, bandwidth, max(bandwidth, bandwidth_all),
-                         peaks[0], peaks[2], max(peaks[0], peaks[1]), max(peaks[2], peaks[3]), tuple(cached),
-                         streaming, streaming_all, min(clock.share, 1.0))
+    return MachineLimits(
+        host.cpu,
+        cores,
+        host.vector_register_bits,
+        bandwidth,
+        max(bandwidth, bandwidth_all),
+        peaks[0],
+        peaks[2],
+        max(peaks[0], peaks[1]),
+        max(peaks[2], peaks[3]),
+        tuple(cached),
+        streaming,
+        streaming_all,
+        min(clock.share, 1.0),
+    )
 
 
 def _available_bytes() -> int:
@@ -288,7 +384,9 @@ class _Clock:
                 work(core)
                 spans[core].append((started, time.perf_counter(), time.thread_time() - computed))
 
-        workers = [threading.Thread(target=loop, args=(core,), daemon=True) for core in range(1, threads)]
+        workers = [
+            threading.Thread(target=loop, args=(core,), daemon=True) for core in range(1, threads)
+        ]
         for worker in workers:
             worker.start()
         loop(0)
@@ -296,8 +394,10 @@ class _Clock:
             worker.join()
         seconds: float
         share: float
-        seconds, share = min((max(end for _, end, _ in turn) - min(start for start, _, _ in turn), turn[0][2])
-                             for turn in zip(*spans, strict=True))
+        seconds, share = min(
+            (max(end for _, end, _ in turn) - min(start for start, _, _ in turn), turn[0][2])
+            for turn in zip(*spans, strict=True)
+        )
         if threads == 1:
             self.share = min(self.share, share / max(seconds, 1e-9))
         return seconds
@@ -306,7 +406,11 @@ class _Clock:
 def _probe_ir(host: TargetDescription) -> str:
     return _TRIAD + "".join(
         _multiply_add_ir(name, element, max(1, host.vector_register_bits // bits), host.has_fma)
-        for name, element, bits in (("multiply_add_f32", "float", 32), ("multiply_add_f64", "double", 64)))
+        for name, element, bits in (
+            ("multiply_add_f32", "float", 32),
+            ("multiply_add_f64", "double", 64),
+        )
+    )
 
 
 def _triad_step(kind: str, factor: str, align: int, how: str = "") -> str:
@@ -322,25 +426,30 @@ def _triad_step(kind: str, factor: str, align: int, how: str = "") -> str:
 """
 
 
-_TRIAD: Final = """
+_TRIAD: Final = (
+    """
 define void @triad(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %n) nounwind {
 entry:
   br label %loop
 loop:
   %i = phi i64 [0, %entry], [%next, %loop]
-""" + _triad_step("float", "3.0", 4) + """  %next = add nuw nsw i64 %i, 1
+"""
+    + _triad_step("float", "3.0", 4)
+    + """  %next = add nuw nsw i64 %i, 1
   %more = icmp slt i64 %next, %n
   br i1 %more, label %loop, label %exit
 exit:
   ret void
 }
 """
+)
 
 
 # The same with whole lines and stores past the cache, a page (4 KB) of each operand asked for before it is read: the fastest of some forty
 # loops in C with intrinsics (prefetches at distances, unrolled, tiles in cache, other block sizes). Without that the two streams
 # hinder one another in memory: 0.7 to 0.95 of it, by where the arrays lie. %n is a multiple of 1024.
-_STREAMING_TRIAD: Final = """
+_STREAMING_TRIAD: Final = (
+    """
 define void @streaming_triad(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %n) nounwind {
 entry:
   br label %page
@@ -364,7 +473,9 @@ ask.c:
   br i1 %k.more, label %ask.c, label %loop
 loop:
   %i = phi i64 [%start, %ask.c], [%next, %loop]
-""" + _triad_step("<16 x float>", "splat (float 3.0)", 64, ", !nontemporal !0") + """  %next = add nuw nsw i64 %i, 16
+"""
+    + _triad_step("<16 x float>", "splat (float 3.0)", 64, ", !nontemporal !0")
+    + """  %next = add nuw nsw i64 %i, 16
   %more = icmp slt i64 %next, %following
   br i1 %more, label %loop, label %page.end
 page.end:
@@ -378,6 +489,7 @@ declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare void @llvm.x86.sse.sfence()
 !0 = !{i32 1}
 """
+)
 
 
 def _multiply_add_ir(name: str, element: str, lanes: int, has_fma: bool) -> str:
@@ -386,26 +498,43 @@ def _multiply_add_ir(name: str, element: str, lanes: int, has_fma: bool) -> str:
     suffix = f"v{lanes}f{32 if element == 'float' else 64}"
     intrinsic = f"@llvm.fma.{suffix}"
     # Factors come from a volatile load: a constant loop would be computed at compile time.
-    lines = [f"define double @{name}(i64 %n) nounwind {{", "entry:", f"  %slot = alloca {vector}, align 64",
-             f"  store volatile {vector} zeroinitializer, ptr %slot, align 64",
-             f"  %f = load volatile {vector}, ptr %slot, align 64",
-             f"  %g = load volatile {vector}, ptr %slot, align 64", "  br label %loop", "loop:",
-             "  %i = phi i64 [0, %entry], [%next, %loop]"]
+    lines = [
+        f"define double @{name}(i64 %n) nounwind {{",
+        "entry:",
+        f"  %slot = alloca {vector}, align 64",
+        f"  store volatile {vector} zeroinitializer, ptr %slot, align 64",
+        f"  %f = load volatile {vector}, ptr %slot, align 64",
+        f"  %g = load volatile {vector}, ptr %slot, align 64",
+        "  br label %loop",
+        "loop:",
+        "  %i = phi i64 [0, %entry], [%next, %loop]",
+    ]
     lines += [f"  %a{k} = phi {vector} [%g, %entry], [%b{k}, %loop]" for k in range(_ACCUMULATORS)]
     for k in range(_ACCUMULATORS):
         if has_fma:
-            lines.append(f"  %b{k} = call {vector} {intrinsic}({vector} %a{k}, {vector} %f, {vector} %g)")
+            lines.append(
+                f"  %b{k} = call {vector} {intrinsic}({vector} %a{k}, {vector} %f, {vector} %g)"
+            )
         else:
             lines += [f"  %m{k} = fmul {vector} %a{k}, %f", f"  %b{k} = fadd {vector} %m{k}, %g"]
-    lines += ["  %next = add nuw nsw i64 %i, 1", "  %more = icmp slt i64 %next, %n",
-              "  br i1 %more, label %loop, label %exit", "exit:"]
+    lines += [
+        "  %next = add nuw nsw i64 %i, 1",
+        "  %more = icmp slt i64 %next, %n",
+        "  br i1 %more, label %loop, label %exit",
+        "exit:",
+    ]
     total = "%b0"
     for k in range(1, _ACCUMULATORS):
         lines.append(f"  %s{k} = fadd {vector} {total}, %b{k}")
         total = f"%s{k}"
-    lines += [f"  %one = extractelement {vector} {total}, i32 0",
-              f"  %r = fpext {element} %one to double" if element == "float" else "  %r = fadd double %one, 0.0",
-              "  ret double %r", "}"]
+    lines += [
+        f"  %one = extractelement {vector} {total}, i32 0",
+        f"  %r = fpext {element} %one to double"
+        if element == "float"
+        else "  %r = fadd double %one, 0.0",
+        "  ret double %r",
+        "}",
+    ]
     if has_fma:
         lines.append(f"declare {vector} {intrinsic}({vector}, {vector}, {vector})")
     return "\n".join(lines) + "\n"

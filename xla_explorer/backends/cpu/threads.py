@@ -27,7 +27,9 @@ PARALLEL_FOR_SYMBOL: Final = "xla_explorer_parallel_for"
 PARALLEL_FOR_DECLARATION: Final = f"declare void @{PARALLEL_FOR_SYMBOL}(ptr, ptr, i64)"
 
 # Offsets in the state, one cache line each.
-_TICKET, _JOB, _PENDING, _BUSY, _SLEEPERS, _STOP, _WORKERS, _SEMAPHORE, _STATE_BYTES = (64 * k for k in range(9))
+_TICKET, _JOB, _PENDING, _BUSY, _SLEEPERS, _STOP, _WORKERS, _SEMAPHORE, _STATE_BYTES = (
+    64 * k for k in range(9)
+)
 
 _IR: Final = """
 ; ticket: generation of the job in the upper 16 bits, then, of the chunks that nobody has taken, the first and the end, 24 bits each.
@@ -208,15 +210,26 @@ exit:
 declare i64 @llvm.umin.i64(i64, i64)
 """
 
-_PAUSES: Final = {"x86_64": ("call void @llvm.x86.sse2.pause()", "declare void @llvm.x86.sse2.pause()"),
-                  "aarch64": ("call void @llvm.aarch64.hint(i32 1)", "declare void @llvm.aarch64.hint(i32)")}
+_PAUSES: Final = {
+    "x86_64": ("call void @llvm.x86.sse2.pause()", "declare void @llvm.x86.sse2.pause()"),
+    "aarch64": ("call void @llvm.aarch64.hint(i32 1)", "declare void @llvm.aarch64.hint(i32)"),
+}
 
 
 def pool_ir(architecture: str) -> str:
     """LLVM IR of the pool. It needs a symbol `state` of 512 zeroed bytes with a semaphore at 448."""
-    pause, declaration = _PAUSES.get(architecture, ("fence syncscope(\"singlethread\") seq_cst", ""))
-    places = {"JOB_CONTEXT": _JOB + 8, "TICKET": _TICKET, "JOB": _JOB, "PENDING": _PENDING,
-              "BUSY": _BUSY, "SLEEPERS": _SLEEPERS, "STOP": _STOP, "WORKERS": _WORKERS, "SEMAPHORE": _SEMAPHORE}
+    pause, declaration = _PAUSES.get(architecture, ('fence syncscope("singlethread") seq_cst', ""))
+    places = {
+        "JOB_CONTEXT": _JOB + 8,
+        "TICKET": _TICKET,
+        "JOB": _JOB,
+        "PENDING": _PENDING,
+        "BUSY": _BUSY,
+        "SLEEPERS": _SLEEPERS,
+        "STOP": _STOP,
+        "WORKERS": _WORKERS,
+        "SEMAPHORE": _SEMAPHORE,
+    }
     text = _IR.replace("PAUSE_DECLARATION", declaration).replace("PAUSE", pause)
     for name, offset in places.items():
         text = text.replace(f"ptr {name}", f"ptr getelementptr (i8, ptr @state, i64 {offset})")
@@ -226,11 +239,15 @@ def pool_ir(architecture: str) -> str:
 def why_no_threads(threads: int) -> Reason | None:
     """None if a pool of so many threads runs in parallel here, else why it runs serially."""
     if threads < 2:
-        return Reason("one-thread", f"the pool has {threads} thread(s), the caller only", {"threads": threads})
+        return Reason(
+            "one-thread", f"the pool has {threads} thread(s), the caller only", {"threads": threads}
+        )
     if not sys.platform.startswith("linux"):
-        return Reason("no-unnamed-semaphores", f"the thread pool needs POSIX unnamed semaphores; "
-                      f"{sys.platform} has none",
-                      {"platform": sys.platform})
+        return Reason(
+            "no-unnamed-semaphores",
+            f"the thread pool needs POSIX unnamed semaphores; {sys.platform} has none",
+            {"platform": sys.platform},
+        )
     return why_not_here(host_target())
 
 
@@ -252,9 +269,13 @@ class ThreadPool:
         self._words = (ctypes.c_int64 * (_STATE_BYTES // 8)).from_buffer(self._owner, offset)
         ir = pool_ir(host_target().architecture)
         compiled = optimize_and_emit(ir, cache=default_object_cache())
-        self._library = NativeLibrary(compiled.objects, {"state": self._state}, [PARALLEL_FOR_SYMBOL, "worker"])
+        self._library = NativeLibrary(
+            compiled.objects, {"state": self._state}, [PARALLEL_FOR_SYMBOL, "worker"]
+        )
         self.parallel_for_address = self._library.function_address(PARALLEL_FOR_SYMBOL)
-        self._call = self._library.bind(PARALLEL_FOR_SYMBOL, None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64])
+        self._call = self._library.bind(
+            PARALLEL_FOR_SYMBOL, None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+        )
         self._workers: list[threading.Thread] = []
         if self.threads > 1:
             self._start(spins)
@@ -273,8 +294,9 @@ class ThreadPool:
 
         for number in range(self.threads - 1):
             # Not joined at interpreter exit: they hold no Python state and end with the process.
-            thread = threading.Thread(target=run, args=(self._owner,), daemon=True,
-                                      name=f"xla_explorer_worker_{number}")
+            thread = threading.Thread(
+                target=run, args=(self._owner,), daemon=True, name=f"xla_explorer_worker_{number}"
+            )
             thread.start()
             self._workers.append(thread)
         self._words[_WORKERS // 8] = len(self._workers)

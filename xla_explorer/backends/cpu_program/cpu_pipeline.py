@@ -11,25 +11,42 @@ from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 FusionPolicy = Literal["time", "xla"]
 
 _EXPANDED = (
-    "batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter", "rng-expander",
-    "dot-operand-transposer", "grouped-integer-products", "integer-products-in-floats",
+    "batchnorm_expander",
+    "scan-expander",
+    "stochastic_convert_decomposer",
+    "ragged-dot-rewriter",
+    "rng-expander",
+    "dot-operand-transposer",
+    "grouped-integer-products",
+    "integer-products-in-floats",
 )
-_EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander")  # what LAPACK does where it is
+_EXPANDED_WITHOUT_HOST = (
+    "cholesky-expander",
+    "triangular-solve-expander",
+)  # what LAPACK does where it is
 
 
 def cpu_pipeline(
-    name: str = "cpu", *, libraries: bool = True, excess_precision: bool = False, fusion_policy: FusionPolicy = "time"
+    name: str = "cpu",
+    *,
+    libraries: bool = True,
+    excess_precision: bool = False,
+    fusion_policy: FusionPolicy = "time",
 ) -> PassPipeline:
     """The shared pipeline, with what has no kernel expanded or dissolved; dots of 16-bit floats are computed in f32, for which there are
     fast kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK.
     excess_precision: chains of bf16 are computed in f32 and rounded where they end, as XLA:CPU does by default.
     fusion_policy: `time` fuses what is faster by our estimate; `xla` what XLA:CPU would."""
-    expanders = [make_pass(expander) for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))]
+    expanders = [
+        make_pass(expander)
+        for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))
+    ]
     wide = (make_pass("excess-precision"),) if excess_precision else ()
     # Reductions are split when no simplification comes any more, which would join them. Products before fusion, which takes what is
     # left: a loop around it could be fused with what follows.
     fusing: HloPass | PassPipeline = PassPipeline(
-        "cpu-fusion", (make_pass("reduction-splitter"), make_pass("dot-epilogue-fusion"), make_pass("fusion"))
+        "cpu-fusion",
+        (make_pass("reduction-splitter"), make_pass("dot-epilogue-fusion"), make_pass("fusion")),
     )
     if fusion_policy == "xla":
         fusing = make_pass("fusion", policy="xla")
@@ -37,11 +54,17 @@ def cpu_pipeline(
         name,
         # Simplification merges the transposes of convolutions that follow each other.
         after_inlining=(
-            make_pass("async-inliner"), make_pass("dynamic-padder"), make_pass("defuser"), *wide,
+            make_pass("async-inliner"),
+            make_pass("dynamic-padder"),
+            make_pass("defuser"),
+            *wide,
             make_pass("lapack-call-expander", factorizations=not libraries),
             make_pass("convolution-canonicalization", features_last=True),
         ),
-        before_layouts=(*expanders, make_pass("change-op-data-type", excess_precision=excess_precision)),
+        before_layouts=(
+            *expanders,
+            make_pass("change-op-data-type", excess_precision=excess_precision),
+        ),
         fusing=fusing,
         fusion_policy=fusion_policy,
     )

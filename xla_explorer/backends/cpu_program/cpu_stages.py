@@ -15,7 +15,9 @@ from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.hlo.module import HloModule
 
 
-def cpu_stages(trace: PassTrace, assignment: BufferAssignment, program: HostProgram, compiled: CompiledObject) -> dict[str, Stage]:
+def cpu_stages(
+    trace: PassTrace, assignment: BufferAssignment, program: HostProgram, compiled: CompiledObject
+) -> dict[str, Stage]:
     """hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly, object."""
     module = trace.module
     stages = []
@@ -25,7 +27,9 @@ def cpu_stages(trace: PassTrace, assignment: BufferAssignment, program: HostProg
 
     def buffers() -> tuple[str, list[int | None]]:
         rows: list[dict[str, Any]] = assignment.to_rows()
-        return "\n".join([repr(assignment), *[", ".join([f"{k}={v}" for k, v in row.items()]) for row in rows]]), []
+        return "\n".join(
+            [repr(assignment), *[", ".join([f"{k}={v}" for k, v in row.items()]) for row in rows]]
+        ), []
 
     def with_lines() -> str:
         """The IR with the HLO line numbers as debug locations: line k is instruction id k."""
@@ -41,8 +45,12 @@ def cpu_stages(trace: PassTrace, assignment: BufferAssignment, program: HostProg
         return "\n".join(lines), origins
 
     def assembly() -> tuple[str, list[int | None]]:
-        found = assembly_with_lines(emit_assembly(with_lines(), compiled.description, compiled.options), "module.hlo")
-        return "\n".join([line for line, _ in found]), [None if origin is None else origin - 1 for _, origin in found]
+        found = assembly_with_lines(
+            emit_assembly(with_lines(), compiled.description, compiled.options), "module.hlo"
+        )
+        return "\n".join([line for line, _ in found]), [
+            None if origin is None else origin - 1 for _, origin in found
+        ]
 
     stages.append(Stage("buffers", buffers))
     stages.append(Stage("llvm-ir", lambda: (program.text, program.origins), "llvm"))

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import functools
 
-from xla_explorer.backends.llvm.target_machine import TargetDescription, has_sve, host_target, usable_cores
+from xla_explorer.backends.llvm.target_machine import (
+    TargetDescription,
+    has_sve,
+    host_target,
+    usable_cores,
+)
 from xla_explorer.compiler.target import Cores, Source, Target, cpu_target
 
 
-def described_cpu(description: TargetDescription | None = None, *, libraries: bool = False) -> Target:
+def described_cpu(
+    description: TargetDescription | None = None, *, libraries: bool = False
+) -> Target:
     """The CPU of a description, this machine's by default. libraries: whether code may call BLAS and LAPACK."""
     description = description or host_target()
-    return _described(description, libraries, usable_cores() if description.is_host else 1, description.is_host)
+    return _described(
+        description, libraries, usable_cores() if description.is_host else 1, description.is_host
+    )
 
 
 @functools.lru_cache(maxsize=64)
-def _described(description: TargetDescription, libraries: bool, cores: int, is_host: bool) -> Target:
-    source = Source.ASKED if is_host else Source.DATA_SHEET  # which LLVM's tables are of CPUs by name
+def _described(
+    description: TargetDescription, libraries: bool, cores: int, is_host: bool
+) -> Target:
+    source = (
+        Source.ASKED if is_host else Source.DATA_SHEET
+    )  # which LLVM's tables are of CPUs by name
     counted = Cores().stating(source, pointer_bits=description.pointer_bits)
     return cpu_target(
         triple=description.triple, bits=description.vector_register_bits, fma=description.has_fma, features=description.enabled_features,

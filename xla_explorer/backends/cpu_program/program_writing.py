@@ -30,7 +30,11 @@ def write_program(
 ) -> HostProgram:
     """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function. control:
     what the user forces and forbids. scheduled: the kernels that the user writes. decides, finished: see `ProgramKernels`."""
-    leaves = [(p.payload, index, leaf) for p in module.entry.parameters() for index, leaf in p.shape.leaves()]
+    leaves = [
+        (p.payload, index, leaf)
+        for p in module.entry.parameters()
+        for index, leaf in p.shape.leaves()
+    ]
     parameter_slots = {(number, index): k for k, (number, index, _) in enumerate(leaves)}
     outputs = [(index, leaf) for index, leaf in module.entry.root.shape.leaves() if leaf.is_array]
     output_slots = {index: len(leaves) + k for k, (index, _) in enumerate(outputs)}
@@ -39,8 +43,16 @@ def write_program(
         for i in computation.instructions.values():
             if i.opcode.name == "constant" and i.shape.is_array:
                 constants[i] = len(constants)
-    foreign = sum([is_foreign_call(i) for c in module.computations.values() for i in c.instructions.values()])
-    table = HostTable(len(leaves), len(leaves), len(leaves) + len(outputs), [i.literal for i in constants], foreign)
+    foreign = sum(
+        [is_foreign_call(i) for c in module.computations.values() for i in c.instructions.values()]
+    )
+    table = HostTable(
+        len(leaves),
+        len(leaves),
+        len(leaves) + len(outputs),
+        [i.literal for i in constants],
+        foreign,
+    )
 
     def place_of(instruction: HloInstruction, index: tuple[int, ...]) -> Place:
         found = assignment.slice_of(instruction, index)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram, ahead_of_time_program, compile_ahead_of_time
+from xla_explorer.backends.aot.ahead_of_time import (
+    AheadOfTimeProgram,
+    ahead_of_time_program,
+    compile_ahead_of_time,
+)
 from xla_explorer.backends.aot.errors import AheadOfTimeError
 from xla_explorer.backends.cpu.cpu_compiler import record_vector_width
 from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
@@ -13,7 +17,12 @@ from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.cross.foreign_executable import ForeignExecutable
 from xla_explorer.backends.cross.runners import make_runner, runner_availability
-from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult, hlo_stage
+from xla_explorer.backends.interfaces import (
+    AotCompilationOptions,
+    CompileOptions,
+    CompileResult,
+    hlo_stage,
+)
 from xla_explorer.backends.llvm.cpu_targets import CpuTarget, UnknownTargetError, target_description
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription
@@ -44,13 +53,22 @@ class CrossCompiler:
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when there is native code for the (optimised) instruction."""
-        return cpu_placement(instruction, described_cpu(target_description(self.target))).why_not_native
+        return cpu_placement(
+            instruction, described_cpu(target_description(self.target))
+        ).why_not_native
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module; `none` runs only what code generation cannot do without."""
         pipeline = requested_pipeline(options.passes, self.default_pipeline())
         target = described_cpu(self._description(options))
-        return optimize(module, pipeline, options.journal, control=options.control, target=target, verify=options.verify)
+        return optimize(
+            module,
+            pipeline,
+            options.journal,
+            control=options.control,
+            target=target,
+            verify=options.verify,
+        )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Buffers, LLVM IR, object; an executable where a runner is there. A module with an instruction without native code has
@@ -63,29 +81,46 @@ class CrossCompiler:
             cache = default_object_cache() if options.cache else None
             assignment = assign_buffers(trace.module)
             seconds["buffers"] = time.perf_counter() - started
-            program = compile_ahead_of_time(trace, description, PREFIX, assignment=assignment, cache=cache)
+            program = compile_ahead_of_time(
+                trace, description, PREFIX, assignment=assignment, cache=cache
+            )
         except AheadOfTimeError as problem:
-            stages = {} if trace.initial is None else {"hlo": hlo_stage("hlo", HloModule.from_snapshot(trace.initial))}
+            stages = (
+                {}
+                if trace.initial is None
+                else {"hlo": hlo_stage("hlo", HloModule.from_snapshot(trace.initial))}
+            )
             stages["hlo-optimized"] = hlo_stage("hlo-optimized", trace.module)
-            return CompileResult(trace, None, stages, assignment, seconds, why_not=problem.reasons[0])
+            return CompileResult(
+                trace, None, stages, assignment, seconds, why_not=problem.reasons[0]
+            )
         seconds["llvm"] = time.perf_counter() - started - seconds["buffers"]
         record_vector_width(trace, description)
         stages = cpu_stages(trace, assignment, program.program, program.compiled)
         why_not = runner_availability(self.target, description)
-        executable = ForeignExecutable(program, make_runner(self.target)) if why_not is None else None
+        executable = (
+            ForeignExecutable(program, make_runner(self.target)) if why_not is None else None
+        )
         return CompileResult(trace, executable, stages, assignment, seconds, why_not, program)
 
-    def compile_ahead_of_time(self, module: HloModule, options: AotCompilationOptions) -> AheadOfTimeProgram:
+    def compile_ahead_of_time(
+        self, module: HloModule, options: AotCompilationOptions
+    ) -> AheadOfTimeProgram:
         """See `backends.interfaces.AheadOfTimeCompiler`: an object file of the module, for this CPU unless the options name a triple."""
         target = self.target
         if not options.triple:
             features = options.features or target.features
-            options = replace(options, triple=target.triple, cpu=options.cpu or target.cpu, features=features)
+            options = replace(
+                options, triple=target.triple, cpu=options.cpu or target.cpu, features=features
+            )
         return ahead_of_time_program(module, options)
 
     def _description(self, options: CompileOptions) -> TargetDescription:
         given = options.backend_options
         unknown = [name for name in given if name not in _OPTIONS]
         if unknown:
-            raise UnknownTargetError(f"the backend {self.name} has no option {unknown[0]!r}", f"choose from {' and '.join(_OPTIONS)}")
+            raise UnknownTargetError(
+                f"the backend {self.name} has no option {unknown[0]!r}",
+                f"choose from {' and '.join(_OPTIONS)}",
+            )
         return target_description(self.target, given.get("cpu"), given.get("features"))

@@ -64,4 +64,7 @@ class ForeignStreamExecutor(CpuStreamExecutor):
 
     def load(self, code: bytes, exports: list[str]) -> Any:
         """ForeignCodeError always."""
-        raise ForeignCodeError(f"code for {self.name} cannot be loaded into this process", "its executable runs it in an emulator")
+        raise ForeignCodeError(
+            f"code for {self.name} cannot be loaded into this process",
+            "its executable runs it in an emulator",
+        )

@@ -39,10 +39,16 @@ class ForeignExecutable:
     def _run(self, arrays: list[Array], repeats: int) -> tuple[list[Array], tuple[float, ...]]:
         if len(arrays) != len(self._readers):
             raise wrong_count(self._readers, len(arrays))
-        data = [reader.prepare(array).tobytes() for reader, array in zip(self._readers, arrays, strict=True)]
+        data = [
+            reader.prepare(array).tobytes()
+            for reader, array in zip(self._readers, arrays, strict=True)
+        ]
         with self._lock:
             results, times = self._runner.run(self.program, data, repeats)
-        outputs = [_array(raw, buffer.shape) for raw, buffer in zip(results, self.program.outputs, strict=True)]
+        outputs = [
+            _array(raw, buffer.shape)
+            for raw, buffer in zip(results, self.program.outputs, strict=True)
+        ]
         return outputs, times
 
 
@@ -50,4 +56,6 @@ def _array(raw: bytes, shape: Shape) -> Array:
     """The bytes of a result in its layout, as an array in logical order."""
     major_to_minor = tuple(reversed(shape.layout.minor_to_major))
     stored = np.frombuffer(bytearray(raw), shape.element_type.dtype, shape.element_count)
-    return stored.reshape([shape.dimensions[d] for d in major_to_minor]).transpose(np.argsort(major_to_minor))
+    return stored.reshape([shape.dimensions[d] for d in major_to_minor]).transpose(
+        np.argsort(major_to_minor)
+    )

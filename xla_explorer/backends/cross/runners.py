@@ -38,7 +38,9 @@ class RunFailedError(XlaExplorerError):
 class Runner(Protocol):
     """Runs a program: bytes of the inputs in, bytes of the outputs out, with the time of each of `repeats` runs in microseconds."""
 
-    def run(self, program: AheadOfTimeProgram, inputs: list[bytes], repeats: int) -> tuple[list[bytes], tuple[float, ...]]:
+    def run(
+        self, program: AheadOfTimeProgram, inputs: list[bytes], repeats: int
+    ) -> tuple[list[bytes], tuple[float, ...]]:
         """RunFailedError with what the tool said."""
         ...
 
@@ -50,20 +52,39 @@ def command_that_adds(program: str) -> str:
     if program.startswith("qemu-"):
         return "apt-get install qemu-user"
     compiler = _C_COMPILER.fullmatch(program)
-    return f"apt-get install gcc-{compiler[1].replace('_', '-')}" if compiler else f"install {program} and put it on the PATH"
+    return (
+        f"apt-get install gcc-{compiler[1].replace('_', '-')}"
+        if compiler
+        else f"install {program} and put it on the PATH"
+    )
 
 
-def runner_availability(target: CpuTarget, description: TargetDescription | None = None) -> Reason | None:
+def runner_availability(
+    target: CpuTarget, description: TargetDescription | None = None
+) -> Reason | None:
     """None when programs for the target can run here; else what is missing, with the command that adds it."""
     if not target.runner:
-        return refuse("inspect-only", f"{target.name} code can be compiled and inspected; nothing here runs it", triple=target.triple)
+        return refuse(
+            "inspect-only",
+            f"{target.name} code can be compiled and inspected; nothing here runs it",
+            triple=target.triple,
+        )
     programs = [target.compiler, *target.emulator[:1]]
     for program in programs:
         if shutil.which(program) is None:
             fix = command_that_adds(program)
-            return refuse("tool-missing", f"running {target.name} code needs {program}: {fix}", program=program, command=fix)
+            return refuse(
+                "tool-missing",
+                f"running {target.name} code needs {program}: {fix}",
+                program=program,
+                command=fix,
+            )
     if target.runner == "wasmtime" and importlib.util.find_spec("wasmtime") is None:
-        return refuse("tool-missing", "running wasm32 code needs wasmtime: pip install wasmtime", command="pip install wasmtime")
+        return refuse(
+            "tool-missing",
+            "running wasm32 code needs wasmtime: pip install wasmtime",
+            command="pip install wasmtime",
+        )
     if target.runner == "native":
         return _runs_natively(target, description)
     return None
@@ -83,7 +104,10 @@ def command(arguments: list[str], what: str) -> None:
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr or done.stdout).strip()[-2000:]
-        raise RunFailedError(f"{what} ended with status {done.returncode}: {said or 'no message'}", " ".join(arguments))
+        raise RunFailedError(
+            f"{what} ended with status {done.returncode}: {said or 'no message'}",
+            " ".join(arguments),
+        )
 
 
 class _Folder:
@@ -120,18 +144,33 @@ class ProcessRunner:
             made, code = self._folder.path / "program", self._folder.path / "module.o"
             code.write_bytes(program.object_bytes)
             driver = _driver_object(self.target.compiler)
-            command([self.target.compiler, "-static", str(driver), str(code), "-o", str(made), "-lm"], "linking")
+            command(
+                [self.target.compiler, "-static", str(driver), str(code), "-o", str(made), "-lm"],
+                "linking",
+            )
             self._linked = made
         return self._linked
 
-    def run(self, program: AheadOfTimeProgram, inputs: list[bytes], repeats: int) -> tuple[list[bytes], tuple[float, ...]]:
+    def run(
+        self, program: AheadOfTimeProgram, inputs: list[bytes], repeats: int
+    ) -> tuple[list[bytes], tuple[float, ...]]:
         """See `Runner`."""
         linked = self._link(program)
         sizes = [buffer.shape.byte_size for buffer in program.outputs]
-        numbers = [repeats, program.workspace_bytes, len(inputs), *map(len, inputs), len(sizes), *sizes]
+        numbers = [
+            repeats,
+            program.workspace_bytes,
+            len(inputs),
+            *map(len, inputs),
+            len(sizes),
+            *sizes,
+        ]
         given, answer = self._folder.path / "inputs", self._folder.path / "outputs"
         given.write_bytes(struct.pack(f"<{len(numbers)}q", *numbers) + b"".join(inputs))
-        command([*self.target.emulator, str(linked), str(given), str(answer)], f"the {self.target.name} program")
+        command(
+            [*self.target.emulator, str(linked), str(given), str(answer)],
+            f"the {self.target.name} program",
+        )
         raw = answer.read_bytes()
         times = struct.unpack_from(f"<{repeats}q", raw)
         results = []
@@ -158,7 +197,9 @@ class WasmRunner:
                 self._code = made.read_bytes()
         return self._code
 
-    def run(self, program: AheadOfTimeProgram, inputs: list[bytes], repeats: int) -> tuple[list[bytes], tuple[float, ...]]:
+    def run(
+        self, program: AheadOfTimeProgram, inputs: list[bytes], repeats: int
+    ) -> tuple[list[bytes], tuple[float, ...]]:
         """See `Runner`."""
         import time
 
@@ -177,7 +218,10 @@ class WasmRunner:
             return found
 
         sizes = [buffer.shape.byte_size for buffer in program.outputs]
-        in_places, out_places = [reserve(len(data)) for data in inputs], [reserve(size) for size in sizes]
+        in_places, out_places = (
+            [reserve(len(data)) for data in inputs],
+            [reserve(size) for size in sizes],
+        )
         workspace = reserve(program.workspace_bytes)
         tables = [reserve(4 * len(places)) for places in (in_places, out_places)]
         missing = place - memory.data_len(store)
@@ -197,7 +241,10 @@ class WasmRunner:
             times.append((time.perf_counter_ns() - started) / 1e3)
             if status:
                 raise RunFailedError(f"the wasm32 program ended with status {status}")
-        return [bytes(memory.read(store, at, at + size)) for at, size in zip(out_places, sizes, strict=True)], tuple(times)
+        return [
+            bytes(memory.read(store, at, at + size))
+            for at, size in zip(out_places, sizes, strict=True)
+        ], tuple(times)
 
 
 _ENGINES: list[Any] = []
@@ -208,9 +255,13 @@ def _wasm_engine() -> Any:
         import wasmtime
 
         config = wasmtime.Config()
-        config.parallel_compilation = False  # a process that is forked from this one would wait for threads that it has not
+        config.parallel_compilation = (
+            False  # a process that is forked from this one would wait for threads that it has not
+        )
         engine = wasmtime.Engine(config)
-        atexit.register(engine.close)  # Python's end takes away first what the engine's own __del__ needs
+        atexit.register(
+            engine.close
+        )  # Python's end takes away first what the engine's own __del__ needs
         _ENGINES.append(engine)
     return _ENGINES[0]
 

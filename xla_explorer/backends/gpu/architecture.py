@@ -37,7 +37,9 @@ class GpuArchitecture(GpuUnit):
 
     def on_device(self, **numbers: int | float) -> GpuArchitecture:
         """The same on a device of its own, whose product may be another: numbers by field, 0 where the device does not say."""
-        return self.stating(Source.ASKED, **{name: value for name, value in numbers.items() if value})
+        return self.stating(
+            Source.ASKED, **{name: value for name, value in numbers.items() if value}
+        )
 
     @property
     def shared_per_multiprocessor(self) -> int:
@@ -70,12 +72,18 @@ def mma_rate(architecture: GpuArchitecture) -> float:
     return _BY_MMA.get(architecture.name, architecture.library_rates.f16)
 
 
-def _architecture(name: str, product: str, ptx_version: int, **numbers: int | float) -> GpuArchitecture:
+def _architecture(
+    name: str, product: str, ptx_version: int, **numbers: int | float
+) -> GpuArchitecture:
     """A product by its data sheet; numbers where it is no H100. Our kernels use the ordinary lanes for f32 and f64, and TF32 only where a
     dot asks for it, so never by choice."""
-    made = GpuArchitecture(name=name, product=product, ptx_version=ptx_version).stating(Source.DATA_SHEET, *_ON_DATA_SHEETS, **numbers)
+    made = GpuArchitecture(name=name, product=product, ptx_version=ptx_version).stating(
+        Source.DATA_SHEET, *_ON_DATA_SHEETS, **numbers
+    )
     if name in _LIBRARY:
-        made = made.stating(Source.DATA_SHEET, library_rates=ProductRates(*map(float, _LIBRARY[name])))
+        made = made.stating(
+            Source.DATA_SHEET, library_rates=ProductRates(*map(float, _LIBRARY[name]))
+        )
     rates = made.library_rates
     tensor_cores = rates.f16 if name == "sm_90a" else mma_rate(made)  # sm_90a has wgmma
     own = ProductRates(tensor_cores or rates.f32, 0.0, rates.f32, min(rates.f64, 64.0))
@@ -83,7 +91,14 @@ def _architecture(name: str, product: str, ptx_version: int, **numbers: int | fl
 
 
 def _product(
-    multiprocessors: int, threads: int, lanes: int, double_rate: float, clock: float, dram: float, l2: int, l1: int
+    multiprocessors: int,
+    threads: int,
+    lanes: int,
+    double_rate: float,
+    clock: float,
+    dram: float,
+    l2: int,
+    l1: int,
 ) -> dict[str, int | float]:
     return {
         "multiprocessors": multiprocessors, "threads_per_multiprocessor": threads, "lanes": lanes, "double_rate": double_rate,
@@ -95,15 +110,38 @@ def _product(
 ARCHITECTURES = {
     a.name: a
     for a in (
-        _architecture("sm_70", "V100", 70, **_product(80, 2048, 64, 1 / 2, 1.53, 900.0, 6 << 20, 128 << 10)),
-        _architecture("sm_75", "T4", 70, **_product(40, 1024, 64, 1 / 32, 1.59, 320.0, 4 << 20, 64 << 10)),
-        _architecture("sm_80", "A100", 80, **_product(108, 2048, 64, 1 / 2, 1.41, 2039.0, 40 << 20, 192 << 10)),
-        _architecture("sm_86", "RTX 3090", 80, **_product(82, 1536, 128, 1 / 64, 1.7, 936.0, 6 << 20, 128 << 10)),
-        _architecture("sm_89", "L40", 83, **_product(142, 1536, 128, 1 / 64, 2.49, 864.0, 96 << 20, 128 << 10)),
+        _architecture(
+            "sm_70", "V100", 70, **_product(80, 2048, 64, 1 / 2, 1.53, 900.0, 6 << 20, 128 << 10)
+        ),
+        _architecture(
+            "sm_75", "T4", 70, **_product(40, 1024, 64, 1 / 32, 1.59, 320.0, 4 << 20, 64 << 10)
+        ),
+        _architecture(
+            "sm_80", "A100", 80, **_product(108, 2048, 64, 1 / 2, 1.41, 2039.0, 40 << 20, 192 << 10)
+        ),
+        _architecture(
+            "sm_86",
+            "RTX 3090",
+            80,
+            **_product(82, 1536, 128, 1 / 64, 1.7, 936.0, 6 << 20, 128 << 10),
+        ),
+        _architecture(
+            "sm_89", "L40", 83, **_product(142, 1536, 128, 1 / 64, 2.49, 864.0, 96 << 20, 128 << 10)
+        ),
         _architecture("sm_90", "H100, H200", 83),
         _architecture("sm_90a", "H100, H200 (with architecture-specific instructions)", 83),
-        _architecture("sm_100", "B200", 86, **_product(148, 2048, 128, 1 / 2, 1.97, 8000.0, 126 << 20, 256 << 10)),
-        _architecture("sm_120", "RTX 5090", 87, **_product(170, 1536, 128, 1 / 64, 2.41, 1792.0, 96 << 20, 128 << 10)),
+        _architecture(
+            "sm_100",
+            "B200",
+            86,
+            **_product(148, 2048, 128, 1 / 2, 1.97, 8000.0, 126 << 20, 256 << 10),
+        ),
+        _architecture(
+            "sm_120",
+            "RTX 5090",
+            87,
+            **_product(170, 1536, 128, 1 / 64, 2.41, 1792.0, 96 << 20, 128 << 10),
+        ),
     )
 }
 

@@ -29,8 +29,14 @@ def wrapped_operation(start: HloInstruction) -> HloInstruction | None:
     """The one instruction that an async-start runs, when it is all there is in its computation."""
     computation = start.called[0]
     root = computation.root
-    alone = all(i is root or i.opcode.name == "parameter" for i in computation.instructions.values())
-    return root if alone and all(o.opcode.name == "parameter" for o in root.operands) and root.operands else None
+    alone = all(
+        i is root or i.opcode.name == "parameter" for i in computation.instructions.values()
+    )
+    return (
+        root
+        if alone and all(o.opcode.name == "parameter" for o in root.operands) and root.operands
+        else None
+    )
 
 
 def operand_places(
@@ -58,15 +64,23 @@ def operand_places(
 def result_places(start: HloInstruction, assignment: BufferAssignment) -> list[BufferSlice]:
     """Where the work of a start leaves its results, in the order of the leaves of the done."""
     at = 0 if start.opcode.name == "copy-start" else 1
-    return [assignment.slice_of(start, (at, *index)) for index, leaf in start.shape.tuple_shapes[at].leaves() if leaf.is_array]
+    return [
+        assignment.slice_of(start, (at, *index))
+        for index, leaf in start.shape.tuple_shapes[at].leaves()
+        if leaf.is_array
+    ]
 
 
 def done_thunks(done: HloInstruction, assignment: BufferAssignment) -> list[Thunk]:
     """Wait, and copy what does not lie where the done has it."""
-    targets = [assignment.slice_of(done, index) for index, leaf in done.shape.leaves() if leaf.is_array]
+    targets = [
+        assignment.slice_of(done, index) for index, leaf in done.shape.leaves() if leaf.is_array
+    ]
     pairs = zip(result_places(start_of(done), assignment), targets, strict=True)
     stream, waits = stream_of(done), waits_for(done)
-    thunks = [Thunk("copy", done, arguments=pair, stream=stream) for pair in pairs if pair[0] != pair[1]]
+    thunks = [
+        Thunk("copy", done, arguments=pair, stream=stream) for pair in pairs if pair[0] != pair[1]
+    ]
     if not waits:
         return thunks
     return [Thunk("wait", done, stream=stream, waits=waits), *thunks]
@@ -89,5 +103,7 @@ def _written_until_done(
             return written
         if i.opcode.name in CONTROL_FLOW:
             return None
-        written += [assignment.slice_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array]
+        written += [
+            assignment.slice_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array
+        ]
     return None

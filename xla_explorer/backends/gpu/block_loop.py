@@ -16,7 +16,9 @@ from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.foundation.reason import Reason, refuse
 
 EMITTER = "block-loop"
-_CALLED = frozenset({"loop", "vector-loop"})  # emitters whose kernels have no barrier, which all threads would have to meet
+_CALLED = frozenset(
+    {"loop", "vector-loop"}
+)  # emitters whose kernels have no barrier, which all threads would have to meet
 _MOST_STEPS = 64
 _MOST_THREADS = 512  # each has 128 registers, which many kernels one after the other need
 _COPIED_AT_ONCE = 8  # elements of a thread
@@ -40,35 +42,69 @@ def block_loop(loop: Thunk) -> BlockLoop | Reason:
     condition = () if loop.trips is not None else loop.bodies[0]
     steps = (*condition, *loop.bodies[1], *copies)
     if not loop.bodies[1] or len(steps) > _MOST_STEPS:
-        return refuse("not-one-block", f"%{name} has {len(steps)} steps a trip, 1 to {_MOST_STEPS} are one kernel", steps=len(steps))
+        return refuse(
+            "not-one-block",
+            f"%{name} has {len(steps)} steps a trip, 1 to {_MOST_STEPS} are one kernel",
+            steps=len(steps),
+        )
     for step in steps:
         if not _is_one_block(step) or step.stream or step.waits:
             what = step.kernel.name if step.kernel is not None else step.kind
             text = f"%{name}: {what} (%{step.instruction.name}) is not up to {_MOST_THREADS} independent threads"
             return refuse("not-one-block", text, step=what)
-    if any(target.overlaps(later) for k, (_, target) in enumerate(loop.handed_over[1]) for later, _ in loop.handed_over[1][k + 1 :]):
+    if any(
+        target.overlaps(later)
+        for k, (_, target) in enumerate(loop.handed_over[1])
+        for later, _ in loop.handed_over[1][k + 1 :]
+    ):
         return refuse("not-one-block", f"%{name} hands over what it would overwrite")
     block = max([_threads(step.kernel) for step in steps if step.kernel is not None], default=32)
     if any(-(-_units(step)[0] // block) > _COPIED_AT_ONCE for step in steps if step.kind == "copy"):
-        return refuse("not-one-block", f"%{name} copies more of its state than {block} threads do at once")
+        return refuse(
+            "not-one-block", f"%{name} copies more of its state than {block} threads do at once"
+        )
     writer = _Writer(loop.instruction.id, block, loop.arguments[0])
     writer.write(condition, (*loop.bodies[1], *copies), loop.trips)
     inside = tuple(dict.fromkeys([step.kernel for step in steps if step.kernel is not None]))
     lines = tuple(writer.lines)
     declarations = tuple([f"declare {intrinsic}" for intrinsic in (_THREAD, _BARRIER)])
     count = len(writer.places)
-    kernel = Kernel(lines, (loop.instruction.id,) * len(lines), count, tuple(range(count)), declarations, (), (), block)
+    kernel = Kernel(
+        lines,
+        (loop.instruction.id,) * len(lines),
+        count,
+        tuple(range(count)),
+        declarations,
+        (),
+        (),
+        block,
+    )
     why = f"one block for the {len(steps)} steps of a trip of %{name}, one after the other"
-    overlap = any(a.overlaps(b) for k, a in enumerate(writer.places) for b in writer.places[k + 1 :])
-    return BlockLoop(EmittedKernel(kernel, LaunchDimensions(1, block, block, why)), inside, tuple(writer.places), block > 1 or overlap)
+    overlap = any(
+        a.overlaps(b) for k, a in enumerate(writer.places) for b in writer.places[k + 1 :]
+    )
+    return BlockLoop(
+        EmittedKernel(kernel, LaunchDimensions(1, block, block, why)),
+        inside,
+        tuple(writer.places),
+        block > 1 or overlap,
+    )
 
 
 def _is_one_block(step: Thunk) -> bool:
     kernel = step.kernel
     if kernel is None:
         return step.kind == "copy"
-    return _threads(kernel) <= _MOST_THREADS and kernel.emitter in _CALLED and not (
-        kernel.scratch or kernel.shared_bytes or kernel.dynamic_shared_bytes or kernel.tensor_maps)
+    return (
+        _threads(kernel) <= _MOST_THREADS
+        and kernel.emitter in _CALLED
+        and not (
+            kernel.scratch
+            or kernel.shared_bytes
+            or kernel.dynamic_shared_bytes
+            or kernel.tensor_maps
+        )
+    )
 
 
 def _threads(kernel: GpuKernel) -> int:
@@ -118,7 +154,10 @@ class _Writer:
     def _steps(self, steps: Sequence[Thunk]) -> None:
         for step in steps:
             if step.kernel is not None:
-                self._call(step.kernel, [f"ptr addrspace(1) {self._parameter(place)}" for place in step.arguments])
+                self._call(
+                    step.kernel,
+                    [f"ptr addrspace(1) {self._parameter(place)}" for place in step.arguments],
+                )
             else:
                 self._copy(step)
             if self.block > 1:
@@ -155,7 +194,10 @@ class _Writer:
             self._line(*lines)
             return
         n = self._number()
-        self._line(f"%inside{n} = icmp ult i32 %thread, {threads}", f"br i1 %inside{n}, label %then{n}, label %after{n}")
+        self._line(
+            f"%inside{n} = icmp ult i32 %thread, {threads}",
+            f"br i1 %inside{n}, label %then{n}, label %after{n}",
+        )
         self.lines.append(f"then{n}:")
         self._line(*lines, f"br label %after{n}")
         self.lines.append(f"after{n}:")

@@ -32,7 +32,10 @@ class KernelFaultError(GpuExecutionError):
     """The emulator found faults in a kernel. findings: all of the launch."""
 
     def __init__(self, findings: list[Finding]) -> None:
-        super().__init__(str(findings[0]), "session.emulation() collects all faults instead of stopping at the first kernel")
+        super().__init__(
+            str(findings[0]),
+            "session.emulation() collects all faults instead of stopping at the first kernel",
+        )
         self.findings = findings
 
 
@@ -74,7 +77,9 @@ class GraphExecutor(Protocol):
         something in it cannot be recorded."""
         ...
 
-    def record_while(self, predicate: int, condition: Callable[[], None], body: Callable[[], None]) -> None:
+    def record_while(
+        self, predicate: int, condition: Callable[[], None], body: Callable[[], None]
+    ) -> None:
         """While `work` is recorded: a loop that goes on as long as what `condition` queues leaves true at an address."""
         ...
 
@@ -82,7 +87,9 @@ class GraphExecutor(Protocol):
         """While `work` is recorded: a loop of so many trips, at least one, that are counted in eight bytes of device memory."""
         ...
 
-    def record_branches(self, index: int, is_predicate: bool, branches: Sequence[Callable[[], None]]) -> None:
+    def record_branches(
+        self, index: int, is_predicate: bool, branches: Sequence[Callable[[], None]]
+    ) -> None:
         """While `work` is recorded: the branch that a number (s32, or a predicate) at an address chooses, as HLO's conditional has it."""
         ...
 
@@ -98,7 +105,9 @@ class GraphExecutor(Protocol):
 class LibraryCaller(Protocol):
     """What computes instructions by a vendor's libraries."""
 
-    def run(self, call: LibraryCall, operands: Sequence[int], result: int, stream: Any = None) -> None:
+    def run(
+        self, call: LibraryCall, operands: Sequence[int], result: int, stream: Any = None
+    ) -> None:
         """Queue a call on device addresses."""
         ...
 

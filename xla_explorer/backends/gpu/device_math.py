@@ -23,11 +23,20 @@ from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.records import Instruction
 from xla_explorer.compiler.codegen.ir.types import F32
 from xla_explorer.compiler.codegen.ir.values import Value
-from xla_explorer.compiler.codegen.vector_math import element_type_of, opcode_of, vector_math_function, vector_math_opcodes
+from xla_explorer.compiler.codegen.vector_math import (
+    element_type_of,
+    opcode_of,
+    vector_math_function,
+    vector_math_opcodes,
+)
 from xla_explorer.compiler.codegen.vector_math.constants import LOG2_E
 from xla_explorer.compiler.codegen.vector_math.error_function import FAR, NEAR, SATURATION
 from xla_explorer.compiler.codegen.vector_math.function import function_name, written_function
-from xla_explorer.compiler.codegen.vector_math.hyperbolic import TANH, TANH_NEAR_LIMIT, odd_polynomial
+from xla_explorer.compiler.codegen.vector_math.hyperbolic import (
+    TANH,
+    TANH_NEAR_LIMIT,
+    odd_polynomial,
+)
 from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS, MathBuilder
 
 LEVELS: Final = ("precise", "xla", "fast")
@@ -127,7 +136,9 @@ def fast_logarithm(b: SpecialFunctionBuilder) -> Value:
 _SHARED: Final = {
     "exponential": DeviceFunction(exponential, 1.5, 2.0, ("ex2.approx.ftz.f32",)),
     "logistic": DeviceFunction(logistic, 2.5, 3.0, ("ex2.approx.ftz.f32", "rcp.approx.ftz.f32")),
-    "tanh": DeviceFunction(hyperbolic_tangent, 1.5, 1.5, ("ex2.approx.ftz.f32", "rcp.approx.ftz.f32")),
+    "tanh": DeviceFunction(
+        hyperbolic_tangent, 1.5, 1.5, ("ex2.approx.ftz.f32", "rcp.approx.ftz.f32")
+    ),
     "erf": DeviceFunction(error_function, 1.5, 0.5, ("ex2.approx.ftz.f32",)),
     "rsqrt": DeviceFunction(reciprocal_square_root, 0.5, 1.5, ("rsqrt.approx.f32",)),
 }
@@ -140,7 +151,9 @@ TABLE: Final[dict[str, dict[str, DeviceFunction]]] = {
         "tanh": DeviceFunction(fast_hyperbolic_tangent, 0.5, 8192.0, ("tanh.approx.f32",)),
         "sqrt": DeviceFunction(fast_square_root, 0.5, 1.5, ("sqrt.approx.f32",)),
         "log": DeviceFunction(fast_logarithm, 2.5, 14.0, ("lg2.approx.f32", "rcp.approx.ftz.f32")),
-        "divide": DeviceFunction(None, 0.5, 1.5, ("div.approx.f32",)),  # for divisors up to 2^126; 0 beyond
+        "divide": DeviceFunction(
+            None, 0.5, 1.5, ("div.approx.f32",)
+        ),  # for divisors up to 2^126; 0 beyond
     },
 }
 _OPCODES: Final = {function_name(opcode, "f32"): opcode for opcode in vector_math_opcodes()}
@@ -172,7 +185,9 @@ def write_device_math(w: FunctionWriter, kernel: KernelMath) -> UsedFunctions:
         level = kernel.of(_OPCODES.get(function, ""))
         if _OPCODES.get(function) in TABLE[level]:
             used[_OPCODES[function], level] = None
-        renamed[function] = function if level == kernel.level or function not in _OPCODES else f"{function}_{level}"
+        renamed[function] = (
+            function if level == kernel.level or function not in _OPCODES else f"{function}_{level}"
+        )
     if any(function != name for function, name in renamed.items()):
         calls = {f"{F32} @{function}": f"{F32} @{name}" for function, name in renamed.items()}
         for number, record in enumerate(w.records):
@@ -190,7 +205,11 @@ def write_divisions(b: InOrderBuilder, level: str) -> bool:
     """
     intrinsic, found = _DIVISION[level], False
     for number, record in enumerate(b.records):
-        if not isinstance(record, Instruction) or record.op != "fdiv" or record.operands[0].type is not F32:
+        if (
+            not isinstance(record, Instruction)
+            or record.op != "fdiv"
+            or record.operands[0].type is not F32
+        ):
             continue
         dividend, divisor = record.operands
         if _is_power_of_two(divisor):
@@ -199,7 +218,9 @@ def write_divisions(b: InOrderBuilder, level: str) -> bool:
         if not intrinsic:
             continue
         if dividend.name == _ONE:
-            changed = record._replace(op="call", operands=(divisor,), detail=f'{F32} asm "rcp.approx.f32 $0, $1;", "=f,f"')
+            changed = record._replace(
+                op="call", operands=(divisor,), detail=f'{F32} asm "rcp.approx.f32 $0, $1;", "=f,f"'
+            )
         else:
             changed = record._replace(op="call", detail=f"{F32} @{intrinsic}")
             b.declarations[f"declare {F32} @{intrinsic}({F32}, {F32})"] = None
@@ -218,12 +239,18 @@ def _divided(level: str) -> Callable[[InOrderBuilder], None]:
 
 
 @cache
-def _written(function: str, level: str, suffix: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _written(
+    function: str, level: str, suffix: str
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Text, declarations and further functions that it calls."""
     row = TABLE[level].get(_OPCODES.get(function, ""))
     if row is not None and row.emit is not None:
-        return written_function(function + suffix, row.emit, "f32", kind=SpecialFunctionBuilder, suffix=suffix)
-    found = vector_math_function(opcode_of(function), element_type_of(function), True, suffix, _divided(level))
+        return written_function(
+            function + suffix, row.emit, "f32", kind=SpecialFunctionBuilder, suffix=suffix
+        )
+    found = vector_math_function(
+        opcode_of(function), element_type_of(function), True, suffix, _divided(level)
+    )
     return found.text, found.declarations, found.dependencies
 
 
@@ -237,7 +264,9 @@ def device_math_module(names: Iterable[str], level: str = DEFAULT_LEVEL) -> str:
         if name in texts:
             return
         suffix = next((suffix for suffix in suffixed if name.endswith(suffix)), "")
-        text, found, dependencies = _written(name.removesuffix(suffix), suffixed.get(suffix, level), suffix)
+        text, found, dependencies = _written(
+            name.removesuffix(suffix), suffixed.get(suffix, level), suffix
+        )
         for dependency in dependencies:
             visit(dependency)
         texts[name] = text

@@ -10,7 +10,13 @@ import re
 import tempfile
 from pathlib import Path
 
-from xla_explorer.backends.gpu.ptx_assembler import PtxAssemblerError, assemble_ptx, find_tool, run_tool, why_no_ptxas
+from xla_explorer.backends.gpu.ptx_assembler import (
+    PtxAssemblerError,
+    assemble_ptx,
+    find_tool,
+    run_tool,
+    why_no_ptxas,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 
 _PLACE = re.compile(r"//## File \".*\", line (\d+)")
@@ -33,7 +39,10 @@ def sass_of(ptx_with_lines: str, architecture: str) -> tuple[str, list[int | Non
     """SASS of PTX text that has `.loc` directives, and the HLO instruction id of each line. PtxAssemblerError where a tool is missing."""
     missing = why_no_sass()
     if missing is not None:
-        raise PtxAssemblerError(missing.message, "install CUDA's binary utilities, or name nvdisasm in XLA_EXPLORER_NVDISASM")
+        raise PtxAssemblerError(
+            missing.message,
+            "install CUDA's binary utilities, or name nvdisasm in XLA_EXPLORER_NVDISASM",
+        )
     program = find_tool("nvdisasm", "XLA_EXPLORER_NVDISASM")
     assert program is not None
     cubin = assemble_ptx(ptx_with_lines, architecture, "-lineinfo").cubin
@@ -42,7 +51,10 @@ def sass_of(ptx_with_lines: str, architecture: str) -> tuple[str, list[int | Non
         path.write_bytes(cubin)
         done = run_tool(program, "-gi", "-c", str(path))
     if done.returncode:
-        raise PtxAssemblerError(f"nvdisasm refused the machine code: {done.stderr.strip()[:300]}", "this is a defect of the code generator")
+        raise PtxAssemblerError(
+            f"nvdisasm refused the machine code: {done.stderr.strip()[:300]}",
+            "this is a defect of the code generator",
+        )
     return with_origins(done.stdout)
 
 

@@ -27,7 +27,10 @@ from xla_explorer.compiler.codegen.ir.builder import contraction
 from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.decisions.recorded import code_check
-from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
+from xla_explorer.compiler.pipeline.default_pipelines import (
+    code_generation_pipeline,
+    requested_pipeline,
+)
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
@@ -41,7 +44,13 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 # What has no kernel; and products with several kept or reduced dimensions become those of matrices, which tiles and libraries take.
-_EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter", "dot-decomposer")
+_EXPANDED = (
+    "batchnorm_expander",
+    "scan-expander",
+    "stochastic_convert_decomposer",
+    "ragged-dot-rewriter",
+    "dot-decomposer",
+)
 
 
 def gpu_pipeline() -> PassPipeline:
@@ -49,9 +58,20 @@ def gpu_pipeline() -> PassPipeline:
     horizontal = (make_pass("horizontal-loop-fusion"), make_pass("horizontal-input-fusion"))
     # Libraries first: a product takes its bias and activation along before a loop does. Then rows: what is left to the queue is what no
     # block can keep in its registers.
-    fusing = PassPipeline("gpu-fusion", tuple(
-        [make_pass(name) for name in ("library-rewriter", "product-epilogue-fusion", "row-fusion", "priority-fusion")]
-    ))
+    fusing = PassPipeline(
+        "gpu-fusion",
+        tuple(
+            [
+                make_pass(name)
+                for name in (
+                    "library-rewriter",
+                    "product-epilogue-fusion",
+                    "row-fusion",
+                    "priority-fusion",
+                )
+            ]
+        ),
+    )
     return code_generation_pipeline(
         "gpu",
         after_inlining=(
@@ -153,7 +173,11 @@ class GpuCompiler:
 
 
 _DIRECTIVES = place_of(ScheduledKernels.with_overrides)
-_LAUNCH, _MATH, _CONSTANTS = place_of(write_gpu_kernels), place_of(write_device_math), place_of(ConstantBank.place)
+_LAUNCH, _MATH, _CONSTANTS = (
+    place_of(write_gpu_kernels),
+    place_of(write_device_math),
+    place_of(ConstantBank.place),
+)
 
 
 def record_launches(program: GpuProgram, journal: Journal | None) -> None:
@@ -165,12 +189,32 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
             why = made.nest if isinstance(made.nest, Reason) else None
             about: dict[str, object] = {"emitter": made.emitter}
             if isinstance(made.nest, NestSchedule):
-                about |= {"schedule": str(made.nest)} | ({"reorders-sum": True} if made.nest.reorders_sums else {})
+                about |= {"schedule": str(made.nest)} | (
+                    {"reorders-sum": True} if made.nest.reorders_sums else {}
+                )
             checks = code_check("loop-nest", why is None, why, about, _LAUNCH)
-            journal.write("decision", "loop-nest", (i.id,), (i.name,), why, about, accepted=why is None, checklist=checks)
+            journal.write(
+                "decision",
+                "loop-nest",
+                (i.id,),
+                (i.name,),
+                why,
+                about,
+                accepted=why is None,
+                checklist=checks,
+            )
         for name, reason in made.refused:
             checks = code_check("launch", False, reason, {"emitter": name}, _LAUNCH)
-            journal.write("decision", "launch", (i.id,), (i.name,), reason, {"emitter": name}, accepted=False, checklist=checks)
+            journal.write(
+                "decision",
+                "launch",
+                (i.id,),
+                (i.name,),
+                reason,
+                {"emitter": name},
+                accepted=False,
+                checklist=checks,
+            )
         for one in made.kernels:
             facts = {
                 "emitter": made.emitter,
@@ -184,7 +228,16 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
             if made.estimated_us is not None:
                 facts["own_arithmetic_us"] = round(made.estimated_us, 2)
             checks = code_check("launch", True, None, facts, _LAUNCH)
-            journal.write("decision", "launch", (i.id,), (i.name,), None, facts, accepted=True, checklist=checks)
+            journal.write(
+                "decision",
+                "launch",
+                (i.id,),
+                (i.name,),
+                None,
+                facts,
+                accepted=True,
+                checklist=checks,
+            )
 
 
 def record_directives(program: GpuProgram, journal: Journal | None) -> None:
@@ -194,7 +247,16 @@ def record_directives(program: GpuProgram, journal: Journal | None) -> None:
     for d in program.directives:
         facts = dict(d.reason.facts)
         checks = code_check(d.kind, d.accepted, d.reason, facts, _DIRECTIVES)
-        journal.write("decision", d.kind, (d.instruction,), (d.name,), d.reason, facts, accepted=d.accepted, checklist=checks)
+        journal.write(
+            "decision",
+            d.kind,
+            (d.instruction,),
+            (d.name,),
+            d.reason,
+            facts,
+            accepted=d.accepted,
+            checklist=checks,
+        )
 
 
 def record_math(program: GpuProgram, journal: Journal | None) -> None:
@@ -204,9 +266,16 @@ def record_math(program: GpuProgram, journal: Journal | None) -> None:
     for i, made in program.emitted:
         for opcode, level in made.math:
             row = TABLE[level][opcode]
-            facts = {"level": level, "function": opcode, "instructions": list(row.instructions), "max_ulps": row.max_ulps}
+            facts = {
+                "level": level,
+                "function": opcode,
+                "instructions": list(row.instructions),
+                "max_ulps": row.max_ulps,
+            }
             checks = code_check("math", True, None, facts, _MATH)
-            journal.write("decision", "math", (i.id,), (i.name,), None, facts, accepted=True, checklist=checks)
+            journal.write(
+                "decision", "math", (i.id,), (i.name,), None, facts, accepted=True, checklist=checks
+            )
 
 
 def record_constants(program: GpuProgram, journal: Journal | None) -> None:
@@ -214,19 +283,35 @@ def record_constants(program: GpuProgram, journal: Journal | None) -> None:
     if journal is None or journal.level < Level.DECISIONS:
         return
     for i, placed in program.constants:
-        facts = {"bytes": placed.size, "loads": placed.loads, "addresses_per_warp": placed.addresses, "bank_bytes": placed.bank_bytes}
+        facts = {
+            "bytes": placed.size,
+            "loads": placed.loads,
+            "addresses_per_warp": placed.addresses,
+            "bank_bytes": placed.bank_bytes,
+        }
         subjects, names = (placed.constant.id, i.id), (placed.constant.name, i.name)
         held = placed.reason is None
         if placed.forced:
             facts["forced-by-user"] = True
         checks = code_check("constant-memory", held, placed.reason, facts, _CONSTANTS)
-        journal.write("decision", "constant-memory", subjects, names, placed.reason, facts, accepted=held, checklist=checks)
+        journal.write(
+            "decision",
+            "constant-memory",
+            subjects,
+            names,
+            placed.reason,
+            facts,
+            accepted=held,
+            checklist=checks,
+        )
 
 
 def _math_level(options: CompileOptions) -> str:
     level = str(options.backend_options.get("math", DEFAULT_LEVEL))
     if level not in LEVELS:
-        raise XlaExplorerError(f"math must be a level of math, got {level!r}", f"choose from {', '.join(LEVELS)}")
+        raise XlaExplorerError(
+            f"math must be a level of math, got {level!r}", f"choose from {', '.join(LEVELS)}"
+        )
     return level
 
 
@@ -263,13 +348,29 @@ def _target(options: CompileOptions) -> Target:
         why_not = {name: why_missing(name) for name in LIBRARIES}
     libraries = _device(options)[0].libraries if choice != "never" else None
     serves = libraries.why_not if libraries is not None else None
-    return gpu_target(_architecture(options), why_not, tf32=bool(options.backend_options.get("tf32", True)), serves=serves)
+    return gpu_target(
+        _architecture(options),
+        why_not,
+        tf32=bool(options.backend_options.get("tf32", True)),
+        serves=serves,
+    )
 
 
 def gpu_target(
-    architecture: GpuArchitecture, libraries: Mapping[str, str] | None = None, *, tf32: bool = True, serves: ServesCalls | None = None
+    architecture: GpuArchitecture,
+    libraries: Mapping[str, str] | None = None,
+    *,
+    tf32: bool = True,
+    serves: ServesCalls | None = None,
 ) -> Target:
     """What passes and code generation ask about a GPU. libraries, serves: see `Abilities`."""
     own = OwnProducts(architecture)
-    abilities = replace(NVPTX.abilities, libraries=libraries or {}, serves=serves, tf32=tf32, product_epilogues=True, products=own)
+    abilities = replace(
+        NVPTX.abilities,
+        libraries=libraries or {},
+        serves=serves,
+        tf32=tf32,
+        product_epilogues=True,
+        products=own,
+    )
     return replace(NVPTX, gpu=architecture, abilities=abilities)

@@ -66,10 +66,19 @@ class GpuExecutable:
         self.synchronous = synchronous
         self._ptx, self._architecture = ptx, architecture
         self._lock = threading.Lock()
-        self._replayable = graphs and not synchronous and not executor.facts.emulated and program.can_be_graph
+        self._replayable = (
+            graphs and not synchronous and not executor.facts.emulated and program.can_be_graph
+        )
         self._ran_before = False
-        self._replay: tuple[GpuRun, Callable[[], None], weakref.finalize[..., GpuExecutable]] | None = None
-        self._readers = [LeafReader(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array]
+        self._replay: (
+            tuple[GpuRun, Callable[[], None], weakref.finalize[..., GpuExecutable]] | None
+        ) = None
+        self._readers = [
+            LeafReader(p.name, leaf)
+            for p in module.entry.parameters()
+            for _, leaf in p.shape.leaves()
+            if leaf.is_array
+        ]
 
     @property
     def device(self) -> str:
@@ -136,7 +145,9 @@ class GpuExecutable:
         """See `ArgumentPlacer`: arrays on the device. For the emulator, and for layouts of this program alone, they stay on the host."""
         if len(arrays) != len(self._readers):
             raise wrong_count(self._readers, len(arrays))
-        return [self._placed(reader, value) for reader, value in zip(self._readers, arrays, strict=True)]
+        return [
+            self._placed(reader, value) for reader, value in zip(self._readers, arrays, strict=True)
+        ]
 
     def _placed(self, reader: LeafReader, value: Any) -> Any:
         stored = reader.prepare(value)
@@ -148,7 +159,11 @@ class GpuExecutable:
         return DeviceArray(self.executor, memory, reader.shape)
 
     def start(
-        self, arrays: Sequence[Any], executor: DeviceExecutor | None = None, probe: Probe | None = None, ptx: PtxProgram | None = None
+        self,
+        arrays: Sequence[Any],
+        executor: DeviceExecutor | None = None,
+        probe: Probe | None = None,
+        ptx: PtxProgram | None = None,
     ) -> GpuRun:
         """A run with its arguments on the device, to be run any number of times (`run.launcher()` is a CUDA graph where it can be one).
         Close it, or use `with`. ptx: instead of the program's own."""
@@ -156,7 +171,15 @@ class GpuExecutable:
             executor = self.executor
             if self.why_emulated is not None:
                 say_once(self.why_emulated)
-        run = GpuRun(self.module, self.assignment, self.program, executor, executor.load_ptx(ptx or self.ptx), probe, self.synchronous)
+        run = GpuRun(
+            self.module,
+            self.assignment,
+            self.program,
+            executor,
+            executor.load_ptx(ptx or self.ptx),
+            probe,
+            self.synchronous,
+        )
         try:
             run.upload(self._prepared(arrays, executor, run))
         except BaseException:
@@ -164,7 +187,9 @@ class GpuExecutable:
             raise
         return run
 
-    def _prepared(self, arrays: Sequence[Any], executor: DeviceExecutor, run: GpuRun) -> list[Array | int]:
+    def _prepared(
+        self, arrays: Sequence[Any], executor: DeviceExecutor, run: GpuRun
+    ) -> list[Array | int]:
         """Each leaf as a host array in the parameter's layout, or as the device address of one that is there already."""
         return [self._one(reader, value, executor, run) for reader, value in self._paired(arrays)]
 
@@ -175,7 +200,11 @@ class GpuExecutable:
 
     @staticmethod
     def _one(reader: LeafReader, value: Any, executor: DeviceExecutor, run: GpuRun) -> Array | int:
-        if not executor.facts.emulated and not isinstance(value, np.ndarray) and reader.shape.layout.is_default:
+        if (
+            not executor.facts.emulated
+            and not isinstance(value, np.ndarray)
+            and reader.shape.layout.is_default
+        ):
             found = foreign_array(value, reader.dimensions, reader.dtype, executor)
             if found is not None:
                 run.keep(found[1])
@@ -185,13 +214,17 @@ class GpuExecutable:
     # -- looking -------------------------------------------------------------------------------------------------------
     def edited(self, text: str) -> PtxProgram:
         """The program with another PTX text; lines that are not changed keep the HLO instruction that they are of."""
-        matcher = difflib.SequenceMatcher(None, self.ptx.text.splitlines(), text.splitlines(), autojunk=False)
+        matcher = difflib.SequenceMatcher(
+            None, self.ptx.text.splitlines(), text.splitlines(), autojunk=False
+        )
         origins: list[int | None] = [None] * len(text.splitlines())
         for first, other, count in matcher.get_matching_blocks():
             origins[other : other + count] = self.ptx.origins[first : first + count]
         return self.ptx._replace(text=text, origins=origins)
 
-    def emulate(self, arrays: list[Any], options: LaunchOptions | None = None, text: str | None = None) -> EmulationResult:
+    def emulate(
+        self, arrays: list[Any], options: LaunchOptions | None = None, text: str | None = None
+    ) -> EmulationResult:
         """Run on an emulator of its own that counts and collects faults, whatever device there is. text: PTX instead of the program's."""
         findings: list[Finding] = []
         executor = EmulatedExecutor(options or LaunchOptions(counters=True), findings)
@@ -200,9 +233,18 @@ class GpuExecutable:
             run.run()
             values = run.results()
         kernels = executor.load_ptx(ptx)
-        return EmulationResult(values, findings, [row for kernel in kernels.values() for row in kernel.counters.rows()])
+        return EmulationResult(
+            values, findings, [row for kernel in kernels.values() for row in kernel.counters.rows()]
+        )
 
-    def stepper(self, arrays: list[Any], kernel: str, first_block: int = 0, blocks: int = 1, text: str | None = None) -> WarpStepper:
+    def stepper(
+        self,
+        arrays: list[Any],
+        kernel: str,
+        first_block: int = 0,
+        blocks: int = 1,
+        text: str | None = None,
+    ) -> WarpStepper:
         """The first launch of a kernel, to be stepped warp by warp; what comes before it has run. Of its grid only some blocks are there.
         text: PTX instead of the program's.
 
@@ -210,16 +252,29 @@ class GpuExecutable:
         """
         launches = {k.name: k.launch for k in self.program.kernels}
         if kernel not in launches:
-            raise XlaExplorerError(f"the program has no kernel {kernel}", f"its kernels: {', '.join(launches) or 'none'}")
-        if not (first_block >= 0 and blocks > 0 and first_block + blocks <= launches[kernel].blocks):
-            raise XlaExplorerError(f"kernel {kernel} has blocks 0 to {launches[kernel].blocks - 1}", "choose among these")
+            raise XlaExplorerError(
+                f"the program has no kernel {kernel}",
+                f"its kernels: {', '.join(launches) or 'none'}",
+            )
+        if not (
+            first_block >= 0 and blocks > 0 and first_block + blocks <= launches[kernel].blocks
+        ):
+            raise XlaExplorerError(
+                f"kernel {kernel} has blocks 0 to {launches[kernel].blocks - 1}",
+                "choose among these",
+            )
         try:
             # Not closed: the stepper goes on in its memory.
             executor = EmulatedExecutor(findings=[], stop_before=kernel)
             self.start(arrays, executor, ptx=None if text is None else self.edited(text)).run()
         except LaunchReached as at:
-            return WarpStepper(at.kernel, at.grid, at.block, at.arguments, first_block, blocks, at.shared)
-        raise XlaExplorerError(f"kernel {kernel} is not launched with these arguments", "pass arguments for which its branch or loop runs")
+            return WarpStepper(
+                at.kernel, at.grid, at.block, at.arguments, first_block, blocks, at.shared
+            )
+        raise XlaExplorerError(
+            f"kernel {kernel} is not launched with these arguments",
+            "pass arguments for which its branch or loop runs",
+        )
 
     def profile(self, arrays: list[Any], repeats: int = 20) -> ProfileResult:
         """Device times by events: the whole program (as a graph where the host computes nothing), then each step.
@@ -248,5 +303,7 @@ class GpuExecutable:
         timings = []
         for step in self.steps:
             found = [sample.get(step.number, (0, 0.0)) for sample in samples]
-            timings.append(KernelTiming(step, found[-1][0] if found else 0, tuple([mean for _, mean in found])))
+            timings.append(
+                KernelTiming(step, found[-1][0] if found else 0, tuple([mean for _, mean in found]))
+            )
         return ProfileResult(tuple(totals), tuple(timings), 0.0)

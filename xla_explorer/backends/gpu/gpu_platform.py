@@ -17,7 +17,17 @@ class GpuPlatform:
 
     name = "gpu"
     description = "NVIDIA GPUs: a PTX kernel per fusion, compiled by LLVM; on a device, or on an emulator where there is none."
-    option_names = ("architecture", "device", "synchronous", "graphs", "libraries", "tf32", "math", "schedules", "contraction")
+    option_names = (
+        "architecture",
+        "device",
+        "synchronous",
+        "graphs",
+        "libraries",
+        "tf32",
+        "math",
+        "schedules",
+        "contraction",
+    )
 
     def compiler(self) -> GpuCompiler:
         """The compiler (loads LLVM)."""

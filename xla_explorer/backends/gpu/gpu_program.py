@@ -10,7 +10,15 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.async_thunks import DONES, STARTS, done_thunks, operand_places, result_places, start_of, wrapped_operation
+from xla_explorer.backends.gpu.async_thunks import (
+    DONES,
+    STARTS,
+    done_thunks,
+    operand_places,
+    result_places,
+    start_of,
+    wrapped_operation,
+)
 from xla_explorer.backends.gpu.block_loop import EMITTER as BLOCK_LOOP
 from xla_explorer.backends.gpu.block_loop import block_loop
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, KernelMath
@@ -19,7 +27,12 @@ from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank, Con
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.selection import Overrides
-from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
+from xla_explorer.backends.gpu.kernel_module import (
+    PTX_KERNELS,
+    GpuKernel,
+    KernelDialect,
+    KernelModule,
+)
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.gpu.placement import gpu_placement
 from xla_explorer.backends.gpu.thunk import NO_STEP, Thunk
@@ -81,10 +94,25 @@ class GpuProgram(NamedTuple):
             if thunk.kind in NO_STEP:
                 continue
             i = thunk.instruction
-            function = thunk.kernel.name if thunk.kernel is not None else {"copy": "memcpy"}.get(thunk.kind, thunk.kind)
+            function = (
+                thunk.kernel.name
+                if thunk.kernel is not None
+                else {"copy": "memcpy"}.get(thunk.kind, thunk.kind)
+            )
             if thunk.call is not None:
                 function = call_name(thunk.call)
-            rows.append(ProgramStep(len(rows), i.id, i.name, i.opcode.name, thunk.kind, function, thunk.reason, thunk.stream))
+            rows.append(
+                ProgramStep(
+                    len(rows),
+                    i.id,
+                    i.name,
+                    i.opcode.name,
+                    thunk.kind,
+                    function,
+                    thunk.reason,
+                    thunk.stream,
+                )
+            )
         return rows
 
     @property
@@ -108,8 +136,16 @@ def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) 
     if made.estimated_us is not None:
         facts["own_arithmetic_us"] = round(made.estimated_us, 2)
     facts |= dict(why.facts)
-    own = "loop kernel, one thread per result element" if made.emitter == "loop" else f"{made.emitter} kernel"
-    return refuse("library-not-called", f"%{i.name}: XLA would call a library for this {name}; it is a {own} here: {why.message}", **facts)
+    own = (
+        "loop kernel, one thread per result element"
+        if made.emitter == "loop"
+        else f"{made.emitter} kernel"
+    )
+    return refuse(
+        "library-not-called",
+        f"%{i.name}: XLA would call a library for this {name}; it is a {own} here: {why.message}",
+        **facts,
+    )
 
 
 def _trips(loop: HloInstruction) -> int | None:
@@ -119,7 +155,11 @@ def _trips(loop: HloInstruction) -> int | None:
 
 
 def _keeps_layout(copy: HloInstruction) -> bool:
-    return not copy.shape.is_array or copy.shape.layout is copy.operands[0].shape.layout or copy.shape.rank <= 1
+    return (
+        not copy.shape.is_array
+        or copy.shape.layout is copy.operands[0].shape.layout
+        or copy.shape.rank <= 1
+    )
 
 
 class GpuProgramWriter:
@@ -159,7 +199,9 @@ class GpuProgramWriter:
         return GpuProgram(thunks, tuple(self.kernels.kernels), tuple(lines), tuple(origins), scratch, tuple(self.emitted),
                           self.kernels.dialect, tuple(self.constants), tuple(self.scheduled.decisions))  # fmt: skip
 
-    def _computation(self, computation: HloComputation, left_out: frozenset[HloInstruction] = frozenset()) -> tuple[Thunk, ...]:
+    def _computation(
+        self, computation: HloComputation, left_out: frozenset[HloInstruction] = frozenset()
+    ) -> tuple[Thunk, ...]:
         thunks: list[Thunk] = []
         sequence = [i for i in computation.sequence() if i not in left_out]
         for i in sequence:
@@ -179,13 +221,17 @@ class GpuProgramWriter:
             elif placement.way is Way.COPY and (name != "copy" or _keeps_layout(i)):
                 sources = [place for o in i.operands for place in self._leaves(o)]
                 pairs = zip(sources, self._leaves(i), strict=True)
-                thunks.extend([Thunk("copy", i, arguments=pair) for pair in pairs if pair[0] != pair[1]])
+                thunks.extend(
+                    [Thunk("copy", i, arguments=pair) for pair in pairs if pair[0] != pair[1]]
+                )
             else:
                 thunks.extend(self._operation(i))
         return tuple(thunks)
 
     def _leaves(self, i: HloInstruction) -> list[BufferSlice]:
-        return [self.assignment.slice_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array]
+        return [
+            self.assignment.slice_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array
+        ]
 
     def _handed_over(
         self, source: HloInstruction, target: HloInstruction
@@ -199,16 +245,32 @@ class GpuProgramWriter:
             trips = _trips(i)
             left_out = wanted_by_the_condition_alone(i) if trips is not None else frozenset()
             bodies = (self._computation(condition), self._computation(body, left_out))
-            before = [Thunk("copy", i, arguments=pair) for pair in self._handed_over(i.operands[0], i)]
+            before = [
+                Thunk("copy", i, arguments=pair) for pair in self._handed_over(i.operands[0], i)
+            ]
             predicate = self.assignment.slice_of(condition.root)
             after = self._handed_over(body.root, i)
             if trips is not None and not bodies[1] and not after:
                 return before
-            return [*before, self._in_one_block(Thunk("while", i, None, (predicate,), bodies, ((), after), trips=trips))]
+            return [
+                *before,
+                self._in_one_block(
+                    Thunk("while", i, None, (predicate,), bodies, ((), after), trips=trips)
+                ),
+            ]
         branches = tuple([self._computation(c) for c in i.called])
         handed_over = tuple([self._handed_over(c.root, i) for c in i.called])
         if i.opcode.name == "conditional":
-            return [Thunk("conditional", i, None, (self.assignment.slice_of(i.operands[0]),), branches, handed_over)]
+            return [
+                Thunk(
+                    "conditional",
+                    i,
+                    None,
+                    (self.assignment.slice_of(i.operands[0]),),
+                    branches,
+                    handed_over,
+                )
+            ]
         return [Thunk("call", i, None, (), branches, handed_over)]
 
     def _in_one_block(self, loop: Thunk) -> Thunk:
@@ -221,17 +283,31 @@ class GpuProgramWriter:
             self.emitted.append((i, EmittedKernels((), "launches", refused=((BLOCK_LOOP, found),))))
             return loop
         self.emitted.append((i, EmittedKernels((found.emitted,), BLOCK_LOOP)))
-        kernel = self.kernels.add(i.name, i.id, found.emitted.kernel, found.may_overlap, found.emitted, BLOCK_LOOP, found.inside)
+        kernel = self.kernels.add(
+            i.name,
+            i.id,
+            found.emitted.kernel,
+            found.may_overlap,
+            found.emitted,
+            BLOCK_LOOP,
+            found.inside,
+        )
         return loop._replace(kernel=kernel, arguments=found.places)
 
     def _is_native(self, start: HloInstruction) -> bool:
         """Whether the device runs what a start starts; else the evaluator does, there and then."""
         if start.opcode.name == "copy-start":
             return True
-        if start.opcode.name != "async-start" or any(user.opcode.name == "async-update" for user in start.users):
+        if start.opcode.name != "async-start" or any(
+            user.opcode.name == "async-update" for user in start.users
+        ):
             return False
         root = wrapped_operation(start)
-        return root is not None and root.opcode.name not in ("copy", *COPIES) and self._why_no_kernel(root) is None
+        return (
+            root is not None
+            and root.opcode.name not in ("copy", *COPIES)
+            and self._why_no_kernel(root) is None
+        )
 
     def _start(self, i: HloInstruction, sequence: Sequence[HloInstruction]) -> list[Thunk]:
         """The work on its stream, after the main stream has made what it reads."""
@@ -244,30 +320,52 @@ class GpuProgramWriter:
             root = wrapped_operation(i)
             assert root is not None
             by_parameter = {p: places[p.payload] for p in i.called[0].parameters()}
-            work = self._operation(root, [by_parameter[o] for o in dict.fromkeys(root.operands)], results)
+            work = self._operation(
+                root, [by_parameter[o] for o in dict.fromkeys(root.operands)], results
+            )
         first, *rest = work
-        return [*thunks, first._replace(stream=stream, waits=waits), *[t._replace(stream=stream) for t in rest]]
+        return [
+            *thunks,
+            first._replace(stream=stream, waits=waits),
+            *[t._replace(stream=stream) for t in rest],
+        ]
 
     def _why_no_kernel(self, i: HloInstruction) -> Reason | None:
         return gpu_placement(i, self.target).why_not_native
 
     def _operation(
-        self, i: HloInstruction, given: list[BufferSlice] | None = None, target: list[BufferSlice] | None = None
+        self,
+        i: HloInstruction,
+        given: list[BufferSlice] | None = None,
+        target: list[BufferSlice] | None = None,
     ) -> list[Thunk]:
         """given, target: where the distinct operands and the results of asynchronous work are, which the assignment does not know."""
         call = library_call_of(i) if given is None else None
         if call is not None:
             leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
-            return [Thunk("library", i, arguments=tuple(leaves), call=call, stream=stream_of(i), waits=waits_for(i))]
+            return [
+                Thunk(
+                    "library",
+                    i,
+                    arguments=tuple(leaves),
+                    call=call,
+                    stream=stream_of(i),
+                    waits=waits_for(i),
+                )
+            ]
         refusal = self._why_no_kernel(i)
         if refusal is not None:
             leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
             return [Thunk("evaluator", i, arguments=tuple(leaves), reason=refusal)]
         operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
         results = target if target is not None else self._leaves(i)
-        places = (given if given is not None else [self.assignment.slice_of(o) for o in operands]) + results
+        places = (
+            given if given is not None else [self.assignment.slice_of(o) for o in operands]
+        ) + results
         numbers: dict[tuple[int, int], int] = {}
-        slots = tuple([numbers.setdefault((id(p.allocation), p.offset), len(numbers)) for p in places])
+        slots = tuple(
+            [numbers.setdefault((id(p.allocation), p.offset), len(numbers)) for p in places]
+        )
         distinct = tuple([places[slots.index(number)] for number in range(len(numbers))])
         written = {slots[k] for k in range(len(operands), len(slots))}
         may_overlap = any(
@@ -277,29 +375,51 @@ class GpuProgramWriter:
             if x < y
         )
         overrides = self._overrides(i)
-        emitted = write_gpu_kernels(i, self.kernels.architecture, slots, self.target, self.schedules.get(i.name), overrides)
+        emitted = write_gpu_kernels(
+            i, self.kernels.architecture, slots, self.target, self.schedules.get(i.name), overrides
+        )
         emitted = self._with_directives(i, slots, emitted, overrides)
         made = self._with_constants(i, emitted, distinct)
         self.emitted.append((i, made))
-        kernels = [self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter) for e in made.kernels]
+        kernels = [
+            self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter)
+            for e in made.kernels
+        ]
         product = product_in(i, "dot", "convolution")
-        why = library_choice(i, made, self.why_no_library(i if isinstance(product, Reason) else product.dot))
+        why = library_choice(
+            i, made, self.why_no_library(i if isinstance(product, Reason) else product.dot)
+        )
         # One decision, though there may be several kernels.
-        return [Thunk("kernel", i, kernel, distinct, reason=None if number else why) for number, kernel in enumerate(kernels)]
+        return [
+            Thunk("kernel", i, kernel, distinct, reason=None if number else why)
+            for number, kernel in enumerate(kernels)
+        ]
 
-    def _with_directives(self, i: HloInstruction, slots: tuple[int, ...], made: EmittedKernels, overrides: Overrides) -> EmittedKernels:
+    def _with_directives(
+        self, i: HloInstruction, slots: tuple[int, ...], made: EmittedKernels, overrides: Overrides
+    ) -> EmittedKernels:
         """The kernel with directives that the user forces or forbids, where one nest makes it."""
         nest = made.nest
-        if i not in self.scheduled or not isinstance(nest, NestSchedule) or nest.following is not None:
+        if (
+            i not in self.scheduled
+            or not isinstance(nest, NestSchedule)
+            or nest.following is not None
+        ):
             return made
-        directives = self.scheduled.with_overrides(i, nest.start, nest.directives, i.name not in self.schedules, True)
+        directives = self.scheduled.with_overrides(
+            i, nest.start, nest.directives, i.name not in self.schedules, True
+        )
         if tuple(directives) == nest.directives:
             return made
-        return write_gpu_kernels(i, self.kernels.architecture, slots, self.target, directives, overrides)
+        return write_gpu_kernels(
+            i, self.kernels.architecture, slots, self.target, directives, overrides
+        )
 
     def _overrides(self, i: HloInstruction) -> Overrides:
         """What the user wants of a kernel: `launch` names an emitter behind it or forbids all, `math` a function and its level."""
-        forced, forbidden = [self.control.values_of(word, "launch", i) for word in ("force", "forbid")]
+        forced, forbidden = [
+            self.control.values_of(word, "launch", i) for word in ("force", "forbid")
+        ]
         levels: dict[str, str] = {}
         for values in self.control.values_of("forbid", "math", i):
             levels[str(values[0]) if values else ""] = "precise"
@@ -307,18 +427,32 @@ class GpuProgramWriter:
             *function, level = map(str, values)
             levels[function[0] if function else ""] = level
         math = KernelMath(self.kernels.dialect.math or DEFAULT_LEVEL, levels)
-        emitters = [frozenset([str(values[0]) if values else "" for values in found]) for found in (forced, forbidden)]
+        emitters = [
+            frozenset([str(values[0]) if values else "" for values in found])
+            for found in (forced, forbidden)
+        ]
         return Overrides(math, *emitters)
 
-    def _with_constants(self, i: HloInstruction, made: EmittedKernels, places: Sequence[BufferSlice]) -> EmittedKernels:
+    def _with_constants(
+        self, i: HloInstruction, made: EmittedKernels, places: Sequence[BufferSlice]
+    ) -> EmittedKernels:
         """The kernels with constants in the constant bank where that is better (NVIDIA's GPUs). places: of their parameters."""
-        found = {n: p.allocation.instruction for n, p in enumerate(places) if p.allocation.kind == "constant"}
+        found = {
+            n: p.allocation.instruction
+            for n, p in enumerate(places)
+            if p.allocation.kind == "constant"
+        }
         constants = {n: constant for n, constant in found.items() if constant is not None}
         if not constants or not isinstance(self.kernels.architecture, GpuArchitecture):
             return made
         kernels = []
         asked = (("force", self.control.forced), ("forbid", self.control.forbidden))
-        words = {c: word for c in constants.values() for word, listed in asked if listed("constant-memory", (c, i))}
+        words = {
+            c: word
+            for c in constants.values()
+            for word, listed in asked
+            if listed("constant-memory", (c, i))
+        }
         for kernel in made.kernels:
             placed, placements = self._bank.place(kernel, constants, words)
             kernels.append(placed)

@@ -12,7 +12,11 @@ from xla_explorer.backends.gpu.kernel_module import GpuKernel, kernel_groups, wr
 from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.backends.llvm.assembly import parse_assembly
 from xla_explorer.backends.llvm.debug_lines import with_debug_lines
-from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions, emit_assembly, optimized_ir
+from xla_explorer.backends.llvm.llvm_compiler import (
+    OptimizationOptions,
+    emit_assembly,
+    optimized_ir,
+)
 from xla_explorer.backends.llvm.parallel_llvm import compilation_threads
 from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.backends.llvm.target_machine import TargetDescription, usable_cores
@@ -23,14 +27,21 @@ from xla_explorer.hlo.module import HloModule
 
 # Loops inside a GPU thread gain nothing from vectorisation; the warp is the vector.
 PTX_OPTIMIZATION = OptimizationOptions(
-    level=3, loop_vectorization=False, slp_vectorization=False, loop_unrolling=True, strength_reduction=True
+    level=3,
+    loop_vectorization=False,
+    slp_vectorization=False,
+    loop_unrolling=True,
+    strength_reduction=True,
 )
 _VARIABLES = (".shared", ".global", ".const")
 _DEBUG_LABEL = re.compile(r"\$L__(tmp|func_begin|func_end|debug|info)\w*:")
 
 
 def gpu_stages(
-    trace: PassTrace, assignment: BufferAssignment | None, program: GpuProgram, architecture: GpuArchitecture
+    trace: PassTrace,
+    assignment: BufferAssignment | None,
+    program: GpuProgram,
+    architecture: GpuArchitecture,
 ) -> dict[str, Stage]:
     """The stages by name; each is made when somebody looks at it."""
     target = architecture.target
@@ -40,12 +51,22 @@ def gpu_stages(
 
     stages = stages_before_assembly(trace, assignment, program)
     stages.append(
-        Stage("llvm-ir-optimized", lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)), "llvm")
+        Stage(
+            "llvm-ir-optimized",
+            lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)),
+            "llvm",
+        )
     )
     stages.append(Stage("ptx", lambda: ptx_of(program, target), "ptx"))
     if why_no_sass() is None:
         stages.append(
-            Stage("sass", lambda: sass_of(emit_assembly(with_lines(), target, PTX_OPTIMIZATION), architecture.name), "sass")
+            Stage(
+                "sass",
+                lambda: sass_of(
+                    emit_assembly(with_lines(), target, PTX_OPTIMIZATION), architecture.name
+                ),
+                "sass",
+            )
         )
     stages.append(Stage("launches", lambda: launch_table(program)))
     return {stage.name: stage for stage in stages}
@@ -63,7 +84,10 @@ def stages_before_assembly(
     def buffers() -> tuple[str, list[int | None]]:
         assert assignment is not None
         rows = assignment.to_rows()
-        text = [repr(assignment), *[", ".join([f"{key}={value}" for key, value in row.items()]) for row in rows]]
+        text = [
+            repr(assignment),
+            *[", ".join([f"{key}={value}" for key, value in row.items()]) for row in rows],
+        ]
         return "\n".join(text), [None, *[row["id"] for row in rows]]
 
     if assignment is not None:
@@ -77,7 +101,11 @@ def ptx_of(program: GpuProgram, target: TargetDescription) -> tuple[str, list[in
 
     def emitted(kernels: Sequence[GpuKernel]) -> tuple[str, list[int | None]]:
         lines, origins = write_kernels(kernels, program.dialect)
-        return ptx_without_debug(emit_assembly(with_debug_lines(lines, origins, "DebugDirectivesOnly"), target, PTX_OPTIMIZATION))
+        return ptx_without_debug(
+            emit_assembly(
+                with_debug_lines(lines, origins, "DebugDirectivesOnly"), target, PTX_OPTIMIZATION
+            )
+        )
 
     groups = kernel_groups(program.kernels)
     if len(groups) == 1:
@@ -122,7 +150,9 @@ def ptx_without_debug(text: str) -> tuple[str, list[int | None]]:
             continue
         if stripped.startswith((".loc", ".file")) or _DEBUG_LABEL.match(stripped):
             continue
-        lines.append(line.text.split("// @")[0].rstrip() if stripped.startswith("// @") else line.text)
+        lines.append(
+            line.text.split("// @")[0].rstrip() if stripped.startswith("// @") else line.text
+        )
         origins.append(None if line.hlo_line is None else line.hlo_line - 1)
     return "\n".join(lines) + "\n", origins
 

@@ -9,7 +9,11 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, device_math_module
 from xla_explorer.backends.gpu.emitters import EmittedKernel
-from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
+from xla_explorer.backends.gpu.launch_dimensions import (
+    LaunchArchitecture,
+    LaunchDimensions,
+    launch_dimensions,
+)
 from xla_explorer.backends.gpu.tensor_map import MAP_BYTES, TensorMap
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.kernels import Kernel
@@ -81,7 +85,9 @@ PTX_KERNELS = ptx_kernels()
 class KernelModule:
     """Collects kernels; equal ones are written once."""
 
-    def __init__(self, architecture: LaunchArchitecture, dialect: KernelDialect = PTX_KERNELS) -> None:
+    def __init__(
+        self, architecture: LaunchArchitecture, dialect: KernelDialect = PTX_KERNELS
+    ) -> None:
         self.architecture = architecture
         self.dialect = dialect
         self.kernels: list[GpuKernel] = []
@@ -91,8 +97,17 @@ class KernelModule:
     def add(self, name: str, instruction: int, kernel: Kernel, may_overlap: bool = False, emitted: EmittedKernel | None = None,
             emitter: str = "loop", inside: tuple[GpuKernel, ...] = ()) -> GpuKernel:  # fmt: skip
         """Add a kernel, or find the equal one that is there already. emitted: its own launch dimensions and needs."""
-        emitted = emitted or EmittedKernel(kernel, launch_dimensions(kernel.threads, self.architecture))
-        key = (kernel.lines, kernel.globals, kernel.parameters, emitted.launch[:3], may_overlap, emitted.tensor_maps)
+        emitted = emitted or EmittedKernel(
+            kernel, launch_dimensions(kernel.threads, self.architecture)
+        )
+        key = (
+            kernel.lines,
+            kernel.globals,
+            kernel.parameters,
+            emitted.launch[:3],
+            may_overlap,
+            emitted.tensor_maps,
+        )
         known = self._known.get(key)
         if known is not None:
             return known
@@ -126,7 +141,9 @@ def kernel_groups(kernels: Sequence[GpuKernel], lines: int = 2000) -> list[Seque
     return [*groups, kernels[begin:]] if begin < len(kernels) or not groups else groups
 
 
-def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KERNELS) -> tuple[list[str], list[int | None]]:
+def write_kernels(
+    kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KERNELS
+) -> tuple[list[str], list[int | None]]:
     """Lines of a module of these kernels, and for each the id of the HLO instruction it came from."""
     lines: list[str] = ['source_filename = "module.hlo"', f'target triple = "{dialect.triple}"', ""]
     origins: list[int | None] = [None] * len(lines)
@@ -148,22 +165,43 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
     for k in kernels:
         # Registers can be handed from warp to warp (setmaxnreg) only where a block is known to be alone.
         alone = ' "nvvm.minctasm"="1"' if k.tensor_maps or k.many_registers else ""
-        group = groups.setdefault(dialect.block_attribute.format(threads=k.launch.threads_per_block) + alone, len(groups))
+        group = groups.setdefault(
+            dialect.block_attribute.format(threads=k.launch.threads_per_block) + alone, len(groups)
+        )
         alias = "" if k.may_overlap else " noalias"
         parameters = ", ".join(
-            [f"ptr addrspace(1){alias} align 16 %a{number}" for number in range(k.kernel.parameters)]
-            + [f'ptr byval([{MAP_BYTES} x i8]) align 64 "nvvm.grid_constant" %map{number}' for number in range(len(k.tensor_maps))]
+            [
+                f"ptr addrspace(1){alias} align 16 %a{number}"
+                for number in range(k.kernel.parameters)
+            ]
+            + [
+                f'ptr byval([{MAP_BYTES} x i8]) align 64 "nvvm.grid_constant" %map{number}'
+                for number in range(len(k.tensor_maps))
+            ]
         )
         append(
-            [f"define {dialect.convention} void @{k.name}({parameters}) #{group} {{", "entry:", *k.kernel.lines, "}", ""],
+            [
+                f"define {dialect.convention} void @{k.name}({parameters}) #{group} {{",
+                "entry:",
+                *k.kernel.lines,
+                "}",
+                "",
+            ],
             [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None],
         )
     for k in called:
-        pointers = [f"ptr addrspace(1) align 16 %a{number}" for number in range(k.kernel.parameters)]
+        pointers = [
+            f"ptr addrspace(1) align 16 %a{number}" for number in range(k.kernel.parameters)
+        ]
         parameters = ", ".join([*pointers, "i32 %lane", "i32 %number"])
-        begin = f"define internal void @{function_in_a_block(k)}({parameters}) alwaysinline nounwind {{"
+        begin = (
+            f"define internal void @{function_in_a_block(k)}({parameters}) alwaysinline nounwind {{"
+        )
         body = [_in_a_block(line, k.launch.threads_per_block) for line in k.kernel.lines]
-        append([begin, "entry:", *body, "}", ""], [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None])
+        append(
+            [begin, "entry:", *body, "}", ""],
+            [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None],
+        )
     if math:
         text = dialect.functions(tuple(math)).splitlines()
         append([line for line in text if not line.startswith("declare ")])
@@ -183,7 +221,9 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
 def _in_a_block(line: str, threads: int) -> str:
     """A line of a kernel as one of a function of another kernel: nothing stays as it is while that runs, and its registers are others."""
     for register, value in (("tid", "%lane"), ("ctaid", "%number"), ("ntid", str(threads))):
-        line = line.replace(f"call i32 @llvm.nvvm.read.ptx.sreg.{register}.x()", f"add i32 {value}, 0")
+        line = line.replace(
+            f"call i32 @llvm.nvvm.read.ptx.sreg.{register}.x()", f"add i32 {value}, 0"
+        )
     return line.replace(INVARIANT, "")
 
 
@@ -194,8 +234,13 @@ def _annotations(kernels: Sequence[GpuKernel]) -> list[str]:
     lines: list[str] = []
     for k in kernels:
         if k.tensor_maps:
-            places = ", ".join([f"i32 {k.kernel.parameters + at + 1}" for at in range(len(k.tensor_maps))])
-            lines += [f'!{number} = !{{ptr @{k.name}, !"grid_constant", !{number + 1}}}', f"!{number + 1} = !{{{places}}}"]
+            places = ", ".join(
+                [f"i32 {k.kernel.parameters + at + 1}" for at in range(len(k.tensor_maps))]
+            )
+            lines += [
+                f'!{number} = !{{ptr @{k.name}, !"grid_constant", !{number + 1}}}',
+                f"!{number + 1} = !{{{places}}}",
+            ]
             named.append(f"!{number}")
             number += 2
     return [f"!nvvm.annotations = !{{{', '.join(named)}}}", *lines] if named else []

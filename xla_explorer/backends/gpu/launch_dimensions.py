@@ -67,7 +67,12 @@ def launch_dimensions(threads: int, architecture: LaunchArchitecture) -> LaunchD
     threads = max(threads, 1)
     if threads <= SMALL_BLOCK:
         block = math.ceil(threads / warp) * warp
-        return LaunchDimensions(1, block, threads, f"{threads} elements fit into one block of {counted(block // warp, 'warp')}")
+        return LaunchDimensions(
+            1,
+            block,
+            threads,
+            f"{threads} elements fit into one block of {counted(block // warp, 'warp')}",
+        )
     resident = f"the {architecture.resident_threads} resident threads of {architecture.name}"
     if threads >= architecture.resident_threads:
         block = LARGE_BLOCK

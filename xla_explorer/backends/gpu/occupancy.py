@@ -24,7 +24,9 @@ class Occupancy(NamedTuple):
     limited_by: str
 
 
-def occupancy(threads_per_block: int, registers: int, shared_bytes: int, architecture: GpuArchitecture) -> Occupancy:
+def occupancy(
+    threads_per_block: int, registers: int, shared_bytes: int, architecture: GpuArchitecture
+) -> Occupancy:
     """The occupancy of a kernel with blocks of so many threads."""
     warps = -(-threads_per_block // architecture.warp_size)
     per_warp = -(-max(registers, 1) * architecture.warp_size // _REGISTER_UNIT) * _REGISTER_UNIT
@@ -37,10 +39,16 @@ def occupancy(threads_per_block: int, registers: int, shared_bytes: int, archite
     }
     limited_by = min(limits, key=lambda name: limits[name])
     blocks = limits[limited_by]
-    return Occupancy(blocks, blocks * warps * architecture.warp_size / architecture.threads_per_multiprocessor, limited_by)
+    return Occupancy(
+        blocks,
+        blocks * warps * architecture.warp_size / architecture.threads_per_multiprocessor,
+        limited_by,
+    )
 
 
-def resource_rows(kernels: Any, assembled: AssembledPtx, architecture: GpuArchitecture) -> list[dict[str, Any]]:
+def resource_rows(
+    kernels: Any, assembled: AssembledPtx, architecture: GpuArchitecture
+) -> list[dict[str, Any]]:
     """A row per kernel of a program, by `REPORT_COLUMNS`."""
     by_name: dict[str, KernelResources] = {row.name: row for row in assembled.resources}
     rows = []

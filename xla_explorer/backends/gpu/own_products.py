@@ -5,7 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import loop_us, served_convolution
+from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import (
+    loop_us,
+    served_convolution,
+)
 from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
 from xla_explorer.compiler.target import OwnProduct
 from xla_explorer.foundation.reason import Reason
@@ -30,4 +33,8 @@ class OwnProducts:
         if dot.opcode.name != "convolution":
             return None
         served = served_convolution(dot)
-        return None if isinstance(served, Reason) else OwnProduct("loop", loop_us(served, self.architecture))
+        return (
+            None
+            if isinstance(served, Reason)
+            else OwnProduct("loop", loop_us(served, self.architecture))
+        )

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from xla_explorer.backends.gpu.emitters import OPERATIONS, operation_is_emitted
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
-from xla_explorer.compiler.codegen.placement import Placement, PlacementRow, Way, kernel_is_emitted, placed
+from xla_explorer.compiler.codegen.placement import (
+    Placement,
+    PlacementRow,
+    Way,
+    kernel_is_emitted,
+    placed,
+)
 from xla_explorer.compiler.codegen.placement.placement import CONTROL_FLOW, RENAMES, anything, of
-from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
+from xla_explorer.compiler.codegen.single_device import (
+    COPIES,
+    IDENTIFIERS,
+    collective_on_one_device,
+)
 from xla_explorer.compiler.target import NVPTX, Kind, Target
 from xla_explorer.compiler.transforms.library_calls.library_call import library_call_of
 from xla_explorer.foundation.reason import Reason

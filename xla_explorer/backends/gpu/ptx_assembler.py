@@ -68,13 +68,25 @@ def find_tool(program: str, variable: str) -> str | None:
     found = shutil.which(program)
     if found:
         return found
-    folders = [Path(root) / "bin" for root in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda") if root]
-    for package, inside in (("nvidia", ("cuda_nvcc/bin", "cu*/bin")), ("triton", ("backends/nvidia/bin",))):
+    folders = [
+        Path(root) / "bin"
+        for root in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda")
+        if root
+    ]
+    for package, inside in (
+        ("nvidia", ("cuda_nvcc/bin", "cu*/bin")),
+        ("triton", ("backends/nvidia/bin",)),
+    ):
         try:
             roots = list(importlib.import_module(package).__path__)
         except ImportError:
             continue
-        folders += [path for root in roots for pattern in inside for path in sorted(Path(root).glob(pattern))]
+        folders += [
+            path
+            for root in roots
+            for pattern in inside
+            for path in sorted(Path(root).glob(pattern))
+        ]
     for folder in folders:
         candidate = folder / (f"{program}.exe" if os.name == "nt" else program)
         if candidate.is_file():
@@ -85,10 +97,14 @@ def find_tool(program: str, variable: str) -> str | None:
 def run_tool(*command: str) -> subprocess.CompletedProcess[str]:
     """One of NVIDIA's programs, to its end. PtxAssemblerError when it takes too long."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         text = f"{Path(command[0]).name} has not ended after {_SECONDS} s"
-        raise PtxAssemblerError(text, "try a smaller module, or a machine that is less busy") from None
+        raise PtxAssemblerError(
+            text, "try a smaller module, or a machine that is less busy"
+        ) from None
 
 
 def why_no_ptxas() -> Reason | None:
@@ -102,7 +118,9 @@ def why_no_ptxas() -> Reason | None:
     )
 
 
-def assemble_ptx(text: str, architecture: str = DEFAULT_ARCHITECTURE, *options: str) -> AssembledPtx:
+def assemble_ptx(
+    text: str, architecture: str = DEFAULT_ARCHITECTURE, *options: str
+) -> AssembledPtx:
     """Assemble PTX text; options: more of ptxas' own. PtxAssemblerError when ptxas is missing or refuses."""
     program = find_ptxas()
     if program is None:
@@ -112,10 +130,14 @@ def assemble_ptx(text: str, architecture: str = DEFAULT_ARCHITECTURE, *options: 
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "module.ptx", Path(folder) / "module.cubin"
         source.write_text(text)
-        done = run_tool(program, f"-arch={architecture}", "-v", *options, str(source), "-o", str(target))
+        done = run_tool(
+            program, f"-arch={architecture}", "-v", *options, str(source), "-o", str(target)
+        )
         said = done.stdout + done.stderr
         if done.returncode:
-            raise PtxAssemblerError(_complaint(said, text), "this is a defect of the code generator")
+            raise PtxAssemblerError(
+                _complaint(said, text), "this is a defect of the code generator"
+            )
         return AssembledPtx(target.read_bytes(), _resources(said, text))
 
 
@@ -144,6 +166,8 @@ def _resources(said: str, text: str) -> tuple[KernelResources, ...]:
             stack = (int(sizes[1]), int(sizes[2]), int(sizes[3]))
         elif (used := _REGISTERS.search(line)) and name:
             shared = _SHARED.search(line)
-            rows[name] = KernelResources(name, architecture, int(used[1]), *stack, int(shared[1]) if shared else 0)
+            rows[name] = KernelResources(
+                name, architecture, int(used[1]), *stack, int(shared[1]) if shared else 0
+            )
     order = {entry: k for k, entry in enumerate(re.findall(r"\.entry (\w+)\(", text))}
     return tuple(sorted(rows.values(), key=lambda row: order.get(row.name, len(order))))

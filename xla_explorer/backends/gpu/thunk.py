@@ -7,14 +7,25 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.kernel_module import GpuKernel
 from xla_explorer.compiler.buffers import BufferSlice
-from xla_explorer.compiler.transforms.library_calls.library_call import ConvolutionCall, FftCall, LibraryCall, MatmulCall
+from xla_explorer.compiler.transforms.library_calls.library_call import (
+    ConvolutionCall,
+    FftCall,
+    LibraryCall,
+    MatmulCall,
+)
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
 CONTROL_FLOW = frozenset({"while", "conditional", "call"})
-NO_STEP = CONTROL_FLOW | {"wait"}  # kinds that do nothing themselves: what is inside, or comes after, is shown and timed
+NO_STEP = CONTROL_FLOW | {
+    "wait"
+}  # kinds that do nothing themselves: what is inside, or comes after, is shown and timed
 
-_RECORDED = (MatmulCall, FftCall, ConvolutionCall)  # calls that do nothing but queue work, and can stand in a graph
+_RECORDED = (
+    MatmulCall,
+    FftCall,
+    ConvolutionCall,
+)  # calls that do nothing but queue work, and can stand in a graph
 # Nodes of a graph up to which a loop of a known count is written out, and those of a trip of one that is not: what the device takes for
 # the loop itself is little beside them.
 WRITTEN_OUT_NODES = 4096
@@ -58,7 +69,10 @@ def node_count(thunks: Sequence[Thunk]) -> int:
     """How many nodes a graph has of thunks, at most: loops and branches are nodes with what is inside."""
     count = 0
     for thunk in thunks:
-        inside = [node_count(body) + len(pairs) for body, pairs in zip(thunk.bodies, thunk.handed_over, strict=True)]
+        inside = [
+            node_count(body) + len(pairs)
+            for body, pairs in zip(thunk.bodies, thunk.handed_over, strict=True)
+        ]
         if thunk.kernel is not None:
             count += 1
         elif thunk.kind == "while" and thunk.trips is not None:
@@ -71,15 +85,24 @@ def node_count(thunks: Sequence[Thunk]) -> int:
 def nesting_depth(thunks: Sequence[Thunk]) -> int:
     """How many loops and branches that the device decides are inside each other in a graph."""
     inside = [t for t in thunks if t.bodies and t.kernel is None]
-    return max([_decided(thunk) + max([nesting_depth(body) for body in thunk.bodies]) for thunk in inside], default=0)
+    return max(
+        [_decided(thunk) + max([nesting_depth(body) for body in thunk.bodies]) for thunk in inside],
+        default=0,
+    )
 
 
 def _decided(thunk: Thunk) -> bool:
-    return thunk.kind == "conditional" or (thunk.kind == "while" and (thunk.trips is None or trips_at_once(thunk) < thunk.trips))
+    return thunk.kind == "conditional" or (
+        thunk.kind == "while" and (thunk.trips is None or trips_at_once(thunk) < thunk.trips)
+    )
 
 
 def trips_at_once(loop: Thunk) -> int:
     """How often the body of a loop of a known count is written out in a trip of its recorded one; all its trips where it needs none."""
     assert loop.trips is not None
     nodes = max(node_count(loop.bodies[1]) + len(loop.handed_over[1]), 1)
-    return loop.trips if loop.trips * nodes <= WRITTEN_OUT_NODES else min(max(_TRIP_NODES // nodes, 1), loop.trips)
+    return (
+        loop.trips
+        if loop.trips * nodes <= WRITTEN_OUT_NODES
+        else min(max(_TRIP_NODES // nodes, 1), loop.trips)
+    )

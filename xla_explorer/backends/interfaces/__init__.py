@@ -16,11 +16,25 @@ from xla_explorer.backends.interfaces.abilities import (
     TupleTransfer,
     shape_size_bytes,
 )
-from xla_explorer.backends.interfaces.compiler import CompileOptions, Compiler, CompileResult, Platform
-from xla_explorer.backends.interfaces.executable import Executable, KernelTiming, ProfileResult, ProgramStep
+from xla_explorer.backends.interfaces.compiler import (
+    CompileOptions,
+    Compiler,
+    CompileResult,
+    Platform,
+)
+from xla_explorer.backends.interfaces.executable import (
+    Executable,
+    KernelTiming,
+    ProfileResult,
+    ProgramStep,
+)
 from xla_explorer.backends.interfaces.host_transfer import LinearTransferManager
 from xla_explorer.backends.interfaces.stage import Stage, hlo_stage
-from xla_explorer.backends.interfaces.stream_executor import DeviceMemory, StreamExecutor, TransferManager
+from xla_explorer.backends.interfaces.stream_executor import (
+    DeviceMemory,
+    StreamExecutor,
+    TransferManager,
+)
 
 __all__ = [
     "AheadOfTimeCompiler",

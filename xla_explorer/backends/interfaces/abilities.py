@@ -46,7 +46,9 @@ class DeviceCopier(Protocol):
 class TupleTransfer(Protocol):
     """A transfer manager that writes tuples as tables of the addresses of their elements."""
 
-    def write_tuple_index_table(self, executor: StreamExecutor, elements: list[DeviceMemory]) -> DeviceMemory:
+    def write_tuple_index_table(
+        self, executor: StreamExecutor, elements: list[DeviceMemory]
+    ) -> DeviceMemory:
         """A new table: one address of POINTER_BYTES bytes, little-endian, an element."""
         ...
 
@@ -130,6 +132,8 @@ class AotCompilationResult(Protocol):
 class AheadOfTimeCompiler(Protocol):
     """A compiler that needs no device."""
 
-    def compile_ahead_of_time(self, module: HloModule, options: AotCompilationOptions) -> AotCompilationResult:
+    def compile_ahead_of_time(
+        self, module: HloModule, options: AotCompilationOptions
+    ) -> AotCompilationResult:
         """Code for another machine. An error with a Reason where an instruction has none."""
         ...

@@ -46,11 +46,15 @@ class CompileOptions:
             return
         hint = "give a whole number (threads=2), or leave it out for one per core"
         if isinstance(threads, bool) or not hasattr(threads, "__index__"):
-            raise InvalidOptionError(f"xe.compile: threads must be an integer, got {threads!r}", hint)
+            raise InvalidOptionError(
+                f"xe.compile: threads must be an integer, got {threads!r}", hint
+            )
         if threads < 1:
             raise InvalidOptionError(f"xe.compile: threads must be at least 1, got {threads}", hint)
         if threads > MOST_THREADS:
-            raise InvalidOptionError(f"xe.compile: threads must be at most {MOST_THREADS}, got {threads}", hint)
+            raise InvalidOptionError(
+                f"xe.compile: threads must be at most {MOST_THREADS}, got {threads}", hint
+            )
 
 
 class CompileResult(NamedTuple):

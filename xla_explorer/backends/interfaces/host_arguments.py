@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.given_values import GivenValueProblem, array_of, has_dimensions_of, whole_booleans
+from xla_explorer.hlo.given_values import (
+    GivenValueProblem,
+    array_of,
+    has_dimensions_of,
+    whole_booleans,
+)
 from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
@@ -27,7 +32,17 @@ class LeafReader:
     and the sizes of its dimensions follow, as s32.
     """
 
-    __slots__ = ("dimensions", "dtype", "has_sizes", "is_plain", "is_pred", "name", "order", "shape", "writable_order")
+    __slots__ = (
+        "dimensions",
+        "dtype",
+        "has_sizes",
+        "is_plain",
+        "is_pred",
+        "name",
+        "order",
+        "shape",
+        "writable_order",
+    )
 
     def __init__(self, name: str, shape: Shape) -> None:
         self.name = name
@@ -43,7 +58,9 @@ class LeafReader:
     def prepare(self, value: Any) -> Array:
         """The argument as an array whose memory has the parameter's layout. ArgumentError names both sides."""
         array = value if type(value) is np.ndarray else as_numpy(value)
-        if self.is_plain and array.dtype is self.dtype and array.shape == self.dimensions:  # as most are
+        if (
+            self.is_plain and array.dtype is self.dtype and array.shape == self.dimensions
+        ):  # as most are
             flags = array.flags
             if flags.c_contiguous and flags.aligned:
                 return array
@@ -52,7 +69,11 @@ class LeafReader:
         if array.dtype != self.dtype or array.shape != self.dimensions:
             if not self.shape.is_array:
                 return NOTHING
-            if array.dtype != self.dtype and array.ndim == 0 and np.can_cast(array.dtype, self.dtype, "same_kind"):
+            if (
+                array.dtype != self.dtype
+                and array.ndim == 0
+                and np.can_cast(array.dtype, self.dtype, "same_kind")
+            ):
                 array = array.astype(self.dtype)
             if array.dtype != self.dtype or array.shape != self.dimensions:
                 raise ArgumentError(

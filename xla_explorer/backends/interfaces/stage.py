@@ -16,7 +16,11 @@ class Stage:
     """
 
     def __init__(
-        self, name: str, produce: Callable[[], tuple[str | bytes, list[int | None]]], language: str = "text", compiler: str = ""
+        self,
+        name: str,
+        produce: Callable[[], tuple[str | bytes, list[int | None]]],
+        language: str = "text",
+        compiler: str = "",
     ) -> None:
         self.name = name
         self.language = language

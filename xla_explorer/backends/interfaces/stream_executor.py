@@ -29,7 +29,9 @@ class StreamExecutor(Protocol):
         """Give memory back."""
         ...
 
-    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None) -> None:
+    def copy_to_device(
+        self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None
+    ) -> None:
         """Host bytes to the device. ValueError when they do not fit."""
         ...
 
@@ -58,10 +60,14 @@ class StreamExecutor(Protocol):
 class TransferManager(Protocol):
     """Between literals and device buffers."""
 
-    def transfer_literal_to_device(self, executor: StreamExecutor, literal: Literal) -> list[DeviceMemory]:
+    def transfer_literal_to_device(
+        self, executor: StreamExecutor, literal: Literal
+    ) -> list[DeviceMemory]:
         """A buffer per array leaf, in the device's layout."""
         ...
 
-    def transfer_literal_from_device(self, executor: StreamExecutor, buffers: list[DeviceMemory], shape: Shape) -> Literal:
+    def transfer_literal_from_device(
+        self, executor: StreamExecutor, buffers: list[DeviceMemory], shape: Shape
+    ) -> Literal:
         """The literal of the given shape."""
         ...

@@ -70,14 +70,24 @@ class InterpreterCompiler:
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Run the passes that were asked for by name."""
-        pipeline = self.default_pipeline() if options.passes in ("default", "none", "") else options.passes
-        return optimize(module, pipeline, options.journal, control=options.control, verify=options.verify)
+        pipeline = (
+            self.default_pipeline() if options.passes in ("default", "none", "") else options.passes
+        )
+        return optimize(
+            module, pipeline, options.journal, control=options.control, verify=options.verify
+        )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Wrap the module."""
-        stages = {"hlo": hlo_stage("hlo", HloModule.from_snapshot(trace.initial))} if trace.initial is not None else {}
+        stages = (
+            {"hlo": hlo_stage("hlo", HloModule.from_snapshot(trace.initial))}
+            if trace.initial is not None
+            else {}
+        )
         stages["hlo-optimized"] = hlo_stage("hlo-optimized", trace.module)
-        return CompileResult(trace, InterpreterExecutable(trace.module), stages, None, {"hlo-passes": trace.seconds})
+        return CompileResult(
+            trace, InterpreterExecutable(trace.module), stages, None, {"hlo-passes": trace.seconds}
+        )
 
 
 class InterpreterExecutable:
@@ -86,7 +96,11 @@ class InterpreterExecutable:
     def __init__(self, module: HloModule) -> None:
         self.module = module
         self.host = Host()
-        self._leaves = [LeafReader(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves()]
+        self._leaves = [
+            LeafReader(p.name, leaf)
+            for p in module.entry.parameters()
+            for _, leaf in p.shape.leaves()
+        ]
         self.steps = [
             ProgramStep(k, i.id, i.name, i.opcode.name, "evaluator", "evaluator", None)
             for k, i in enumerate(module.entry.post_order())
@@ -100,9 +114,17 @@ class InterpreterExecutable:
         rest = iter(arrays)
 
         def argument(shape: Shape) -> Any:
-            return tuple([argument(part) for part in shape.tuple_shapes]) if shape.is_tuple else next(rest)
+            return (
+                tuple([argument(part) for part in shape.tuple_shapes])
+                if shape.is_tuple
+                else next(rest)
+            )
 
-        result = evaluate(self.module, *[argument(p.shape) for p in self.module.entry.parameters()], host=self.host)
+        result = evaluate(
+            self.module,
+            *[argument(p.shape) for p in self.module.entry.parameters()],
+            host=self.host,
+        )
         leaves: list[Array] = []
 
         def flatten(value: Any) -> None:
@@ -122,7 +144,15 @@ class InterpreterExecutable:
             started = time.perf_counter_ns()
             self.execute(arrays)
             totals.append((time.perf_counter_ns() - started) / 1e3)
-        whole = ProgramStep(0, self.module.entry.root.id, self.module.entry.name, "entry", "evaluator", "evaluator", None)
+        whole = ProgramStep(
+            0,
+            self.module.entry.root.id,
+            self.module.entry.name,
+            "entry",
+            "evaluator",
+            "evaluator",
+            None,
+        )
         return ProfileResult(tuple(totals), (KernelTiming(whole, 1, tuple(totals)),), 0.0)
 
 
@@ -137,7 +167,9 @@ class HostMemoryExecutor:
         """Drop it."""
         memory.handle = None
 
-    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None) -> None:
+    def copy_to_device(
+        self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None
+    ) -> None:
         """Copy bytes in."""
         if len(data) > target.size:
             raise ValueError(f"{len(data)} bytes do not fit into {target.size} bytes")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
-from xla_explorer.backends.interpreter.interpreter_platform import InterpreterCompiler, InterpreterExecutable
+from xla_explorer.backends.interpreter.interpreter_platform import (
+    InterpreterCompiler,
+    InterpreterExecutable,
+)
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.compiler.transforms.copies.flatten_call_graph import why_not_flat
 from xla_explorer.foundation.reason import Reason
@@ -37,8 +40,14 @@ def _shared_computation(module: HloModule) -> Reason | None:
         return None
     reason = why_not_flat(module)
     why = reason.message if reason is not None else "the pass flatten-call-graph did not run"
-    message = f"%{shared[0].name} has several callers, and {why}: the whole module runs on the evaluator"
-    return Reason("too-many-instructions" if reason is not None else "shared-computation", message, reason.facts if reason else {})
+    message = (
+        f"%{shared[0].name} has several callers, and {why}: the whole module runs on the evaluator"
+    )
+    return Reason(
+        "too-many-instructions" if reason is not None else "shared-computation",
+        message,
+        reason.facts if reason else {},
+    )
 
 
 def on_the_evaluator(trace: PassTrace, options: CompileOptions, reason: Reason) -> CompileResult:

@@ -14,13 +14,41 @@ _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+(?:"[^"]*"\s+)?"([^"]*)"', re.MULTILIN
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
 _LABEL = re.compile(r'\s*("[^"]+"|[A-Za-z_.$][\w.$@-]*):')
 _FUNCTION_TYPE = re.compile(r"\s*\.type\s+(\"[^\"]+\"|[^,\s]+)\s*,\s*[@%#]function")
-_PTX_FUNCTION = re.compile(r"\s*(?:\.visible|\.weak|\.extern)?\s*\.(?:entry|func)\b[^(]*?\b([A-Za-z_$][\w$]*)\s*\(")
+_PTX_FUNCTION = re.compile(
+    r"\s*(?:\.visible|\.weak|\.extern)?\s*\.(?:entry|func)\b[^(]*?\b([A-Za-z_$][\w$]*)\s*\("
+)
 # Labels that only delimit debug information and unwinding tables.
-_DEBUG_LABEL = re.compile(r'\.?L(tmp|func_begin|func_end|debug|info|line|sec|str|abbrev|addr|cu_begin|names)')
+_DEBUG_LABEL = re.compile(
+    r"\.?L(tmp|func_begin|func_end|debug|info|line|sec|str|abbrev|addr|cu_begin|names)"
+)
 _DATA_DIRECTIVES = frozenset(
-    (".long", ".quad", ".zero", ".byte", ".short", ".ascii", ".asciz", ".string", ".hword", ".word", ".xword", ".half",
-     ".2byte", ".4byte", ".8byte", ".int", ".int8", ".int16", ".int32", ".int64", ".float", ".double", ".skip",
-     ".space"))
+    (
+        ".long",
+        ".quad",
+        ".zero",
+        ".byte",
+        ".short",
+        ".ascii",
+        ".asciz",
+        ".string",
+        ".hword",
+        ".word",
+        ".xword",
+        ".half",
+        ".2byte",
+        ".4byte",
+        ".8byte",
+        ".int",
+        ".int8",
+        ".int16",
+        ".int32",
+        ".int64",
+        ".float",
+        ".double",
+        ".skip",
+        ".space",
+    )
+)
 _PACKET = re.compile(r"\t(?:\{|\}.*)$")  # Hexagon: what is between the braces is issued together
 _COMMENT_STARTS = ("#", "//", ";")
 _WORD = re.compile(r"[\w.$]+")
@@ -45,7 +73,11 @@ def parse_assembly(text: str, filename: str | None = None) -> list[AssemblyLine]
     filename: only locations in the file of this name count (the last path component decides); None takes all.
     """
     # PTX declares its files at the end.
-    accepted = {number for number, path in _FILE.findall(text) if filename is None or _same_file(path, filename)}
+    accepted = {
+        number
+        for number, path in _FILE.findall(text)
+        if filename is None or _same_file(path, filename)
+    }
     functions: set[str] = set()
     lines: list[AssemblyLine] = []
     current: int | None = None
@@ -72,19 +104,25 @@ def parse_assembly(text: str, filename: str | None = None) -> list[AssemblyLine]
             kind = "directive" if stripped in "{}()" or ptx is not None else "instruction"
             if _PACKET.match(line):
                 kind = "packet"
-            lines.append(AssemblyLine(line, current if kind == "instruction" else None, kind, function))
+            lines.append(
+                AssemblyLine(line, current if kind == "instruction" else None, kind, function)
+            )
             continue
         if stripped.startswith(".loc"):
             found = _LOC.match(line)
             if found is not None:
-                current = (int(found[2]) or None) if filename is None or found[1] in accepted else None
+                current = (
+                    (int(found[2]) or None) if filename is None or found[1] in accepted else None
+                )
         elif stripped.startswith(".type"):
             typed = _FUNCTION_TYPE.match(line)
             if typed is not None:
                 functions.add(typed[1].strip('"'))
         elif stripped.startswith((".section", ".size")):
             # Constants and debug tables between functions belong to none.
-            function = None if stripped.startswith(".section") and ".text" not in stripped else function
+            function = (
+                None if stripped.startswith(".section") and ".text" not in stripped else function
+            )
         kind = "data" if stripped.split(None, 1)[0] in _DATA_DIRECTIVES else "directive"
         lines.append(AssemblyLine(line, None, kind, function))
     return lines
@@ -108,7 +146,9 @@ def readable(lines: list[AssemblyLine], *, constants: bool = False) -> list[Asse
         if line.kind == "directive":
             stripped = line.text.lstrip()
             if stripped.startswith((".section", ".text", ".data")):
-                section_is_debug = ".debug" in stripped or ".note" in stripped or ".eh_frame" in stripped
+                section_is_debug = (
+                    ".debug" in stripped or ".note" in stripped or ".eh_frame" in stripped
+                )
             continue
         if section_is_debug or line.kind == "blank":
             continue
@@ -129,8 +169,12 @@ def readable(lines: list[AssemblyLine], *, constants: bool = False) -> list[Asse
     return kept
 
 
-def assembly_with_lines(text: str, filename: str | None = None, *, filter_directives: bool = True,
-                        ) -> list[tuple[str, int | None]]:
+def assembly_with_lines(
+    text: str,
+    filename: str | None = None,
+    *,
+    filter_directives: bool = True,
+) -> list[tuple[str, int | None]]:
     """Pairs of assembly line and source line (or None), in order; without directives unless asked for."""
     lines = parse_assembly(text, filename)
     if filter_directives:

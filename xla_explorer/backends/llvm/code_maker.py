@@ -18,7 +18,14 @@ import threading
 from concurrent.futures import Future
 from typing import Final, NamedTuple
 
-from xla_explorer.backends.llvm.code_process import READY, Incoming, error_of, head_of, message, write_all
+from xla_explorer.backends.llvm.code_process import (
+    READY,
+    Incoming,
+    error_of,
+    head_of,
+    message,
+    write_all,
+)
 from xla_explorer.backends.llvm.llvm_module import Job, perform
 from xla_explorer.backends.llvm.parallel_llvm import compilation_threads
 from xla_explorer.backends.llvm.target_machine import usable_cores
@@ -26,7 +33,9 @@ from xla_explorer.foundation.child_process import ChildEndedError
 from xla_explorer.foundation.child_python import child_command, child_environment
 from xla_explorer.foundation.warning import warn
 
-_FITS_INTO_A_PIPE: Final = 60_000  # bytes; an empty pipe takes 64 KiB on Linux and macOS, and more is written by a thread
+_FITS_INTO_A_PIPE: Final = (
+    60_000  # bytes; an empty pipe takes 64 KiB on Linux and macOS, and more is written by a thread
+)
 _TIME_TO_DIE: Final = 10.0  # seconds, from closing its output to its exit status
 
 
@@ -55,7 +64,9 @@ class CodeProcess:
         self._ended: Exception | None = None
         self._ready = False
         self._writing = threading.Lock()
-        self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # what the pipe may have no room for
+        self._outgoing: queue.SimpleQueue[bytes | None] = (
+            queue.SimpleQueue()
+        )  # what the pipe may have no room for
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the process)
         command = child_command("xla_explorer.backends.llvm.code_process", str(threads), bare=True)
         try:
@@ -117,7 +128,9 @@ class CodeProcess:
     def forget(self) -> None:
         """In a forked process: leave what belongs to the process that was forked."""
         for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:  # closed by its owner, which would otherwise close the number once more when it goes
+            if (
+                stream is not None
+            ):  # closed by its owner, which would otherwise close the number once more when it goes
                 with contextlib.suppress(OSError):
                     stream.close()
         self._process.returncode = self._process.returncode or 0  # it is another's to wait for
@@ -234,7 +247,9 @@ def result_of(future: Future[Made]) -> Made:
         return future.result()
     except BaseException:
         process = _maker._process
-        if not future.done() and process is not None:  # an interrupt: the user waits for nothing more
+        if (
+            not future.done() and process is not None
+        ):  # an interrupt: the user waits for nothing more
             process.abandon(future)
         raise
 
@@ -249,4 +264,12 @@ atexit.register(_maker.close)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_maker.forget)
 
-__all__ = ["CodeProcess", "LlvmInThisProcessWarning", "Made", "NoCodeProcessError", "in_this_process", "result_of", "submit"]
+__all__ = [
+    "CodeProcess",
+    "LlvmInThisProcessWarning",
+    "Made",
+    "NoCodeProcessError",
+    "in_this_process",
+    "result_of",
+    "submit",
+]

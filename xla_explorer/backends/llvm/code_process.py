@@ -63,13 +63,24 @@ class Incoming:
 
 def head_of(job: Job) -> dict[str, Any]:
     """A job without its text, as JSON has it."""
-    options, description = ({name: getattr(record, name) for name in record.__slots__} for record in (job.options, job.description))
-    settings = {"wanted": job.wanted, "passes": job.passes, "verbose": job.verbose, "code_level": job.code_level}
+    options, description = (
+        {name: getattr(record, name) for name in record.__slots__}
+        for record in (job.options, job.description)
+    )
+    settings = {
+        "wanted": job.wanted,
+        "passes": job.passes,
+        "verbose": job.verbose,
+        "code_level": job.code_level,
+    }
     return {**settings, "options": options, "description": description}
 
 
 def _job(head: dict[str, Any], payload: bytes) -> Job:
-    options, description = OptimizationOptions(**head.pop("options")), TargetDescription(**head.pop("description"))
+    options, description = (
+        OptimizationOptions(**head.pop("options")),
+        TargetDescription(**head.pop("description")),
+    )
     return Job(ir_text=payload.decode(), options=options, description=description, **head)
 
 
@@ -83,7 +94,11 @@ def error_of(head: Mapping[str, Any]) -> Exception | None:
         return found
     if head["error"] == "XlaExplorerError":
         return XlaExplorerError(head["message"], head["hint"])
-    return MemoryError(head["message"]) if head["error"] == "MemoryError" else RuntimeError(head["message"])
+    return (
+        MemoryError(head["message"])
+        if head["error"] == "MemoryError"
+        else RuntimeError(head["message"])
+    )
 
 
 def _told(problem: Exception) -> dict[str, Any]:

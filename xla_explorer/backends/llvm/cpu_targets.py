@@ -8,7 +8,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from xla_explorer.backends.llvm.target_machine import TargetDescription, TargetError, default_abi, describe_target, host_target
+from xla_explorer.backends.llvm.target_machine import (
+    TargetDescription,
+    TargetError,
+    default_abi,
+    describe_target,
+    host_target,
+)
 from xla_explorer.backends.llvm.target_names import unknown_names
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -85,9 +91,15 @@ class UnknownTargetError(XlaExplorerError, ValueError):
     """No such CPU is known here."""
 
 
-def target_description(target: CpuTarget, cpu: str | None = None, features: str | None = None) -> TargetDescription:
+def target_description(
+    target: CpuTarget, cpu: str | None = None, features: str | None = None
+) -> TargetDescription:
     """What the backend of a CPU generates code for. cpu, features: instead of the row's."""
-    names = (target.triple, target.cpu if cpu is None else cpu, target.features if features is None else features)
+    names = (
+        target.triple,
+        target.cpu if cpu is None else cpu,
+        target.features if features is None else features,
+    )
     if cpu is not None or features is not None:
         _check_names(*names)
     return _little_endian(describe_target(*names, "pic"))
@@ -111,7 +123,10 @@ def _check_names(triple: str, cpu: str, features: str) -> None:
         return
     reason = unknown_names(triple, cpu, features, default_abi(architecture, features))
     if reason is not None:
-        raise UnknownTargetError(reason.message, "spell CPU and features as LLVM does: cpu='x86-64-v3', features='+avx2,+fma'")
+        raise UnknownTargetError(
+            reason.message,
+            "spell CPU and features as LLVM does: cpu='x86-64-v3', features='+avx2,+fma'",
+        )
 
 
 _NAME_OF_LLVM = re.compile(r"[A-Za-z0-9_.+-]*")
@@ -120,13 +135,21 @@ _FEATURES = re.compile(r"[A-Za-z0-9_.+,=-]*")
 
 def _check_characters(triple: str, cpu: str | None, features: str | None) -> None:
     """LLVM takes any text as a triple, and it stands in the C files that are written."""
-    for what, given, pattern in (("triple", triple, _NAME_OF_LLVM), ("cpu", cpu, _NAME_OF_LLVM), ("features", features, _FEATURES)):
+    for what, given, pattern in (
+        ("triple", triple, _NAME_OF_LLVM),
+        ("cpu", cpu, _NAME_OF_LLVM),
+        ("features", features, _FEATURES),
+    ):
         if given is not None and (not isinstance(given, str) or pattern.fullmatch(given) is None):
             hint = "such as x86_64-linux-gnu, x86-64-v3, +sve"
-            raise UnknownTargetError(f"{what}={given!r} must consist of letters, digits and `_.+-`", hint)
+            raise UnknownTargetError(
+                f"{what}={given!r} must consist of letters, digits and `_.+-`", hint
+            )
 
 
-def description_of_triple(triple: str, cpu: str | None = None, features: str | None = None) -> TargetDescription:
+def description_of_triple(
+    triple: str, cpu: str | None = None, features: str | None = None
+) -> TargetDescription:
     """What ahead-of-time code for a triple is generated for: the baseline of its architecture, with what cpu and features add.
 
     cpu `native`: this machine's CPU and features. UnknownTargetError where this LLVM has no such target, CPU or feature, and for GPUs and
@@ -135,17 +158,28 @@ def description_of_triple(triple: str, cpu: str | None = None, features: str | N
     _check_characters(triple, cpu, features)
     architecture = triple.split("-", 1)[0]
     if architecture.startswith(("nvptx", "amdgcn", "r600", "spirv")):
-        raise UnknownTargetError(f"{triple!r} is a GPU: object code ahead of time is for CPUs", "the backends gpu and amdgpu show its code")
+        raise UnknownTargetError(
+            f"{triple!r} is a GPU: object code ahead of time is for CPUs",
+            "the backends gpu and amdgpu show its code",
+        )
     try:
         _little_endian(describe_target(triple))
     except TargetError as problem:
-        raise UnknownTargetError(problem.message, f"triples such as {', '.join([t.triple for t in CPU_TARGETS.values()])}") from None
-    rows = [target for target in CPU_TARGETS.values() if target.triple.split("-", 1)[0] == architecture]
+        raise UnknownTargetError(
+            problem.message,
+            f"triples such as {', '.join([t.triple for t in CPU_TARGETS.values()])}",
+        ) from None
+    rows = [
+        target for target in CPU_TARGETS.values() if target.triple.split("-", 1)[0] == architecture
+    ]
     assumed, bits = rows[0].baseline if rows else "", None
     if cpu == "native":
         host = host_target()
         if host.architecture != architecture:
-            raise UnknownTargetError(f"cpu='native' is {host.architecture}, the triple is {triple!r}", "name the CPU, as LLVM spells it")
+            raise UnknownTargetError(
+                f"cpu='native' is {host.architecture}, the triple is {triple!r}",
+                "name the CPU, as LLVM spells it",
+            )
         cpu, assumed, bits = host.cpu, host.features, host.vector_register_bits
     names = (triple, cpu or "", ",".join(filter(None, (assumed, features))))
     if cpu or features:

@@ -11,7 +11,13 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from xla_explorer.backends.llvm.code_maker import CodeProcess, Made, NoCodeProcessError, in_this_process, result_of
+from xla_explorer.backends.llvm.code_maker import (
+    CodeProcess,
+    Made,
+    NoCodeProcessError,
+    in_this_process,
+    result_of,
+)
 from xla_explorer.backends.llvm.llvm_module import Job
 from xla_explorer.backends.llvm.module_partition import function_names, without_functions
 from xla_explorer.backends.llvm.target_machine import TargetDescription, llvm_version
@@ -54,7 +60,9 @@ def finished(job: Job, future: Future[Made], whole: bool = False) -> Finished:
         try:
             return _recovered(job, whole)
         except NoCodeProcessError as problem:  # it was there before
-            raise LlvmCrashedError(f"LLVM ended its process, and no other can be started ({problem})") from None
+            raise LlvmCrashedError(
+                f"LLVM ended its process, and no other can be started ({problem})"
+            ) from None
     except NoCodeProcessError as problem:
         made = in_this_process(job, problem)
     return Finished((made.data,), made.seconds)
@@ -91,7 +99,11 @@ def _recovered(job: Job, whole: bool) -> Finished:
         probe = _Probe()
         try:
             made = probe.made(job)  # alone, it may be done
-            return Finished((made.data,), made.seconds) if made is not None else _otherwise(job, whole, probe)
+            return (
+                Finished((made.data,), made.seconds)
+                if made is not None
+                else _otherwise(job, whole, probe)
+            )
         finally:
             probe.close()
 
@@ -110,7 +122,9 @@ def _otherwise(job: Job, whole: bool, probe: _Probe) -> Finished:
                 if made is None:
                     break
                 data.append(made.data)
-                seconds = {step: seconds.get(step, 0.0) + spent for step, spent in made.seconds.items()}
+                seconds = {
+                    step: seconds.get(step, 0.0) + spent for step, spent in made.seconds.items()
+                }
             else:
                 remark = f"{_what_happened(first, guilty, job.description)}; code was made {how}, which is slower"
                 warn(remark, LlvmFallbackWarning)
@@ -127,10 +141,16 @@ def _guilty(job: Job, names: Sequence[str], everything: Sequence[str], probe: _P
     if len(names) == 1:
         return list(names)
     half = len(names) // 2
-    return [found for part in (names[:half], names[half:]) for found in _guilty(job, part, everything, probe)] or list(names)
+    return [
+        found
+        for part in (names[:half], names[half:])
+        for found in _guilty(job, part, everything, probe)
+    ] or list(names)
 
 
-def _cuts(text: str, names: Sequence[str], guilty: Sequence[str], whole: bool) -> list[tuple[str, str]]:
+def _cuts(
+    text: str, names: Sequence[str], guilty: Sequence[str], whole: bool
+) -> list[tuple[str, str]]:
     """What to make in another way, and what as ever: the guilty functions and the rest where the module may be cut, then all of it."""
     rest = without_functions(text, guilty)
     alone = without_functions(text, set(names) - set(guilty))
@@ -141,13 +161,21 @@ def _cuts(text: str, names: Sequence[str], guilty: Sequence[str], whole: bool) -
 def _easier(job: Job) -> list[tuple[str, Job]]:
     """The same job with less and less to go wrong."""
     unoptimised = job._replace(passes="none", options=replace(job.options, level=0))
-    return [("at level 0 of the code generator", job._replace(code_level=0)), ("without optimisation", unoptimised)]
+    return [
+        ("at level 0 of the code generator", job._replace(code_level=0)),
+        ("without optimisation", unoptimised),
+    ]
 
 
-def _what_happened(died: ChildEndedError, names: Sequence[str], description: TargetDescription) -> str:
+def _what_happened(
+    died: ChildEndedError, names: Sequence[str], description: TargetDescription
+) -> str:
     """One sentence: LLVM, how it ended, over which functions, for which CPU."""
     named = ", ".join([f"`{name}`" for name in names[:_MOST_NAMES]]) or "a module"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     why = died.told.removeprefix("error: ")
     why = why[max(why.find("Assertion "), 0) :]
-    return f"LLVM {llvm_version()} {died.how} over {named}{more} for {description.cpu or description.triple}" + (f" ({why})" if why else "")
+    return (
+        f"LLVM {llvm_version()} {died.how} over {named}{more} for {description.cpu or description.triple}"
+        + (f" ({why})" if why else "")
+    )

@@ -11,7 +11,9 @@ _DEFINE = re.compile(r"^define .*@\"?([\w.$-]+)\"?\(.*\{$")
 _INSTRUCTION = re.compile(r"^  \S")
 
 
-def with_debug_lines(lines: list[str], origins: list[int | None], emission: str = "LineTablesOnly") -> str:
+def with_debug_lines(
+    lines: list[str], origins: list[int | None], emission: str = "LineTablesOnly"
+) -> str:
     """The IR module with a DISubprogram per function that has origins and a DILocation on each of its instructions.
 
     emission: `LineTablesOnly`, or `DebugDirectivesOnly` for PTX (the other changes the code).
@@ -26,7 +28,9 @@ def with_debug_lines(lines: list[str], origins: list[int | None], emission: str 
     for line, origin in zip(lines, origins, strict=True):
         define = _DEFINE.match(line)
         if define:
-            if "alwaysinline" in line and origin is None:  # vector math: inlined into lines that have their own location
+            if (
+                "alwaysinline" in line and origin is None
+            ):  # vector math: inlined into lines that have their own location
                 scope = None
             else:
                 scope, next_number, known = next_number, next_number + 1, {}
@@ -45,7 +49,9 @@ def with_debug_lines(lines: list[str], origins: list[int | None], emission: str 
             if location is None:
                 location = known[current] = next_number
                 next_number += 1
-                tail.append(f"!{location} = !DILocation(line: {current}, column: 1, scope: !{scope})")
+                tail.append(
+                    f"!{location} = !DILocation(line: {current}, column: 1, scope: !{scope})"
+                )
             line = f"{line}, !dbg !{location}"
         out.append(line)
     out += [

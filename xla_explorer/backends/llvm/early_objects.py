@@ -14,7 +14,11 @@ from dataclasses import replace
 
 from xla_explorer.backends.llvm.code_maker import Made, submit
 from xla_explorer.backends.llvm.crashed_code import finished
-from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, OptimizationOptions, optimize_and_emit
+from xla_explorer.backends.llvm.llvm_compiler import (
+    CompiledObject,
+    OptimizationOptions,
+    optimize_and_emit,
+)
 from xla_explorer.backends.llvm.llvm_module import Job
 from xla_explorer.backends.llvm.module_partition import without_functions
 from xla_explorer.backends.llvm.object_cache import ObjectCache
@@ -26,11 +30,18 @@ PASSES = "none"  # what LLVM does before it generates code
 class EarlyObjects:
     """The objects of one program. seconds: what the writer of the program waited for here."""
 
-    def __init__(self, description: TargetDescription, options: OptimizationOptions, cache: ObjectCache | None) -> None:
+    def __init__(
+        self,
+        description: TargetDescription,
+        options: OptimizationOptions,
+        cache: ObjectCache | None,
+    ) -> None:
         self.description, self.options, self.cache = description, options, cache
         self.seconds = 0.0
         self._functions: set[str] = set()
-        self._objects: list[tuple[str, Job, Future[Made] | bytes]] = []  # with the key of each in the cache
+        self._objects: list[
+            tuple[str, Job, Future[Made] | bytes]
+        ] = []  # with the key of each in the cache
 
     def add(self, ir_text: str, functions: Collection[str]) -> None:
         """Compile a module of finished functions, which others may call by name."""
@@ -39,12 +50,20 @@ class EarlyObjects:
         job = Job("object", ir_text, PASSES, self.description, self.options)
         key, stored = "", None
         if self.cache is not None:
-            key = ObjectCache.key(ir_text, self.description.cache_key(), self.options.cache_key(), llvm_version(), PASSES)
+            key = ObjectCache.key(
+                ir_text,
+                self.description.cache_key(),
+                self.options.cache_key(),
+                llvm_version(),
+                PASSES,
+            )
             stored = self.cache.get(key)
         self._objects.append((key, job, submit(job) if stored is None else stored))
         self.seconds += time.perf_counter() - started
 
-    def _finished(self, key: str, job: Job, found: Future[Made] | bytes) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
+    def _finished(
+        self, key: str, job: Job, found: Future[Made] | bytes
+    ) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
         """The objects of a module, and the remarks about them."""
         if isinstance(found, bytes):
             return (found,), ()
@@ -56,10 +75,17 @@ class EarlyObjects:
     def with_rest(self, ir_text: str, parts: int) -> CompiledObject:
         """The program as a whole: what is not compiled yet of its text is compiled now. parts: see `optimize_and_emit`."""
         rest = without_functions(ir_text, self._functions) if self._functions else None
-        compiled = optimize_and_emit(rest or ir_text, self.description, options=self.options, cache=self.cache, parts=parts)
+        compiled = optimize_and_emit(
+            rest or ir_text, self.description, options=self.options, cache=self.cache, parts=parts
+        )
         if rest is None:  # nothing was handed over, or the text cannot be cut
             return compiled
         early = [self._finished(*row) for row in self._objects]
         objects = [data for made, _ in early for data in made]
         remarks = [remark for _, told in early for remark in told]
-        return replace(compiled, ir_text=ir_text, objects=(*objects, *compiled.objects), remarks=(*remarks, *compiled.remarks))
+        return replace(
+            compiled,
+            ir_text=ir_text,
+            objects=(*objects, *compiled.objects),
+            remarks=(*remarks, *compiled.remarks),
+        )

@@ -21,7 +21,12 @@ from xla_explorer.backends.llvm.llvm_module import OptimizationOptions as Optimi
 from xla_explorer.backends.llvm.llvm_module import run_pipeline as run_pipeline
 from xla_explorer.backends.llvm.module_partition import partition_module, separate_functions
 from xla_explorer.backends.llvm.object_cache import ObjectCache
-from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, llvm_version, usable_cores
+from xla_explorer.backends.llvm.target_machine import (
+    TargetDescription,
+    host_target,
+    llvm_version,
+    usable_cores,
+)
 from xla_explorer.compiler.codegen.ir.effort import Effort
 
 
@@ -50,7 +55,9 @@ class CompiledObject:
     def object_bytes(self) -> bytes:
         """The only object. ValueError if the module was cut."""
         if len(self.objects) != 1:
-            raise ValueError(f"this module was compiled in {len(self.objects)} parts; use `objects`")
+            raise ValueError(
+                f"this module was compiled in {len(self.objects)} parts; use `objects`"
+            )
         return self.objects[0]
 
     def part_texts(self) -> list[str]:
@@ -61,26 +68,37 @@ class CompiledObject:
     def optimized_text(self) -> str:
         """LLVM IR after optimisation, part by part if cut; computed at the first use, then kept."""
         if self._optimized_text is None:
-            self._optimized_text = "\n".join(optimized_ir(text, self.description, self.options)
-                                             for text in self.part_texts())
+            self._optimized_text = "\n".join(
+                optimized_ir(text, self.description, self.options) for text in self.part_texts()
+            )
         return self._optimized_text
 
     @property
     def assembly_text(self) -> str:
         """Assembly, part by part if cut; computed at the first use, then kept."""
         if self._assembly is None:
-            self._assembly = "\n".join(emit_assembly(text, self.description, self.options)
-                                       for text in self.part_texts())
+            self._assembly = "\n".join(
+                emit_assembly(text, self.description, self.options) for text in self.part_texts()
+            )
         return self._assembly
 
     def __repr__(self) -> str:
-        steps = ", ".join(f"{name} {seconds * 1e3:.1f} ms" for name, seconds in self.seconds.items())
+        steps = ", ".join(
+            f"{name} {seconds * 1e3:.1f} ms" for name, seconds in self.seconds.items()
+        )
         return f"<CompiledObject {sum(map(len, self.objects))} bytes for {self.description.triple} ({steps})>"
 
 
-def optimize_and_emit(ir_text: str, description: TargetDescription | None = None,
-                      level: int | None = None, *, effort: str = "full", options: OptimizationOptions | None = None,
-                      cache: ObjectCache | None = None, parts: int = 1) -> CompiledObject:
+def optimize_and_emit(
+    ir_text: str,
+    description: TargetDescription | None = None,
+    level: int | None = None,
+    *,
+    effort: str = "full",
+    options: OptimizationOptions | None = None,
+    cache: ObjectCache | None = None,
+    parts: int = 1,
+) -> CompiledObject:
     """Object code for LLVM IR text.
 
     description: the target, this machine by default. The settings are `options` if given, else those of `effort`, with
@@ -95,22 +113,35 @@ def optimize_and_emit(ir_text: str, description: TargetDescription | None = None
     key = ""
     if cache is not None:
         started = time.perf_counter()
-        key = cache.key(ir_text, description.cache_key(), options.cache_key(), llvm_version(), str(parts))
+        key = cache.key(
+            ir_text, description.cache_key(), options.cache_key(), llvm_version(), str(parts)
+        )
         stored = cache.get(key)
         objects = None if stored is None else _unpack(stored)
         if stored is not None and objects is None:
             cache.drop(key)
         if objects is not None:
             seconds = {"cache": time.perf_counter() - started}
-            return CompiledObject(objects, ir_text, description, options, seconds, from_cache=True, parts=parts)
+            return CompiledObject(
+                objects, ir_text, description, options, seconds, from_cache=True, parts=parts
+            )
     started = time.perf_counter()
     units = modules_to_compile(ir_text, options, parts)
     partitioned = time.perf_counter() - started
-    results = finish([Job("object", *unit, description, options) for unit in units], whole=parts == 1 and not options.by_effort)
+    results = finish(
+        [Job("object", *unit, description, options) for unit in units],
+        whole=parts == 1 and not options.by_effort,
+    )
     slowest = max([result.seconds for result in results], key=lambda seconds: sum(seconds.values()))
-    compiled = CompiledObject(tuple([data for result in results for data in result.data]), ir_text, description, options,
-                              {"partition": partitioned, **slowest} if len(units) > 1 else slowest, parts=parts,
-                              remarks=tuple([remark for result in results for remark in result.remarks]))
+    compiled = CompiledObject(
+        tuple([data for result in results for data in result.data]),
+        ir_text,
+        description,
+        options,
+        {"partition": partitioned, **slowest} if len(units) > 1 else slowest,
+        parts=parts,
+        remarks=tuple([remark for result in results for remark in result.remarks]),
+    )
     if cache is not None and not compiled.remarks:
         cache.put(key, _pack(compiled.objects))
     return compiled
@@ -122,12 +153,24 @@ def finish(jobs: Sequence[Job], whole: bool = False) -> list[Finished]:
     return [finished(job, future, whole) for job, future in zip(jobs, futures, strict=True)]
 
 
-def modules_to_compile(ir_text: str, options: OptimizationOptions, parts: int = 1) -> list[tuple[str, str]]:
+def modules_to_compile(
+    ir_text: str, options: OptimizationOptions, parts: int = 1
+) -> list[tuple[str, str]]:
     """The modules to compile, each with what is done to it before code generation: `default`, `short` or `none`."""
-    ordinary, final = separate_functions(ir_text, Effort.FINAL) if options.by_effort else (ir_text, "")
-    ordinary, short = separate_functions(ordinary, Effort.SHORT) if options.by_effort and ordinary else (ordinary, "")
-    return [(text, passes) for whole, passes in ((ordinary, "default"), (final, "none"), (short, "short")) if whole
-            for text in (partition_module(whole, parts) if parts > 1 else [whole])]
+    ordinary, final = (
+        separate_functions(ir_text, Effort.FINAL) if options.by_effort else (ir_text, "")
+    )
+    ordinary, short = (
+        separate_functions(ordinary, Effort.SHORT)
+        if options.by_effort and ordinary
+        else (ordinary, "")
+    )
+    return [
+        (text, passes)
+        for whole, passes in ((ordinary, "default"), (final, "none"), (short, "short"))
+        if whole
+        for text in (partition_module(whole, parts) if parts > 1 else [whole])
+    ]
 
 
 # How object files begin: ELF, Mach-O of 64 bits, WebAssembly, COFF of x86-64 and of arm64.
@@ -136,7 +179,9 @@ _OBJECT_FILES: Final = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\0asm", b"\x64\x86", 
 
 def _pack(objects: tuple[bytes, ...]) -> bytes:
     """Objects in one cache entry: their number, their lengths, then all bytes."""
-    return struct.pack(f"<{len(objects) + 1}Q", len(objects), *map(len, objects)) + b"".join(objects)
+    return struct.pack(f"<{len(objects) + 1}Q", len(objects), *map(len, objects)) + b"".join(
+        objects
+    )
 
 
 def _unpack(data: bytes) -> tuple[bytes, ...] | None:
@@ -147,39 +192,64 @@ def _unpack(data: bytes) -> tuple[bytes, ...] | None:
         return None
     objects = []
     for length in struct.unpack_from(f"<{count}Q", data, 8):
-        objects.append(data[position:position + length])
+        objects.append(data[position : position + length])
         position += length
-    return tuple(objects) if position == len(data) and all(found.startswith(_OBJECT_FILES) for found in objects) else None
+    return (
+        tuple(objects)
+        if position == len(data) and all(found.startswith(_OBJECT_FILES) for found in objects)
+        else None
+    )
 
 
-def optimized_ir(ir_text: str, description: TargetDescription | None = None,
-                 options: OptimizationOptions | None = None) -> str:
+def optimized_ir(
+    ir_text: str,
+    description: TargetDescription | None = None,
+    options: OptimizationOptions | None = None,
+) -> str:
     """LLVM IR text after the optimisation pipeline. Errors as for `optimize_and_emit`."""
     return "\n".join(optimized_parts(ir_text, description, options))
 
 
-def optimized_parts(ir_text: str, description: TargetDescription | None = None,
-                    options: OptimizationOptions | None = None) -> list[str]:
+def optimized_parts(
+    ir_text: str,
+    description: TargetDescription | None = None,
+    options: OptimizationOptions | None = None,
+) -> list[str]:
     """The same, module by module: functions that are compiled as written have one of their own. Metadata is numbered in each anew."""
     description, options = description or host_target(), options or OptimizationOptions()
     return _texts("ir", ir_text, description, options, False)
 
 
-def emit_assembly(ir_text: str, description: TargetDescription | None = None,
-                  options: OptimizationOptions | None = None, *, verbose: bool = False) -> str:
+def emit_assembly(
+    ir_text: str,
+    description: TargetDescription | None = None,
+    options: OptimizationOptions | None = None,
+    *,
+    verbose: bool = False,
+) -> str:
     """Assembly text. verbose: with LLVM's comments (loop nesting, spills, constants). Errors as `optimize_and_emit`."""
     description, options = description or host_target(), options or OptimizationOptions()
     return "\n".join(_texts("assembly", ir_text, description, options, verbose))
 
 
-def _texts(wanted: Literal["assembly", "ir"], ir_text: str, description: TargetDescription, options: OptimizationOptions,
-           verbose: bool) -> list[str]:
+def _texts(
+    wanted: Literal["assembly", "ir"],
+    ir_text: str,
+    description: TargetDescription,
+    options: OptimizationOptions,
+    verbose: bool,
+) -> list[str]:
     """What LLVM makes of each module."""
-    jobs = [Job(wanted, *unit, description, options, verbose) for unit in modules_to_compile(ir_text, options)]
+    jobs = [
+        Job(wanted, *unit, description, options, verbose)
+        for unit in modules_to_compile(ir_text, options)
+    ]
     return [data.decode() for result in finish(jobs) for data in result.data]
 
 
-def _resolve(options: OptimizationOptions | None, effort: str, level: int | None) -> OptimizationOptions:
+def _resolve(
+    options: OptimizationOptions | None, effort: str, level: int | None
+) -> OptimizationOptions:
     resolved = options or OptimizationOptions.from_effort(effort)
     if level is None or level == resolved.level:
         return resolved

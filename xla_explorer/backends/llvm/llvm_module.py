@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from xla_explorer.backends.llvm.parallel_llvm import emit_assembly_text, emit_object, run_passes
-from xla_explorer.backends.llvm.target_machine import TargetDescription, create_target_machine, llvm, own_target_machine
+from xla_explorer.backends.llvm.target_machine import (
+    TargetDescription,
+    create_target_machine,
+    llvm,
+    own_target_machine,
+)
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
@@ -56,7 +61,9 @@ class OptimizationOptions:
         try:
             return _EFFORTS[effort]
         except KeyError:
-            raise ValueError(f"unknown effort {effort!r}: choose from {', '.join(_EFFORTS)}") from None
+            raise ValueError(
+                f"unknown effort {effort!r}: choose from {', '.join(_EFFORTS)}"
+            ) from None
 
     def reduces_strength(self, description: TargetDescription) -> bool:
         """Whether LLVM reduces strength. Without it on x86: the same speed, at three quarters of the time of generating code, and 2 % less
@@ -65,8 +72,14 @@ class OptimizationOptions:
 
     def cache_key(self) -> str:
         """Text that is equal exactly for options that give equal code."""
-        flags = (self.loop_vectorization, self.slp_vectorization, self.loop_interleaving, self.loop_unrolling, self.by_effort,
-                 self.strength_reduction)
+        flags = (
+            self.loop_vectorization,
+            self.slp_vectorization,
+            self.loop_interleaving,
+            self.loop_unrolling,
+            self.by_effort,
+            self.strength_reduction,
+        )
         return f"O{self.level}" + "".join("+" if flag else "-" for flag in flags)
 
 
@@ -112,11 +125,17 @@ def perform(job: Job) -> tuple[bytes, dict[str, float]]:
             made = emit_object(machine, ir.module, options.reduces_strength(description))
         elif job.wanted == "assembly":
             machine.set_asm_verbosity(job.verbose)
-            made = emit_assembly_text(machine, ir.module, options.reduces_strength(description)).encode()
+            made = emit_assembly_text(
+                machine, ir.module, options.reduces_strength(description)
+            ).encode()
         else:
             made = str(ir.module).encode()
     emitted = time.perf_counter()
-    return made, {"parse": parsed - started, "optimize": optimized - parsed, "emit": emitted - optimized}
+    return made, {
+        "parse": parsed - started,
+        "optimize": optimized - parsed,
+        "emit": emitted - optimized,
+    }
 
 
 class IrModule:
@@ -128,7 +147,9 @@ class IrModule:
 
     __slots__ = ("_context", "module")
 
-    def __init__(self, ir_text: str, description: TargetDescription, *, verify: bool = True) -> None:
+    def __init__(
+        self, ir_text: str, description: TargetDescription, *, verify: bool = True
+    ) -> None:
         binding = llvm(all_targets=not description.is_host)
         self.module: Any = None
         self._context: Any = binding.create_context()
@@ -164,11 +185,15 @@ class IrModule:
             self.close()
 
 
-def run_pipeline(module: Any, machine: Any, options: OptimizationOptions, passes: str = "default") -> None:
+def run_pipeline(
+    module: Any, machine: Any, options: OptimizationOptions, passes: str = "default"
+) -> None:
     """Optimise a llvmlite module in place. passes: LLVM's -O0 to -O3 pipeline (`default`), its -O0 whatever the level (`none`), or
     what makes registers of variables and folds (`short`)."""
     binding = llvm()
-    tuning = binding.create_pipeline_tuning_options(speed_level=options.level if passes == "default" else 0)
+    tuning = binding.create_pipeline_tuning_options(
+        speed_level=options.level if passes == "default" else 0
+    )
     tuning.loop_vectorization = options.loop_vectorization
     tuning.slp_vectorization = options.slp_vectorization
     tuning.loop_interleaving = options.loop_interleaving

@@ -75,10 +75,16 @@ class LlvmRemark(NamedTuple):
     column: int
 
 
-def llvm_pass_trace(ir_text: str, description: TargetDescription | None = None,
-                    options: OptimizationOptions | None = None, *, functions: Sequence[str] = (),
-                    changed_only: bool = False, machine_passes: bool = True,
-                    timeout_seconds: float = 120.0) -> list[LlvmPassStep]:
+def llvm_pass_trace(
+    ir_text: str,
+    description: TargetDescription | None = None,
+    options: OptimizationOptions | None = None,
+    *,
+    functions: Sequence[str] = (),
+    changed_only: bool = False,
+    machine_passes: bool = True,
+    timeout_seconds: float = 120.0,
+) -> list[LlvmPassStep]:
     """Every pass of optimiser and code generator, in order, with the code before and after.
 
     functions: follow only these (module passes are always in). changed_only: leave out passes that changed nothing.
@@ -107,13 +113,20 @@ class LlvmPassTime(NamedTuple):
     runs: int
 
 
-def llvm_pass_times(ir_text: str, description: TargetDescription | None = None, options: OptimizationOptions | None = None, *,
-                    timeout_seconds: float = 120.0) -> list[LlvmPassTime]:
+def llvm_pass_times(
+    ir_text: str,
+    description: TargetDescription | None = None,
+    options: OptimizationOptions | None = None,
+    *,
+    timeout_seconds: float = 120.0,
+) -> list[LlvmPassTime]:
     """What each pass of optimiser and code generator takes, the longest first, by LLVM's own clock (`-time-passes`).
 
     Raises LlvmIrError, LlvmPassError.
     """
-    return parse_pass_times(_run_child(ir_text, description, options, [[_TIME_PASSES]], True, timeout_seconds))
+    return parse_pass_times(
+        _run_child(ir_text, description, options, [[_TIME_PASSES]], True, timeout_seconds)
+    )
 
 
 def parse_pass_times(text: str) -> list[LlvmPassTime]:
@@ -123,7 +136,10 @@ def parse_pass_times(text: str) -> list[LlvmPassTime]:
     is_of_passes = False
     for line in text.splitlines():
         if line.strip().endswith(("timing report", "Scheduling", "Emission")):
-            columns, is_of_passes = [], line.strip() == "Pass execution timing report"  # others take passes apart, or are analyses
+            columns, is_of_passes = (
+                [],
+                line.strip() == "Pass execution timing report",
+            )  # others take passes apart, or are analyses
         if heads := _TIME_HEAD.findall(line):
             columns = heads if is_of_passes else []
             continue
@@ -136,7 +152,9 @@ def parse_pass_times(text: str) -> list[LlvmPassTime]:
         key = (name, "ir" if name.endswith(("Pass", "Analysis")) and " " not in name else "machine")
         old = sums.get(key, (0.0, 0))
         sums[key] = (old[0] + seconds, old[1] + 1)
-    return sorted([LlvmPassTime(*key, *value) for key, value in sums.items()], key=lambda row: -row.seconds)
+    return sorted(
+        [LlvmPassTime(*key, *value) for key, value in sums.items()], key=lambda row: -row.seconds
+    )
 
 
 _TIME_PASSES: Final = "-time-passes"
@@ -144,13 +162,20 @@ _TIME_HEAD = re.compile(r"-+((?:User|System|Wall) Time|User\+System)-+")
 _TIME_ROW = re.compile(r"^(?P<values>(?:\s+\d+\.\d+ \(\s*[\d.]+%\))+)\s+(?P<name>\S.*)$")
 _TIME_VALUE = re.compile(r"(\d+\.\d+) \(")
 REMARK_KINDS: Final = {
-    "passed": "-pass-remarks", "missed": "-pass-remarks-missed", "analysis": "-pass-remarks-analysis"}
+    "passed": "-pass-remarks",
+    "missed": "-pass-remarks-missed",
+    "analysis": "-pass-remarks-analysis",
+}
 
 
-def vectorization_remarks(ir_text: str, description: TargetDescription | None = None,
-                          options: OptimizationOptions | None = None, *,
-                          passes: Sequence[str] = ("loop-vectorize", "slp-vectorizer"),
-                          timeout_seconds: float = 120.0) -> list[LlvmRemark]:
+def vectorization_remarks(
+    ir_text: str,
+    description: TargetDescription | None = None,
+    options: OptimizationOptions | None = None,
+    *,
+    passes: Sequence[str] = ("loop-vectorize", "slp-vectorizer"),
+    timeout_seconds: float = 120.0,
+) -> list[LlvmRemark]:
     """What LLVM passes say about the code: what they did, what they did not, and why.
 
     passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well. The module is optimised once
@@ -159,28 +184,49 @@ def vectorization_remarks(ir_text: str, description: TargetDescription | None = 
     """
     rounds = [(kind, name) for name in passes for kind in REMARK_KINDS]
     silent = [f"{switch}={_NOTHING}" for switch in REMARK_KINDS.values()]
-    text = _run_child(ir_text, description, options,
-                      [[*silent, f"{REMARK_KINDS[kind]}=^{name}$"] for kind, name in rounds], False, timeout_seconds)
+    text = _run_child(
+        ir_text,
+        description,
+        options,
+        [[*silent, f"{REMARK_KINDS[kind]}=^{name}$"] for kind, name in rounds],
+        False,
+        timeout_seconds,
+    )
     remarks: dict[LlvmRemark, None] = {}
     for (kind, name), part in zip(rounds, text.split(_ROUND_END), strict=False):
         for found in _REMARK.finditer(part):
             known = found["file"] not in (None, "<unknown>")
-            remarks[LlvmRemark(kind, name, found["message"], found["file"] if known else "",
-                               int(found["line"]) if known else 0, int(found["column"]) if known else 0)] = None
+            remarks[
+                LlvmRemark(
+                    kind,
+                    name,
+                    found["message"],
+                    found["file"] if known else "",
+                    int(found["line"]) if known else 0,
+                    int(found["column"]) if known else 0,
+                )
+            ] = None
     return list(remarks)
 
 
 # A regular expression that matches no pass name; an empty one would leave the setting as it is.
 _NOTHING: Final = "^$"
 _ROUND_END: Final = "=== end of round ===\n"
-_REMARK = re.compile(r"^remark: (?:(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): )?(?P<message>.*)$", re.MULTILINE)
+_REMARK = re.compile(
+    r"^remark: (?:(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): )?(?P<message>.*)$", re.MULTILINE
+)
 
 
-_HEADER = re.compile(r"^\*\*\* IR Dump (?:At Start|After (?P<pass>.*?) on (?P<unit>\[module\]|\(.*?\)|.*?)"
-                     r"(?P<same> omitted because no change| filtered out)?) \*\*\*$|"
-                     r"^\*\*\* IR (?:Pass|Deleted)[^\n]*\*\*\*$", re.MULTILINE)
+_HEADER = re.compile(
+    r"^\*\*\* IR Dump (?:At Start|After (?P<pass>.*?) on (?P<unit>\[module\]|\(.*?\)|.*?)"
+    r"(?P<same> omitted because no change| filtered out)?) \*\*\*$|"
+    r"^\*\*\* IR (?:Pass|Deleted)[^\n]*\*\*\*$",
+    re.MULTILINE,
+)
 _LOOP_UNIT = re.compile(r"loop .*? in function (.*)")
-_DEFINITION = re.compile(r'^(?:; Function Attrs: [^\n]*\n)?define [^@\n]*@("[^"]+"|[-\w.$]+)\(', re.MULTILINE)
+_DEFINITION = re.compile(
+    r'^(?:; Function Attrs: [^\n]*\n)?define [^@\n]*@("[^"]+"|[-\w.$]+)\(', re.MULTILINE
+)
 
 
 def parse_pass_dump(text: str) -> list[LlvmPassStep]:
@@ -220,7 +266,11 @@ def parse_pass_dump(text: str) -> list[LlvmPassStep]:
                     module_text = module_text.replace(ir.get(member, definition), definition, 1)
                     ir[member] = definition
                 after = "\n\n".join(ir.get(member, "") for member in members)
-        steps.append(LlvmPassStep(len(steps), name, function, level, changed and before != after, before, after))
+        steps.append(
+            LlvmPassStep(
+                len(steps), name, function, level, changed and before != after, before, after
+            )
+        )
     return steps
 
 
@@ -228,40 +278,64 @@ def _sections(text: str) -> Iterator[tuple[re.Match[str], str]]:
     previous: re.Match[str] | None = None
     for found in _HEADER.finditer(text):
         if previous is not None:
-            yield previous, text[previous.end():found.start()].strip("\n")
+            yield previous, text[previous.end() : found.start()].strip("\n")
         previous = found
     if previous is not None:
-        yield previous, text[previous.end():].strip("\n")
+        yield previous, text[previous.end() :].strip("\n")
 
 
 def _function_texts(module_text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for match in _DEFINITION.finditer(module_text):
         end = module_text.find("\n}", match.start())
-        found[match[1].strip('"')] = module_text[match.start():end + 2]
+        found[match[1].strip('"')] = module_text[match.start() : end + 2]
     return found
 
 
-def _run_child(ir_text: str, description: TargetDescription | None, options: OptimizationOptions | None,
-               rounds: list[list[str]], machine_passes: bool, timeout_seconds: float) -> str:
+def _run_child(
+    ir_text: str,
+    description: TargetDescription | None,
+    options: OptimizationOptions | None,
+    rounds: list[list[str]],
+    machine_passes: bool,
+    timeout_seconds: float,
+) -> str:
     description = description or host_target()
-    request = {"ir": ir_text, "target": asdict(description), "options": asdict(options or OptimizationOptions()),
-               "rounds": rounds, "machine_passes": machine_passes}
+    request = {
+        "ir": ir_text,
+        "target": asdict(description),
+        "options": asdict(options or OptimizationOptions()),
+        "rounds": rounds,
+        "machine_passes": machine_passes,
+    }
     with tempfile.TemporaryFile() as dump:
         try:
-            result = subprocess.run(python_command(__name__), input=json.dumps(request).encode(), check=False,
-                                    stdout=subprocess.PIPE, stderr=dump, env=child_environment(), timeout=timeout_seconds)
+            result = subprocess.run(
+                python_command(__name__),
+                input=json.dumps(request).encode(),
+                check=False,
+                stdout=subprocess.PIPE,
+                stderr=dump,
+                env=child_environment(),
+                timeout=timeout_seconds,
+            )
         except subprocess.TimeoutExpired:
-            raise LlvmPassError(f"LLVM did not finish within {timeout_seconds:g} s",
-                                "follow one function with `functions`, or raise `timeout_seconds`") from None
+            raise LlvmPassError(
+                f"LLVM did not finish within {timeout_seconds:g} s",
+                "follow one function with `functions`, or raise `timeout_seconds`",
+            ) from None
         dump.seek(0)
         text = dump.read().decode(errors="replace")
     if result.returncode != 0:
         reply = result.stdout.decode(errors="replace")
         if reply.startswith("{"):
             problem: dict[str, Any] = json.loads(reply)
-            raise LlvmIrError(problem["message"], problem["line"], problem["column"], problem["excerpt"])
-        raise LlvmPassError(f"LLVM's child process ended with {result.returncode}: {text[-2000:].strip()}")
+            raise LlvmIrError(
+                problem["message"], problem["line"], problem["column"], problem["excerpt"]
+            )
+        raise LlvmPassError(
+            f"LLVM's child process ended with {result.returncode}: {text[-2000:].strip()}"
+        )
     return text
 
 
@@ -275,12 +349,17 @@ def _main() -> int:
         for switches in request["rounds"]:
             for text, passes in modules_to_compile(request["ir"], options):
                 with IrModule(text, description, verify=options.verify) as ir:
-                    for switch in (*switches, f"-disable-lsr={'false' if options.reduces_strength(description) else 'true'}"):
+                    for switch in (
+                        *switches,
+                        f"-disable-lsr={'false' if options.reduces_strength(description) else 'true'}",
+                    ):
                         binding.set_option("xla_explorer", switch)
                     machine = create_target_machine(description, options.level)
                     run_pipeline(ir.module, machine, options, passes)
                     if request["machine_passes"]:
-                        if description.triple.startswith("nvptx"):  # PTX is text: there is no object code
+                        if description.triple.startswith(
+                            "nvptx"
+                        ):  # PTX is text: there is no object code
                             machine.emit_assembly(ir.module)
                         else:
                             machine.emit_object(ir.module)
@@ -290,8 +369,15 @@ def _main() -> int:
     except LlvmIrError as problem:
         message = problem.message.split("\n", 1)[0]
         message = re.sub(r"^LLVM IR(?: line \d+)?: ", "", message)
-        json.dump({"message": message, "line": problem.line, "column": problem.column, "excerpt": problem.excerpt},
-                  sys.stdout)
+        json.dump(
+            {
+                "message": message,
+                "line": problem.line,
+                "column": problem.column,
+                "excerpt": problem.excerpt,
+            },
+            sys.stdout,
+        )
         return 3
     return 0
 

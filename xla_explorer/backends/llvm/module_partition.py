@@ -60,7 +60,9 @@ def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> l
     return _write_parts(bins, entities)
 
 
-def separate_functions(ir_text: str, effort: Effort, *, minimum_lines: int = 100, small_rest: int = 60) -> tuple[str, str]:
+def separate_functions(
+    ir_text: str, effort: Effort, *, minimum_lines: int = 100, small_rest: int = 60
+) -> tuple[str, str]:
     """Two modules: the functions that need another effort, and those that need this one; either may be empty.
 
     All is one module where a cut is not possible, or does not pay: the latter have less than `minimum_lines`, or the others
@@ -72,7 +74,9 @@ def separate_functions(ir_text: str, effort: Effort, *, minimum_lines: int = 100
     own = [function for function in entities[0].values() if not function.copied]
     wanted = [function for function in own if function.effort is effort]
     others = [function for function in own if function.effort is not effort]
-    if sum(function.text.count("\n") for function in others) < small_rest and not any(_works_in_loops(f, entities[0]) for f in others):
+    if sum(function.text.count("\n") for function in others) < small_rest and not any(
+        _works_in_loops(f, entities[0]) for f in others
+    ):
         return "", ir_text
     if sum(function.text.count("\n") for function in wanted) < minimum_lines:
         return ir_text, ""
@@ -87,14 +91,21 @@ def without_functions(ir_text: str, names: Collection[str]) -> str | None:
         return None
     elsewhere = {f"@{name}" for name in names}
     own = [function for function in entities[0].values() if not function.copied]
-    here, there = ([function for function in own if (function.name in elsewhere) is away] for away in (False, True))
+    here, there = (
+        [function for function in own if (function.name in elsewhere) is away]
+        for away in (False, True)
+    )
     return _write_parts([here, there], entities)[0]
 
 
 def function_names(ir_text: str) -> list[str] | None:
     """The functions that `without_functions` can take out, in order; None where the module cannot be cut."""
     entities = _split(ir_text)
-    return None if entities is None else [name[1:] for name, function in entities[0].items() if not function.copied]
+    return (
+        None
+        if entities is None
+        else [name[1:] for name, function in entities[0].items() if not function.copied]
+    )
 
 
 _MEMORY = re.compile(r" = load |^  store ", re.MULTILINE)
@@ -114,8 +125,12 @@ def _write_parts(bins: list[list[_Definition]], entities: _Entities) -> list[str
     attributes = {line.split()[1]: line for line in rest if line.startswith("attributes ")}
     other = [line for line in rest if not line.startswith("attributes ")]
     place = {function.name: number for number, group in enumerate(bins) for function in group}
-    crossing = {name for number, group in enumerate(bins) for name in _closure(group, functions, constants)
-                if place.get(name, number) != number}
+    crossing = {
+        name
+        for number, group in enumerate(bins)
+        for name in _closure(group, functions, constants)
+        if place.get(name, number) != number
+    }
     order = {name: number for number, name in enumerate(functions)}
     texts = []
     for number, group in enumerate(bins):
@@ -134,7 +149,9 @@ def _write_parts(bins: list[list[_Definition]], entities: _Entities) -> list[str
         body = "\n".join(chunks)
         # Attribute groups are numbered per module; a copy of all that are used keeps the numbers.
         used = {found for found in _ATTRIBUTES.findall(body) if found in attributes}
-        texts.append("\n".join([*other, body, *(attributes[found] for found in sorted(used))]) + "\n")
+        texts.append(
+            "\n".join([*other, body, *(attributes[found] for found in sorted(used))]) + "\n"
+        )
     return texts
 
 
@@ -173,7 +190,9 @@ def _split(ir_text: str) -> _Entities | None:
             if found is None:
                 return None
             if _CONSTANT.match(found[2]):
-                constants[found[1]] = _Definition(found[1], line, frozenset(_REFERENCE.findall(found[2])), True)
+                constants[found[1]] = _Definition(
+                    found[1], line, frozenset(_REFERENCE.findall(found[2])), True
+                )
             elif found[2].startswith("external "):
                 declarations[found[1]] = line
             else:
@@ -186,14 +205,17 @@ def _split(ir_text: str) -> _Entities | None:
     groups = {line.split()[1]: line for line in rest if line.startswith("attributes ")}
     for function in functions.values():
         header = function.text.split("\n", 1)[0]
-        attributes = " ".join([header, *[groups.get(name, "") for name in _ATTRIBUTES.findall(header)]])
+        attributes = " ".join(
+            [header, *[groups.get(name, "") for name in _ATTRIBUTES.findall(header)]]
+        )
         function.copied = bool(_COPIED.search(attributes))
         function.effort = stated_effort(attributes)
     return functions, declarations, constants, rest
 
 
-def _closure(group: list[_Definition], functions: dict[str, _Definition],
-             constants: dict[str, _Definition]) -> set[str]:
+def _closure(
+    group: list[_Definition], functions: dict[str, _Definition], constants: dict[str, _Definition]
+) -> set[str]:
     """All names that a part mentions: those of its functions, and of what is copied into it."""
     needed: set[str] = set()
     pending = list(group)
@@ -208,9 +230,12 @@ def _closure(group: list[_Definition], functions: dict[str, _Definition],
     return needed
 
 
-_LINKAGE = re.compile(r"^define (?:(?:internal|private|hidden|dso_local|external|weak_odr|weak|linkonce) )*")
+_LINKAGE = re.compile(
+    r"^define (?:(?:internal|private|hidden|dso_local|external|weak_odr|weak|linkonce) )*"
+)
 _DEFINITION_ONLY = re.compile(
-    r"\s*(?:comdat(?:\([^)]*\))?|section \"[^\"]*\"|prefix [^{]*|personality [^{]*|!dbg !\d+)")
+    r"\s*(?:comdat(?:\([^)]*\))?|section \"[^\"]*\"|prefix [^{]*|personality [^{]*|!dbg !\d+)"
+)
 
 
 def _declaration(text: str) -> str:

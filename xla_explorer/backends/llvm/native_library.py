@@ -41,7 +41,9 @@ class _Linker:
     the old one is freed with its last library."""
 
     def __init__(self) -> None:
-        self.jit: Any = llvm().create_lljit_compiler(create_target_machine(host_target()), suppress_errors=True)
+        self.jit: Any = llvm().create_lljit_compiler(
+            create_target_machine(host_target()), suppress_errors=True
+        )
         self.linked = 0
         self.open = 0
 
@@ -94,8 +96,14 @@ class NativeLibrary:
     Raises NativeLinkError.
     """
 
-    def __init__(self, object_bytes: bytes | Iterable[bytes], symbols: Mapping[str, int] | None = None,
-                 exports: Iterable[str] = (), *, process_symbols: bool = True) -> None:
+    def __init__(
+        self,
+        object_bytes: bytes | Iterable[bytes],
+        symbols: Mapping[str, int] | None = None,
+        exports: Iterable[str] = (),
+        *,
+        process_symbols: bool = True,
+    ) -> None:
         self._tracker: Any = None
         builder = llvm().JITLibraryBuilder()
         images = [object_bytes] if isinstance(object_bytes, bytes) else list(object_bytes)
@@ -114,9 +122,13 @@ class NativeLibrary:
         except RuntimeError as problem:
             _leave_linker(self._linker)
             open_names = sorted(set().union(*map(undefined_symbols, images)) - set(symbols or ()))
-            wanted = f" (left undefined by the objects: {', '.join(open_names)})" if open_names else ""
-            raise NativeLinkError(f"cannot load native code: {problem}{wanted}",
-                                  "pass the address of each undefined symbol in `symbols`") from None
+            wanted = (
+                f" (left undefined by the objects: {', '.join(open_names)})" if open_names else ""
+            )
+            raise NativeLinkError(
+                f"cannot load native code: {problem}{wanted}",
+                "pass the address of each undefined symbol in `symbols`",
+            ) from None
 
     def function_address(self, name: str) -> int:
         """Address of an exported symbol. Valid until the library is closed. KeyError if it was not exported."""
@@ -125,7 +137,9 @@ class NativeLibrary:
         address: int = self._tracker[name]
         return address
 
-    def bind(self, name: str, restype: Any, argtypes: Iterable[Any], *, release_gil: bool = True) -> Callable[..., Any]:
+    def bind(
+        self, name: str, restype: Any, argtypes: Iterable[Any], *, release_gil: bool = True
+    ) -> Callable[..., Any]:
         """A Python function (ctypes) on an exported symbol; it keeps the library loaded.
 
         release_gil: other Python threads run meanwhile (about 0.2 us a call more). Calls raise TargetAboveMachineError where the CPU
@@ -151,7 +165,9 @@ class NativeLibrary:
             _leave_linker(self._linker)
 
     def __del__(self) -> None:
-        if sys is not None and not sys.is_finalizing():  # at the very end modules have lost their names
+        if (
+            sys is not None and not sys.is_finalizing()
+        ):  # at the very end modules have lost their names
             self.close()
 
     def __enter__(self) -> NativeLibrary:
@@ -180,17 +196,26 @@ def half_precision_symbols() -> dict[str, int]:
         key = target.cache_key()
         if key not in _half_libraries:
             _half_libraries[key] = None  # while it is made: it calls none of them itself
-            text = support_functions(list(_HALF_CONVERSIONS), half_is_integer=False, has_c_library=True)
-            objects = optimize_and_emit(text.replace("define weak hidden", "define"), target).objects
+            text = support_functions(
+                list(_HALF_CONVERSIONS), half_is_integer=False, has_c_library=True
+            )
+            objects = optimize_and_emit(
+                text.replace("define weak hidden", "define"), target
+            ).objects
             _half_libraries[key] = NativeLibrary(objects, exports=_HALF_CONVERSIONS)
         library = _half_libraries[key]
-    return {name: library.function_address(name) for name in _HALF_CONVERSIONS} if library is not None else {}
+    return (
+        {name: library.function_address(name) for name in _HALF_CONVERSIONS}
+        if library is not None
+        else {}
+    )
 
 
 def _refusing(why: Reason) -> Callable[..., Any]:
     def refused(*_: Any) -> Any:
         raise TargetAboveMachineError(
-            f"{why.message}: compiled and verified, not executed", f"{TARGET_VARIABLE} names this CPU; without it, programs run here"
+            f"{why.message}: compiled and verified, not executed",
+            f"{TARGET_VARIABLE} names this CPU; without it, programs run here",
         )
 
     return refused
@@ -207,14 +232,17 @@ def undefined_symbols(object_bytes: bytes) -> set[str]:
     entry_size, count = struct.unpack_from("<HH", object_bytes, 0x3A)
     names: set[str] = set()
     for number in range(count):
-        kind, _, _, offset, size, strings = struct.unpack_from("<IQQQQI", object_bytes,
-                                                               section_offset + number * entry_size + 4)
+        kind, _, _, offset, size, strings = struct.unpack_from(
+            "<IQQQQI", object_bytes, section_offset + number * entry_size + 4
+        )
         if kind != _ELF_SYMBOL_TABLE_SECTION:
             continue
-        (string_offset,) = struct.unpack_from("<Q", object_bytes, section_offset + strings * entry_size + 0x18)
+        (string_offset,) = struct.unpack_from(
+            "<Q", object_bytes, section_offset + strings * entry_size + 0x18
+        )
         for place in range(offset, offset + size, 24):
             name, _, _, section = struct.unpack_from("<IBBH", object_bytes, place)
             if name and section == 0:
                 start = string_offset + name
-                names.add(object_bytes[start:object_bytes.index(b"\0", start)].decode())
+                names.add(object_bytes[start : object_bytes.index(b"\0", start)].decode())
     return names

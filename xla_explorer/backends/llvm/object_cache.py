@@ -40,7 +40,9 @@ class KeptOnDisk(NamedTuple):
 CACHES: dict[str, KeptOnDisk] = {
     "objects": KeptOnDisk("native code, by the SHA-256 of everything that decides it", 256 << 20),
     "schedules": KeptOnDisk("the schedules that `xe.tune` found, by kernel and machine", 8 << 20),
-    "machine_limits": KeptOnDisk("this machine's bandwidth and arithmetic peak, as `xe.doctor` measured them", 0),
+    "machine_limits": KeptOnDisk(
+        "this machine's bandwidth and arithmetic peak, as `xe.doctor` measured them", 0
+    ),
 }
 """By the name of the folder or file in `user_cache_folder()`."""
 
@@ -75,8 +77,13 @@ class ObjectCache:
     memory. enabled=False makes every `get` a miss and every `put` nothing.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None = None, max_bytes: int = CACHES["objects"].max_bytes,
-                 memory_bytes: int = 64 << 20, enabled: bool = True) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        max_bytes: int = CACHES["objects"].max_bytes,
+        memory_bytes: int = 64 << 20,
+        enabled: bool = True,
+    ) -> None:
         self.folder = Path(folder) if folder is not None else user_cache_folder() / "objects"
         self.max_bytes = max_bytes
         self.memory_bytes = memory_bytes
@@ -207,7 +214,10 @@ class ObjectCache:
         if content is None:
             return None
         payload = content[_HEADER_BYTES:]
-        if not content.startswith(_MAGIC) or _checksum(key, payload) != content[len(_MAGIC):_HEADER_BYTES]:
+        if (
+            not content.startswith(_MAGIC)
+            or _checksum(key, payload) != content[len(_MAGIC) : _HEADER_BYTES]
+        ):
             self.statistics.damaged += 1
             with contextlib.suppress(OSError):
                 path.unlink()
@@ -234,7 +244,12 @@ def _checksum(key: str, data: bytes) -> bytes:
 
 def cache_enabled_by_environment() -> bool:
     """False if XLA_EXPLORER_CACHE is `off`, `0`, `no` or `false`."""
-    return os.environ.get("XLA_EXPLORER_CACHE", "").strip().lower() not in ("off", "0", "no", "false")
+    return os.environ.get("XLA_EXPLORER_CACHE", "").strip().lower() not in (
+        "off",
+        "0",
+        "no",
+        "false",
+    )
 
 
 @functools.lru_cache(maxsize=1)

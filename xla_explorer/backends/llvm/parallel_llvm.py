@@ -99,7 +99,9 @@ def _emit(emit_to_memory: Any, machine: Any, module: Any, as_object: int) -> byt
         if not buffer:
             raise RuntimeError(str(problem))
     try:
-        return string_at(ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer))
+        return string_at(
+            ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer)
+        )
     finally:
         ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
 
@@ -109,7 +111,10 @@ def _unlocked() -> tuple[Any, Any] | None:
     from llvmlite.binding import ffi
 
     try:
-        return ffi.lib.LLVMPY_RunNewModulePassManager._cfn, ffi.lib.LLVMPY_TargetMachineEmitToMemory._cfn
+        return (
+            ffi.lib.LLVMPY_RunNewModulePassManager._cfn,
+            ffi.lib.LLVMPY_TargetMachineEmitToMemory._cfn,
+        )
     except AttributeError:
         return None
 

@@ -161,7 +161,10 @@ finish:
 def _round(name: str, words: dict[str, object], away: bool = False) -> str:
     magic = "0x4160000000000000" if words["float"] == "float" else "0x4330000000000000"
     ties = _TIES_AWAY.format(**words) if away else ""
-    return _ROUND.format(**words, name=name, magic=magic, ties=ties, chosen="%away" if away else "%down")
+    return _ROUND.format(
+        **words, name=name, magic=magic, ties=ties, chosen="%away" if away else "%down"
+    )
+
 
 # Not optimised: LLVM would recognise the product of two 64-bit numbers and call this very function for it.
 _LONG_PRODUCT = """define weak hidden i128 @__multi3(i128 %a, i128 %b) nounwind noinline optnone {
@@ -214,7 +217,12 @@ def support_functions(symbols: list[str], *, half_is_integer: bool, has_c_librar
     result = "ret i16 %r5" if half_is_integer else "%h = bitcast i16 %r5 to half\n  ret half %h"
     single: dict[str, object] = {"half": half, "result": result}
     single |= {"float": "float", "integer": "i32", "magnitude": (1 << 31) - 1, "sign": -1 << 31}
-    double = single | {"float": "double", "integer": "i64", "magnitude": (1 << 63) - 1, "sign": -1 << 63}
+    double = single | {
+        "float": "double",
+        "integer": "i64",
+        "magnitude": (1 << 63) - 1,
+        "sign": -1 << 63,
+    }
     known = {
         "__extendhfsf2": _HALF_TO_FLOAT.format(half=half, bits=bits),
         "__truncsfhf2": _TO_HALF.format(
@@ -231,5 +239,8 @@ def support_functions(symbols: list[str], *, half_is_integer: bool, has_c_librar
     }  # fmt: skip
     if not has_c_library:
         known |= {"fmod": _FLOAT_MODULO, "__multi3": _LONG_PRODUCT}
-        known |= {"roundf": _round("roundf", single, away=True), "round": _round("round", double, away=True)}
+        known |= {
+            "roundf": _round("roundf", single, away=True),
+            "round": _round("round", double, away=True),
+        }
     return "\n".join([known[name] for name in symbols if name in known])

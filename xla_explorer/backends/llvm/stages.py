@@ -11,7 +11,9 @@ _REFERENCE = re.compile(r",? !dbg (!\d+)")
 
 def strip_debug(text: str) -> tuple[str, list[int | None]]:
     """LLVM IR without its debug metadata, and the instruction id of each line from it (see `with_debug_lines`)."""
-    locations = {m.group(1): int(m.group(2)) - 1 for m in _LOCATION.finditer(text) if m.group(2) != "0"}
+    locations = {
+        m.group(1): int(m.group(2)) - 1 for m in _LOCATION.finditer(text) if m.group(2) != "0"
+    }
     lines: list[str] = []
     origins: list[int | None] = []
     for line in text.splitlines():

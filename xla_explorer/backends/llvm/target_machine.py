@@ -23,7 +23,11 @@ from xla_explorer.foundation.reason import Reason, refuse
 _X86_WIDEST = 512  # bits of the registers that LLVM's own tuning of Intel's CPUs does not use
 # What makes the vectoriser use vectors of so many bits, whatever LLVM prefers for the CPU (`prefer-256-bit` of most of Intel's with
 # AVX-512). Code that names wider vectors itself keeps them. The feature is LLVM's own (X86.td); other architectures have none like it.
-_X86_WIDTH_FEATURES = {128: "+prefer-128-bit", 256: "+prefer-256-bit", 512: "-prefer-128-bit,-prefer-256-bit"}
+_X86_WIDTH_FEATURES = {
+    128: "+prefer-128-bit",
+    256: "+prefer-256-bit",
+    512: "-prefer-128-bit,-prefer-256-bit",
+}
 
 
 class TargetError(XlaExplorerError):
@@ -70,7 +74,11 @@ class TargetDescription:
     @property
     def has_half_conversions(self) -> bool:
         """Whether an x86 CPU converts half precision by instructions of its own (F16C)."""
-        return "f16c" in self.enabled_features or self.widest_register_bits >= 512 or self.cpu == "x86-64-v3"
+        return (
+            "f16c" in self.enabled_features
+            or self.widest_register_bits >= 512
+            or self.cpu == "x86-64-v3"
+        )
 
     @property
     def data_layout(self) -> str:
@@ -85,12 +93,23 @@ class TargetDescription:
     @property
     def code_generator_features(self) -> str:
         """What LLVM is told: `features`, and the width of vectors where LLVM has a preference of its own."""
-        width = _X86_WIDTH_FEATURES.get(self.vector_register_bits) if self.architecture in X86 else None
+        width = (
+            _X86_WIDTH_FEATURES.get(self.vector_register_bits) if self.architecture in X86 else None
+        )
         return ",".join(filter(None, (self.features, width)))
 
     def cache_key(self) -> str:
         """Text that is equal exactly for targets that give equal machine code from equal IR."""
-        return "|".join((self.triple, self.cpu, self.code_generator_features, self.relocation_model, self.code_model, self.abi_name))
+        return "|".join(
+            (
+                self.triple,
+                self.cpu,
+                self.code_generator_features,
+                self.relocation_model,
+                self.code_model,
+                self.abi_name,
+            )
+        )
 
     def vector_width_fact(self) -> Reason:
         """The width of vectors as a decision: the number, and why it is this one."""
@@ -98,10 +117,20 @@ class TargetDescription:
         cpu = self.cpu or f"the baseline of {self.architecture}"
         facts = {"bits": chosen, "register_bits": widest, "cpu": self.cpu, "triple": self.triple}
         if not chosen:
-            return Reason("no-vectors", f"{cpu} has no vector registers, so the code is scalar", facts)
+            return Reason(
+                "no-vectors", f"{cpu} has no vector registers, so the code is scalar", facts
+            )
         if chosen < widest:
-            return Reason("narrower-asked-for", f"vectors have {chosen} bits: asked for, though {cpu} has registers of {widest}", facts)
-        of = "the least that registers of any length have" if self.architecture.startswith("riscv") else "the widest registers"
+            return Reason(
+                "narrower-asked-for",
+                f"vectors have {chosen} bits: asked for, though {cpu} has registers of {widest}",
+                facts,
+            )
+        of = (
+            "the least that registers of any length have"
+            if self.architecture.startswith("riscv")
+            else "the widest registers"
+        )
         message = f"vectors have {chosen} bits, in kernels with vectors of their own and in loops left to LLVM: {of} of {cpu}"
         if chosen == _X86_WIDEST:
             message += ", where LLVM by itself may prefer 256 (Intel's CPUs: `prefer-256-bit` in LLVM's X86.td)"
@@ -143,7 +172,9 @@ def detected_target() -> TargetDescription:
     """This machine, as LLVM sees it: exact CPU and features, code to be loaded into this process."""
     binding = llvm()
     features = binding.get_host_cpu_features().flatten()
-    description = describe_target(binding.get_process_triple(), binding.get_host_cpu_name(), features)
+    description = describe_target(
+        binding.get_process_triple(), binding.get_host_cpu_name(), features
+    )
     return replace(description, code_model="jitdefault", is_host=True)
 
 
@@ -160,14 +191,25 @@ def _requested_target(request: TargetRequest) -> TargetDescription:
     description = detected_target()
     if request.cpu:
         triple = description.triple
-        from xla_explorer.backends.llvm.target_names import unknown_names  # starts processes, which few targets need
+        from xla_explorer.backends.llvm.target_names import (
+            unknown_names,
+        )  # starts processes, which few targets need
 
-        if request.cpu not in _X86_LEVEL_BITS and (why := unknown_names(triple, request.cpu, "")) is not None:
-            raise TargetError(f"{TARGET_VARIABLE}: {why.message}", "x86-64-v2, x86-64-v3, x86-64-v4, or a CPU as LLVM spells it")
+        if (
+            request.cpu not in _X86_LEVEL_BITS
+            and (why := unknown_names(triple, request.cpu, "")) is not None
+        ):
+            raise TargetError(
+                f"{TARGET_VARIABLE}: {why.message}",
+                "x86-64-v2, x86-64-v3, x86-64-v4, or a CPU as LLVM spells it",
+            )
         described = describe_target(triple, request.cpu)
         description = replace(described, code_model="jitdefault", is_host=True)
     if request.vector_bits and description.vector_register_bits:
-        description = replace(description, vector_register_bits=min(request.vector_bits, description.widest_register_bits))
+        description = replace(
+            description,
+            vector_register_bits=min(request.vector_bits, description.widest_register_bits),
+        )
     return description
 
 
@@ -205,7 +247,9 @@ def why_not_here(description: TargetDescription) -> Reason | None:
 def _lacking(description: TargetDescription, machine: TargetDescription) -> Reason | None:
     if description.architecture != machine.architecture:
         message = f"this machine is {machine.architecture}, which does not run code for {description.triple}"
-        return refuse("other-machine", message, machine=machine.architecture, triple=description.triple)
+        return refuse(
+            "other-machine", message, machine=machine.architecture, triple=description.triple
+        )
     needed = set(description.enabled_features)
     if description.cpu in _LEVEL_FEATURES:
         for level, features in _LEVEL_FEATURES.items():
@@ -218,13 +262,21 @@ def _lacking(description: TargetDescription, machine: TargetDescription) -> Reas
         return refuse("cpu-feature-missing", message, features=missing, cpu=description.cpu)
     have, want = machine.widest_register_bits, description.widest_register_bits
     if want > have:
-        message = f"this CPU ({machine.cpu}) has vector registers of {have} bits, {cpu} code uses {want}"
+        message = (
+            f"this CPU ({machine.cpu}) has vector registers of {have} bits, {cpu} code uses {want}"
+        )
         return refuse("registers-too-narrow", message, register_bits=have, needed_bits=want)
     return None
 
 
-def describe_target(triple: str, cpu: str = "", features: str = "", relocation_model: str = "default",
-                    code_model: str = "default", abi_name: str = "") -> TargetDescription:
+def describe_target(
+    triple: str,
+    cpu: str = "",
+    features: str = "",
+    relocation_model: str = "default",
+    code_model: str = "default",
+    abi_name: str = "",
+) -> TargetDescription:
     """A target for object files. Fills in what LLVM needs but people forget, and what follows from the names.
 
     `describe_target("riscv64-linux-gnu", features="+m,+a,+f,+d,+c,+v")` gets ABI `lp64d`.
@@ -232,7 +284,17 @@ def describe_target(triple: str, cpu: str = "", features: str = "", relocation_m
     architecture = triple.split("-", 1)[0]
     abi_name = abi_name or default_abi(architecture, features)
     bits, has_fma = _simd_abilities(triple, cpu, features)
-    return TargetDescription(triple, cpu, features, relocation_model, code_model, abi_name, bits, has_fma, widest_register_bits=bits)
+    return TargetDescription(
+        triple,
+        cpu,
+        features,
+        relocation_model,
+        code_model,
+        abi_name,
+        bits,
+        has_fma,
+        widest_register_bits=bits,
+    )
 
 
 def default_abi(architecture: str, features: str) -> str:
@@ -244,7 +306,14 @@ def default_abi(architecture: str, features: str) -> str:
 
 
 X86 = ("x86_64", "i686", "i386", "amd64")
-_X86_LEVEL_BITS = {"": 128, "generic": 128, "x86-64": 128, "x86-64-v2": 128, "x86-64-v3": 256, "x86-64-v4": 512}
+_X86_LEVEL_BITS = {
+    "": 128,
+    "generic": 128,
+    "x86-64": 128,
+    "x86-64-v2": 128,
+    "x86-64-v3": 256,
+    "x86-64-v4": 512,
+}
 
 
 def _simd_abilities(triple: str, cpu: str, features: str) -> tuple[int, bool]:
@@ -286,11 +355,15 @@ declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)"
 def _x86_abilities(triple: str, cpu: str, features: str) -> tuple[int, bool]:
     """What LLVM knows of a CPU by its name: it is given 512 bits of arithmetic, and the registers that it takes are looked at."""
     binding = llvm(all_targets=True)
-    machine = create_target_machine(TargetDescription(triple, cpu, features, vector_register_bits=_X86_WIDEST), 0)
+    machine = create_target_machine(
+        TargetDescription(triple, cpu, features, vector_register_bits=_X86_WIDEST), 0
+    )
     module = binding.parse_assembly(_ABILITIES, binding.create_context())
     module.triple, module.data_layout = triple, str(machine.target_data)
     assembly = machine.emit_assembly(module)
-    bits = next((bits for register, bits in (("%zmm", 512), ("%ymm", 256)) if register in assembly), 128)
+    bits = next(
+        (bits for register, bits in (("%zmm", 512), ("%ymm", 256)) if register in assembly), 128
+    )
     return bits, "vfm" in assembly
 
 
@@ -324,11 +397,19 @@ def create_target_machine(description: TargetDescription, level: int = 3) -> Any
     try:
         target = binding.Target.from_triple(description.triple)
         return target.create_target_machine(
-            cpu=description.cpu, features=description.code_generator_features, opt=level, reloc=description.relocation_model,
-            codemodel=description.code_model, jit=description.code_model == "jitdefault", abiname=description.abi_name)
+            cpu=description.cpu,
+            features=description.code_generator_features,
+            opt=level,
+            reloc=description.relocation_model,
+            codemodel=description.code_model,
+            jit=description.code_model == "jitdefault",
+            abiname=description.abi_name,
+        )
     except (RuntimeError, AssertionError) as problem:
-        raise TargetError(f"LLVM cannot generate code for {description.triple!r}: {problem}",
-                          "xla_explorer.backends.llvm.target_machine.host_target() is this machine") from problem
+        raise TargetError(
+            f"LLVM cannot generate code for {description.triple!r}: {problem}",
+            "xla_explorer.backends.llvm.target_machine.host_target() is this machine",
+        ) from problem
 
 
 _own = threading.local()

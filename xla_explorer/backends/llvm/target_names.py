@@ -40,13 +40,33 @@ def unknown_names(triple: str, cpu: str, features: str, abi_name: str = "") -> R
         known = _NAME.findall(_ask(triple, "help", "", abi_name).stderr)
         near = nearest(name.lstrip("+-"), known, 3)
         hint = f"; the nearest are {', '.join(near)}" if near else ""
-        return refuse("unknown-cpu", f"LLVM knows no {kind} {name!r} for {triple}{hint}", name=name, kind=kind, near=near)
+        return refuse(
+            "unknown-cpu",
+            f"LLVM knows no {kind} {name!r} for {triple}{hint}",
+            name=name,
+            kind=kind,
+            near=near,
+        )
     if answer.returncode:
-        message = answer.stderr.strip().splitlines()[-1] if answer.stderr.strip() else f"status {answer.returncode}"
-        return refuse("target-not-possible", f"LLVM has no target {triple} with cpu {cpu!r} and features {features!r}: {message}")
+        message = (
+            answer.stderr.strip().splitlines()[-1]
+            if answer.stderr.strip()
+            else f"status {answer.returncode}"
+        )
+        return refuse(
+            "target-not-possible",
+            f"LLVM has no target {triple} with cpu {cpu!r} and features {features!r}: {message}",
+        )
     return None
 
 
 def _ask(triple: str, cpu: str, features: str, abi_name: str) -> subprocess.CompletedProcess[str]:
     command = code_command(_QUESTION, triple, cpu, features, abi_name)
-    return subprocess.run(command, env=child_environment(), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    return subprocess.run(
+        command,
+        env=child_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )

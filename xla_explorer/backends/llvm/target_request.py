@@ -49,7 +49,9 @@ def parse_target_request(text: str) -> TargetRequest:
         if name in found:
             raise _error(f"{part!r} repeats an earlier part")
         found[name] = value
-    return TargetRequest(str(found.get("cpu", "")), int(found.get("vector_bits", 0)), int(found.get("cores", 0)))
+    return TargetRequest(
+        str(found.get("cpu", "")), int(found.get("vector_bits", 0)), int(found.get("cores", 0))
+    )
 
 
 def _read(part: str) -> tuple[str, str | int]:
@@ -57,20 +59,29 @@ def _read(part: str) -> tuple[str, str | int]:
     if part.startswith("prefer-"):
         bits = part.removeprefix("prefer-")
         if bits not in map(str, _WIDTHS):
-            raise _error(f"prefer-BITS must be one of {', '.join(map(str, _WIDTHS))} bits, got {part!r}")
+            raise _error(
+                f"prefer-BITS must be one of {', '.join(map(str, _WIDTHS))} bits, got {part!r}"
+            )
         return "vector_bits", int(bits)
     if part.startswith("cores="):
         number = part.removeprefix("cores=")
         if not number.isdecimal() or not 1 <= int(number) <= _MOST_CORES:
             raise _error(f"cores must be an integer from 1 to {_MOST_CORES}, got {part!r}")
         return "cores", int(number)
-    if "=" in part or not part.isascii() or not part.replace("-", "").replace("_", "").replace(".", "").isalnum():
+    if (
+        "=" in part
+        or not part.isascii()
+        or not part.replace("-", "").replace("_", "").replace(".", "").isalnum()
+    ):
         raise _error(f"{part!r} must be a CPU, prefer-BITS or cores=N")
     return "cpu", "" if part == "native" else part
 
 
 def _error(message: str) -> TargetRequestError:
-    return TargetRequestError(f"{TARGET_VARIABLE}: {message}", "for example x86-64-v3, or x86-64-v4,prefer-256, or native,cores=1")
+    return TargetRequestError(
+        f"{TARGET_VARIABLE}: {message}",
+        "for example x86-64-v3, or x86-64-v4,prefer-256, or native,cores=1",
+    )
 
 
 def target_request() -> TargetRequest:

@@ -49,11 +49,19 @@ def scaffold(name: str, scenario: int, output: str | Path | None = None) -> Scaf
     LLVM). output: the folder, default `./xla_explorer_NAME`. ScaffoldError when a name is taken, or the folder holds something.
     """
     if scenario not in SCENARIOS:
-        raise ScaffoldError(f"unknown scenario {scenario!r}", "; ".join([f"{k}: {v[12:]}" for k, v in SCENARIOS.items()]))
+        raise ScaffoldError(
+            f"unknown scenario {scenario!r}",
+            "; ".join([f"{k}: {v[12:]}" for k, v in SCENARIOS.items()]),
+        )
     if not _NAME.fullmatch(name):
-        raise ScaffoldError(f"{name!r} cannot be the name of a backend", "lower-case letters, digits and hyphens, such as my-chip")
+        raise ScaffoldError(
+            f"{name!r} cannot be the name of a backend",
+            "lower-case letters, digits and hyphens, such as my-chip",
+        )
     if name in backend_names():
-        raise ScaffoldError(f"the backend {name!r} exists already", f"known: {', '.join(backend_names())}")
+        raise ScaffoldError(
+            f"the backend {name!r} exists already", f"known: {', '.join(backend_names())}"
+        )
     package = f"xla_explorer_{name.replace('-', '_')}"
     folder = Path(output) if output is not None else Path(package)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -66,7 +74,10 @@ def scaffold(name: str, scenario: int, output: str | Path | None = None) -> Scaf
         "STAGE": _STAGE[scenario],
     }
     written = []
-    for source, target in ((TEMPLATES / "common", folder), (TEMPLATES / f"scenario{scenario}", folder / package)):
+    for source, target in (
+        (TEMPLATES / "common", folder),
+        (TEMPLATES / f"scenario{scenario}", folder / package),
+    ):
         for template in sorted(source.rglob("*.template")):
             path = target / template.relative_to(source).with_suffix("")
             text = template.read_text(encoding="utf-8")
@@ -80,5 +91,9 @@ def scaffold(name: str, scenario: int, output: str | Path | None = None) -> Scaf
 
 def code_lines(folder: Path) -> int:
     """Lines of Python under a folder that are neither blank nor only a comment."""
-    lines = [line.strip() for path in folder.rglob("*.py") for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [
+        line.strip()
+        for path in folder.rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     return len([line for line in lines if line and not line.startswith("#")])

@@ -13,7 +13,14 @@ from xla_explorer.backends.interfaces import Platform
 from xla_explorer.backends.registry import platform
 from xla_explorer.backends.testing.isolated import IsolatedRunner
 from xla_explorer.backends.testing.outcome import STATUSES, Outcome, Run, run_module
-from xla_explorer.backends.testing.programs import LARGE, PROGRAMS, SIZES, SMALL, OpcodeProgram, large_type
+from xla_explorer.backends.testing.programs import (
+    LARGE,
+    PROGRAMS,
+    SIZES,
+    SMALL,
+    OpcodeProgram,
+    large_type,
+)
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator import EvaluationError
 from xla_explorer.hlo.module import HloModule
@@ -47,17 +54,32 @@ class Failure(NamedTuple):
     got: list[Array] | None
 
     def __str__(self) -> str:
-        lines = [f"{self.row.opcode} on {self.row.element_type} is {self.row.status}: {self.row.message}", "", self.text.rstrip()]
-        for name, leaves in (("arguments", self.arguments), ("expected", self.expected), ("got", self.got)):
+        lines = [
+            f"{self.row.opcode} on {self.row.element_type} is {self.row.status}: {self.row.message}",
+            "",
+            self.text.rstrip(),
+        ]
+        for name, leaves in (
+            ("arguments", self.arguments),
+            ("expected", self.expected),
+            ("got", self.got),
+        ):
             if leaves is not None:
-                lines.append(f"{name}: " + "; ".join([" ".join(np.array2string(a, threshold=12).split()) for a in leaves]))
+                lines.append(
+                    f"{name}: "
+                    + "; ".join(
+                        [" ".join(np.array2string(a, threshold=12).split()) for a in leaves]
+                    )
+                )
         return "\n".join(lines)
 
 
 class Conformance:
     """rows: a ConformanceRow each. first_failure: minimised; None when nothing is wrong and nothing crashed."""
 
-    def __init__(self, backend: str, rows: list[ConformanceRow], first_failure: Failure | None) -> None:
+    def __init__(
+        self, backend: str, rows: list[ConformanceRow], first_failure: Failure | None
+    ) -> None:
         self.backend, self.rows, self.first_failure = backend, rows, first_failure
 
     @property
@@ -88,7 +110,9 @@ class Conformance:
         return worst.pivot(index="opcode", columns="element_type", values="status").fillna("")
 
     def __repr__(self) -> str:
-        counts = ", ".join([f"{number} {status}" for status, number in self.counts.items() if number])
+        counts = ", ".join(
+            [f"{number} {status}" for status, number in self.counts.items() if number]
+        )
         failure = f"\nfirst failure:\n{self.first_failure}" if self.first_failure else ""
         return f"<Conformance of {self.backend}: {counts or 'nothing ran'}>{failure}"
 
@@ -117,11 +141,17 @@ def conformance(
     chosen = set(opcodes) if opcodes is not None else None
     wanted = set(types) if types is not None else None
     if chosen is not None and (unknown := chosen - {p.opcode for p in PROGRAMS}):
-        raise XlaExplorerError(f"no conformance program has the opcode {', '.join(sorted(unknown))}", "see backends/testing/programs.py")
+        raise XlaExplorerError(
+            f"no conformance program has the opcode {', '.join(sorted(unknown))}",
+            "see backends/testing/programs.py",
+        )
     if not isolate:
         return _conformance(found.name, partial(run_module, found), chosen, wanted, seed)
     if not isinstance(backend, str):
-        raise XlaExplorerError("a child process finds installed backends only", "give the name of one, or leave isolate out")
+        raise XlaExplorerError(
+            "a child process finds installed backends only",
+            "give the name of one, or leave isolate out",
+        )
     runner = IsolatedRunner(backend)
     try:
         return _conformance(backend, runner, chosen, wanted, seed)
@@ -129,7 +159,9 @@ def conformance(
         runner.close()
 
 
-def _conformance(name: str, run: Runner, chosen: set[str] | None, wanted: set[str] | None, seed: int) -> Conformance:
+def _conformance(
+    name: str, run: Runner, chosen: set[str] | None, wanted: set[str] | None, seed: int
+) -> Conformance:
     rows: list[ConformanceRow] = []
     failure: Failure | None = None
     for program in PROGRAMS:
@@ -160,7 +192,11 @@ def _minimised(run: Runner, program: OpcodeProgram, row: ConformanceRow, seed: i
     """Find the first module that fails as the row did: sizes from the smallest up; for each, roots from the first instruction on."""
     for sizes in SIZES:
         whole = parse_hlo(program.text(row.element_type, sizes))
-        for name in [i.name for i in whole.entry.post_order() if i.opcode.name not in ("parameter", "constant")]:
+        for name in [
+            i.name
+            for i in whole.entry.post_order()
+            if i.opcode.name not in ("parameter", "constant")
+        ]:
             module = whole.clone()
             entry = module.entry
             entry.set_root(next(i for i in entry.instructions.values() if i.name == name))

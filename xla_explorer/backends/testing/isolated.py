@@ -33,13 +33,19 @@ class IsolatedRunner:
         arguments, expected = reference(module, values, seed)
         if self._child is None:
             self._child = subprocess.Popen(
-                child_command(__name__, self.backend), env=child_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, text=True,
+                child_command(__name__, self.backend),
+                env=child_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
             )
         child = self._child
         assert child.stdin is not None and child.stdout is not None
         try:
-            child.stdin.write(json.dumps({"text": module.to_text(), "values": values, "seed": seed}) + "\n")
+            child.stdin.write(
+                json.dumps({"text": module.to_text(), "values": values, "seed": seed}) + "\n"
+            )
             child.stdin.flush()
             ready, _, _ = select.select([child.stdout], [], [], self.timeout)
             answer = child.stdout.readline() if ready else None
@@ -49,8 +55,18 @@ class IsolatedRunner:
             return Outcome(*json.loads(answer)), arguments, expected, None
         self.close()
         if answer is None:
-            return Outcome("crashed", "timeout", f"no answer within {self.timeout:g} seconds"), arguments, expected, None
-        return Outcome("crashed", _death(child.returncode), "the process that ran it died"), arguments, expected, None
+            return (
+                Outcome("crashed", "timeout", f"no answer within {self.timeout:g} seconds"),
+                arguments,
+                expected,
+                None,
+            )
+        return (
+            Outcome("crashed", _death(child.returncode), "the process that ran it died"),
+            arguments,
+            expected,
+            None,
+        )
 
     def close(self) -> None:
         """End the child."""

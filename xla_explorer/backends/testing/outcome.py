@@ -45,17 +45,25 @@ def run_module(backend: Platform, module: HloModule, values: str, seed: int) -> 
 
 def reference(module: HloModule, values: str, seed: int) -> tuple[list[Array], list[Array]]:
     """(arguments, one an array leaf of the parameters; what the evaluator makes of them)."""
-    leaves = [leaf for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array]
+    leaves = [
+        leaf for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array
+    ]
     arguments = [draw(leaf, values, seed + k) for k, leaf in enumerate(leaves)]
     return arguments, flatten_value(evaluate(module, *arguments))
 
 
-def judge(result: CompileResult, arguments: list[Array], expected: list[Array]) -> tuple[Outcome, list[Array] | None]:
+def judge(
+    result: CompileResult, arguments: list[Array], expected: list[Array]
+) -> tuple[Outcome, list[Array] | None]:
     """Run what was compiled: (how it went, the results where there are any)."""
     if result.executable is None:
         why = result.why_not
         if why is None:
-            return Outcome("crashed", "no-reason", "the compile gave neither an executable nor a reason (why_not is None)"), None
+            return Outcome(
+                "crashed",
+                "no-reason",
+                "the compile gave neither an executable nor a reason (why_not is None)",
+            ), None
         return Outcome("refused", why.code, why.message), None
     try:
         got = [np.asarray(a) for a in result.executable.execute([np.array(a) for a in arguments])]

@@ -46,7 +46,9 @@ class OpcodeProgram(NamedTuple):
     def text(self, element_type: str, sizes: tuple[int, int]) -> str:
         """The module for an element type and sizes."""
         n, m = sizes
-        partner = {"c64": "f32", "c128": "f64", "f32": "c64", "f64": "c128"}.get(element_type, "")  # real and complex
+        partner = {"c64": "f32", "c128": "f64", "f32": "c64", "f64": "c128"}.get(
+            element_type, ""
+        )  # real and complex
         holes = {
             "t": element_type,
             "c": partner,
@@ -59,7 +61,11 @@ class OpcodeProgram(NamedTuple):
             "h": (n + 1) // 2,
             "e": n * m,
         }
-        holes |= {"zero": "(0, 0)", "one": "(1, 0)"} if element_type in COMPLEX else {"zero": "0", "one": "1"}
+        holes |= (
+            {"zero": "(0, 0)", "one": "(1, 0)"}
+            if element_type in COMPLEX
+            else {"zero": "0", "one": "1"}
+        )
         text = self.functions + "ENTRY main {\n" + self.body.strip("\n") + "\n}\n"
         for hole, value in holes.items():
             text = text.replace("{" + hole + "}", str(value))
@@ -77,7 +83,11 @@ def _binary(names: str, types: tuple[str, ...], values: str = "any") -> list[Opc
 
 
 def _fold(opcode: str) -> str:
-    return "fold {\n  a = {t}[] parameter(0)\n  b = {t}[] parameter(1)\n  ROOT r = {t}[] " + opcode + "(a, b)\n}\n\n"
+    return (
+        "fold {\n  a = {t}[] parameter(0)\n  b = {t}[] parameter(1)\n  ROOT r = {t}[] "
+        + opcode
+        + "(a, b)\n}\n\n"
+    )
 
 
 _X = "  x = {t}[{n},{m}] parameter(0)\n"
@@ -261,7 +271,9 @@ def draw(shape: Shape, values: str, seed: int) -> Array:
         root = generator.standard_normal(sizes)
         return np.asarray(root @ root.T + sizes[0] * np.eye(sizes[0])).astype(kind.dtype)
     if kind.is_integer:
-        low, high = {"positive": (1, 9), "index": (0, 10), "small": (0, 7)}.get(values, (-9 if kind.is_signed else 0, 10))
+        low, high = {"positive": (1, 9), "index": (0, 10), "small": (0, 7)}.get(
+            values, (-9 if kind.is_signed else 0, 10)
+        )
         return np.asarray(generator.integers(low, high, sizes)).astype(kind.dtype)
     if values == "special":
         drawn = generator.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -2.5], sizes)

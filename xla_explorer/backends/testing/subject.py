@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Executable, Platform, StreamExecutor, TransferManager
+from xla_explorer.backends.interfaces import (
+    CompileOptions,
+    CompileResult,
+    Executable,
+    Platform,
+    StreamExecutor,
+    TransferManager,
+)
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text import parse_hlo
@@ -33,7 +40,10 @@ class Subject:
     def __init__(self, backend: Platform, sample: int) -> None:
         self.backend, self.sample = backend, sample
         self.module = parse_hlo(SMALL)
-        self.inputs = [np.arange(1, 16, dtype=np.float32).reshape(5, 3), np.full((5, 3), 0.5, np.float32)]
+        self.inputs = [
+            np.arange(1, 16, dtype=np.float32).reshape(5, 3),
+            np.full((5, 3), 0.5, np.float32),
+        ]
 
     def compile(self) -> CompileResult:
         compiler, options = self.backend.compiler(), CompileOptions(cache=False)
@@ -51,7 +61,9 @@ class Subject:
     @property
     def executable(self) -> Executable:
         if self.result.executable is None:
-            raise Skipped(f"the program does not run here: {self.result.why_not or self.backend.availability()}")
+            raise Skipped(
+                f"the program does not run here: {self.result.why_not or self.backend.availability()}"
+            )
         return self.result.executable
 
     @cached_property

@@ -10,7 +10,12 @@ from typing import Any, Final
 
 from xla_explorer.backends.llvm.target_machine import usable_core_numbers
 from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
-from xla_explorer.foundation.child_python import child_command, child_environment, foreign_command, foreign_environment
+from xla_explorer.foundation.child_python import (
+    child_command,
+    child_environment,
+    foreign_command,
+    foreign_environment,
+)
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 _WORKER: Final = "xla_explorer.backends.xla.worker"
@@ -27,14 +32,31 @@ class XlaChild:
     flags: of XLA, in addition. python: of another environment, or that environment's folder. dumped: of which passes XLA
     writes down what they made, a regular expression; empty: of none, only both ends."""
 
-    def __init__(self, threads: int | None = None, *, flags: str = "", python: str | None = None, dumped: str = ".*") -> None:
+    def __init__(
+        self,
+        threads: int | None = None,
+        *,
+        flags: str = "",
+        python: str | None = None,
+        dumped: str = ".*",
+    ) -> None:
         interpreter = _interpreter(python) if python is not None else None
-        self._install = f"jax must be installed there: {interpreter} -m pip install jax" if interpreter is not None else ""
+        self._install = (
+            f"jax must be installed there: {interpreter} -m pip install jax"
+            if interpreter is not None
+            else ""
+        )
         self._folder = tempfile.TemporaryDirectory(prefix="xla-explorer-dump-")
         dump = f"--xla_dump_to={self.folder} --xla_dump_hlo_as_text{f' --xla_dump_hlo_pass_re={dumped}' if dumped else ''}"
-        settings = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {dump} {flags}".strip(), "JAX_PLATFORMS": "cpu"}
+        settings = {
+            "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {dump} {flags}".strip(),
+            "JAX_PLATFORMS": "cpu",
+        }
         if interpreter is not None:
-            command, environment = foreign_command(interpreter, _WORKER), foreign_environment(**settings)
+            command, environment = (
+                foreign_command(interpreter, _WORKER),
+                foreign_environment(**settings),
+            )
         else:
             command, environment = child_command(_WORKER), child_environment(**settings)
         self._process = MessagingChild(command, environment)
@@ -54,9 +76,14 @@ class XlaChild:
             kind, value = self._process.ask(None, *request)
         except ChildEndedError as ended:
             hint = "your session is unharmed; the module may be one that this XLA cannot compile"
-            raise XlaProcessError(f"the process of real XLA ended during {request[0]!r}: it {ended}", self._install or hint) from None
+            raise XlaProcessError(
+                f"the process of real XLA ended during {request[0]!r}: it {ended}",
+                self._install or hint,
+            ) from None
         if kind == "error":
-            raise XlaProcessError(f"real XLA: {value}", self._install if "No module named" in value else "")
+            raise XlaProcessError(
+                f"real XLA: {value}", self._install if "No module named" in value else ""
+            )
         return value
 
     def close(self) -> None:
@@ -70,7 +97,9 @@ def _interpreter(place: str) -> str:
     inside = (path / "bin" / "python", path / "Scripts" / "python.exe")
     found = [path] if path.is_file() else [one for one in inside if one.is_file()]
     if not found:
-        raise XlaProcessError(f"{place} has no Python", "give the folder of a virtual environment, or its bin/python")
+        raise XlaProcessError(
+            f"{place} has no Python", "give the folder of a virtual environment, or its bin/python"
+        )
     return str(found[0].absolute())
 
 

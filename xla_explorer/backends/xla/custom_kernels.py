@@ -20,7 +20,9 @@ from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
 
 _TARGETS: Final = ("triton", "mosaic", "tpu_custom_call", "pallas")
-_NUMBER: Final = re.compile(r"\b(grid_[xyz]|num_warps|num_stages|num_ctas|cluster_dim_[xyz]) = (\d+)")
+_NUMBER: Final = re.compile(
+    r"\b(grid_[xyz]|num_warps|num_stages|num_ctas|cluster_dim_[xyz]) = (\d+)"
+)
 _NAME: Final = re.compile(r'\bname = "((?:[^"\\]|\\.)*)"')
 _IR: Final = re.compile(r'\b(?:ir|module) = "((?:[^"\\]|\\.)*)"', re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\([0-9A-F]{2}|.)", re.DOTALL)
@@ -65,7 +67,9 @@ def custom_kernels(module: HloModule) -> list[CustomKernel]:
     return [found for i in module.instructions() if (found := custom_kernel(i)) is not None]
 
 
-def custom_kernel_text(module: HloModule, kernels: Sequence[CustomKernel]) -> tuple[str, list[int | None]]:
+def custom_kernel_text(
+    module: HloModule, kernels: Sequence[CustomKernel]
+) -> tuple[str, list[int | None]]:
     """What is known of each kernel, and the instruction of each line."""
     lines: list[str] = []
     origins: list[int | None] = []
@@ -73,7 +77,9 @@ def custom_kernel_text(module: HloModule, kernels: Sequence[CustomKernel]) -> tu
         made = kernel.code.rstrip().split("\n") if kernel.code else []
         if kernel.bytecode:
             made = _printed(kernel.bytecode)
-        said = [f"%{kernel.name}: {kernel.function or 'a kernel'} by {kernel.target}, {kernel.figures}"]
+        said = [
+            f"%{kernel.name}: {kernel.function or 'a kernel'} by {kernel.target}, {kernel.figures}"
+        ]
         if place := _place(module, kernel.name):
             said.append(f"  called at {place}")
         if kernel.source:
@@ -89,7 +95,9 @@ def _printed(bytecode: bytes) -> list[str]:
     try:
         return triton_text(bytecode).rstrip().split("\n")
     except MissingExtraError:
-        return [f"{said}, which jaxlib prints where it is installed; its PTX is among the program's"]
+        return [
+            f"{said}, which jaxlib prints where it is installed; its PTX is among the program's"
+        ]
     except MlirConversionError as problem:
         return [f"{said}, {problem.message}; its PTX is among the program's"]
 
@@ -97,13 +105,22 @@ def _printed(bytecode: bytes) -> list[str]:
 def _place(module: HloModule, name: str) -> str:
     """The innermost frame of a call that the module knows."""
     found = parse_metadata(module.find(name).metadata or "")
-    stack = module.frames.stack(found.stack_frame_id) if module.frames is not None and found.stack_frame_id else []
+    stack = (
+        module.frames.stack(found.stack_frame_id)
+        if module.frames is not None and found.stack_frame_id
+        else []
+    )
     return next((f"{file}:{line}" for file, _, line in stack), "")
 
 
 def _unescaped(text: str) -> bytes:
     """The bytes of a string of MLIR: two hexadecimal digits, or one escaped character, behind a backslash."""
+
     def one(found: re.Match[str]) -> str:
-        return chr(int(found[1], 16)) if len(found[1]) == 2 else {"n": "\n", "t": "\t"}.get(found[1], found[1])
+        return (
+            chr(int(found[1], 16))
+            if len(found[1]) == 2
+            else {"n": "\n", "t": "\t"}.get(found[1], found[1])
+        )
 
     return _ESCAPE.sub(one, text).encode("latin-1", "replace")

@@ -14,14 +14,25 @@ from xla_explorer.backends.xla.gpu_dump import picks, sass
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace, parse_pipeline
 from xla_explorer.compiler.pipeline.pass_interface import ForeignPass, HloPass
 from xla_explorer.compiler.pipeline.trace import PassStep
-from xla_explorer.frontends.xla_dump import AutotuningError, DumpedModule, DumpedStage, read_autotuning
+from xla_explorer.frontends.xla_dump import (
+    AutotuningError,
+    DumpedModule,
+    DumpedStage,
+    read_autotuning,
+)
 from xla_explorer.hlo.module import HloModule, snapshot_difference
 
 # Where the code of a kernel begins, and its name; it ends with a brace of its own.
-_BEGINS: Final = {"llvm": re.compile(r'define [^@]*@"?([\w.$\-]+)"?\('), "ptx": re.compile(r"\s*(?:\.visible\s+)?\.entry\s+([\w.$]+)")}
+_BEGINS: Final = {
+    "llvm": re.compile(r'define [^@]*@"?([\w.$\-]+)"?\('),
+    "ptx": re.compile(r"\s*(?:\.visible\s+)?\.entry\s+([\w.$]+)"),
+}
 
 
-FUSION_POLICIES: Final = {"fusion": "cpu-instruction-fusion{policy=xla}", "priority-fusion": "priority-fusion{policy=xla}"}
+FUSION_POLICIES: Final = {
+    "fusion": "cpu-instruction-fusion{policy=xla}",
+    "priority-fusion": "priority-fusion{policy=xla}",
+}
 """XLA's pass -> ours by the same rules."""
 
 
@@ -39,22 +50,37 @@ def dumped_trace(stages: list[DumpedStage], module: HloModule) -> PassTrace:
         difference = snapshot_difference(before, stage.snapshot)
         if not (difference.added or difference.removed or difference.changed):
             continue
-        step = PassStep(len(trace.steps), (stage.pipeline,) if stage.pipeline else (), _foreign_pass(stage.name), {})
+        step = PassStep(
+            len(trace.steps),
+            (stage.pipeline,) if stage.pipeline else (),
+            _foreign_pass(stage.name),
+            {},
+        )
         step.before, step.after, step.changed = before, stage.snapshot, True
-        step.instructions_before, step.instructions_after = before.instruction_count(), stage.snapshot.instruction_count()
+        step.instructions_before, step.instructions_after = (
+            before.instruction_count(),
+            stage.snapshot.instruction_count(),
+        )
         trace.steps.append(step)
         before = stage.snapshot
     return trace
 
 
-def dumped_stages(dumped: DumpedModule, source: HloModule, module: HloModule, names: Mapping[str, str] | None = None) -> dict[str, Stage]:
+def dumped_stages(
+    dumped: DumpedModule,
+    source: HloModule,
+    module: HloModule,
+    names: Mapping[str, str] | None = None,
+) -> dict[str, Stage]:
     """The artifacts: both HLO texts, LLVM IR of all kernels before and after optimisation, PTX, XLA's reports by their names.
 
     names: XLA's names of instructions to the module's, where they differ.
     """
     found = {"hlo": hlo_stage("hlo", source), "hlo-optimized": hlo_stage("hlo-optimized", module)}
     kernels = custom_kernels(module)
-    known = _instructions(module, names or {}) | {kernel.function: kernel.id for kernel in kernels if kernel.function}
+    known = _instructions(module, names or {}) | {
+        kernel.function: kernel.id for kernel in kernels if kernel.function
+    }
     for when, name in (("no", "llvm-ir"), ("with", "llvm-ir-optimized")):
         paths = [path for (_, kind), path in sorted(dumped.llvm.items()) if kind == when]
         if paths:
@@ -66,7 +92,9 @@ def dumped_stages(dumped: DumpedModule, source: HloModule, module: HloModule, na
     if chosen := _picks(dumped, module):
         found["picks"] = Stage("picks", lambda: (chosen, []), "text", "xla")
     if kernels:
-        found["custom-kernels"] = Stage("custom-kernels", lambda: custom_kernel_text(module, kernels), "text", "xla")
+        found["custom-kernels"] = Stage(
+            "custom-kernels", lambda: custom_kernel_text(module, kernels), "text", "xla"
+        )
     for name, path in sorted(dumped.reports.items()):
         found[name] = _text_stage(name, [path], "text", {})
     return found
@@ -77,7 +105,9 @@ def _picks(dumped: DumpedModule, module: HloModule) -> str:
     if dumped.autotuning is None:
         return picks(module)
     try:
-        return picks(module, read_autotuning(dumped.autotuning.read_bytes(), dumped.autotuning.name))
+        return picks(
+            module, read_autotuning(dumped.autotuning.read_bytes(), dumped.autotuning.name)
+        )
     except (AutotuningError, OSError) as problem:
         return f"{picks(module)}{problem}\n"
 
@@ -107,7 +137,11 @@ def _origins(lines: list[str], language: str, known: Mapping[str, int]) -> Itera
 def _text_stage(name: str, paths: list[Path], language: str, known: Mapping[str, int]) -> Stage:
     def produce() -> tuple[str, list[int | None]]:
         parts = [path.read_text(errors="replace") for path in paths]
-        text = "\n".join([f"; {path.name}\n{part}" for path, part in zip(paths, parts, strict=True)] if len(paths) > 1 else parts)
+        text = "\n".join(
+            [f"; {path.name}\n{part}" for path, part in zip(paths, parts, strict=True)]
+            if len(paths) > 1
+            else parts
+        )
         return text, list(_origins(text.split("\n"), language, known))
 
     return Stage(name, produce, language, "xla")

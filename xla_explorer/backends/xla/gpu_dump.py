@@ -60,7 +60,9 @@ def picks(module: HloModule, tuned: Sequence[Tuned] = ()) -> str:
         left = [one for one in left if one not in measured]
     rows += [(one.hlo.split("\n")[0][:40], "autotuned", one.said) for one in left]
     widths = [max(len(row[k]) for row in rows) for k in (0, 1)] if rows else []
-    return "".join([f"{name:<{widths[0]}}  {kind:<{widths[1]}}  {rest}\n" for name, kind, rest in rows])
+    return "".join(
+        [f"{name:<{widths[0]}}  {kind:<{widths[1]}}  {rest}\n" for name, kind, rest in rows]
+    )
 
 
 def _measured(i: HloInstruction, tuned: Sequence[Tuned]) -> list[Tuned]:
@@ -70,13 +72,25 @@ def _measured(i: HloInstruction, tuned: Sequence[Tuned]) -> list[Tuned]:
     inside = list(i.called[0].instructions.values()) if i.opcode.name == "fusion" else [i]
     own = sorted([(plain_shape(str(one.shape)), one.opcode.name) for one in inside])
     target = custom_call_target(i)
-    return [one for one in tuned if (one.shapes() == own if i.opcode.name == "fusion" else _is_call(one.hlo, own[0][0], target))]
+    return [
+        one
+        for one in tuned
+        if (
+            one.shapes() == own
+            if i.opcode.name == "fusion"
+            else _is_call(one.hlo, own[0][0], target)
+        )
+    ]
 
 
 def _is_call(hlo: str, shape: str, target: str) -> bool:
     """Whether a key is of a call of a library: `(f32[8]{0}, s8[4]{0}) custom-call(...), custom_call_target="..."`."""
     made, opens, rest = hlo.partition(" custom-call(")
-    return bool(opens) and plain_shape(made.rpartition(" = ")[2]) == shape and f'custom_call_target="{target}"' in rest
+    return (
+        bool(opens)
+        and plain_shape(made.rpartition(" = ")[2]) == shape
+        and f'custom_call_target="{target}"' in rest
+    )
 
 
 def _pick(i: HloInstruction) -> tuple[str, str, str] | None:

@@ -13,7 +13,13 @@ from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
-_TARGETS = frozenset({"xla_explorer_host_callback", "xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback"})
+_TARGETS = frozenset(
+    {
+        "xla_explorer_host_callback",
+        "xla_ffi_python_cpu_callback",
+        "xla_ffi_partitioned_python_cpu_callback",
+    }
+)
 
 
 class HostCallbackWarning(UserWarning):
@@ -35,7 +41,10 @@ def without_host_callbacks(module: HloModule) -> tuple[HloModule, tuple[str, ...
             has_results = any(leaf.is_array for _, leaf in i.shape.leaves())
             where = _place(module, i)
             instead = "its results are zeros there" if has_results else "it is left out"
-            warn(f"{where} calls a Python function, which real XLA's process does not have: {instead}", HostCallbackWarning)
+            warn(
+                f"{where} calls a Python function, which real XLA's process does not have: {instead}",
+                HostCallbackWarning,
+            )
             if has_results and computation in surely:
                 zeroed.append(i.name)
             computation.replace(i, _nothing(computation, i.shape, i))
@@ -58,8 +67,14 @@ def _run_in_any_case(module: HloModule) -> set[HloComputation]:
 def _place(module: HloModule, i: HloInstruction) -> str:
     """Return the user's line that an instruction comes from, or its name."""
     said = i.op_metadata
-    stack = module.frames.stack(said.stack_frame_id) if module.frames is not None and said.stack_frame_id else []
-    file, line = next(((file, line) for file, _, line in stack if file), (said.source_file, said.source_line))
+    stack = (
+        module.frames.stack(said.stack_frame_id)
+        if module.frames is not None and said.stack_frame_id
+        else []
+    )
+    file, line = next(
+        ((file, line) for file, _, line in stack if file), (said.source_file, said.source_line)
+    )
     return f"{file}:{line}" if file and line else f"%{i.name}"
 
 
@@ -70,8 +85,18 @@ def _is_callback(i: HloInstruction) -> bool:
 def _nothing(computation: HloComputation, shape: Shape, call: HloInstruction) -> HloInstruction:
     """Make zeros of a shape; a token follows the tokens that the call took."""
     if shape.is_tuple:
-        return computation.add("tuple", shape, [_nothing(computation, part, call) for part in shape.tuple_shapes])
+        return computation.add(
+            "tuple", shape, [_nothing(computation, part, call) for part in shape.tuple_shapes]
+        )
     if shape.is_array:
-        zero = computation.add_constant(literal_from_array(np.zeros((), shape.element_type.dtype), shape.with_dimensions(())))
-        return zero if shape.is_scalar else computation.add("broadcast", shape, (zero,), attributes_of({"dimensions": ()}))
-    return computation.add("after-all", shape, [o for o in call.operands if not (o.shape.is_array or o.shape.is_tuple)])
+        zero = computation.add_constant(
+            literal_from_array(np.zeros((), shape.element_type.dtype), shape.with_dimensions(()))
+        )
+        return (
+            zero
+            if shape.is_scalar
+            else computation.add("broadcast", shape, (zero,), attributes_of({"dimensions": ()}))
+        )
+    return computation.add(
+        "after-all", shape, [o for o in call.operands if not (o.shape.is_array or o.shape.is_tuple)]
+    )

@@ -25,7 +25,9 @@ def devices_of(module: HloModule) -> int:
 
 def _header_counts(module: HloModule) -> tuple[int, int]:
     """(replicas, partitions) by the header."""
-    return int(module.attributes.get("replica_count") or 1), int(module.attributes.get("num_partitions") or 1)
+    return int(module.attributes.get("replica_count") or 1), int(
+        module.attributes.get("num_partitions") or 1
+    )
 
 
 def measured_on_one(module: HloModule) -> str | None:
@@ -33,7 +35,13 @@ def measured_on_one(module: HloModule) -> str | None:
     count = devices_of(module)
     if count < 2:
         return None
-    axes = "; ".join([", ".join([f"{name}={size}" for name, size in mesh.axes]) for mesh in meshes_of(module).values() if mesh.axes])
+    axes = "; ".join(
+        [
+            ", ".join([f"{name}={size}" for name, size in mesh.axes])
+            for mesh in meshes_of(module).values()
+            if mesh.axes
+        ]
+    )
     mesh = f" (mesh {axes})" if axes else ""
     return (
         f"{module.name} is for {count} devices{mesh}; real XLA compiles and measures it here on one, as a whole: "
@@ -54,10 +62,18 @@ def between_devices(module: HloModule) -> UnsupportedOpcodeError | None:
     """The error of a module with a collective between several devices: the child has one, whose value alone does not answer."""
     replicas, partitions = _header_counts(module)
     for i in module.instructions():
-        groups = i.attributes.value("replica_groups") if "replica_groups" in i.opcode.attributes else None
+        groups = (
+            i.attributes.value("replica_groups")
+            if "replica_groups" in i.opcode.attributes
+            else None
+        )
         pairs = i.attributes.get("source_target_pairs") or ()
         count = max([len(group) for group in groups.groups], default=0) if groups is not None else 0
-        if any(a != b for a, b in pairs) or ("replica_groups" in i.opcode.attributes and (count or replicas * partitions) > 1):
+        if any(a != b for a, b in pairs) or (
+            "replica_groups" in i.opcode.attributes and (count or replicas * partitions) > 1
+        ):
             message = f"%{i.name} works between devices; real XLA runs here on one"
-            return UnsupportedOpcodeError(i.opcode.name, message, "run the module with xe.hlo.evaluate_replicated")
+            return UnsupportedOpcodeError(
+                i.opcode.name, message, "run the module with xe.hlo.evaluate_replicated"
+            )
     return None

@@ -26,14 +26,27 @@ class SourceNames:
         self._metadata = {i.name: i.metadata for i in source.instructions()}
         self._opcodes = {i.name: i.opcode.name for i in source.instructions()}
         self._ours: dict[str, str] | None = None
-        self._copies: dict[tuple[str, str], str] = {}  # XLA's name and the mark of what it made itself -> the name that it got first
+        self._copies: dict[
+            tuple[str, str], str
+        ] = {}  # XLA's name and the mark of what it made itself -> the name that it got first
         self.restored: dict[str, str] = {}
         sent = source.clone()
         sent.frames = None
         for i in sent.instructions():
             i.parent.set_metadata(i, write_metadata(OpMetadata(op_name=_MARK + i.name)))
-            if "is_composite" in i.attributes:  # StableHLO's composites of several results are not read back
-                i.parent.set_attributes(i, attributes_of({name: value for name, value in i.attributes.items() if name != "is_composite"}))
+            if (
+                "is_composite" in i.attributes
+            ):  # StableHLO's composites of several results are not read back
+                i.parent.set_attributes(
+                    i,
+                    attributes_of(
+                        {
+                            name: value
+                            for name, value in i.attributes.items()
+                            if name != "is_composite"
+                        }
+                    ),
+                )
         self.constants: dict[str, Payload] = taken_constants(sent)
         self.text = sent.to_text(PrintOptions.short_parsable.but(metadata=True))
 
@@ -48,7 +61,7 @@ class SourceNames:
         for i in module.instructions():
             said = i.op_metadata.op_name
             # XLA may put the name of a called computation's caller in front.
-            name = said[said.rindex(_MARK) + len(_MARK):] if _MARK in said else ""
+            name = said[said.rindex(_MARK) + len(_MARK) :] if _MARK in said else ""
             if name in self._metadata:
                 marks[i] = name
         if self._ours is None:
@@ -61,9 +74,15 @@ class SourceNames:
                     taken.add(name)
                     self._ours[i.name] = name
         names = {i: self._ours[i.name] for i in module.instructions() if i.name in self._ours}
-        copies = [(i, name) for i, name in marks.items() if i not in names and i.opcode.name == self._opcodes[name]]
+        copies = [
+            (i, name)
+            for i, name in marks.items()
+            if i not in names and i.opcode.name == self._opcodes[name]
+        ]
         # XLA's own names that are also of the source are changed below.
-        taken = set(names.values()) | {i.name for i in module.instructions() if i not in names and i.name not in self._metadata}
+        taken = set(names.values()) | {
+            i.name for i in module.instructions() if i not in names and i.name not in self._metadata
+        }
         # A copy that XLA made, into a fusion say, under a name of its own: what it is called in one text it is called in all.
         for i, name in copies:
             known = self._copies.get((i.name, name))
@@ -77,7 +96,13 @@ class SourceNames:
         for i in list(module.instructions()):
             theirs = i.name
             # XLA's own may be called by chance as something in the source.
-            i.name = names[i] if i in names else _free(i.name, set(self._metadata), ".xla") if i.name in self._metadata else i.name
+            i.name = (
+                names[i]
+                if i in names
+                else _free(i.name, set(self._metadata), ".xla")
+                if i.name in self._metadata
+                else i.name
+            )
             self.restored[theirs] = i.name
             i.parent.set_metadata(i, self._metadata[marks[i]] if i in marks else None)
         module.frames = self._frames

@@ -42,7 +42,9 @@ class Worker:
         self.executable: Any = None
         _find_lapack()
 
-    def compile(self, text: str, constants: Mapping[str, Payload] | None = None) -> dict[str, float]:
+    def compile(
+        self, text: str, constants: Mapping[str, Payload] | None = None
+    ) -> dict[str, float]:
         """HLO text, with the values of large constants beside it, to an executable; seconds by phase.
 
         The first compile of a process warms the client up before it is timed.
@@ -60,8 +62,14 @@ class Worker:
         parsed = time.perf_counter()
         stablehlo = _jax.mlir.hlo_to_stablehlo(proto)
         converted = time.perf_counter()
-        self.executable = self.device.client.compile_and_load(stablehlo, self.devices, xc.CompileOptions())
-        return {"parse": parsed - started, "to-stablehlo": converted - parsed, "xla": time.perf_counter() - converted}
+        self.executable = self.device.client.compile_and_load(
+            stablehlo, self.devices, xc.CompileOptions()
+        )
+        return {
+            "parse": parsed - started,
+            "to-stablehlo": converted - parsed,
+            "xla": time.perf_counter() - converted,
+        }
 
     def version(self) -> str:
         """The version of jaxlib, which is that of XLA."""
@@ -73,13 +81,18 @@ class Worker:
         """Leaves in, leaves out."""
         import numpy as np
 
-        return [np.asarray(o) for o in self.executable.execute([self.jax.device_put(a, self.device) for a in arrays])]
+        return [
+            np.asarray(o)
+            for o in self.executable.execute([self.jax.device_put(a, self.device) for a in arrays])
+        ]
 
     def _placed(self, arrays: list[Any], before: list[Any]) -> list[Any]:
         """Arguments on the device: those of the run before, and anew the arguments that it donated."""
         old = before or [None] * len(arrays)
         placed = [
-            self.jax.device_put(array, self.device, may_alias=False) if there is None or there.is_deleted() else there
+            self.jax.device_put(array, self.device, may_alias=False)
+            if there is None or there.is_deleted()
+            else there
             for array, there in zip(arrays, old, strict=True)
         ]
         for argument in placed:
@@ -125,4 +138,3 @@ def main() -> None:
             send(answers, ("ok", getattr(worker, name)(*arguments)))
         except Exception as problem:  # whatever jaxlib says is the answer
             send(answers, ("error", f"{type(problem).__name__}: {problem}"))
-

@@ -21,7 +21,12 @@ from xla_explorer.backends.interpreter.interpreter_platform import HostMemoryExe
 from xla_explorer.backends.xla.child import XlaChild
 from xla_explorer.backends.xla.dumped_compile import dumped_stages, dumped_trace
 from xla_explorer.backends.xla.host_callbacks import without_host_callbacks
-from xla_explorer.backends.xla.several_devices import SeveralDevicesWarning, between_devices, measured_on_one, of_each_device
+from xla_explorer.backends.xla.several_devices import (
+    SeveralDevicesWarning,
+    between_devices,
+    measured_on_one,
+    of_each_device,
+)
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.foundation.collector import collector_paused
@@ -43,7 +48,9 @@ _NOTHING_RUNS = frozenset({"parameter", "constant", "tuple", "get-tuple-element"
 class XlaPlatform:
     """See `backends.interfaces.Platform`. python: the environment whose jaxlib it is, as a folder or an interpreter; None for this one."""
 
-    description = "Real XLA:CPU of jaxlib, in a child process, with its dump of every pass; for comparison."
+    description = (
+        "Real XLA:CPU of jaxlib, in a child process, with its dump of every pass; for comparison."
+    )
     option_names: tuple[str, ...] = ("read_passes",)
     """read_passes: names of passes; XLA writes only the texts around these, and only they are read, which is quicker."""
 
@@ -66,7 +73,11 @@ class XlaPlatform:
     def availability(self) -> Reason | None:
         """Whether jaxlib is installed."""
         if self.python is None and (find_spec("jaxlib") is None or find_spec("jax") is None):
-            return Reason("jax-not-installed", 'real XLA comes with jax: pip install "xla-explorer[jax]"', {"extra": "jax"})
+            return Reason(
+                "jax-not-installed",
+                'real XLA comes with jax: pip install "xla-explorer[jax]"',
+                {"extra": "jax"},
+            )
         return None
 
 
@@ -104,7 +115,11 @@ class XlaCompiler:
             warn(note, SeveralDevicesWarning)
         module, zeroed = without_host_callbacks(module)
         wanted: Collection[str] | None = options.backend_options.get("read_passes")
-        child = XlaChild(options.threads, python=self.python, dumped=".*" if wanted is None else f"^({'|'.join(map(re.escape, wanted))})$")
+        child = XlaChild(
+            options.threads,
+            python=self.python,
+            dumped=".*" if wanted is None else f"^({'|'.join(map(re.escape, wanted))})$",
+        )
         names = SourceNames(module)
         seconds = child.ask(*names.request)
         # The client itself compiles nothing, so the one module of the dump is ours.
@@ -120,7 +135,13 @@ class XlaCompiler:
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """What the child compiled in run_hlo_passes."""
         executable, seconds, dumped, source = self._last
-        return CompileResult(trace, executable, dumped_stages(dumped, source, trace.module, executable.restored), None, seconds)
+        return CompileResult(
+            trace,
+            executable,
+            dumped_stages(dumped, source, trace.module, executable.restored),
+            None,
+            seconds,
+        )
 
 
 class XlaExecutable:
@@ -168,7 +189,11 @@ class XlaExecutable:
         for event in self.record(arrays, repeats):
             runs.setdefault(event.op, {}).setdefault(event.run, []).append(event.self_ps)
         kernels = [
-            KernelTiming(step, len(next(iter(found.values()))), tuple([sum(own) / len(own) / 1e6 for own in found.values()]))
+            KernelTiming(
+                step,
+                len(next(iter(found.values()))),
+                tuple([sum(own) / len(own) / 1e6 for own in found.values()]),
+            )
             for step in self.steps
             if (found := runs.get(step.name))
         ]

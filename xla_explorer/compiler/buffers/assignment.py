@@ -62,7 +62,9 @@ class BufferAssignment:
         return [(index, self.slice_of_value(value)) for index, value in self.flow.leaves(root)]
 
     # -- memory over time --------------------------------------------------------------------------------------------
-    def memory_by_position(self, kinds: Iterable[str] = ("arena",)) -> list[tuple[HloInstruction, int, int]]:
+    def memory_by_position(
+        self, kinds: Iterable[str] = ("arena",)
+    ) -> list[tuple[HloInstruction, int, int]]:
         """(instruction, position, bytes that hold something needed while it runs), for everything on the time line, in order.
 
         kinds: of the allocations that count. Alignment and gaps of the packing do not count: the largest of these numbers, for the
@@ -87,7 +89,9 @@ class BufferAssignment:
             live += pending
         return rows
 
-    def held_at(self, position: float, kinds: Iterable[str] = ("arena",)) -> list[tuple[Value, int]]:
+    def held_at(
+        self, position: float, kinds: Iterable[str] = ("arena",)
+    ) -> list[tuple[Value, int]]:
         """(value, bytes of its buffer) of what holds something needed at a position, the largest first; a buffer that several values
         use in turn is named by the one that is in it then."""
         found = []
@@ -100,24 +104,37 @@ class BufferAssignment:
     @property
     def live_ranges(self) -> dict[str, LiveRange]:
         """Live range of each value by name."""
-        return {v.name: LiveRange(v.start, v.end, v.shape.byte_size) for v in self.flow.values if v.forwarded_to is None}
+        return {
+            v.name: LiveRange(v.start, v.end, v.shape.byte_size)
+            for v in self.flow.values
+            if v.forwarded_to is None
+        }
 
-    def why_not_shared(self, a: HloInstruction, b: HloInstruction, index_a: Index = (), index_b: Index = ()) -> Reason | None:
+    def why_not_shared(
+        self, a: HloInstruction, b: HloInstruction, index_a: Index = (), index_b: Index = ()
+    ) -> Reason | None:
         """None when both are in the same place, else why they are not."""
         first, second = self.flow.value_of(a, index_a), self.flow.value_of(b, index_b)
         if self.slice_of_value(first) == self.slice_of_value(second):
             return None
         reason = self.sets.why_not_shared(first, second)
-        if reason is not None and reason.code == "sizes-differ":  # packing puts values of any sizes into the same bytes in turn
+        if (
+            reason is not None and reason.code == "sizes-differ"
+        ):  # packing puts values of any sizes into the same bytes in turn
             reason = self.sets.why_not_in_turn(first, second)
         if reason is not None:
             early, late = (first, second) if first.start <= second.start else (second, first)
             touching = reason.code == "live-ranges-overlap" and early.end == late.start
             if touching and any(o is early.instruction for o in late.instruction.operands):
-                number = next(k for k, o in enumerate(late.instruction.operands) if o is early.instruction)
+                number = next(
+                    k for k, o in enumerate(late.instruction.operands) if o is early.instruction
+                )
                 return why_not_overwritten(late.instruction, number, late.index) or reason
             return reason
-        return refuse("different-places", f"%{first.name} and %{second.name} could share; packing put them apart")
+        return refuse(
+            "different-places",
+            f"%{first.name} and %{second.name} could share; packing put them apart",
+        )
 
     def to_rows(self) -> list[dict[str, Any]]:
         """A row per value: name, opcode, shape, allocation, offset, size, start, end, shared_with; for DataFrames and charts."""
@@ -154,14 +171,24 @@ def why_not_overwritten(i: HloInstruction, number: int, index: Index = ()) -> Re
     """None when an operation may write a leaf of its result over operand `number`, else why not."""
     operand, result = i.operands[number], i.shape.sub_shape(index)
     if operand.shape.byte_size != result.byte_size:
-        return refuse("sizes-differ", f"%{operand.name} has {operand.shape.byte_size} bytes, %{i.name} {result.byte_size}")
+        return refuse(
+            "sizes-differ",
+            f"%{operand.name} has {operand.shape.byte_size} bytes, %{i.name} {result.byte_size}",
+        )
     if (number, index) in in_place_pairs(i) or may_overwrite(i, number):
         return None
-    return refuse("not-computed-in-step", f"%{i.name} reads %{operand.name} at other elements than the one it writes, or in several places")
+    return refuse(
+        "not-computed-in-step",
+        f"%{i.name} reads %{operand.name} at other elements than the one it writes, or in several places",
+    )
 
 
 def assign_buffers(
-    module: HloModule, *, reuse_operands: bool = True, alias_outputs: bool = True, donate: bool = False
+    module: HloModule,
+    *,
+    reuse_operands: bool = True,
+    alias_outputs: bool = True,
+    donate: bool = False,
 ) -> BufferAssignment:
     """Assign buffers to a scheduled module with a flat call graph after copy-insertion.
 
@@ -178,7 +205,9 @@ def assign_buffers(
     aliases = join_aliases(flow, sets, wanted, donate)
     for alias in aliases:
         if donate and alias.must and alias.reason is not None:
-            raise BufferAssignmentError(f"result {alias.output} must alias parameter {alias.parameter} and cannot: {alias.reason}")
+            raise BufferAssignmentError(
+                f"result {alias.output} must alias parameter {alias.parameter} and cannot: {alias.reason}"
+            )
     if reuse_operands:
         _join_what_may(flow, sets)
     assignment = BufferAssignment(module, flow, sets)
@@ -214,7 +243,11 @@ def _join_what_must(flow: Dataflow, sets: BufferSets) -> None:
 def _join_what_may(flow: Dataflow, sets: BufferSets) -> None:
     for value in flow.values:
         i = value.instruction
-        if value.forwarded_to is not None or value.phi is not None or not (i.opcode.elementwise or i.opcode.name == "fusion"):
+        if (
+            value.forwarded_to is not None
+            or value.phi is not None
+            or not (i.opcode.elementwise or i.opcode.name == "fusion")
+        ):
             continue
         target = sets.set_of(value)
         position = value.start
@@ -246,19 +279,37 @@ def _place(assignment: BufferAssignment, alias_outputs: bool) -> None:
         for index, value in flow.leaves(parameter):
             allocate(
                 sets.set_of(value),
-                Allocation(len(assignment.allocations), "parameter", value.shape.byte_size, int(parameter.payload), index),
+                Allocation(
+                    len(assignment.allocations),
+                    "parameter",
+                    value.shape.byte_size,
+                    int(parameter.payload),
+                    index,
+                ),
             )
     for value in flow.values:
         if value.instruction.opcode.name == "constant":
             allocate(
                 sets.set_of(value),
-                Allocation(len(assignment.allocations), "constant", value.shape.byte_size, -1, value.index, value.instruction),
+                Allocation(
+                    len(assignment.allocations),
+                    "constant",
+                    value.shape.byte_size,
+                    -1,
+                    value.index,
+                    value.instruction,
+                ),
             )
     if alias_outputs:
         for index, value in flow.leaves(entry.root):
             home = sets.set_of(value)
             if home not in slices:
-                allocate(home, Allocation(len(assignment.allocations), "output", value.shape.byte_size, -1, index))
+                allocate(
+                    home,
+                    Allocation(
+                        len(assignment.allocations), "output", value.shape.byte_size, -1, index
+                    ),
+                )
     rest = [home for home in sets.all() if home not in slices]
     ranges = [LiveRange(home.start, home.end, home.values[0].shape.byte_size) for home in rest]
     offsets, total = pack(ranges)

@@ -14,8 +14,16 @@ def check_assignment(assignment: BufferAssignment) -> list[Reason]:
     for value in assignment.flow.values:
         if value.forwarded_to is None and value.shape.byte_size:
             where = assignment.slice_of_value(value)
-            if where.offset + where.size > where.allocation.size or where.size < value.shape.byte_size:
-                found.append(refuse("outside-allocation", f"%{value.name} ({value.shape.byte_size} bytes) does not fit {where}"))
+            if (
+                where.offset + where.size > where.allocation.size
+                or where.size < value.shape.byte_size
+            ):
+                found.append(
+                    refuse(
+                        "outside-allocation",
+                        f"%{value.name} ({value.shape.byte_size} bytes) does not fit {where}",
+                    )
+                )
             by_allocation.setdefault(where.allocation.id, []).append(value)
     for values in by_allocation.values():
         values.sort(key=lambda v: v.start)
@@ -24,19 +32,43 @@ def check_assignment(assignment: BufferAssignment) -> list[Reason]:
             alive = [v for v in alive if v.end >= value.start]
             where = assignment.slice_of_value(value)
             for other in alive:
-                if assignment.slice_of_value(other).overlaps(where) and not _handed_over(assignment, other, value):
-                    found.append(refuse("overlap", f"%{other.name} is still needed when %{value.name} is written over it",
-                                        first=other.name, second=value.name))
+                if assignment.slice_of_value(other).overlaps(where) and not _handed_over(
+                    assignment, other, value
+                ):
+                    found.append(
+                        refuse(
+                            "overlap",
+                            f"%{other.name} is still needed when %{value.name} is written over it",
+                            first=other.name,
+                            second=value.name,
+                        )
+                    )
             alive.append(value)
     for phi in assignment.flow.loops:
-        places = {assignment.slice_of_value(v) for v in (phi.initial, phi.state, phi.next, phi.result)}
+        places = {
+            assignment.slice_of_value(v) for v in (phi.initial, phi.state, phi.next, phi.result)
+        }
         if len(places) != 1:
-            found.append(refuse("loop-state-moves", f"element {phi.index} of %{phi.loop.name} lives in {len(places)} places"))
+            found.append(
+                refuse(
+                    "loop-state-moves",
+                    f"element {phi.index} of %{phi.loop.name} lives in {len(places)} places",
+                )
+            )
         for value in assignment.flow.values:  # nothing else may touch the state while the loop runs
-            if value.forwarded_to is None and value not in (phi.state, phi.next, phi.result, phi.initial) \
-                    and phi.begin < value.start < phi.finish and value.end >= phi.body_end \
-                    and assignment.slice_of_value(value).overlaps(assignment.slice_of_value(phi.next)):
-                found.append(refuse("loop-state-clobbered", f"%{value.name} overwrites element {phi.index} of %{phi.loop.name}"))
+            if (
+                value.forwarded_to is None
+                and value not in (phi.state, phi.next, phi.result, phi.initial)
+                and phi.begin < value.start < phi.finish
+                and value.end >= phi.body_end
+                and assignment.slice_of_value(value).overlaps(assignment.slice_of_value(phi.next))
+            ):
+                found.append(
+                    refuse(
+                        "loop-state-clobbered",
+                        f"%{value.name} overwrites element {phi.index} of %{phi.loop.name}",
+                    )
+                )
     return found
 
 

@@ -12,7 +12,11 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.coalescing import BufferSets
 from xla_explorer.hlo.analysis.dataflow import Dataflow, Index, Value
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.text.module_header import InputOutputAlias, parse_buffer_donor, parse_input_output_alias
+from xla_explorer.hlo.text.module_header import (
+    InputOutputAlias,
+    parse_buffer_donor,
+    parse_input_output_alias,
+)
 
 
 class Alias(NamedTuple):
@@ -33,7 +37,11 @@ def wanted_aliases(module: HloModule) -> tuple[InputOutputAlias, ...]:
     text = module.attributes.get("input_output_alias")
     found = list(parse_input_output_alias(text)) if isinstance(text, str) else []
     taken = {tuple(entry.output_index) for entry in found}
-    free = [(index, leaf) for index, leaf in module.entry.root.shape.leaves() if leaf.is_array and index not in taken]
+    free = [
+        (index, leaf)
+        for index, leaf in module.entry.root.shape.leaves()
+        if leaf.is_array and index not in taken
+    ]
     for number, index in _donors(module):
         shape = module.entry.parameters()[number].shape.sub_shape(index)
         for place in free:
@@ -55,26 +63,43 @@ def give_away(flow: Dataflow, wanted: tuple[InputOutputAlias, ...]) -> None:
         parameter_leaf(flow, entry).read_only = False
 
 
-def join_aliases(flow: Dataflow, sets: BufferSets, wanted: tuple[InputOutputAlias, ...], donate: bool) -> list[Alias]:
+def join_aliases(
+    flow: Dataflow, sets: BufferSets, wanted: tuple[InputOutputAlias, ...], donate: bool
+) -> list[Alias]:
     """Put each result over its parameter where nothing forbids it, and say what does where something does."""
     found = []
     for entry in wanted:
-        given, made = parameter_leaf(flow, entry), flow.value_of(flow.module.entry.root, tuple(entry.output_index))
+        given, made = (
+            parameter_leaf(flow, entry),
+            flow.value_of(flow.module.entry.root, tuple(entry.output_index)),
+        )
         reason: Reason | None
         if not donate:
             reason = refuse(
-                "parameters-are-kept", f"the caller keeps the memory of %{given.name}: compile with donate=True to give it away"
+                "parameters-are-kept",
+                f"the caller keeps the memory of %{given.name}: compile with donate=True to give it away",
             )
         elif sets.set_of(given) is sets.set_of(made):
             reason = None
         elif made.shape is not given.shape:
-            reason = refuse("shapes-differ", f"%{made.name} is {made.shape}, %{given.name} {given.shape}")
+            reason = refuse(
+                "shapes-differ", f"%{made.name} is {made.shape}, %{given.name} {given.shape}"
+            )
         else:
             reason = sets.why_not_shared(given, made)
             if reason is None:
                 sets.join(given, made)
         must = entry.kind == "must-alias"
-        found.append(Alias(tuple(entry.output_index), entry.parameter_number, tuple(entry.parameter_index), must, reason, donate))
+        found.append(
+            Alias(
+                tuple(entry.output_index),
+                entry.parameter_number,
+                tuple(entry.parameter_index),
+                must,
+                reason,
+                donate,
+            )
+        )
     for entry in wanted if donate else ():
         # Nothing else may move in: a result that is no alias of it would never reach the caller.
         sets.set_of(parameter_leaf(flow, entry)).read_only = True
@@ -82,7 +107,11 @@ def join_aliases(flow: Dataflow, sets: BufferSets, wanted: tuple[InputOutputAlia
     for number, index in _donors(flow.module):
         if (number, index) not in suited:
             shape = flow.module.entry.parameters()[number].shape.sub_shape(index)
-            reason = refuse("no-result-of-its-shape", f"no result that is free to live there is {shape}", shape=shape.text)
+            reason = refuse(
+                "no-result-of-its-shape",
+                f"no result that is free to live there is {shape}",
+                shape=shape.text,
+            )
             found.append(Alias(None, number, index, False, reason, False))
     return found
 

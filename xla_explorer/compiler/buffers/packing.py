@@ -50,7 +50,12 @@ def _first_fit_decreasing(ranges: Sequence[LiveRange]) -> tuple[list[int], int]:
             before = np.concatenate(([0], high[:-1]))
             fits = np.nonzero(low - before >= size)[0]
             offset = int(before[fits[0]]) if fits.size else int(high[-1])
-        starts[placed], ends[placed], lows[placed], highs[placed] = r.start, r.end, offset, offset + size
+        starts[placed], ends[placed], lows[placed], highs[placed] = (
+            r.start,
+            r.end,
+            offset,
+            offset + size,
+        )
         placed += 1
         offsets[k] = offset
         total = max(total, offset + size)
@@ -59,7 +64,10 @@ def _first_fit_decreasing(ranges: Sequence[LiveRange]) -> tuple[list[int], int]:
 
 def _best_fit_in_time(ranges: Sequence[LiveRange]) -> tuple[list[int], int]:
     offsets = [0] * len(ranges)
-    events = sorted([(r.start, 1, k) for k, r in enumerate(ranges)] + [(r.end, 2, k) for k, r in enumerate(ranges)])
+    events = sorted(
+        [(r.start, 1, k) for k, r in enumerate(ranges)]
+        + [(r.end, 2, k) for k, r in enumerate(ranges)]
+    )
     free: list[tuple[int, int]] = []  # (offset, size), by offset, never touching
     total = 0
     for _, kind, k in events:

@@ -10,7 +10,17 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 AllocationKind = OneOf["parameter", "output", "constant", "arena"]
 _RENAMES_MEMORY: Final = frozenset(
-    {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "domain", "add-dependency"}
+    {
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "after-all",
+        "opt-barrier",
+        "domain",
+        "add-dependency",
+    }
 )
 
 
@@ -34,7 +44,14 @@ class Allocation:
         index: tuple[int, ...] = (),
         instruction: HloInstruction | None = None,
     ) -> None:
-        self.id, self.kind, self.size, self.number, self.index, self.instruction = identity, kind, size, number, index, instruction
+        self.id, self.kind, self.size, self.number, self.index, self.instruction = (
+            identity,
+            kind,
+            size,
+            number,
+            index,
+            instruction,
+        )
 
     @property
     def name(self) -> str:
@@ -60,11 +77,17 @@ class BufferSlice:
 
     def overlaps(self, other: BufferSlice) -> bool:
         """Whether any byte is in both."""
-        return self.allocation is other.allocation and self.offset < other.offset + other.size and other.offset < self.offset + self.size
+        return (
+            self.allocation is other.allocation
+            and self.offset < other.offset + other.size
+            and other.offset < self.offset + self.size
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BufferSlice) and (
-            self.allocation is other.allocation and self.offset == other.offset and self.size == other.size
+            self.allocation is other.allocation
+            and self.offset == other.offset
+            and self.size == other.size
         )
 
     def __hash__(self) -> int:

@@ -35,16 +35,28 @@ def foreign_call_is_possible(i: HloInstruction, target: Target) -> Reason | None
     """None where this process has the function, and the code runs in it."""
     name = custom_call_target(i)
     if not target.abilities.calls_libraries:
-        return refuse("no-library", f"%{i.name}: code for {target.triple} calls no library", opcode=i.opcode.name)
+        return refuse(
+            "no-library",
+            f"%{i.name}: code for {target.triple} calls no library",
+            opcode=i.opcode.name,
+        )
     if foreign_function(i) is None:
-        return refuse("custom-call-target", f"%{i.name}: this process has no foreign function {name}", target=name)
+        return refuse(
+            "custom-call-target",
+            f"%{i.name}: this process has no foreign function {name}",
+            target=name,
+        )
     return None
 
 
 def why_foreign_call(i: HloInstruction, target: Target) -> Reason:
     """The decision for a foreign function."""
     name = custom_call_target(i)
-    return Reason("foreign-function", f"%{i.name} calls {name}, which is registered in this process", {"target": name})
+    return Reason(
+        "foreign-function",
+        f"%{i.name} calls {name}, which is registered in this process",
+        {"target": name},
+    )
 
 
 def write_foreign_call(w: FunctionWriter, record: str, addresses: Sequence[str | None]) -> str:
@@ -79,4 +91,10 @@ def foreign_call_function() -> list[str]:
         w.do("ret i32 1")
         w.start_block(done)
     w.do("ret i32 0")
-    return [f"define internal i32 @{FOREIGN_CALL}(ptr %record) noinline {{", "entry:", *w.body_lines()[0], "}", ""]
+    return [
+        f"define internal i32 @{FOREIGN_CALL}(ptr %record) noinline {{",
+        "entry:",
+        *w.body_lines()[0],
+        "}",
+        "",
+    ]

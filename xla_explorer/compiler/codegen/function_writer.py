@@ -22,7 +22,9 @@ UNROLLED_LINES = 300
 # Metadata that kernels hang on branches and stores; whoever assembles a module defines what its lines name (`metadata_definitions`).
 NO_UNROLL = ", !llvm.loop !1"  # for loops in their final form: see `Effort.FINAL`
 UNROLL = ", !llvm.loop !3"
-UNROLL_BY_4 = ", !llvm.loop !5"  # for scalar loops, whose iterations overlap when they stand side by side
+UNROLL_BY_4 = (
+    ", !llvm.loop !5"  # for scalar loops, whose iterations overlap when they stand side by side
+)
 NONTEMPORAL = ", !nontemporal !7"  # for stores past the cache
 NO_VECTOR = ", !llvm.loop !20"  # for loops that are scalar by their nature: see `Effort.SHORT`
 # For the loops of `while`: without metadata of their own, LLVM gives them that of an inner loop which ends where they go back.
@@ -42,7 +44,14 @@ Index = "str | int"  # an i64 SSA name, or a constant that Python folds
 def metadata_definitions(lines: Iterable[str]) -> dict[str, None]:
     """The definitions of all metadata that the lines name, in the order of their numbers."""
     ends = {line[line.rindex(", !") :] for line in lines if ", !" in line}
-    return dict.fromkeys([definition for use, definitions in _METADATA.items() if use in ends for definition in definitions])
+    return dict.fromkeys(
+        [
+            definition
+            for use, definitions in _METADATA.items()
+            if use in ends
+            for definition in definitions
+        ]
+    )
 
 
 class OpenLoop:
@@ -165,10 +174,14 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         """Note an external declaration such as `declare float @llvm.fma.f32(float, float, float)`."""
         self.declarations[declaration] = None
 
-    def call_intrinsic(self, name: str, result: str, *arguments: tuple[str, str], flags: str = "") -> str:
+    def call_intrinsic(
+        self, name: str, result: str, *arguments: tuple[str, str], flags: str = ""
+    ) -> str:
         """Call an LLVM intrinsic (type, value pairs) and declare it."""
         self.declare(f"declare {result} @{name}({', '.join([t for t, _ in arguments])})")
-        return self.value(f"call {flags}{result} @{name}({', '.join([f'{t} {v}' for t, v in arguments])})")
+        return self.value(
+            f"call {flags}{result} @{name}({', '.join([f'{t} {v}' for t, v in arguments])})"
+        )
 
     # -- operations by LLVM's names, on names of values: i64 unless a type is given ----------------------------------------
     def _given(self, value: object, t: Type | str) -> Value:
@@ -183,7 +196,9 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         """A comparison of integers."""
         return self.emit("icmp", I1, (self._given(a, t), self._given(b, t)), predicate).name
 
-    def choose(self, condition: object, then: object, otherwise: object, t: Type | str = I64) -> str:
+    def choose(
+        self, condition: object, then: object, otherwise: object, t: Type | str = I64
+    ) -> str:
         """condition ? then : otherwise."""
         x, y = self._given(then, t), self._given(otherwise, t)
         return self.emit("select", x.type, (self.named(condition, I1), x, y)).name
@@ -192,25 +207,49 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         """A conversion."""
         return self.emit(op, type_named(target), (self._given(value, source),)).name
 
-    def element_at(self, pointer: object, t: Type | str, at: object, pointer_type: Type | str = PTR) -> str:
+    def element_at(
+        self, pointer: object, t: Type | str, at: object, pointer_type: Type | str = PTR
+    ) -> str:
         """The address of an element."""
         return self.address(self._given(pointer, pointer_type), type_named(t), at).name
 
-    def read(self, pointer: object, t: Type | str, alignment: int = 0, pointer_type: Type | str = PTR, tail: str = "") -> str:
+    def read(
+        self,
+        pointer: object,
+        t: Type | str,
+        alignment: int = 0,
+        pointer_type: Type | str = PTR,
+        tail: str = "",
+    ) -> str:
         """What stands at an address."""
         return self.load(self._given(pointer, pointer_type), type_named(t), alignment, tail).name
 
-    def write(self, value: object, pointer: object, t: Type | str, alignment: int = 0, pointer_type: Type | str = PTR) -> None:
+    def write(
+        self,
+        value: object,
+        pointer: object,
+        t: Type | str,
+        alignment: int = 0,
+        pointer_type: Type | str = PTR,
+    ) -> None:
         """Set what stands at an address."""
         self.store(self._given(value, t), self._given(pointer, pointer_type), alignment)
 
-    def read_lanes(self, pointer: object, t: str, lanes: int, pointer_type: Type | str = PTR, tail: str = "") -> list[str]:
+    def read_lanes(
+        self, pointer: object, t: str, lanes: int, pointer_type: Type | str = PTR, tail: str = ""
+    ) -> list[str]:
         """Neighbours, the first of them at a multiple of their size."""
         wide = type_named(t).of_lanes(lanes)
         loaded = self.load(self._given(pointer, pointer_type), wide, wide.bits * lanes // 8, tail)
         return [loaded.name] if lanes == 1 else [self.extract(loaded, k).name for k in range(lanes)]
 
-    def write_lanes(self, values: Sequence[object], address: Callable[[], str], t: str, pointer_type: Type | str = PTR) -> None:
+    def write_lanes(
+        self,
+        values: Sequence[object],
+        address: Callable[[], str],
+        t: str,
+        pointer_type: Type | str = PTR,
+    ) -> None:
         """Set neighbours, the first of them at a multiple of their size."""
         wide = type_named(t).of_lanes(len(values))
         vector = self.named("poison", wide)
@@ -232,7 +271,11 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     def block_start(self, number: str | int, size: int, extent: str | int) -> str | int:
         """Where block `number` of a range starts; the last one is moved back to end with the range."""
         start = self.mul(number, size)
-        return start if isinstance(extent, int) and extent % size == 0 else self.smaller(start, self.sub(extent, size))
+        return (
+            start
+            if isinstance(extent, int) and extent % size == 0
+            else self.smaller(start, self.sub(extent, size))
+        )
 
     def span(self, start: str | int, length: int) -> str | int:
         """start + length, remembered: a loop from one to the other has a constant number of iterations, which LLVM is then told."""
@@ -242,7 +285,14 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
 
     # -- loops -------------------------------------------------------------------------------------------------------
     @contextmanager
-    def loop(self, extent: str | int, start: str | int = 0, step: int = 1, stem: str = "loop", metadata: str = "") -> Iterator[str | int]:
+    def loop(
+        self,
+        extent: str | int,
+        start: str | int = 0,
+        step: int = 1,
+        stem: str = "loop",
+        metadata: str = "",
+    ) -> Iterator[str | int]:
         """`for (i64 i = start; i < extent; i += step)`; unless both are constant, the body runs at least once, so extent must exceed start.
 
         An extent of one (both constant) makes no loop: the index is then the constant start. A constant range without elements makes a
@@ -270,7 +320,13 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         phi.incoming.append((following, self._block))
         exact = (start, extent) in self._spans and self._spans[start, extent] % step == 0
         condition = self.value(f"icmp {'ne' if exact else 'slt'} i64 {following}, {extent}")
-        if self.unroll and not metadata and self._kept_loops == kept and isinstance(extent, int) and isinstance(start, int):
+        if (
+            self.unroll
+            and not metadata
+            and self._kept_loops == kept
+            and isinstance(extent, int)
+            and isinstance(start, int)
+        ):
             iterations = -(-(extent - start) // step)
             size = len(self.records) - first + self._repeated_lines - repeated
             short = iterations <= UNROLLED_ITERATIONS and iterations * size <= UNROLLED_LINES
@@ -284,14 +340,24 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self._close_loop(condition, label, end, metadata)
 
     @contextmanager
-    def carrying_loop(self, extent: str | int, initial: Sequence[str], t: str, step: int = 1, stem: str = "loop",
-                      metadata: str = "") -> Iterator[OpenLoop]:
+    def carrying_loop(
+        self,
+        extent: str | int,
+        initial: Sequence[str],
+        t: str,
+        step: int = 1,
+        stem: str = "loop",
+        metadata: str = "",
+    ) -> Iterator[OpenLoop]:
         """A loop from 0 with loop-carried values of an LLVM type, at least one iteration."""
         label, end, before = self._open_loop(stem)
         number = label.rpartition(".")[2]
         loop = OpenLoop(f"%k{number}", [f"%s{number}.{k}" for k in range(len(initial))])
         index = self._phi(loop.index, I64, 0, before)
-        carried = [self._phi(name, t, start, before) for name, start in zip(loop.carried, initial, strict=True)]
+        carried = [
+            self._phi(name, t, start, before)
+            for name, start in zip(loop.carried, initial, strict=True)
+        ]
         yield loop
         following = self.value(f"add nuw nsw i64 {loop.index}, {step}")
         for phi, after in zip((index, *carried), (following, *loop.following), strict=True):
@@ -302,7 +368,11 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         """The value of the block that was left last; of two values of one type."""
         self._counter += 1
         result: Value = Value(self, first.type, f"%v{self._counter}")
-        self.records.append(Phi(result.name, first.type, [(first, first_block), (second, second_block)], self.origin))
+        self.records.append(
+            Phi(
+                result.name, first.type, [(first, first_block), (second, second_block)], self.origin
+            )
+        )
         self.origins.append(self.origin)
         return result
 

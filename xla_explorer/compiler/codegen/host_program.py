@@ -13,14 +13,38 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from xla_explorer.compiler.buffers import renames_memory
-from xla_explorer.compiler.codegen.foreign_calls import FOREIGN_CALL, foreign_call_function, write_foreign_call
-from xla_explorer.compiler.codegen.function_writer import WHILE, FunctionWriter, metadata_definitions
+from xla_explorer.compiler.codegen.foreign_calls import (
+    FOREIGN_CALL,
+    foreign_call_function,
+    write_foreign_call,
+)
+from xla_explorer.compiler.codegen.function_writer import (
+    WHILE,
+    FunctionWriter,
+    metadata_definitions,
+)
 from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
 from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, plan_parallel
-from xla_explorer.compiler.codegen.placement import Placement, Way, cpu_placement, operation_placement, write_kernel
-from xla_explorer.compiler.codegen.program_kernels import KernelWriter, PreparedKernel, ProgramKernels
-from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
+from xla_explorer.compiler.codegen.placement import (
+    Placement,
+    Way,
+    cpu_placement,
+    operation_placement,
+    write_kernel,
+)
+from xla_explorer.compiler.codegen.program_kernels import (
+    KernelWriter,
+    PreparedKernel,
+    ProgramKernels,
+)
+from xla_explorer.compiler.codegen.program_records import (
+    EvaluatorStep,
+    HostProgram,
+    HostTable,
+    Place,
+    ProgramRow,
+)
 from xla_explorer.compiler.codegen.row_blocks import (
     LEAST_BYTES,
     Access,
@@ -39,7 +63,9 @@ from xla_explorer.hlo.evaluator.devices.foreign_call import in_place_operands
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_EXTERNAL = re.compile(rf"@((?:cblas|LAPACKE)_\w+|{'|'.join(LAPACK_SYMBOLS)}|xla_explorer_\w+)\(")  # what the backend has the address of
+_EXTERNAL = re.compile(
+    rf"@((?:cblas|LAPACKE)_\w+|{'|'.join(LAPACK_SYMBOLS)}|xla_explorer_\w+)\("
+)  # what the backend has the address of
 MOST_POINTERS = 32  # that are handed on as parameters
 LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
 
@@ -96,7 +122,9 @@ class HostProgramWriter:
         size = f"i{self.target.cores.pointer_bits}"
         self.w.declare(f"declare void @llvm.memcpy.p0.p0.{size}(ptr, ptr, {size}, i1)")
         there, here = self.calls.address(target), self.calls.address(source)
-        self.w.do(f"call void @llvm.memcpy.p0.p0.{size}(ptr {there}, ptr {here}, {size} {target.size}, i1 false)")
+        self.w.do(
+            f"call void @llvm.memcpy.p0.p0.{size}(ptr {there}, ptr {here}, {size} {target.size}, i1 false)"
+        )
 
     # -- computations ------------------------------------------------------------------------------------------------
     def computation(self, computation: HloComputation) -> None:
@@ -124,19 +152,27 @@ class HostProgramWriter:
     def _in_chains(self, sequence: Sequence[HloInstruction]) -> set[HloInstruction]:
         """Which kernels may be parts of chains: those beside one another that may run along rows and touch enough memory twice."""
         found: set[HloInstruction] = set()
-        for may, beside in [(may, list(group)) for may, group in itertools.groupby(sequence, self._may_run_along_rows)]:
+        for may, beside in [
+            (may, list(group))
+            for may, group in itertools.groupby(sequence, self._may_run_along_rows)
+        ]:
             if may and len(beside) > 1:
                 touched = [place for i in beside for place in (*self._operands(i), *self.leaves(i))]
                 found.update(beside if touched_again(touched) >= LEAST_BYTES else ())
         return found
 
     def _may_run_along_rows(self, i: HloInstruction) -> bool:
-        if i in self.kernels.scheduled or not any(leaf.is_array and leaf.byte_size for _, leaf in i.shape.leaves()):
+        if i in self.kernels.scheduled or not any(
+            leaf.is_array and leaf.byte_size for _, leaf in i.shape.leaves()
+        ):
             return False
         return self._placed(i).way is Way.KERNEL and may_run_along_rows(i)
 
     def _accesses(self, i: HloInstruction, rows: RowKernel) -> list[Access]:
-        read = [Access(place, follows, False) for place, follows in zip(self._operands(i), rows.follows, strict=True)]
+        read = [
+            Access(place, follows, False)
+            for place, follows in zip(self._operands(i), rows.follows, strict=True)
+        ]
         return read + [Access(place, True, True) for place in self.leaves(i)]
 
     def _operands(self, i: HloInstruction) -> list[Place]:
@@ -144,23 +180,39 @@ class HostProgramWriter:
         operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
         return [self.place_of(o, ()) for o in operands]
 
-    def _prepared(self, i: HloInstruction, kind: str, write: KernelWriter, blocks: int = 0) -> PreparedKernel:
+    def _prepared(
+        self, i: HloInstruction, kind: str, write: KernelWriter, blocks: int = 0
+    ) -> PreparedKernel:
         return self.kernels.prepare(i, kind, write, self._operands(i), self.leaves(i), blocks)
 
     def _chain(self, chain: list[tuple[HloInstruction, RowKernel]], accesses: list[Access]) -> None:
         """Block by block where that pays, else one kernel after the other."""
         members = [i for i, _ in chain]
         parts = blocks_of([rows for _, rows in chain], accesses)
-        prepared = [self._prepared(i, "kernel", write_kernel, parts) for i in members] if parts else []
+        prepared = (
+            [self._prepared(i, "kernel", write_kernel, parts) for i in members] if parts else []
+        )
         made = [kernel.made for kernel in prepared]
-        if not parts or any(one.parts != parts or one.phases or isinstance(one.nest, Reason) for one in made):
+        if not parts or any(
+            one.parts != parts or one.phases or isinstance(one.nest, Reason) for one in made
+        ):
             for i in members:
                 with self.w.from_instruction(i.id):
                     self.instruction(i)
             return
-        self.kernels.decisions += [blocks_decision(i, [member.name for member in members], parts, self.threads) for i in members]
-        numbers = [self._row(i, "kernel", kernel.function, None) for i, kernel in zip(members, prepared, strict=True)]
-        if self.threads > 1 and not self.probes and not any(kernel.made.scratch_bytes for kernel in prepared):
+        self.kernels.decisions += [
+            blocks_decision(i, [member.name for member in members], parts, self.threads)
+            for i in members
+        ]
+        numbers = [
+            self._row(i, "kernel", kernel.function, None)
+            for i, kernel in zip(members, prepared, strict=True)
+        ]
+        if (
+            self.threads > 1
+            and not self.probes
+            and not any(kernel.made.scratch_bytes for kernel in prepared)
+        ):
             self.calls.chain(prepared, parts)
             return
         if self.threads > 1:  # a probe counts one kernel, so these run one after the other
@@ -175,7 +227,11 @@ class HostProgramWriter:
                 with self.w.from_instruction(i.id):
                     self.calls.probe(number, True)
                     self.calls.kernel(kernel, str(block))
-                    self.calls.probe(number, False, counted=self.w.value(f"icmp eq i64 {block}, 0") if self.probes else "true")
+                    self.calls.probe(
+                        number,
+                        False,
+                        counted=self.w.value(f"icmp eq i64 {block}, 0") if self.probes else "true",
+                    )
 
     def instruction(self, i: HloInstruction) -> None:
         """Emit one instruction."""
@@ -207,8 +263,16 @@ class HostProgramWriter:
 
     def copy_instruction(self, i: HloInstruction) -> None:
         """A copy: memcpy when the layout stays and one thread is enough, else a loop kernel."""
-        moves = i.shape.is_array and i.shape.layout is not i.operands[0].shape.layout and i.shape.rank > 1
-        if moves or (self.threads > 1 and i.shape.is_array and plan_parallel(i, self.threads, "kernel").parts > 1):
+        moves = (
+            i.shape.is_array
+            and i.shape.layout is not i.operands[0].shape.layout
+            and i.shape.rank > 1
+        )
+        if moves or (
+            self.threads > 1
+            and i.shape.is_array
+            and plan_parallel(i, self.threads, "kernel").parts > 1
+        ):
             self.operation(i, operation_placement(i, self.target, self.kernels.control))
             return
         number = self._row(i, "copy", "memcpy", None)
@@ -242,12 +306,18 @@ class HostProgramWriter:
         condition, body = i.called
         w = self.w
         self._copy_result(i.operands[0], i)
-        head, inside, end = w.fresh_label("while"), w.fresh_label("while.body"), w.fresh_label("while.end")
+        head, inside, end = (
+            w.fresh_label("while"),
+            w.fresh_label("while.body"),
+            w.fresh_label("while.end"),
+        )
         w.branch(head)
         w.start_block(head)
         self.computation(condition)
         foreseen = _may_be_foreseen(condition, body)
-        w.branch_if(self._load_pred(self.place_of(condition.root, ()), volatile=foreseen), inside, end)
+        w.branch_if(
+            self._load_pred(self.place_of(condition.root, ()), volatile=foreseen), inside, end
+        )
         w.start_block(inside)
         self.computation(body)
         self._copy_result(body.root, i)
@@ -256,7 +326,9 @@ class HostProgramWriter:
 
     def _load_pred(self, place: Place, *, volatile: bool = False) -> str:
         """volatile: read from memory every time, whatever LLVM knows about it."""
-        loaded = self.w.value(f"load {'volatile ' if volatile else ''}i8, ptr {self.calls.address(place)}, align 1")
+        loaded = self.w.value(
+            f"load {'volatile ' if volatile else ''}i8, ptr {self.calls.address(place)}, align 1"
+        )
         return self.w.value(f"icmp ne i8 {loaded}, 0")
 
     def conditional(self, i: HloInstruction) -> None:
@@ -288,10 +360,17 @@ class HostProgramWriter:
         elif placement.write is None:
             self.foreign_call(i, placement)
         else:
-            self.kernel(i, placement.way.value, placement.write, placement.reason, placement.refused)
+            self.kernel(
+                i, placement.way.value, placement.write, placement.reason, placement.refused
+            )
 
     def kernel(
-        self, i: HloInstruction, kind: str, write: KernelWriter, reason: Reason | None, refused: tuple[tuple[str, Reason], ...] = ()
+        self,
+        i: HloInstruction,
+        kind: str,
+        write: KernelWriter,
+        reason: Reason | None,
+        refused: tuple[tuple[str, Reason], ...] = (),
     ) -> None:
         """Write (or find) the kernel and call it."""
         if all(place.size == 0 for place in self.leaves(i)):
@@ -302,11 +381,17 @@ class HostProgramWriter:
         self.calls.kernel(prepared)
         self.calls.probe(number, False)
 
-    def evaluator_step(self, i: HloInstruction, reason: Reason, refused: tuple[tuple[str, Reason], ...] = ()) -> None:
+    def evaluator_step(
+        self, i: HloInstruction, reason: Reason, refused: tuple[tuple[str, Reason], ...] = ()
+    ) -> None:
         """Call back into the evaluator; a non-zero answer ends the program with that status."""
         number = self._row(i, "evaluator", "evaluator", reason, refused)
         step = len(self.steps)
-        self.steps.append(EvaluatorStep(i, tuple([tuple(self.leaves(o)) for o in i.operands]), tuple(self.leaves(i))))
+        self.steps.append(
+            EvaluatorStep(
+                i, tuple([tuple(self.leaves(o)) for o in i.operands]), tuple(self.leaves(i))
+            )
+        )
         self.calls.probe(number, True)
         self._callback(step)
         self.calls.probe(number, False)
@@ -324,26 +409,42 @@ class HostProgramWriter:
         """Call a foreign function; only what it returns beyond success needs Python."""
         w, calls = self.w, self.calls
         slot = self.table.foreign_slot + self._foreign.setdefault(i, len(self._foreign))
-        number, step = self._row(i, placement.way.value, FOREIGN_CALL, placement.reason, placement.refused), len(self.steps)
+        number, step = (
+            self._row(i, placement.way.value, FOREIGN_CALL, placement.reason, placement.refused),
+            len(self.steps),
+        )
         self.steps.append(EvaluatorStep(i, (), (), slot))
         calls.probe(number, True)
-        results = [self.place_of(i, index) if leaf.is_array else None for index, leaf in i.shape.leaves()]
+        results = [
+            self.place_of(i, index) if leaf.is_array else None for index, leaf in i.shape.leaves()
+        ]
         places = [self.place_of(o, ()) if o.shape.is_array else None for o in i.operands]
         for operand, result in in_place_operands(i).items():
             source, target = places[operand], results[result]
             if source is not None and target is not None:
                 self.copy(source, target)
                 places[operand] = target
-        addresses = [calls.address(place) if place is not None else None for place in (*places, *results)]
+        addresses = [
+            calls.address(place) if place is not None else None for place in (*places, *results)
+        ]
         status = write_foreign_call(w, calls.base(slot), addresses)
         with w.where(w.value(f"icmp ne i32 {status}, 0")):
             self._callback(step)
         calls.probe(number, False)
 
     def _row(
-        self, i: HloInstruction, runs_on: str, function: str, reason: Reason | None, refused: tuple[tuple[str, Reason], ...] = ()
+        self,
+        i: HloInstruction,
+        runs_on: str,
+        function: str,
+        reason: Reason | None,
+        refused: tuple[tuple[str, Reason], ...] = (),
     ) -> int:
-        self.rows.append(ProgramRow(len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason, refused))
+        self.rows.append(
+            ProgramRow(
+                len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason, refused
+            )
+        )
         self.calls.is_long = self._long
         return len(self.rows) - 1
 
@@ -364,22 +465,67 @@ class HostProgramWriter:
         nowhere: list[int | None] = [None] * len(pointers)
         attributes = "nounwind optnone noinline" if self._long else "nounwind"
         head = f"define i32 @{self.name}(ptr noalias %table) {attributes} {{"
-        loops = any(i.opcode.name == "while" for c in self.module.computations.values() for i in c.instructions.values())
+        loops = any(
+            i.opcode.name == "while"
+            for c in self.module.computations.values()
+            for i in c.instructions.values()
+        )
         # The evaluator writes through pointers of its own.
-        if self._long or not (self.apart and loops) or self.steps or len(pointers) > 2 * MOST_POINTERS:
-            return [head, "entry:", *pointers, *body, "}", ""], [None, None, *nowhere, *body_origins, None, None]
+        if (
+            self._long
+            or not (self.apart and loops)
+            or self.steps
+            or len(pointers) > 2 * MOST_POINTERS
+        ):
+            return [head, "entry:", *pointers, *body, "}", ""], [
+                None,
+                None,
+                *nowhere,
+                *body_origins,
+                None,
+                None,
+            ]
         inner = self.kernels.fresh_name(f"{self.name}_body")
         parameters = ", ".join([f"ptr noalias {name}" for name in self.calls.pointers.values()])
         arguments = ", ".join([f"ptr {name}" for name in self.calls.pointers.values()])
-        lines = [f"define internal i32 @{inner}({parameters}) noinline nounwind {{", "entry:", *body, "}", ""]
-        lines += [head, "entry:", *pointers, f"  %status = call i32 @{inner}({arguments})", "  ret i32 %status", "}", ""]
-        return lines, [None, None, *body_origins, None, None, None, None, *nowhere, None, None, None, None]
+        lines = [
+            f"define internal i32 @{inner}({parameters}) noinline nounwind {{",
+            "entry:",
+            *body,
+            "}",
+            "",
+        ]
+        lines += [
+            head,
+            "entry:",
+            *pointers,
+            f"  %status = call i32 @{inner}({arguments})",
+            "  ret i32 %status",
+            "}",
+            "",
+        ]
+        return lines, [
+            None,
+            None,
+            *body_origins,
+            None,
+            None,
+            None,
+            None,
+            *nowhere,
+            None,
+            None,
+            None,
+            None,
+        ]
 
     def write(self) -> HostProgram:
         """The program."""
         entry = self.module.entry
         self.computation(entry)
-        for number, (index, leaf) in enumerate([(x, s) for x, s in entry.root.shape.leaves() if s.is_array]):
+        for number, (index, leaf) in enumerate(
+            [(x, s) for x, s in entry.root.shape.leaves() if s.is_array]
+        ):
             place = self.place_of(entry.root, index)
             self.copy(place, Place(self.table.output_slot + number, 0, leaf.byte_size))
         self.w.do("ret i32 0")
@@ -389,7 +535,11 @@ class HostProgramWriter:
         kernels.inlines_tiny = not self._long
         kernels.note_vectors()
         declarations = {**self.w.declarations, **kernels.declarations}
-        lines: list[str] = ['source_filename = "module.hlo"', "", *{**kernels.globals, **metadata_definitions(self.w.body_lines()[0])}]
+        lines: list[str] = [
+            'source_filename = "module.hlo"',
+            "",
+            *{**kernels.globals, **metadata_definitions(self.w.body_lines()[0])},
+        ]
         origins: list[int | None] = [None] * len(lines)
         for more, more_origins in (kernels.text(), self._entry_functions()):
             lines += more
@@ -441,7 +591,12 @@ def _may_be_foreseen(condition: HloComputation, body: HloComputation) -> bool:
         given = body.root.operands[number]
         while given.opcode.name == "copy":
             given = given.operands[0]
-        handed_on = given.opcode.name == "get-tuple-element" and given.operands[0].opcode.name == "parameter"
-        if given.opcode.name != "constant" and not (handed_on and given.attribute("index") == number):
+        handed_on = (
+            given.opcode.name == "get-tuple-element"
+            and given.operands[0].opcode.name == "parameter"
+        )
+        if given.opcode.name != "constant" and not (
+            handed_on and given.attribute("index") == number
+        ):
             return False
     return True

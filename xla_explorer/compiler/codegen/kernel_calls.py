@@ -15,7 +15,9 @@ class KernelCalls:
     tables: constant data of kernels, with their number behind the other slots. probes: whether steps count their cycles.
     is_long: whether the entry is not optimised."""
 
-    def __init__(self, w: FunctionWriter, table: HostTable, kernels: ProgramKernels, *, probes: bool) -> None:
+    def __init__(
+        self, w: FunctionWriter, table: HostTable, kernels: ProgramKernels, *, probes: bool
+    ) -> None:
         self.w, self.table, self.kernels, self.probes = w, table, kernels, probes
         self.pointers: dict[int, str] = {}
         self.is_long = False
@@ -25,7 +27,9 @@ class KernelCalls:
         """The pointer in a table slot, loaded once at the function's entry; in a long one each time, since LLVM takes time with the square
         of what lives from the entry to its use."""
         if self.is_long:
-            return self.w.value(f"load ptr, ptr {self.w.value(f'getelementptr inbounds ptr, ptr %table, i64 {slot}')}, !invariant.load !0")
+            return self.w.value(
+                f"load ptr, ptr {self.w.value(f'getelementptr inbounds ptr, ptr %table, i64 {slot}')}, !invariant.load !0"
+            )
         if slot not in self.pointers:
             self.pointers[slot] = f"%table{slot}"
         return self.pointers[slot]
@@ -33,7 +37,11 @@ class KernelCalls:
     def address(self, place: Place) -> str:
         """The address of a place."""
         base = self.base(place.slot)
-        return base if place.offset == 0 else self.w.value(f"getelementptr inbounds i8, ptr {base}, i64 {place.offset}")
+        return (
+            base
+            if place.offset == 0
+            else self.w.value(f"getelementptr inbounds i8, ptr {base}, i64 {place.offset}")
+        )
 
     def kernel(self, kernel: PreparedKernel, block: str = "") -> None:
         """Call a kernel: all of it, or the share `block`."""
@@ -46,7 +54,9 @@ class KernelCalls:
             self._shares(function, made, pointers)
         else:
             last = [f"i64 {block}"] if block else []
-            self.w.do(f"call void @{function}({', '.join([*[f'ptr {p}' for p in pointers], *last])})")
+            self.w.do(
+                f"call void @{function}({', '.join([*[f'ptr {p}' for p in pointers], *last])})"
+            )
 
     def _table_slot(self, data: bytes) -> int:
         return self.table.size + self.tables.setdefault(data, len(self.tables))
@@ -58,11 +68,15 @@ class KernelCalls:
         w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
         context = w.stack_slot("ptr", max(len(pointers) + 1, 2))
         for k, pointer in enumerate(pointers):
-            w.do(f"store ptr {pointer}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {k}')}, align 8")
+            w.do(
+                f"store ptr {pointer}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {k}')}, align 8"
+            )
         first = 0
         for parts in made.phases or (made.parts,):
             if made.phases:
-                w.do(f"store i64 {first}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {len(pointers)}')}, align 8")
+                w.do(
+                    f"store i64 {first}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {len(pointers)}')}, align 8"
+                )
             w.do(f"call void @{PARALLEL_FOR}(ptr @{function}_share, ptr {context}, i64 {parts})")
             first += parts
 
@@ -74,7 +88,9 @@ class KernelCalls:
         calls = []
         for function, made, unique in prepared:
             own = [*unique, *[Place(self._table_slot(data), 0, len(data)) for data in made.tables]]
-            calls.append((function, tuple([places.setdefault(place, len(places)) for place in own])))
+            calls.append(
+                (function, tuple([places.setdefault(place, len(places)) for place in own]))
+            )
         context = w.stack_slot("ptr", max(len(places), 2))
         for place, k in places.items():
             slot = w.value(f"getelementptr inbounds ptr, ptr {context}, i64 {k}")
@@ -89,11 +105,15 @@ class KernelCalls:
         w = self.w
         w.declare("declare i64 @llvm.readcyclecounter()")
         now = w.value("call i64 @llvm.readcyclecounter()")
-        cell = w.value(f"getelementptr inbounds i64, ptr {self.base(self.table.probe_slot)}, i64 {2 * number}")
+        cell = w.value(
+            f"getelementptr inbounds i64, ptr {self.base(self.table.probe_slot)}, i64 {2 * number}"
+        )
         total = w.value(f"load volatile i64, ptr {cell}, align 8")
         changed = w.value(f"{'sub' if start else 'add'} i64 {total}, {now}")
         w.do(f"store volatile i64 {changed}, ptr {cell}, align 8")
         if not start:
             count = w.value(f"getelementptr inbounds i64, ptr {cell}, i64 1")
             calls = w.value(f"load volatile i64, ptr {count}, align 8")
-            w.do(f"store volatile i64 {w.value(f'add i64 {calls}, ' + w.value(f'zext i1 {counted} to i64'))}, ptr {count}, align 8")
+            w.do(
+                f"store volatile i64 {w.value(f'add i64 {calls}, ' + w.value(f'zext i1 {counted} to i64'))}, ptr {count}, align 8"
+            )

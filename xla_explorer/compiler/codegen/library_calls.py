@@ -14,8 +14,17 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.guards import base_position
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
-from xla_explorer.compiler.codegen.kernels.products.dot_geometry import MatrixOperand, dot_sizes, product_batch, strided_operands
-from xla_explorer.compiler.codegen.kernels.products.dot_plan import DotPlan, library_cycles, plan_dot
+from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
+    MatrixOperand,
+    dot_sizes,
+    product_batch,
+    strided_operands,
+)
+from xla_explorer.compiler.codegen.kernels.products.dot_plan import (
+    DotPlan,
+    library_cycles,
+    plan_dot,
+)
 from xla_explorer.compiler.codegen.llvm_types import float_constant
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
@@ -36,22 +45,41 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
     """None when BLAS serves the dot well; else why not, first what is impossible. With a target, our own kernel is preferred where it is
     estimated to need fewer cycles (`dot_plan.library_cycles` says how)."""
     element_type = dot.shape.element_type
-    if element_type.name not in _ROUTINES or any(o.shape.element_type is not element_type for o in dot.operands):
+    if element_type.name not in _ROUTINES or any(
+        o.shape.element_type is not element_type for o in dot.operands
+    ):
         types = ", ".join([o.shape.element_type.name for o in dot.operands])
-        return refuse("no-blas-routine", f"BLAS has no routine for {types} -> {element_type}", element_type=element_type.name)
+        return refuse(
+            "no-blas-routine",
+            f"BLAS has no routine for {types} -> {element_type}",
+            element_type=element_type.name,
+        )
     sizes = dot_sizes(dot)
     rows, columns, depth, _ = sizes
     if rows == 1 or columns == 1:
         return refuse(
-            "matrix-vector", f"%{dot.name} is a matrix-vector product; a vectorised loop reads the matrix once", rows=rows, columns=columns
+            "matrix-vector",
+            f"%{dot.name} is a matrix-vector product; a vectorised loop reads the matrix once",
+            rows=rows,
+            columns=columns,
         )
     if dot_operands(dot) is None:
-        return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
+        return refuse(
+            "irregular-strides",
+            f"the dimensions of %{dot.name} do not form matrices without a copy",
+        )
     plan = plan_dot(dot, target) if target is not None else None
-    if isinstance(plan, DotPlan) and plan.cycles < (library := library_cycles(sizes, element_type.bytes, target)):
+    if isinstance(plan, DotPlan) and plan.cycles < (
+        library := library_cycles(sizes, element_type.bytes, target)
+    ):
         tile = plan.tile
         text = f"our tile of {tile.rows}x{tile.columns} accumulators is estimated at {plan.cycles:.0f} cycles, BLAS at {library:.0f}"
-        numbers = {"cycles": round(plan.cycles), "library_cycles": round(library), "tile_rows": tile.rows, "tile_columns": tile.columns}
+        numbers = {
+            "cycles": round(plan.cycles),
+            "library_cycles": round(library),
+            "tile_rows": tile.rows,
+            "tile_columns": tile.columns,
+        }
         return refuse("register-tile-faster", text, **numbers, **plan.facts())
     if rows * columns * depth < SMALL_DOT:
         return refuse(
@@ -66,8 +94,16 @@ def why_by_library(i: HloInstruction, target: Target) -> Reason:
     """The decision for BLAS of a dot or convolution that it serves, with the estimates of both ways."""
     if i.opcode.name == "convolution":
         why = convolution_in_tiles(i, target)
-        return Reason("no-register-tile", f"BLAS serves %{i.name}, and register tiles do not" + (f": {why.message}" if why else ""), {})
-    plan, cycles = plan_dot(i, target), library_cycles(dot_sizes(i), i.shape.element_type.bytes, target)
+        return Reason(
+            "no-register-tile",
+            f"BLAS serves %{i.name}, and register tiles do not"
+            + (f": {why.message}" if why else ""),
+            {},
+        )
+    plan, cycles = (
+        plan_dot(i, target),
+        library_cycles(dot_sizes(i), i.shape.element_type.bytes, target),
+    )
     if isinstance(plan, DotPlan):
         return Reason(
             "library-faster",
@@ -87,10 +123,17 @@ def convolution_in_tiles(i: HloInstruction, target: Target) -> Reason | None:
 
 def why_fft_without_library(i: HloInstruction, target: Target) -> Reason:
     """Why our own stages compute a transform, with their estimate: 5 N log2 N operations a line of N, as transforms are counted."""
-    element_type = (i.shape if i.shape.element_type.is_complex else i.operands[0].shape).element_type
-    cycles = round(instruction_cost(i).flops / max(2 * (target.vector.bits or 128) // (4 * element_type.bytes), 1))
+    element_type = (
+        i.shape if i.shape.element_type.is_complex else i.operands[0].shape
+    ).element_type
+    cycles = round(
+        instruction_cost(i).flops
+        / max(2 * (target.vector.bits or 128) // (4 * element_type.bytes), 1)
+    )
     return refuse(
-        "no-fft-library", f"no library that %{i.name} could call has an FFT; our own stages are estimated at {cycles} cycles", cycles=cycles
+        "no-fft-library",
+        f"no library that %{i.name} could call has an FFT; our own stages are estimated at {cycles} cycles",
+        cycles=cycles,
     )
 
 
@@ -100,7 +143,9 @@ def dot_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | N
     rows, columns, depth, _ = dot_sizes(dot)
     if found is None:
         return None
-    for operand, (rows_count, columns_count) in zip(found, ((rows, depth), (depth, columns)), strict=True):
+    for operand, (rows_count, columns_count) in zip(
+        found, ((rows, depth), (depth, columns)), strict=True
+    ):
         if operand.row != 1 and operand.column != 1:
             return None
         leading = operand.row if operand.column == 1 else operand.column
@@ -121,7 +166,9 @@ def _gemm(
 ) -> None:
     """Call GEMM: C (rows x columns) = A B (+ C). Pointers with their leading dimensions."""
     routine, t = _ROUTINES[element_type]
-    w.declare(f"declare void @{routine}(i32, i32, i32, i32, i32, i32, {t}, ptr, i32, ptr, i32, {t}, ptr, i32)")
+    w.declare(
+        f"declare void @{routine}(i32, i32, i32, i32, i32, i32, {t}, ptr, i32, ptr, i32, {t}, ptr, i32)"
+    )
     one, beta = float_constant(1.0, t), float_constant(1.0 if accumulate else 0.0, t)
     rows = sizes[0] if isinstance(sizes[0], int) else w.value(f"trunc i64 {sizes[0]} to i32")
     flags = [112 if flag else 111 for flag in transposed]
@@ -132,10 +179,14 @@ def _gemm(
 
 
 def _at(w: FunctionWriter, array: ArrayInMemory, element_type: str, offset: str | int) -> str:
-    return w.value(f"getelementptr inbounds {_ROUTINES[element_type][1]}, ptr {array.pointer}, i64 {offset}")
+    return w.value(
+        f"getelementptr inbounds {_ROUTINES[element_type][1]}, ptr {array.pointer}, i64 {offset}"
+    )
 
 
-def write_library_dot(dot: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1) -> Kernel:
+def write_library_dot(
+    dot: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1
+) -> Kernel:
     """A kernel that loops over the batch and calls GEMM; in shares, each call has some batches or some rows."""
     context = KernelContext(target, dot, slots, parts)
     w = context.writer
@@ -147,47 +198,87 @@ def write_library_dot(dot: HloInstruction, target: Target, slots: tuple[int, ...
     name = dot.shape.element_type.name
     a, b, c = context.arrays[dot.operands[0]], context.arrays[dot.operands[1]], context.outputs[0]
     batch = product_batch(dot)
-    cut = context.shares.cut_loop(rows, LIBRARY_ROWS) if context.shares.place_to_cut(batch) is None else None
+    cut = (
+        context.shares.cut_loop(rows, LIBRARY_ROWS)
+        if context.shares.place_to_cut(batch) is None
+        else None
+    )
     with context.iterate(batch, cut=cut is None) as index:
-        offsets = [w.linear(index, strides) for strides in (left.batch, right.batch, dot.shape.strides[: len(batch)])]
+        offsets = [
+            w.linear(index, strides)
+            for strides in (left.batch, right.batch, dot.shape.strides[: len(batch)])
+        ]
         share: str | int = rows
         if cut is not None:
             share = w.sub(cut.end, cut.begin)
             offsets[0] = w.add(offsets[0], w.mul(cut.begin, left.row))
             offsets[2] = w.add(offsets[2], w.mul(cut.begin, columns))
-        pointers = [_at(w, array, name, offset) for array, offset in zip((a, b, c), offsets, strict=True)]
+        pointers = [
+            _at(w, array, name, offset) for array, offset in zip((a, b, c), offsets, strict=True)
+        ]
         transposed = (left.column != 1 and depth != 1, right.column != 1 and columns != 1)
-        leading = (left.column if transposed[0] else max(left.row, depth), right.column if transposed[1] else max(right.row, columns))
+        leading = (
+            left.column if transposed[0] else max(left.row, depth),
+            right.column if transposed[1] else max(right.row, columns),
+        )
         a_matrix, b_matrix, c_matrix = zip(pointers, (*leading, columns), strict=True)
         _gemm(w, name, transposed, (share, columns, depth), a_matrix, b_matrix, c_matrix, False)
-    return context.finish(slots) if context.shares.cut or parts == 1 else write_library_dot(dot, target, slots)
+    return (
+        context.finish(slots)
+        if context.shares.cut or parts == 1
+        else write_library_dot(dot, target, slots)
+    )
 
 
 def convolution_by_library(i: HloInstruction, target: Target | None = None) -> Reason | None:
     """None when the convolution becomes GEMMs per output row; else why not. With a target, tiles are preferred where they serve: they keep
     sums in registers for the whole window, where BLAS is called for each column of it."""
     element_type = i.shape.element_type
-    if element_type.name not in _ROUTINES or any(o.shape.element_type is not element_type for o in i.operands):
-        return refuse("no-blas-routine", f"BLAS has no routine for {element_type}", element_type=element_type.name)
+    if element_type.name not in _ROUTINES or any(
+        o.shape.element_type is not element_type for o in i.operands
+    ):
+        return refuse(
+            "no-blas-routine",
+            f"BLAS has no routine for {element_type}",
+            element_type=element_type.name,
+        )
     if i.attribute("feature_group_count") != 1 or i.attribute("batch_group_count") != 1:
-        return refuse("grouped-convolution", f"%{i.name} works in groups", feature_groups=i.attribute("feature_group_count"))
+        return refuse(
+            "grouped-convolution",
+            f"%{i.name} works in groups",
+            feature_groups=i.attribute("feature_group_count"),
+        )
     labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
     if not rules or any(r.base_dilation != 1 for r in rules) or rules[-1].window_reversal:
         return refuse("dilated-or-reversed", f"%{i.name} dilates its input or reverses its window")
     lhs, rhs = i.operands
-    depth, features = rhs.shape.dimensions[labels.kernel_input_feature], rhs.shape.dimensions[labels.kernel_output_feature]
+    depth, features = (
+        rhs.shape.dimensions[labels.kernel_input_feature],
+        rhs.shape.dimensions[labels.kernel_output_feature],
+    )
     if not all(s.layout.is_default or s.rank <= 1 for s in (lhs.shape, rhs.shape, i.shape)):
         return refuse("layout-differs", f"the operands of %{i.name} must be row-major")
     if lhs.shape.strides[labels.input_feature] != 1 or i.shape.strides[labels.output_feature] != 1:
         return refuse("features-not-contiguous", f"the features of %{i.name} must be contiguous")
-    if 1 not in (rhs.shape.strides[labels.kernel_input_feature], rhs.shape.strides[labels.kernel_output_feature]):
-        return refuse("features-not-contiguous", f"the kernel features of %{i.name} must be contiguous")
+    if 1 not in (
+        rhs.shape.strides[labels.kernel_input_feature],
+        rhs.shape.strides[labels.kernel_output_feature],
+    ):
+        return refuse(
+            "features-not-contiguous", f"the kernel features of %{i.name} must be contiguous"
+        )
     x = labels.input_spatial[-1]
     if lhs.shape.strides[x] * rules[-1].stride < depth:
         return refuse("irregular-strides", f"the rows of %{i.name} overlap")
     if target is not None and convolution_in_tiles(i, target) is None:
-        calls = i.shape.element_count // (features * i.shape.dimensions[labels.output_spatial[-1]]) * prod([r.size for r in rules])
-        text = f"our tiles keep the sums of %{i.name} in registers, BLAS would be called {calls} times"
+        calls = (
+            i.shape.element_count
+            // (features * i.shape.dimensions[labels.output_spatial[-1]])
+            * prod([r.size for r in rules])
+        )
+        text = (
+            f"our tiles keep the sums of %{i.name} in registers, BLAS would be called {calls} times"
+        )
         return refuse("register-tile-faster", text, calls=calls)
     if depth < 8 or features < 8:
         text = f"{depth} input and {features} output features are too few for a matrix product"
@@ -195,7 +286,9 @@ def convolution_by_library(i: HloInstruction, target: Target | None = None) -> R
     return None
 
 
-def write_library_convolution(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1) -> Kernel:
+def write_library_convolution(
+    i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1
+) -> Kernel:
     """For each batch element and output row: one GEMM per window column, accumulated. A 1x1 convolution is a single GEMM."""
     context = KernelContext(target, i, slots, parts)
     w = context.writer
@@ -205,17 +298,25 @@ def write_library_convolution(i: HloInstruction, target: Target, slots: tuple[in
     name = i.shape.element_type.name
     t = _ROUTINES[name][1]
     a, b, c = context.arrays[lhs], context.arrays[rhs], context.outputs[0]
-    depth, features = rhs.shape.dimensions[labels.kernel_input_feature], rhs.shape.dimensions[labels.kernel_output_feature]
+    depth, features = (
+        rhs.shape.dimensions[labels.kernel_input_feature],
+        rhs.shape.dimensions[labels.kernel_output_feature],
+    )
     kernel_transposed = rhs.shape.strides[labels.kernel_output_feature] != 1
-    kernel_leading = rhs.shape.strides[labels.kernel_output_feature if kernel_transposed else labels.kernel_input_feature]
+    kernel_leading = rhs.shape.strides[
+        labels.kernel_output_feature if kernel_transposed else labels.kernel_input_feature
+    ]
     kernel_leading = max(kernel_leading, depth if kernel_transposed else features)
     in_dims, out_dims = lhs.shape.dimensions, i.shape.dimensions
-    plain = all(r.size == 1 and r.stride == 1 and not r.padding_low and not r.padding_high for r in rules)
+    plain = all(
+        r.size == 1 and r.stride == 1 and not r.padding_low and not r.padding_high for r in rules
+    )
     if (
         plain
         and labels.input_feature == lhs.shape.rank - 1
         and labels.output_feature == i.shape.rank - 1
-        and (labels.input_batch, *labels.input_spatial) == (labels.output_batch, *labels.output_spatial)
+        and (labels.input_batch, *labels.input_spatial)
+        == (labels.output_batch, *labels.output_spatial)
     ):
         rows = i.shape.element_count // features
         cut = context.shares.cut_loop(rows, LIBRARY_ROWS)
@@ -230,12 +331,18 @@ def write_library_convolution(i: HloInstruction, target: Target, slots: tuple[in
             (_at(w, c, name, w.mul(first, features)), features),
             False,
         )
-        return context.finish(slots) if cut is not None or parts == 1 else write_library_convolution(i, target, slots)
+        return (
+            context.finish(slots)
+            if cut is not None or parts == 1
+            else write_library_convolution(i, target, slots)
+        )
     last = rules[-1]
     x_in, x_out = labels.input_spatial[-1], labels.output_spatial[-1]
     width = out_dims[x_out]
     zero = float_constant(0.0, t)
-    with context.iterate([out_dims[d] for d in (labels.output_batch, *labels.output_spatial[:-1])]) as (batch, *where):
+    with context.iterate(
+        [out_dims[d] for d in (labels.output_batch, *labels.output_spatial[:-1])]
+    ) as (batch, *where):
         row: str | int = w.mul(batch, i.shape.strides[labels.output_batch])
         for d, x in zip(labels.output_spatial[:-1], where, strict=True):
             row = w.add(row, w.mul(x, i.shape.strides[d]))
@@ -247,7 +354,9 @@ def write_library_convolution(i: HloInstruction, target: Target, slots: tuple[in
             conditions: list[str] = []
             base = [
                 base_position(w, r, x, k, in_dims[d], conditions)
-                for r, x, k, d in zip(rules[:-1], where, window, labels.input_spatial[:-1], strict=True)
+                for r, x, k, d in zip(
+                    rules[:-1], where, window, labels.input_spatial[:-1], strict=True
+                )
             ]
             loops.enter_context(w.where(*conditions))
             source: str | int = w.mul(batch, lhs.shape.strides[labels.input_batch])
@@ -275,4 +384,8 @@ def write_library_convolution(i: HloInstruction, target: Target, slots: tuple[in
                     (_at(w, c, name, to_c), i.shape.strides[x_out]),
                     True,
                 )
-    return context.finish(slots) if context.shares.cut or parts == 1 else write_library_convolution(i, target, slots)
+    return (
+        context.finish(slots)
+        if context.shares.cut or parts == 1
+        else write_library_convolution(i, target, slots)
+    )

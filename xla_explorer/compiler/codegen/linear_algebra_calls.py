@@ -27,8 +27,14 @@ _UPPER_CHARACTER, _LOWER_CHARACTER = ord("U"), ord("L")
 def linear_algebra_by_library(i: HloInstruction) -> Reason | None:
     """None when LAPACK or BLAS serves a cholesky or triangular-solve; else why not."""
     element_type = i.shape.element_type
-    if element_type.name not in _LETTERS or any(o.shape.element_type is not element_type for o in i.operands):
-        return refuse("no-blas-routine", f"LAPACK has no routine for {element_type}", element_type=element_type.name)
+    if element_type.name not in _LETTERS or any(
+        o.shape.element_type is not element_type for o in i.operands
+    ):
+        return refuse(
+            "no-blas-routine",
+            f"LAPACK has no routine for {element_type}",
+            element_type=element_type.name,
+        )
     if not all(s.layout.is_default for s in (i.shape, *[o.shape for o in i.operands])):
         return refuse("layout-differs", f"operands and results of %{i.name} must be row-major")
     return None
@@ -44,7 +50,12 @@ def why_linear_algebra_by_library(i: HloInstruction, target: Target) -> Reason:
         arithmetic, edges, sweep, routine = order**3 / 3, 7 * order**2, 3.5 * order**2, "LAPACK"
     else:
         right = math.prod(i.shape.dimensions[-2:])
-        arithmetic, edges, sweep, routine = order * right / 2, 4 * right, order**2 + 2 * right, "BLAS"
+        arithmetic, edges, sweep, routine = (
+            order * right / 2,
+            4 * right,
+            order**2 + 2 * right,
+            "BLAS",
+        )
     library = batches * (_CALL_CYCLES + edges + parts**2 * arithmetic / lanes)
     loops = batches * order * (_STEP_CYCLES + parts**2 * sweep / lanes)
     return Reason(
@@ -69,7 +80,9 @@ def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) ->
     failure = scalar_constant(float("nan"), element_type)
     with context.iterate(list(i.shape.dimensions[:-2])) as batch:
         with w.loop(size, stem="row") as row:
-            end, start = (w.add(row, 1), 0) if lower else (size, row)  # the diagonal belongs to the triangle that is read
+            end, start = (
+                (w.add(row, 1), 0) if lower else (size, row)
+            )  # the diagonal belongs to the triangle that is read
             with w.loop(end, start, stem="copy") as column:
                 output.store(w, (*batch, row, column), source.load(w, (*batch, row, column)))
         if size > 1:
@@ -78,8 +91,12 @@ def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) ->
         w.do(f"store i8 {_UPPER_CHARACTER if lower else _LOWER_CHARACTER}, ptr {which}")
         w.do(f"store i32 {size}, ptr {order}")
         w.do(f"store i32 0, ptr {status}")
-        matrix = _matrix(context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes)
-        w.do(f"call void @{routine}(ptr {which}, ptr {order}, ptr {matrix}, ptr {order}, ptr {status}, i64 1)")
+        matrix = _matrix(
+            context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes
+        )
+        w.do(
+            f"call void @{routine}(ptr {which}, ptr {order}, ptr {matrix}, ptr {order}, ptr {status}, i64 1)"
+        )
         failed = w.value(f"icmp ne i32 {w.value(f'load i32, ptr {status}')}, 0")
         with w.where(failed), w.loop(size, stem="row") as row, w.loop(size, stem="fill") as column:
             output.store(w, (*batch, row, column), failure)
@@ -96,7 +113,9 @@ def write_triangular_solve(i: HloInstruction, target: Target, slots: tuple[int, 
     t = register_type(element_type)
     routine = f"cblas_{_LETTERS[element_type.name]}trsm"
     alpha_type = "ptr" if element_type.is_complex else t
-    w.declare(f"declare void @{routine}(i32, i32, i32, i32, i32, i32, i32, {alpha_type}, ptr, i32, ptr, i32)")
+    w.declare(
+        f"declare void @{routine}(i32, i32, i32, i32, i32, i32, i32, {alpha_type}, ptr, i32, ptr, i32)"
+    )
     alpha = float_constant(1.0, t)
     if element_type.is_complex:
         slot = w.stack_slot(t, 2)
@@ -110,14 +129,22 @@ def write_triangular_solve(i: HloInstruction, target: Target, slots: tuple[int, 
     transposed = {"NO_TRANSPOSE": _NO_TRANSPOSE, "TRANSPOSE": _TRANSPOSE, "ADJOINT": _ADJOINT}[
         i.attribute("transpose_a")
     ]
-    side, triangle = _LEFT if i.attribute("left_side") else _RIGHT, _LOWER if i.attribute("lower") else _UPPER
+    side, triangle = (
+        _LEFT if i.attribute("left_side") else _RIGHT,
+        _LOWER if i.attribute("lower") else _UPPER,
+    )
     diagonal = _UNIT if i.attribute("unit_diagonal") else _NON_UNIT
     rows, columns = i.shape.dimensions[-2:]
     with context.iterate(list(i.shape.dimensions[:-2])) as batch:
         matrix = _matrix(
-            context, context.arrays[a].pointer, w.linear((*batch, 0, 0), a.shape.strides), element_type.bytes
+            context,
+            context.arrays[a].pointer,
+            w.linear((*batch, 0, 0), a.shape.strides),
+            element_type.bytes,
         )
-        right = _matrix(context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes)
+        right = _matrix(
+            context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes
+        )
         w.do(
             f"call void @{routine}(i32 {_ROW_MAJOR}, i32 {side}, i32 {triangle}, i32 {transposed}, i32 {diagonal}, "
             f"i32 {rows}, i32 {columns}, "

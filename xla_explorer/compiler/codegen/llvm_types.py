@@ -33,9 +33,15 @@ _MEMORY = {name: "i8" if t in ("i1", "i2", "i4") else t for name, t in _REGISTER
 def type_is_emitted(shape: Shape) -> Reason | None:
     """None when code generation handles every array leaf of the shape."""
     for _, leaf in shape.leaves():
-        if leaf.element_type is not None and leaf.element_type.is_array_type and leaf.element_type.name not in _REGISTER:
+        if (
+            leaf.element_type is not None
+            and leaf.element_type.is_array_type
+            and leaf.element_type.name not in _REGISTER
+        ):
             return refuse(
-                "element-type-not-emitted", f"{leaf.element_type.name} has no native code yet", element_type=leaf.element_type.name
+                "element-type-not-emitted",
+                f"{leaf.element_type.name} has no native code yet",
+                element_type=leaf.element_type.name,
             )
         if any(leaf.dynamic):
             return refuse("dynamic-dimension", f"{leaf} has a dynamic dimension", shape=leaf.text)
@@ -71,7 +77,11 @@ def scalar_of(w: Builder, given: Given, element_type: PrimitiveType) -> Scalar:
     if isinstance(given, (Value, Complex)):
         return given
     t = value_type(element_type)
-    return Complex(w.named(given[0], t), w.named(given[1], t)) if isinstance(given, tuple) else w.named(given, t)
+    return (
+        Complex(w.named(given[0], t), w.named(given[1], t))
+        if isinstance(given, tuple)
+        else w.named(given, t)
+    )
 
 
 def real(given: Scalar) -> Value:
@@ -103,7 +113,9 @@ def from_memory(w: Builder, loaded: Value | str, element_type: PrimitiveType) ->
     """A scalar as it was loaded, as a register holds it."""
     stored, held = stored_type(element_type), value_type(element_type)
     value = w.named(loaded, stored)
-    return w.retyped(value, held) if stored.scalar == held.scalar else w.emit("trunc", held, (value,))
+    return (
+        w.retyped(value, held) if stored.scalar == held.scalar else w.emit("trunc", held, (value,))
+    )
 
 
 def to_memory(w: Builder, given: Value | str, element_type: PrimitiveType) -> Value:

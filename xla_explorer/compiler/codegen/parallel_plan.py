@@ -48,7 +48,9 @@ class ParallelPlan(NamedTuple):
         }
 
 
-def blocks_decision(i: HloInstruction, chain: list[str], parts: int, threads: int) -> KernelDecision:
+def blocks_decision(
+    i: HloInstruction, chain: list[str], parts: int, threads: int
+) -> KernelDecision:
     """That a kernel runs block by block with its neighbours (`row_blocks`), a block on one thread."""
     names = ", ".join(["%" + name for name in chain[:8]]) + (" ..." if len(chain) > 8 else "")
     message = f"{names} run along the same rows: {parts} blocks, each kernel on one block before the next block, which stays in the cache"
@@ -64,20 +66,31 @@ def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:
     inner = epilogue_dot(i) or (i.called[0].root if i.opcode.name == "fusion" else i)
     element = inner.shape.element_type if inner.shape.is_array else None
     rate = FLOPS_PER_NS.get(inner.opcode.name, ELEMENTWISE_FLOPS_PER_NS)
-    if inner.opcode.name in ("dot", "convolution") and (element is None or element.name not in ("f32", "f64")):
+    if inner.opcode.name in ("dot", "convolution") and (
+        element is None or element.name not in ("f32", "f64")
+    ):
         rate = SLOW_FLOPS_PER_NS
-    nanoseconds = max(cost.bytes_accessed / BYTES_PER_NS, cost.flops / rate + cost.transcendentals / TRANSCENDENTALS_PER_NS)
+    nanoseconds = max(
+        cost.bytes_accessed / BYTES_PER_NS,
+        cost.flops / rate + cost.transcendentals / TRANSCENDENTALS_PER_NS,
+    )
     most = threads * (LIBRARY_SHARES_PER_THREAD if kind == "library" else SHARES_PER_THREAD)
     parts = min(most, int(nanoseconds / SHARE_NS)) if threads > 1 else 1
-    return ParallelPlan(max(parts, 1), threads, nanoseconds, cost.flops, cost.transcendentals, cost.bytes_accessed)
+    return ParallelPlan(
+        max(parts, 1), threads, nanoseconds, cost.flops, cost.transcendentals, cost.bytes_accessed
+    )
 
 
-def parallel_decision(i: HloInstruction, plan: ParallelPlan, parts: int, overlap: bool) -> KernelDecision:
+def parallel_decision(
+    i: HloInstruction, plan: ParallelPlan, parts: int, overlap: bool
+) -> KernelDecision:
     """The plan and what became of it, for the journal. parts: of the kernel that was written."""
     microseconds = f"{plan.nanoseconds / 1e3:.1f} us"
     if parts > 1:
         code = "worth-threads"
-        message = f"%{i.name} is about {microseconds} of work: {parts} shares for {plan.threads} threads"
+        message = (
+            f"%{i.name} is about {microseconds} of work: {parts} shares for {plan.threads} threads"
+        )
     elif plan.parts < 2:
         code = "too-little-work"
         message = f"%{i.name} is about {microseconds} of work; two shares need {2 * SHARE_NS / 1e3:.0f} us"
@@ -87,4 +100,6 @@ def parallel_decision(i: HloInstruction, plan: ParallelPlan, parts: int, overlap
     else:
         code = "not-cut"
         message = f"the kernel of %{i.name} has no loop that can be cut into {plan.parts} independent shares"
-    return KernelDecision(i.id, i.name, parts > 1, Reason(code, message, {**plan.facts, "parts": parts}), "parallel")
+    return KernelDecision(
+        i.id, i.name, parts > 1, Reason(code, message, {**plan.facts, "parts": parts}), "parallel"
+    )

@@ -16,10 +16,18 @@ from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.compiler.codegen.nest.policies.facts import schedule_facts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
-from xla_explorer.compiler.codegen.placement import write_kernel, write_kernel_in_rows, write_overlapping_kernel
+from xla_explorer.compiler.codegen.placement import (
+    write_kernel,
+    write_kernel_in_rows,
+    write_overlapping_kernel,
+)
 from xla_explorer.compiler.codegen.program_records import KernelDecision, Place
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
-from xla_explorer.compiler.codegen.share_function import chain_function, scratch_of_kernel, share_function
+from xla_explorer.compiler.codegen.share_function import (
+    chain_function,
+    scratch_of_kernel,
+    share_function,
+)
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.decisions.code_reasons import VECTORS
 from xla_explorer.compiler.pipeline.context import PassControl
@@ -30,8 +38,14 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import CONSTANT
 
 KernelWriter = Callable[..., Kernel]
-Finished = Callable[[str, list[str]], None]  # takes the IR text of a module of finished kernels, and their names
-_CUT = (write_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
+Finished = Callable[
+    [str, list[str]], None
+]  # takes the IR text of a module of finished kernels, and their names
+_CUT = (
+    write_kernel,
+    write_library_dot,
+    write_library_convolution,
+)  # writers that can cut their work into shares
 TINY_BYTES = 128  # of each array of a kernel that is inlined into its caller: a call would take longer than its work
 TINY_LINES = 400  # of such a kernel, at most
 MODULE_LINES = 500  # LLVM IR lines of finished kernels that are worth a module of their own
@@ -57,9 +71,13 @@ class _NamedKernel:
 
     def effort(self, inlined: bool) -> Effort:
         """What LLVM's optimiser does to it. inlined: as a part of its callers, whose effort a nest then has."""
-        return Effort.DEFAULT if inlined and isinstance(self.made.nest, Schedule) else self.made.effort
+        return (
+            Effort.DEFAULT if inlined and isinstance(self.made.nest, Schedule) else self.made.effort
+        )
 
-    def definition(self, linkage: str = "internal", inlined: bool = False) -> tuple[list[str], list[int | None]]:
+    def definition(
+        self, linkage: str = "internal", inlined: bool = False
+    ) -> tuple[list[str], list[int | None]]:
         """The function, and the instruction that each line comes from. inlined: it becomes part of its callers."""
         made, instruction = self.made, self.instruction.id
         kind = "ptr" if self.overlap else "ptr noalias"
@@ -67,9 +85,19 @@ class _NamedKernel:
         parameters += [f"ptr noalias %table{k}" for k in range(len(made.tables))]
         parameters += ["ptr noalias %scratch"] if made.scratch_bytes else []
         parameters += ["i64 %part"] if made.parts > 1 else []
-        attributes = ("alwaysinline" if inlined else "noinline") + " nounwind" + self.effort(inlined).attribute
+        attributes = (
+            ("alwaysinline" if inlined else "noinline")
+            + " nounwind"
+            + self.effort(inlined).attribute
+        )
         head = f"define {linkage} void @{self.function}({', '.join(parameters)}) {attributes} {{"
-        return [head, "entry:", *made.lines, "}", ""], [instruction, instruction, *made.origins, instruction, None]
+        return [head, "entry:", *made.lines, "}", ""], [
+            instruction,
+            instruction,
+            *made.origins,
+            instruction,
+            None,
+        ]
 
 
 class ProgramKernels:
@@ -77,34 +105,64 @@ class ProgramKernels:
     control: what the user forces and forbids. scheduled: the kernels that the user writes. decides: somebody reads `decisions`.
     finished: takes kernels that LLVM may compile while the others are written."""
 
-    def __init__(self, target: Target, threads: int, entry: str, control: PassControl | None = None,
-                 scheduled: ScheduledKernels | None = None, decides: bool = True, finished: Finished | None = None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        threads: int,
+        entry: str,
+        control: PassControl | None = None,
+        scheduled: ScheduledKernels | None = None,
+        decides: bool = True,
+        finished: Finished | None = None,
+    ) -> None:
         self._finished = finished
         self._waiting: list[_NamedKernel] = []  # for `finished`
         self.decides = decides
         self.scheduled = scheduled or ScheduledKernels({})
-        self.target, self.threads, self.entry, self.control = target, threads, entry, control or PassControl()
+        self.target, self.threads, self.entry, self.control = (
+            target,
+            threads,
+            entry,
+            control or PassControl(),
+        )
         self.decisions: list[KernelDecision] = []
         self.functions: dict[str, int] = {}
         self.threaded: set[str] = set()  # kernels that the thread pool calls
         self._kernels: list[_NamedKernel] = []
         self._keys = StructuralKeys(layout_sensitive=True)
-        self._written: dict[Hashable, tuple[Kernel, HloInstruction]] = {}  # by all that a kernel is written from
+        self._written: dict[
+            Hashable, tuple[Kernel, HloInstruction]
+        ] = {}  # by all that a kernel is written from
         self._known: dict[tuple[object, ...], str] = {}
-        self._chains: dict[tuple[tuple[str, tuple[int, ...]], ...], str] = {}  # calls of a block -> the function that does them
+        self._chains: dict[
+            tuple[tuple[str, tuple[int, ...]], ...], str
+        ] = {}  # calls of a block -> the function that does them
         self._names: set[str] = {entry}
         self.inlines_tiny = True  # False where the callers' code is not optimised
 
-    def prepare(self, i: HloInstruction, kind: str, write: KernelWriter, operands: Sequence[Place], results: Sequence[Place],
-                blocks: int = 0) -> PreparedKernel:
+    def prepare(
+        self,
+        i: HloInstruction,
+        kind: str,
+        write: KernelWriter,
+        operands: Sequence[Place],
+        results: Sequence[Place],
+        blocks: int = 0,
+    ) -> PreparedKernel:
         """Write or find the kernel. blocks: cut it into so many shares, for a chain."""
         places = [*operands, *results]
         numbers: dict[tuple[int, int], int] = {}
         slots = tuple([numbers.setdefault((p.slot, p.offset), len(numbers)) for p in places])
-        unique = [next(p for p, s in zip(places, slots, strict=True) if s == k) for k in range(len(numbers))]
-        written = set(slots[len(operands):])
+        unique = [
+            next(p for p, s in zip(places, slots, strict=True) if s == k)
+            for k in range(len(numbers))
+        ]
+        written = set(slots[len(operands) :])
         overlap = any(
-            a.slot == b.slot and a.offset < b.offset + b.size and b.offset < a.offset + a.size and (x in written or y in written)
+            a.slot == b.slot
+            and a.offset < b.offset + b.size
+            and b.offset < a.offset + a.size
+            and (x in written or y in written)
             for x, a in enumerate(unique)
             for y, b in enumerate(unique)
             if x < y
@@ -116,29 +174,51 @@ class ProgramKernels:
         if i in self.scheduled:
             made = self.scheduled.kernel(i, self.target, slots, overlap)
         else:
-            made = self._once(write, i, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
+            made = (
+                self._once(write, i, slots, blocks)
+                if blocks and not overlap
+                else self._write(i, kind, write, slots, overlap)
+            )
             if self.decides:
                 self._note_nest(i, made, form_of_nest(i, slots))
-        tiny = all(place.size <= TINY_BYTES for place in places) and kind == "kernel" and len(made.lines) < TINY_LINES
+        tiny = (
+            all(place.size <= TINY_BYTES for place in places)
+            and kind == "kernel"
+            and len(made.lines) < TINY_LINES
+        )
         key = (made.lines, made.globals, made.parameters, made.parts, overlap, tiny)
         function = self._known.get(key)
         if function is None:
             function = self._known[key] = self.fresh_name(identifier(i.name))
             self.functions[function] = i.id
             self._kernels.append(_NamedKernel(function, made, i, overlap, tiny))
-            if self._finished is not None and made.effort is Effort.FINAL and not (tiny or made.math):
+            if (
+                self._finished is not None
+                and made.effort is Effort.FINAL
+                and not (tiny or made.math)
+            ):
                 self._waiting.append(self._kernels[-1])
                 if sum([len(kernel.made.lines) for kernel in self._waiting]) >= MODULE_LINES:
                     self._finished(*self._module(self._waiting))
                     self._waiting = []
         return PreparedKernel(function, made, unique)
 
-    def _write(self, i: HloInstruction, kind: str, write: KernelWriter, slots: tuple[int, ...], overlap: bool) -> Kernel:
+    def _write(
+        self,
+        i: HloInstruction,
+        kind: str,
+        write: KernelWriter,
+        slots: tuple[int, ...],
+        overlap: bool,
+    ) -> Kernel:
         """The kernel, in shares when it is worth several threads; the decision is noted."""
         if self.threads == 1:
             return self._once(write, i, slots)
         if self.control.forbidden("parallel", (i,)):
-            reason = refuse("forbidden-by-user", f"an override forbids parallel shares of the kernel of %{i.name}")
+            reason = refuse(
+                "forbidden-by-user",
+                f"an override forbids parallel shares of the kernel of %{i.name}",
+            )
             self.decisions.append(KernelDecision(i.id, i.name, False, reason, "parallel"))
             return self._once(write, i, slots)
         plan = plan_parallel(i, self.threads, kind)
@@ -151,12 +231,24 @@ class ProgramKernels:
         self.decisions.append(parallel_decision(i, plan, made.parts, overlap))
         return made
 
-    def _once(self, write: KernelWriter, i: HloInstruction, slots: tuple[int, ...], *parts: int) -> Kernel:
+    def _once(
+        self, write: KernelWriter, i: HloInstruction, slots: tuple[int, ...], *parts: int
+    ) -> Kernel:
         """The kernel, taken from an instruction before that has the same operations on arrays of the same shapes, in the same memory."""
-        if any(leaf.is_array and leaf.byte_size >= base.STREAMED_TRANSPOSE_BYTES for _, leaf in i.shape.leaves()):
-            return write(i, self.target, slots, *parts)  # who reads a result decides whether it is written past the cache
+        if any(
+            leaf.is_array and leaf.byte_size >= base.STREAMED_TRANSPOSE_BYTES
+            for _, leaf in i.shape.leaves()
+        ):
+            return write(
+                i, self.target, slots, *parts
+            )  # who reads a result decides whether it is written past the cache
         first = {o: k for k, o in reversed(list(enumerate(i.operands)))}
-        operands = tuple([(first[o], o.shape, self._keys.parts(o) if o.opcode is CONSTANT else o.opcode) for o in i.operands])
+        operands = tuple(
+            [
+                (first[o], o.shape, self._keys.parts(o) if o.opcode is CONSTANT else o.opcode)
+                for o in i.operands
+            ]
+        )
         key = (write, slots, parts, self._keys.parts(i), operands)
         found = self._written.get(key)
         if found is None:
@@ -174,8 +266,14 @@ class ProgramKernels:
         if isinstance(made.nest, Schedule):
             schedule = _over_operands(made.nest, i)
             facts = schedule_facts(schedule, self.target.vector.fma)
-            said = f"%{i.name}: {facts['schedule']}" if schedule.directives else f"%{i.name} as it is"
-            reason = Reason("made-from-nest", said, {**facts, "by": "policy", **({"writes": form} if form else {})})
+            said = (
+                f"%{i.name}: {facts['schedule']}" if schedule.directives else f"%{i.name} as it is"
+            )
+            reason = Reason(
+                "made-from-nest",
+                said,
+                {**facts, "by": "policy", **({"writes": form} if form else {})},
+            )
             self.decisions.append(KernelDecision(i.id, i.name, True, reason, "loop-nest"))
         elif made.nest is not None:
             self.decisions.append(KernelDecision(i.id, i.name, False, made.nest, "loop-nest"))
@@ -201,12 +299,24 @@ class ProgramKernels:
             written, i = code == "written-in-vectors", kernel.instruction
             facts = {} if written else {"effort": kernel.effort(self._inlines(kernel)).name.lower()}
             reason = Reason(code, f"%{i.name}: {VECTORS[code].sentence}", facts)
-            self.decisions.append(KernelDecision(i.id, i.name, written, reason, "loop-vectorization"))
+            self.decisions.append(
+                KernelDecision(i.id, i.name, written, reason, "loop-vectorization")
+            )
 
     def streaming(self) -> frozenset[str]:
         """Functions that write results past the caches."""
-        nests = {kernel.function: kernel.made.nest.nest for kernel in self._kernels if isinstance(kernel.made.nest, Schedule)}
-        return frozenset([name for name, nest in nests.items() if any(a.streamed and is_whole(nest, a) for a in nest.arrays)])
+        nests = {
+            kernel.function: kernel.made.nest.nest
+            for kernel in self._kernels
+            if isinstance(kernel.made.nest, Schedule)
+        }
+        return frozenset(
+            [
+                name
+                for name, nest in nests.items()
+                if any(a.streamed and is_whole(nest, a) for a in nest.arrays)
+            ]
+        )
 
     def _inlines(self, kernel: _NamedKernel) -> bool:
         """Whether the kernel becomes part of its callers."""
@@ -228,7 +338,9 @@ class ProgramKernels:
     @property
     def declarations(self) -> dict[str, None]:
         """What the kernels call, as `declare` lines."""
-        return dict.fromkeys([line for kernel in self._kernels for line in kernel.made.declarations])
+        return dict.fromkeys(
+            [line for kernel in self._kernels for line in kernel.made.declarations]
+        )
 
     @property
     def globals(self) -> dict[str, None]:
@@ -243,7 +355,13 @@ class ProgramKernels:
     @property
     def scratch_bytes(self) -> int:
         """Scratch memory of the kernel that needs most; they run one after the other."""
-        return max([scratch_of_kernel(kernel.made, kernel.function in self.threaded) for kernel in self._kernels], default=0)
+        return max(
+            [
+                scratch_of_kernel(kernel.made, kernel.function in self.threaded)
+                for kernel in self._kernels
+            ],
+            default=0,
+        )
 
     @staticmethod
     def _module(kernels: list[_NamedKernel]) -> tuple[str, list[str]]:
@@ -251,7 +369,9 @@ class ProgramKernels:
         head = dict.fromkeys([line for kernel in kernels for line in kernel.made.globals])
         tail = dict.fromkeys([line for kernel in kernels for line in kernel.made.declarations])
         body = [line for kernel in kernels for line in kernel.definition("hidden")[0]]
-        return "\n".join([*head, *body, *tail, "", "!0 = !{}", ""]), [kernel.function for kernel in kernels]
+        return "\n".join([*head, *body, *tail, "", "!0 = !{}", ""]), [
+            kernel.function for kernel in kernels
+        ]
 
     def text(self) -> tuple[list[str], list[int | None]]:
         """The functions, and the instruction that each line comes from."""

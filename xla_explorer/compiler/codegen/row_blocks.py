@@ -22,7 +22,9 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression
 from xla_explorer.hlo.instruction import HloInstruction
 
-_ALONG_ROWS = frozenset({"parameter", "constant", "broadcast", "iota", "reduce", "tuple"})  # besides elementwise operations
+_ALONG_ROWS = frozenset(
+    {"parameter", "constant", "broadcast", "iota", "reduce", "tuple"}
+)  # besides elementwise operations
 BLOCK_BYTES = 256 << 10  # of all arrays together: a part of an ordinary second-level cache
 LEAST_BYTES = 1 << 20  # less lies in the cache anyway
 MOST_PARTS = 4096
@@ -41,7 +43,11 @@ class RowKernel(NamedTuple):
         """Whether `Shares` cuts the outermost loop into equal shares."""
         if self.extent % parts:
             return False
-        return not self.alone or self.extent < INNERMOST_GRAIN * parts or self.extent % (INNERMOST_GRAIN * parts) == 0
+        return (
+            not self.alone
+            or self.extent < INNERMOST_GRAIN * parts
+            or self.extent % (INNERMOST_GRAIN * parts) == 0
+        )
 
 
 class Access(NamedTuple):
@@ -64,24 +70,35 @@ class Access(NamedTuple):
 def may_run_along_rows(i: HloInstruction) -> bool:
     """Whether the kernel of an instruction is elementwise code and reductions."""
     body = list(i.called[0].instructions.values()) if i.opcode.name == "fusion" else [i]
-    return i.attributes.get("kind") != "kOutput" and not {x.opcode.name for x in body} - ELEMENTWISE_EMITTERS.keys() - _ALONG_ROWS
+    return (
+        i.attributes.get("kind") != "kOutput"
+        and not {x.opcode.name for x in body} - ELEMENTWISE_EMITTERS.keys() - _ALONG_ROWS
+    )
 
 
 def row_kernel(i: HloInstruction) -> RowKernel | None:
     """How such a kernel runs along rows; None where that is not known."""
     nest = nest_of(i)
-    outermost = [s for s in nest.body if isinstance(s, For | Reduce | Choose)] if isinstance(nest, LoopNest) else []
+    outermost = (
+        [s for s in nest.body if isinstance(s, For | Reduce | Choose)]
+        if isinstance(nest, LoopNest)
+        else []
+    )
     if isinstance(nest, Reason) or len(outermost) != 1 or not isinstance(outermost[0], For):
         return None
     chain = chain_of(outermost[0])
     rows = [chain[0].axis]
-    while len(rows) < len(chain) and collapses(nest, chain[-1].body, rows[-1], chain[len(rows)].axis):
+    while len(rows) < len(chain) and collapses(
+        nest, chain[-1].body, rows[-1], chain[len(rows)].axis
+    ):
         rows.append(chain[len(rows)].axis)
     follows: dict[str, bool] = {}
     for s, offset in accesses(nest, chain[-1].body):
         array = nest.array(s.array)
         assert array is not None
-        follows[s.array] = follows.get(s.array, True) and _follows(offset, rows, array.shape.element_count)
+        follows[s.array] = follows.get(s.array, True) and _follows(
+            offset, rows, array.shape.element_count
+        )
     reduces = any(isinstance(s, Reduce) for s in chain[-1].body)
     results = [follows.get(a.name, False) for a in nest.arrays if a.written]
     if not all(results) or (reduces and sum(follows.values()) == len(results)):
@@ -89,7 +106,11 @@ def row_kernel(i: HloInstruction) -> RowKernel | None:
     operands = list(i.operands) if i.opcode.name == "fusion" else list(dict.fromkeys(i.operands))
     names = dict(zip(dict.fromkeys(operands), [a.name for a in nest.arrays], strict=False))
     alone = len(rows) == len(chain) and not any(isinstance(s, For) for s in chain[-1].body)
-    return RowKernel(math.prod([axis.extent for axis in rows]), alone, tuple([follows.get(names[o], False) for o in operands]))
+    return RowKernel(
+        math.prod([axis.extent for axis in rows]),
+        alone,
+        tuple([follows.get(names[o], False) for o in operands]),
+    )
 
 
 def _follows(offset: IndexExpression, rows: Sequence[Axis], elements: int) -> bool:
@@ -108,7 +129,10 @@ def blocks_of(kernels: Sequence[RowKernel], accesses: Sequence[Access]) -> int:
     """In how many blocks a chain should run: enough that a block stays in the cache; 0 when it does not pay or does not come out even."""
     touched = {access.memory for access in accesses if access.follows}
     size = sum(memory[2] for memory in touched)
-    if len(kernels) < 2 or touched_again([a.memory for a in accesses if a.memory in touched]) < LEAST_BYTES:
+    if (
+        len(kernels) < 2
+        or touched_again([a.memory for a in accesses if a.memory in touched]) < LEAST_BYTES
+    ):
         return 0
     common = math.gcd(*[kernel.extent for kernel in kernels])
     wanted = -(-size // BLOCK_BYTES)

@@ -11,7 +11,12 @@ from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.kernel import array_parameters, form_of_nest, plain_nest
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, schedule_refused
+from xla_explorer.compiler.codegen.nest.schedule import (
+    Schedule,
+    ScheduleError,
+    parse_directives,
+    schedule_refused,
+)
 from xla_explorer.compiler.codegen.placement import nest_kernel
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.compiler.decisions.kinds import LOOP_KINDS
@@ -46,17 +51,23 @@ class ScheduledKernels:
     def __init__(self, schedules: Schedules, control: PassControl | None = None) -> None:
         self.schedules = schedules
         self._overrides: dict[str, list[_Override]] = {}
-        for word, overrides in (("force", control.force), ("forbid", control.forbid)) if control is not None else ():
+        for word, overrides in (
+            (("force", control.force), ("forbid", control.forbid)) if control is not None else ()
+        ):
             for kind in [kind for kind in overrides if kind in LOOP_KINDS]:
                 for kernel, *values in sorted(overrides[kind], key=str):
-                    self._overrides.setdefault(str(kernel), []).append(_Override(word, kind, tuple(values)))
+                    self._overrides.setdefault(str(kernel), []).append(
+                        _Override(word, kind, tuple(values))
+                    )
         self.decisions: list[KernelDecision] = []
         self._met: set[str] = set()
 
     def __contains__(self, i: HloInstruction) -> bool:
         return i.name in self.schedules or i.name in self._overrides
 
-    def kernel(self, i: HloInstruction, target: Target, slots: tuple[int, ...], overlap: bool) -> Kernel:
+    def kernel(
+        self, i: HloInstruction, target: Target, slots: tuple[int, ...], overlap: bool
+    ) -> Kernel:
         """The kernel of an instruction by its schedule: what runs is what the kinds of its axes say, LLVM vectorises and unrolls nothing.
 
         ScheduleError where it has no nest, or something is refused.
@@ -70,24 +81,42 @@ class ScheduledKernels:
                 directives = self.with_overrides(i, nest, directives, i.name not in self.schedules)
             made = nest_kernel(i, target, slots, 1, directives)
         except ScheduleError as problem:
-            raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
+            raise ScheduleError(
+                f"%{i.name}: {problem.message}", problem.hint, problem.reason
+            ) from None
         if isinstance(made, Reason):
             raise schedule_refused(i, made)
         assert isinstance(made.nest, Schedule)
         if overlap or not writes_in_step(made.nest.nest, array_parameters(i, slots)):
-            raise schedule_refused(i, refuse("writes-where-it-reads", f"%{i.name} updates an operand in place, and not element by element"))
+            raise schedule_refused(
+                i,
+                refuse(
+                    "writes-where-it-reads",
+                    f"%{i.name} updates an operand in place, and not element by element",
+                ),
+            )
         self._note(i, made.nest, form_of_nest(i, slots))
         return made._replace(effort=Effort.FINAL)
 
-    def with_overrides(self, i: HloInstruction, nest: LoopNest, directives: Sequence[Directive], of_policy: bool,
-                       notes_forced: bool = False) -> Sequence[Directive]:
+    def with_overrides(
+        self,
+        i: HloInstruction,
+        nest: LoopNest,
+        directives: Sequence[Directive],
+        of_policy: bool,
+        notes_forced: bool = False,
+    ) -> Sequence[Directive]:
         """The directives of a plain nest without those that the user forbids, and what needs them; then those that are forced, where they
         are legal. of_policy: they are a policy's, which need no checks until one is left out. notes_forced: nobody notes them later."""
         overrides = self._overrides.get(i.name, ())
         made = Schedule(nest, nest)
         for directive in directives if overrides else ():
             forbidden = any(override.forbids(directive) for override in overrides)
-            reason = refuse("forbidden-by-user", f"an override forbids {directive} of %{i.name}") if forbidden else None
+            reason = (
+                refuse("forbidden-by-user", f"an override forbids {directive} of %{i.name}")
+                if forbidden
+                else None
+            )
             if reason is None and not of_policy:
                 reason = made.why_not(directive)
             made = made if reason is not None else made.with_policys([directive])
@@ -97,11 +126,19 @@ class ScheduledKernels:
             return directives
         for override in overrides:
             if override.word == "force":
-                (directive,) = parse_directives(f"{override.kind.removeprefix('loop-')}{{{','.join(map(str, override.values))}}}")
+                (directive,) = parse_directives(
+                    f"{override.kind.removeprefix('loop-')}{{{','.join(map(str, override.values))}}}"
+                )
                 reason = made.why_not(directive)
                 if reason is None and notes_forced:
-                    told = Reason("forced-by-user", f"the user forces {directive} of %{i.name}", {"axis": directive.axis})
-                    self.decisions.append(KernelDecision(i.id, i.name, True, told, f"loop-{directive.name}"))
+                    told = Reason(
+                        "forced-by-user",
+                        f"the user forces {directive} of %{i.name}",
+                        {"axis": directive.axis},
+                    )
+                    self.decisions.append(
+                        KernelDecision(i.id, i.name, True, told, f"loop-{directive.name}")
+                    )
                 made = made if reason is not None else made.then(directive)
                 self._refuse(i, directive, reason)
         return made.directives
@@ -109,7 +146,9 @@ class ScheduledKernels:
     def _refuse(self, i: HloInstruction, directive: Directive, reason: Reason | None) -> None:
         if reason is not None:
             told = Reason(reason.code, reason.message, {**reason.facts, "axis": directive.axis})
-            self.decisions.append(KernelDecision(i.id, i.name, False, told, f"loop-{directive.name}"))
+            self.decisions.append(
+                KernelDecision(i.id, i.name, False, told, f"loop-{directive.name}")
+            )
 
     def _note(self, i: HloInstruction, schedule: Schedule, form: str) -> None:
         """One decision for the kernel, one for each directive: all by the user."""
@@ -119,8 +158,14 @@ class ScheduledKernels:
         self.decisions.append(KernelDecision(i.id, i.name, True, reason, "loop-nest"))
         for step in schedule.steps:
             message = f"the user writes {step.directive} for %{i.name}"
-            reason = Reason("scheduled-by-user", message, {**step.facts, "axis": step.directive.axis, "by": "user"})
-            self.decisions.append(KernelDecision(i.id, i.name, True, reason, f"loop-{step.directive.name}"))
+            reason = Reason(
+                "scheduled-by-user",
+                message,
+                {**step.facts, "axis": step.directive.axis, "by": "user"},
+            )
+            self.decisions.append(
+                KernelDecision(i.id, i.name, True, reason, f"loop-{step.directive.name}")
+            )
 
     def check_all_met(self, kernels: Collection[str]) -> None:
         """ScheduleError for a schedule of what is not a kernel of the program."""
@@ -133,12 +178,17 @@ def check_all_met(schedules: Schedules, kernels: Collection[str]) -> None:
         if name not in kernels:
             near = nearest(name, kernels, 3) or list(kernels)[:8]
             listed = ", ".join([f"%{other}" for other in near])
-            raise ScheduleError(f"a schedule names %{name}, which is not a kernel of this program", f"kernels: {listed or 'none'}")
+            raise ScheduleError(
+                f"a schedule names %{name}, which is not a kernel of this program",
+                f"kernels: {listed or 'none'}",
+            )
 
 
 def _by_policy(made: Kernel | Reason) -> Sequence[Directive]:
     """The directives of the policy; none where the kernel is not made from its nest."""
-    return made.nest.directives if isinstance(made, Kernel) and isinstance(made.nest, Schedule) else ()
+    return (
+        made.nest.directives if isinstance(made, Kernel) and isinstance(made.nest, Schedule) else ()
+    )
 
 
 def writes_in_step(nest: LoopNest, parameters: Sequence[int]) -> bool:
@@ -146,5 +196,10 @@ def writes_in_step(nest: LoopNest, parameters: Sequence[int]) -> bool:
     slots = {a.name: slot for a, slot in zip(nest.arrays, parameters, strict=True)}
     found = [a for a in accesses_of(nest) if a.array.name in slots]
     stores = [a for a in found if a.written]
-    shared = [(load, store) for load in found for store in stores if not load.written and slots[load.array.name] == slots[store.array.name]]
+    shared = [
+        (load, store)
+        for load in found
+        for store in stores
+        if not load.written and slots[load.array.name] == slots[store.array.name]
+    ]
     return all(load.path == store.path and load.offset == store.offset for load, store in shared)

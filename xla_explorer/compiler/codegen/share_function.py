@@ -9,7 +9,11 @@ from xla_explorer.compiler.codegen.kernels import Kernel
 
 def scratch_of_share(kernel: Kernel) -> int:
     """Bytes from one share's scratch memory to the next one's: never the same cache line, nor the same set of lines."""
-    return kernel.scratch_bytes if kernel.parts == 1 or kernel.phases else -(-kernel.scratch_bytes // 4096) * 4096 + 192
+    return (
+        kernel.scratch_bytes
+        if kernel.parts == 1 or kernel.phases
+        else -(-kernel.scratch_bytes // 4096) * 4096 + 192
+    )
 
 
 def scratch_of_kernel(kernel: Kernel, threaded: bool) -> int:
@@ -21,7 +25,10 @@ def share_function(function: str, kernel: Kernel) -> list[str]:
     """What the pool calls: it takes the kernel's pointers from memory, and the share's own part of the scratch memory. In a kernel with
     phases, a number behind the pointers says where the phase starts."""
     count = kernel.parameters + len(kernel.tables) + (kernel.scratch_bytes > 0)
-    lines = [f"define internal void @{function}_share(ptr %context, i64 %part) nounwind {{", "entry:"]
+    lines = [
+        f"define internal void @{function}_share(ptr %context, i64 %part) nounwind {{",
+        "entry:",
+    ]
     for k in range(count):
         lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")
         lines.append(f"  %p{k} = load ptr, ptr %at{k}, align 8")
@@ -30,12 +37,20 @@ def share_function(function: str, kernel: Kernel) -> list[str]:
     if kernel.phases:
         number = "%number"
         lines.append(f"  %at{count} = getelementptr inbounds ptr, ptr %context, i64 {count}")
-        lines += [f"  %first = load i64, ptr %at{count}, align 8", "  %number = add i64 %part, %first"]
+        lines += [
+            f"  %first = load i64, ptr %at{count}, align 8",
+            "  %number = add i64 %part, %first",
+        ]
     elif kernel.scratch_bytes:
         lines.append(f"  %offset = mul i64 %part, {scratch_of_share(kernel)}")
         lines.append(f"  %own = getelementptr inbounds i8, ptr %p{count - 1}, i64 %offset")
         arguments[-1] = "ptr %own"
-    lines += [f"  call void @{function}({', '.join([*arguments, f'i64 {number}'])})", "  ret void", "}", ""]
+    lines += [
+        f"  call void @{function}({', '.join([*arguments, f'i64 {number}'])})",
+        "  ret void",
+        "}",
+        "",
+    ]
     return lines
 
 
@@ -46,5 +61,7 @@ def chain_function(name: str, calls: Sequence[tuple[str, Sequence[int]]]) -> lis
         lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")
         lines.append(f"  %p{k} = load ptr, ptr %at{k}, align 8")
     for function, numbers in calls:
-        lines.append(f"  call void @{function}({', '.join([*[f'ptr %p{k}' for k in numbers], 'i64 %part'])})")
+        lines.append(
+            f"  call void @{function}({', '.join([*[f'ptr %p{k}' for k in numbers], 'i64 %part'])})"
+        )
     return [*lines, "  ret void", "}", ""]

@@ -5,18 +5,94 @@ from __future__ import annotations
 # What LLVM calls by name on its own. A kernel of that name, which an HLO instruction may well have (`pow`, `round`), would be called in
 # its place. Source: llvm/include/llvm/IR/RuntimeLibcalls.td.
 _MATHEMATICS = (
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "exp", "exp10",
-    "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmaximum", "fmin", "fminimum", "fmod", "frexp", "hypot", "ldexp",
-    "llrint", "llround", "log", "log10", "log1p", "log2", "logb", "lrint", "lround", "modf", "nearbyint", "pow", "remainder",
-    "rint", "round", "roundeven", "scalbn", "sin", "sincos", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "copysign",
+    "cos",
+    "cosh",
+    "erf",
+    "exp",
+    "exp10",
+    "exp2",
+    "expm1",
+    "fabs",
+    "fdim",
+    "floor",
+    "fma",
+    "fmax",
+    "fmaximum",
+    "fmin",
+    "fminimum",
+    "fmod",
+    "frexp",
+    "hypot",
+    "ldexp",
+    "llrint",
+    "llround",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logb",
+    "lrint",
+    "lround",
+    "modf",
+    "nearbyint",
+    "pow",
+    "remainder",
+    "rint",
+    "round",
+    "roundeven",
+    "scalbn",
+    "sin",
+    "sincos",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "tgamma",
+    "trunc",
 )
 _RUNTIME = frozenset(
-    {"abort", "abs", "bcmp", "bzero", "calloc", "exit", "free", "labs", "llabs", "main", "malloc", "memccpy", "memchr", "memcmp", "memcpy",
-     "memmove", "memset", "printf", "puts", "realloc", "strlen", *[f"{name}{ending}" for name in _MATHEMATICS for ending in ("", "f", "l")]}
+    {
+        "abort",
+        "abs",
+        "bcmp",
+        "bzero",
+        "calloc",
+        "exit",
+        "free",
+        "labs",
+        "llabs",
+        "main",
+        "malloc",
+        "memccpy",
+        "memchr",
+        "memcmp",
+        "memcpy",
+        "memmove",
+        "memset",
+        "printf",
+        "puts",
+        "realloc",
+        "strlen",
+        *[f"{name}{ending}" for name in _MATHEMATICS for ending in ("", "f", "l")],
+    }
 )
 
 
 def identifier(name: str) -> str:
     """An HLO name as an LLVM (and PTX) identifier that means nothing to LLVM yet."""
     made = "".join([c if c.isascii() and c.isalnum() else "_" for c in name])
-    return f"{made}_kernel" if made in _RUNTIME or made.startswith(("__", "xla_explorer_", "cblas_", "LAPACKE_")) else made
+    return (
+        f"{made}_kernel"
+        if made in _RUNTIME or made.startswith(("__", "xla_explorer_", "cblas_", "LAPACKE_"))
+        else made
+    )

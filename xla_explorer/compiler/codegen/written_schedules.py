@@ -29,13 +29,24 @@ def written_schedules(program: Any) -> dict[int, WrittenSchedule]:
         if getattr(made.nest, "directives", None) is None:
             continue
         chained = made.nest.following is not None
-        parts = tuple([(stage.start, _text(stage.directives)) for stage in made.nest.stages]) if chained else ()
+        parts = (
+            tuple([(stage.start, _text(stage.directives)) for stage in made.nest.stages])
+            if chained
+            else ()
+        )
         by = "user" if made.emitter == "scheduled" else "policy"
-        found[i.id] = WrittenSchedule(by, "" if chained else _text(made.nest.directives), parts, None if chained else made.nest.start)
+        found[i.id] = WrittenSchedule(
+            by,
+            "" if chained else _text(made.nest.directives),
+            parts,
+            None if chained else made.nest.start,
+        )
     for decision in getattr(program, "decisions", ()):
         if decision.kind == "loop-nest" and decision.accepted:
             facts = decision.reason.facts
-            found[decision.instruction] = WrittenSchedule(str(facts["by"]), str(facts["schedule"]), form=str(facts.get("writes", "")))
+            found[decision.instruction] = WrittenSchedule(
+                str(facts["by"]), str(facts["schedule"]), form=str(facts.get("writes", ""))
+            )
     return found
 
 

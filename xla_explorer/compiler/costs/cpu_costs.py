@@ -11,18 +11,77 @@ from xla_explorer.hlo.instruction import HloInstruction
 # Nanoseconds per f32 element of vectorised code; what is not listed costs _CHEAP.
 _CHEAP = 0.03
 _NANOSECONDS: dict[str, float] = {
-    "exponential": 0.13, "exponential-minus-one": 0.2, "log": 0.2, "log-plus-one": 0.25, "logistic": 0.2, "tanh": 0.2, "sqrt": 0.1,
-    "rsqrt": 0.15, "cbrt": 0.6, "erf": 0.25, "sine": 0.4, "cosine": 0.4, "tan": 0.6, "atan2": 0.7, "power": 0.6, "divide": 0.1,
-    "remainder": 0.5, "asin": 0.5, "acos": 0.5, "atan": 0.5, "sinh": 0.5, "cosh": 0.5, "asinh": 0.6, "acosh": 0.6, "atanh": 0.6,
-    "gather": 0.8, "dynamic-slice": 0.05, "pad": 0.08, "concatenate": 0.15, "broadcast": 0.0, "constant": 0.0, "parameter": 0.0,
-    "bitcast": 0.01, "reshape": 0.01, "iota": 0.02,
+    "exponential": 0.13,
+    "exponential-minus-one": 0.2,
+    "log": 0.2,
+    "log-plus-one": 0.25,
+    "logistic": 0.2,
+    "tanh": 0.2,
+    "sqrt": 0.1,
+    "rsqrt": 0.15,
+    "cbrt": 0.6,
+    "erf": 0.25,
+    "sine": 0.4,
+    "cosine": 0.4,
+    "tan": 0.6,
+    "atan2": 0.7,
+    "power": 0.6,
+    "divide": 0.1,
+    "remainder": 0.5,
+    "asin": 0.5,
+    "acos": 0.5,
+    "atan": 0.5,
+    "sinh": 0.5,
+    "cosh": 0.5,
+    "asinh": 0.6,
+    "acosh": 0.6,
+    "atanh": 0.6,
+    "gather": 0.8,
+    "dynamic-slice": 0.05,
+    "pad": 0.08,
+    "concatenate": 0.15,
+    "broadcast": 0.0,
+    "constant": 0.0,
+    "parameter": 0.0,
+    "bitcast": 0.01,
+    "reshape": 0.01,
+    "iota": 0.02,
 }
 # LLVM instructions of one scalar evaluation; what is not listed counts one.
 _EMITTED: dict[str, int] = {
-    "exponential": 18, "exponential-minus-one": 26, "log": 24, "log-plus-one": 30, "logistic": 22, "tanh": 26, "rsqrt": 2, "cbrt": 30,
-    "erf": 30, "sine": 40, "cosine": 40, "tan": 60, "atan2": 50, "power": 60, "remainder": 4, "asin": 50, "acos": 50, "atan": 50,
-    "sinh": 40, "cosh": 40, "asinh": 60, "acosh": 60, "atanh": 60, "gather": 8, "dynamic-slice": 4, "pad": 5, "concatenate": 6,
-    "broadcast": 0, "constant": 0, "parameter": 0, "bitcast": 0, "clamp": 2, "reshape": 0,
+    "exponential": 18,
+    "exponential-minus-one": 26,
+    "log": 24,
+    "log-plus-one": 30,
+    "logistic": 22,
+    "tanh": 26,
+    "rsqrt": 2,
+    "cbrt": 30,
+    "erf": 30,
+    "sine": 40,
+    "cosine": 40,
+    "tan": 60,
+    "atan2": 50,
+    "power": 60,
+    "remainder": 4,
+    "asin": 50,
+    "acos": 50,
+    "atan": 50,
+    "sinh": 40,
+    "cosh": 40,
+    "asinh": 60,
+    "acosh": 60,
+    "atanh": 60,
+    "gather": 8,
+    "dynamic-slice": 4,
+    "pad": 5,
+    "concatenate": 6,
+    "broadcast": 0,
+    "constant": 0,
+    "parameter": 0,
+    "bitcast": 0,
+    "clamp": 2,
+    "reshape": 0,
 }
 
 
@@ -32,7 +91,9 @@ class FusionCostModel:
 
     __slots__ = ("_cache", "caches", "launch", "memory", "rows")
 
-    def __init__(self, launch: Launch, caches: tuple[Cache, ...], memory: Memory, rows: float = 0.006) -> None:
+    def __init__(
+        self, launch: Launch, caches: tuple[Cache, ...], memory: Memory, rows: float = 0.006
+    ) -> None:
         self.launch, self.memory = launch.nanoseconds, memory.nanoseconds_per_byte
         self.caches = [(cache.bytes, cache.nanoseconds_per_byte) for cache in caches]
         self.rows = rows

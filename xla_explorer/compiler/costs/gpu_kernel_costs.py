@@ -20,7 +20,9 @@ _BLOCK = 128  # threads of a block of a loop kernel
 _BYTES_UNDER_WAY = 16  # that one thread has requested at a time
 _BYTES_OF_A_THREAD = 64  # that one thread reads of a kernel that makes less than it reads
 TRANSCENDENTAL = 20  # instructions of one call, about
-SHARE_OF_A_PRODUCT = 0.55  # of the rate that a product of ours reaches, where no plan has an estimate
+SHARE_OF_A_PRODUCT = (
+    0.55  # of the rate that a product of ours reaches, where no plan has an estimate
+)
 
 
 class KernelEstimate(NamedTuple):
@@ -40,25 +42,43 @@ class KernelEstimate(NamedTuple):
 
 def threads_in_flight(device: GpuUnit) -> int:
     """Threads whose requests keep the memory busy, or as many as are resident at once."""
-    return min(math.ceil(device.dram_bytes_per_nanosecond * device.dram_nanoseconds / _BYTES_UNDER_WAY), device.resident_threads)
+    return min(
+        math.ceil(device.dram_bytes_per_nanosecond * device.dram_nanoseconds / _BYTES_UNDER_WAY),
+        device.resident_threads,
+    )
 
 
 def gpu_kernel_estimate(
-    target: Target, operations: float, net: float, again: float, written: float, threads: int, products: float = 0.0
+    target: Target,
+    operations: float,
+    net: float,
+    again: float,
+    written: float,
+    threads: int,
+    products: float = 0.0,
 ) -> KernelEstimate:
     """One launch. net, again, written: bytes that are read from DRAM, read again from a cache, and written. products: nanoseconds of
     arithmetic besides the operations."""
     device, launch = gpu_numbers(target)
     blocks = -(-threads // _BLOCK)
     active = min(blocks, device.multiprocessors)
-    lanes = min(device.lanes, min(threads, _BLOCK) if blocks < device.multiprocessors else device.lanes)
+    lanes = min(
+        device.lanes, min(threads, _BLOCK) if blocks < device.multiprocessors else device.lanes
+    )
     compute = products + operations / (active * lanes * device.clock_gigahertz)
     resident = device.resident_threads
     occupancy = min(1.0, threads / resident)
-    bandwidth = min(device.dram_bytes_per_nanosecond, min(threads, resident) * _BYTES_UNDER_WAY / device.dram_nanoseconds)
-    memory = (net + again + written) / bandwidth + (device.dram_nanoseconds if net + written else 0.0)
+    bandwidth = min(
+        device.dram_bytes_per_nanosecond,
+        min(threads, resident) * _BYTES_UNDER_WAY / device.dram_nanoseconds,
+    )
+    memory = (net + again + written) / bandwidth + (
+        device.dram_nanoseconds if net + written else 0.0
+    )
     time = launch.nanoseconds + compute + memory - _OVERLAP * min(compute, memory)
-    return KernelEstimate(operations, net, again, written, threads, occupancy, compute, memory, time)
+    return KernelEstimate(
+        operations, net, again, written, threads, occupancy, compute, memory, time
+    )
 
 
 def _product_nanoseconds(target: Target, product: HloInstruction, multiplications: float) -> float:
@@ -67,12 +87,20 @@ def _product_nanoseconds(target: Target, product: HloInstruction, multiplication
         return 1e3 * own.arithmetic_us
     device, _ = gpu_numbers(target)
     rate = _rate(device.own_rates, product)
-    return multiplications / (rate * SHARE_OF_A_PRODUCT * device.multiprocessors * device.clock_gigahertz)
+    return multiplications / (
+        rate * SHARE_OF_A_PRODUCT * device.multiprocessors * device.clock_gigahertz
+    )
 
 
 def _rate(rates: ProductRates, product: HloInstruction) -> float:
     operand = product.operands[0].shape.element_type
-    by_type = rates.f64 if operand.name in ("f64", "c128") else rates.f32 if operand.bytes > 2 else rates.f16
+    by_type = (
+        rates.f64
+        if operand.name in ("f64", "c128")
+        else rates.f32
+        if operand.bytes > 2
+        else rates.f16
+    )
     return by_type or rates.f32
 
 
@@ -89,4 +117,6 @@ def finished_kernel_estimate(target: Target, kernel: HloInstruction) -> KernelEs
     if cost.bytes_written < written:  # a part of it is written in place
         made = int(made * cost.bytes_written / written)
     threads = max(1, made, int(cost.bytes_read) // _BYTES_OF_A_THREAD)
-    return gpu_kernel_estimate(target, max(operations, 0.0), cost.bytes_read, 0.0, cost.bytes_written, threads, products)
+    return gpu_kernel_estimate(
+        target, max(operations, 0.0), cost.bytes_read, 0.0, cost.bytes_written, threads, products
+    )

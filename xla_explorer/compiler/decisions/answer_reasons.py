@@ -74,7 +74,7 @@ OVERRIDES = table(
         "function-not-used": (
             "the kernel does not use the function, or the level has none of its own for it",
             "%fusion uses tanh (xla), and none of fast",
-            "name a function that session.decisions(\"math\") lists",
+            'name a function that session.decisions("math") lists',
         ),
         "done-all-the-same": (
             "it was accepted although the user forbids it",

@@ -14,7 +14,11 @@ PARALLEL = table(
             "%fusion is about 80.0 us of work: 8 shares for 2 threads",
             "compile with threads=1",
         ),
-        "too-little-work": ("sharing would take longer than the work", "%fusion is about 1.1 us of work; two shares need 10 us", _THREADS),
+        "too-little-work": (
+            "sharing would take longer than the work",
+            "%fusion is about 1.1 us of work; two shares need 10 us",
+            _THREADS,
+        ),
         "operands-overlap": (
             "it writes where it reads",
             "%update writes where it reads: its steps depend on one another",
@@ -68,13 +72,21 @@ VECTOR_WIDTH = table(
             "vectors have 256 bits: asked for, though x86-64-v4 has registers of 512",
             "leave prefer-256 out of XLA_EXPLORER_TARGET",
         ),
-        "widest-registers": ("vectors fill the widest registers", "vectors have 256 bits, the widest registers of x86-64-v3", _TARGET),
+        "widest-registers": (
+            "vectors fill the widest registers",
+            "vectors have 256 bits, the widest registers of x86-64-v3",
+            _TARGET,
+        ),
     }
 )
 
 NATIVE_CODE = table(
     {
-        "no-library": ("code for this target calls no library", "%dot: code for riscv64 calls no library", _OWN_LOOP),
+        "no-library": (
+            "code for this target calls no library",
+            "%dot: code for riscv64 calls no library",
+            _OWN_LOOP,
+        ),
         "type-differs": (
             "operand and product differ in type or shape",
             "%add must have the shape of the product, f32[8,8], got f64[8,8]",
@@ -85,15 +97,31 @@ NATIVE_CODE = table(
             "%sort (sort) cannot be computed in the registers of a tile",
             "nothing to do: it has a kernel of its own",
         ),
-        "no-vectors": ("the target has no vector registers", "the target has no vector registers", _OWN_LOOP),
-        "type-without-tile": ("no tile of registers multiplies this type", "no register tile for s64", "convert to a type that has tiles"),
+        "no-vectors": (
+            "the target has no vector registers",
+            "the target has no vector registers",
+            _OWN_LOOP,
+        ),
+        "type-without-tile": (
+            "no tile of registers multiplies this type",
+            "no register tile for s64",
+            "convert to a type that has tiles",
+        ),
         "irregular-strides": (
             "the dimensions do not form matrices without a copy",
             "the dimensions of %dot do not form matrices without a copy",
             "transpose the operand so that dimensions of a kind stand together",
         ),
-        "empty-dot": ("there is no multiply-add", "%dot has no multiply-add", "nothing to do: the result is zeros"),
-        "no-fused-multiply-add": ("the CPU has no fused multiply-add", "the target has no fused multiply-add", _OWN_LOOP),
+        "empty-dot": (
+            "there is no multiply-add",
+            "%dot has no multiply-add",
+            "nothing to do: the result is zeros",
+        ),
+        "no-fused-multiply-add": (
+            "the CPU has no fused multiply-add",
+            "the target has no fused multiply-add",
+            _OWN_LOOP,
+        ),
         "columns-not-contiguous": (
             "too few rows to pay for transposing the right operand",
             "%dot has too few rows to pay for transposing its right operand",
@@ -109,7 +137,11 @@ NATIVE_CODE = table(
             "the CPU has no instruction for products of s8 and u8",
             _OWN_LOOP,
         ),
-        "product-too-thin": ("the product has too few rows or columns for groups", "%dot has 1 row", _OWN_LOOP),
+        "product-too-thin": (
+            "the product has too few rows or columns for groups",
+            "%dot has 1 row",
+            _OWN_LOOP,
+        ),
         "sequential-kernel": (
             "the kernel is sequential code for a CPU",
             "%sort: the kernel of sort is sequential code for a CPU",
@@ -120,9 +152,21 @@ NATIVE_CODE = table(
             "%x: rng has no emitter yet",
             "write it with other operations, or add an emitter (README, how to add an opcode)",
         ),
-        "shape-not-emitted": ("the shape is not an array", "expected an array, got token[]", "nothing to do: the evaluator computes it"),
-        "bitcast-changes-width": ("a bitcast makes elements of another width", "%b makes f32[8] of f64[4]", "use bitcast-convert"),
-        "power-not-emitted": ("power of that type has no code yet", "%p: power of s4 has no emitter yet", "convert to s32 first"),
+        "shape-not-emitted": (
+            "the shape is not an array",
+            "expected an array, got token[]",
+            "nothing to do: the evaluator computes it",
+        ),
+        "bitcast-changes-width": (
+            "a bitcast makes elements of another width",
+            "%b makes f32[8] of f64[4]",
+            "use bitcast-convert",
+        ),
+        "power-not-emitted": (
+            "power of that type has no code yet",
+            "%p: power of s4 has no emitter yet",
+            "convert to s32 first",
+        ),
         "reducer-not-emitted": (
             "the reducer holds an opcode without code",
             "%reduce calls %f, whose sort has no emitter",
@@ -138,7 +182,11 @@ NATIVE_CODE = table(
             "%a: erf of complex numbers has no emitter yet",
             "split real and imag",
         ),
-        "grouped-convolution": ("the convolution works in groups", "%conv works in groups", _OWN_LOOP),
+        "grouped-convolution": (
+            "the convolution works in groups",
+            "%conv works in groups",
+            _OWN_LOOP,
+        ),
         "features-not-contiguous": (
             "the features do not lie in one piece",
             "the output features of %conv must be contiguous",
@@ -164,7 +212,11 @@ NATIVE_CODE = table(
             "rows that %sort sorts must have fewer than 2**31 elements, got 5000000000",
             "sort in parts",
         ),
-        "no-blas-routine": ("BLAS or LAPACK has no routine for the types", "BLAS has no routine for s32, s32 -> s32", _OWN_LOOP),
+        "no-blas-routine": (
+            "BLAS or LAPACK has no routine for the types",
+            "BLAS has no routine for s32, s32 -> s32",
+            _OWN_LOOP,
+        ),
         "matrix-vector": (
             "a matrix-vector product reads the matrix once in a loop",
             "%dot is a matrix-vector product; a vectorised loop reads the matrix once",
@@ -205,13 +257,21 @@ NATIVE_CODE = table(
             "no library that %fft could call has an FFT; our own stages are estimated at 90000 cycles",
             "nothing to do: our own stages compute it",
         ),
-        "dilated-or-reversed": ("the input is dilated or the window reversed", "%conv dilates its input or reverses its window", _OWN_LOOP),
+        "dilated-or-reversed": (
+            "the input is dilated or the window reversed",
+            "%conv dilates its input or reverses its window",
+            _OWN_LOOP,
+        ),
         "too-few-features": (
             "the features are too few for a matrix product",
             "3 input and 4 output features are too few for a matrix product",
             _OWN_LOOP,
         ),
-        "element-type-not-emitted": ("the element type has no native code yet", "f8e3m4 has no native code yet", "convert to f32 first"),
+        "element-type-not-emitted": (
+            "the element type has no native code yet",
+            "f8e3m4 has no native code yet",
+            "convert to f32 first",
+        ),
         "shared-computation": (
             "several callers share a computation",
             "%f is called from several places",
@@ -227,7 +287,11 @@ NATIVE_CODE = table(
             "operand and result of %g must have one shape on one device",
             "run it on all devices",
         ),
-        "other-devices": ("it names other devices", "%p sends between devices {0,1}", "run it on all devices"),
+        "other-devices": (
+            "it names other devices",
+            "%p sends between devices {0,1}",
+            "run it on all devices",
+        ),
     },
     "layout-differs",
     "dynamic-dimension",

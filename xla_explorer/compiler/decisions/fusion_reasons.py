@@ -134,7 +134,10 @@ FUSION = table(
 )
 
 WRAPPER = {
-    **{code: FUSION[code] for code in ("consumer-not-fusible", "layout-differs", "control-dependency")},
+    **{
+        code: FUSION[code]
+        for code in ("consumer-not-fusible", "layout-differs", "control-dependency")
+    },
     "copied-as-it-is": ReasonCode(
         "by XLA's policy: bytes that keep their order are copied in one piece",
         "%copy copies bytes in one piece",
@@ -285,12 +288,18 @@ NOT_AN_OPERAND = ReasonCode(
     "%d does not read %a; it reads %b",
     "ask about two of which the second reads the first, or about multi-output-fusion",
 )
-_OF_XLA_GPU = ("update-is-root-only", "too-many-reduces", "slower-when-fused")  # with which its replay refuses too
+_OF_XLA_GPU = (
+    "update-is-root-only",
+    "too-many-reduces",
+    "slower-when-fused",
+)  # with which its replay refuses too
 TABLES = {
     "fusion": {**FUSION, "not-an-operand": NOT_AN_OPERAND},
     "fusion-wrapper": WRAPPER,
     "multi-output-fusion": {**MULTI_OUTPUT, **{c: FUSION[c] for c in _OF_XLA_GPU}},
-    "horizontal-loop-fusion": {c: r for c, r in HORIZONTAL.items() if c not in ("not-a-reduce", "dimensions-differ")},
+    "horizontal-loop-fusion": {
+        c: r for c, r in HORIZONTAL.items() if c not in ("not-a-reduce", "dimensions-differ")
+    },
     "horizontal-input-fusion": {c: r for c, r in HORIZONTAL.items() if c != "not-a-loop"},
     "row-fusion": ROW,
     "dot-epilogue-fusion": EPILOGUE,

@@ -32,8 +32,16 @@ LAUNCH = table(
             "%dot: f64 x f64",
             "convert to bf16 or f16, or compile with tf32",
         ),
-        "type-not-tiled": ("tiles in shared memory do not hold these types", "%dot: no tiles of c64 x c64", _NEXT),
-        "result-not-row-major": ("the result is not row-major, or empty", "%dot is not row-major", "ask for a row-major result"),
+        "type-not-tiled": (
+            "tiles in shared memory do not hold these types",
+            "%dot: no tiles of c64 x c64",
+            _NEXT,
+        ),
+        "result-not-row-major": (
+            "the result is not row-major, or empty",
+            "%dot is not row-major",
+            "ask for a row-major result",
+        ),
         "dot-is-no-matrix-product": (
             "an operand has not one kept and one reduced dimension",
             "%dot must have one kept and one reduced dimension, got 2 and 1",
@@ -49,20 +57,36 @@ LAUNCH = table(
             "%dot: neither the kept nor the reduced dimension is minor",
             "put batch first",
         ),
-        "rows-not-aligned": ("rows do not begin at multiples of 16 bytes", "%dot: rows of 30 bytes are not aligned", _ALIGN),
+        "rows-not-aligned": (
+            "rows do not begin at multiples of 16 bytes",
+            "%dot: rows of 30 bytes are not aligned",
+            _ALIGN,
+        ),
         "no-such-instruction": (
             "the GPU lacks the instruction",
             "wgmma is an instruction of sm_90a alone, not of sm_80",
             "compile for a newer target",
         ),
-        "matrix-is-small": ("the product does not fill a tile", "%dot: 4 x 4 x 4 does not fill a tile of 16 x 16", _LARGER),
+        "matrix-is-small": (
+            "the product does not fill a tile",
+            "%dot: 4 x 4 x 4 does not fill a tile of 16 x 16",
+            _LARGER,
+        ),
         "too-many-batch-dimensions": (
             "a tensor map has five dimensions",
             "%dot: a tensor map has five dimensions, 6 are needed",
             "merge batch dimensions",
         ),
-        "warps-are-faster": ("tiles of single warps are estimated to be faster", "%dot: 9.1 us by warp groups, 8.2 us by warps", _NEXT),
-        "neither-side-is-thin": ("both sides have many rows", "%dot: 64 and 64 rows, a skinny product has at most 8", _NEXT),
+        "warps-are-faster": (
+            "tiles of single warps are estimated to be faster",
+            "%dot: 9.1 us by warp groups, 8.2 us by warps",
+            _NEXT,
+        ),
+        "neither-side-is-thin": (
+            "both sides have many rows",
+            "%dot: 64 and 64 rows, a skinny product has at most 8",
+            _NEXT,
+        ),
         "short-sums": ("the sums are too short to share", "%dot sums 8 elements", _LARGER),
         "no-minor-dimension": (
             "neither dimension of the larger matrix is contiguous",
@@ -70,25 +94,53 @@ LAUNCH = table(
             "transpose the operand",
         ),
         # convolutions
-        "empty-convolution": ("there is no multiplication", "%conv has no multiplication", "nothing to do: the result is zeros"),
+        "empty-convolution": (
+            "there is no multiplication",
+            "%conv has no multiplication",
+            "nothing to do: the result is zeros",
+        ),
         "too-many-phases": (
             "the outputs use too many different parts of the window",
             "the outputs of %conv use too many different parts of the window",
             _NEXT,
         ),
-        "not-depthwise": ("the features are not in groups of one", "%conv must have a feature_group_count above 1", _NEXT),
-        "loop-is-faster": ("a loop is estimated to be faster", "%conv: 9.1 us by tiles, 8.2 us by a loop", _NEXT),
+        "not-depthwise": (
+            "the features are not in groups of one",
+            "%conv must have a feature_group_count above 1",
+            _NEXT,
+        ),
+        "loop-is-faster": (
+            "a loop is estimated to be faster",
+            "%conv: 9.1 us by tiles, 8.2 us by a loop",
+            _NEXT,
+        ),
         # loops
-        "not-transposed": ("no minor dimension is transposed", "%fusion transposes no minor dimension", _NEXT),
+        "not-transposed": (
+            "no minor dimension is transposed",
+            "%fusion transposes no minor dimension",
+            _NEXT,
+        ),
         "transposed-dimension-is-short": (
             "a dimension does not fill a tile",
             "%fusion: a dimension of 3 elements does not fill a tile",
             _NEXT,
         ),
-        "shared-memory": ("the tiles do not fit into shared memory", "%fusion: 90000 bytes of shared memory, 49152 are there", _NEXT),
+        "shared-memory": (
+            "the tiles do not fit into shared memory",
+            "%fusion: 90000 bytes of shared memory, 49152 are there",
+            _NEXT,
+        ),
         # operations
-        "element-type-not-emitted": ("the operation has no code for the type", "%c: cholesky of c64", "convert the operand"),
-        "no-operation": ("the opcode has no kernels of its own", "%add: add has no kernels of its own", _NEXT),
+        "element-type-not-emitted": (
+            "the operation has no code for the type",
+            "%c: cholesky of c64",
+            "convert the operand",
+        ),
+        "no-operation": (
+            "the opcode has no kernels of its own",
+            "%add: add has no kernels of its own",
+            _NEXT,
+        ),
         "record-too-large": (
             "records do not fit into shared memory",
             "records that %sort sorts must have at most 1536 bytes, got 4096",
@@ -96,8 +148,16 @@ LAUNCH = table(
         ),
         # reductions
         "no-reduction": ("the kernel reduces nothing", "%fusion has no reduction", _NEXT),
-        "reduction-is-short": ("one thread reduces so few elements", "%r combines at most 8 elements, one thread does it", _NEXT),
-        "opcode-not-emitted": ("the opcode has no elemental code", "%s: sort has no elemental emitter", _NEXT),
+        "reduction-is-short": (
+            "one thread reduces so few elements",
+            "%r combines at most 8 elements, one thread does it",
+            _NEXT,
+        ),
+        "opcode-not-emitted": (
+            "the opcode has no elemental code",
+            "%s: sort has no elemental emitter",
+            _NEXT,
+        ),
         "reducer-not-known-associative": (
             "the reducer is not known to be associative and commutative",
             "%r: %f is not known to be associative and commutative, so one thread does a whole result",

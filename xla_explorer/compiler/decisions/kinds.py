@@ -68,10 +68,16 @@ KINDS: dict[str, DecisionKind] = {
         "%{0} and %{1} are one kernel with several results",
     ),
     "horizontal-loop-fusion": DecisionKind(
-        "Do two small independent loops share a launch?", _FUSION["horizontal-loop-fusion"], "", _ONE_LAUNCH
+        "Do two small independent loops share a launch?",
+        _FUSION["horizontal-loop-fusion"],
+        "",
+        _ONE_LAUNCH,
     ),
     "horizontal-input-fusion": DecisionKind(
-        "Do two small independent reductions share a launch?", _FUSION["horizontal-input-fusion"], "", _ONE_LAUNCH
+        "Do two small independent reductions share a launch?",
+        _FUSION["horizontal-input-fusion"],
+        "",
+        _ONE_LAUNCH,
     ),
     "dot-epilogue-fusion": DecisionKind(
         "Is what follows a product done to its tiles before they are stored (CPU and GPU)?",
@@ -86,7 +92,9 @@ KINDS: dict[str, DecisionKind] = {
         "%{0} and what is done with its rows, up to %{1}, are one kernel",
     ),
     "fusion-wrapper": DecisionKind(
-        "Does what was left alone become a kernel of its own?", _FUSION["fusion-wrapper"], "%{0} has a kernel of its own"
+        "Does what was left alone become a kernel of its own?",
+        _FUSION["fusion-wrapper"],
+        "%{0} has a kernel of its own",
     ),
     "layout": DecisionKind(
         "Does an array that the caller wants in another layout have the bytes of the row-major one?",
@@ -94,7 +102,9 @@ KINDS: dict[str, DecisionKind] = {
         "%{0} has the bytes of the row-major array",
     ),
     "reshape-is-bitcast": DecisionKind(
-        "Do the bytes of a reshape keep their order?", pass_reasons.RESHAPES, "%{0} keeps the order of the bytes"
+        "Do the bytes of a reshape keep their order?",
+        pass_reasons.RESHAPES,
+        "%{0} keeps the order of the bytes",
     ),
     "share-buffer": DecisionKind(
         "Do two values live in one buffer, without a copy?",
@@ -108,10 +118,14 @@ KINDS: dict[str, DecisionKind] = {
         "%{0}: what it calls is put in its place",
     ),
     "call-site-copies": DecisionKind(
-        "Does each caller get a computation of its own?", pass_reasons.CALL_SITES, "%{0} calls a copy of its own"
+        "Does each caller get a computation of its own?",
+        pass_reasons.CALL_SITES,
+        "%{0} calls a copy of its own",
     ),
     "constant-folding": DecisionKind(
-        "Is an instruction of constants computed at compile time?", pass_reasons.CONSTANT_FOLDING, "%{0} is computed at compile time"
+        "Is an instruction of constants computed at compile time?",
+        pass_reasons.CONSTANT_FOLDING,
+        "%{0} is computed at compile time",
     ),
     "transpose-folding": DecisionKind(
         "Does a dot read the operand of a transpose?",
@@ -120,23 +134,47 @@ KINDS: dict[str, DecisionKind] = {
         "%{0} reads %{1} as it is before the transpose",
     ),
     "dot-merger": DecisionKind(
-        "Do two small dots that share an operand become one?", pass_reasons.DOT_MERGER, "", "%{0} and %{1} are one dot"
+        "Do two small dots that share an operand become one?",
+        pass_reasons.DOT_MERGER,
+        "",
+        "%{0} and %{1} are one dot",
     ),
     "slice-hoister": DecisionKind(
-        "Is a slice taken of the operands instead of the result?", pass_reasons.SLICE_HOISTER, "", "%{0} is taken before %{1}"
+        "Is a slice taken of the operands instead of the result?",
+        pass_reasons.SLICE_HOISTER,
+        "",
+        "%{0} is taken before %{1}",
     ),
     "reorder-convert-reduce-add": DecisionKind(
-        "Is a value converted before it is summed instead of after?", pass_reasons.CONVERTED_SUMS, "%{0} is done before the sum"
+        "Is a value converted before it is summed instead of after?",
+        pass_reasons.CONVERTED_SUMS,
+        "%{0} is done before the sum",
     ),
     "loop-hoisting": DecisionKind(
-        "Is an instruction computed once, before the loop?", pass_reasons.LOOPS, "%{0} is computed once, before the loop"
+        "Is an instruction computed once, before the loop?",
+        pass_reasons.LOOPS,
+        "%{0} is computed once, before the loop",
     ),
-    "loop-removal": DecisionKind("Is a loop that runs once or never replaced by its body?", pass_reasons.LOOPS, "%{0} is no longer a loop"),
-    "while_loop_unroller": DecisionKind("Is a loop repeated in the text of the program?", pass_reasons.LOOPS, "%{0} is unrolled"),
-    "double-buffer-loop-unrolling": DecisionKind("Are two steps of a loop one?", pass_reasons.LOOPS, "%{0} has two buffers for its state"),
-    "small-while-loop-hoisting": DecisionKind("Does a small loop become one kernel?", pass_reasons.LOOPS, "%{0} is one kernel"),
-    "conditional-to-select": DecisionKind("Are both branches computed, and one result chosen?", pass_reasons.LOOPS, "%{0} is a select"),
-    "branch-removal": DecisionKind("Does the branch that runs replace a conditional?", pass_reasons.LOOPS, "%{0} is its branch"),
+    "loop-removal": DecisionKind(
+        "Is a loop that runs once or never replaced by its body?",
+        pass_reasons.LOOPS,
+        "%{0} is no longer a loop",
+    ),
+    "while_loop_unroller": DecisionKind(
+        "Is a loop repeated in the text of the program?", pass_reasons.LOOPS, "%{0} is unrolled"
+    ),
+    "double-buffer-loop-unrolling": DecisionKind(
+        "Are two steps of a loop one?", pass_reasons.LOOPS, "%{0} has two buffers for its state"
+    ),
+    "small-while-loop-hoisting": DecisionKind(
+        "Does a small loop become one kernel?", pass_reasons.LOOPS, "%{0} is one kernel"
+    ),
+    "conditional-to-select": DecisionKind(
+        "Are both branches computed, and one result chosen?", pass_reasons.LOOPS, "%{0} is a select"
+    ),
+    "branch-removal": DecisionKind(
+        "Does the branch that runs replace a conditional?", pass_reasons.LOOPS, "%{0} is its branch"
+    ),
     "latency-hiding": DecisionKind(
         "Does other work run between a start and its done?",
         pass_reasons.LATENCY_HIDING,
@@ -149,10 +187,15 @@ KINDS: dict[str, DecisionKind] = {
         "what computes %{0} runs in an order that keeps fewer bytes alive",
     ),
     "stream-assignment": DecisionKind(
-        "Does asynchronous work get a stream of its own?", pass_reasons.STREAMS, "", "%{0} to %{1} run on a stream of their own"
+        "Does asynchronous work get a stream of its own?",
+        pass_reasons.STREAMS,
+        "",
+        "%{0} to %{1} run on a stream of their own",
     ),
     "library-call": DecisionKind(
-        "Does one of NVIDIA's libraries compute an instruction?", pass_reasons.LIBRARY_CALL, "%{0} is computed by a library"
+        "Does one of NVIDIA's libraries compute an instruction?",
+        pass_reasons.LIBRARY_CALL,
+        "%{0} is computed by a library",
     ),
     "dot-library": DecisionKind(
         "Real XLA:CPU, replayed (`xe.xla.replay`): does its library of kernels compute an instruction?",
@@ -160,25 +203,51 @@ KINDS: dict[str, DecisionKind] = {
         "%{0} is computed by the library",
         "the library kernel of %{1} computes %{0}",
     ),
-    RULE: DecisionKind("Does a rewrite rule or an expander replace an instruction?", rewrite_reasons.REWRITES, "%{0} is replaced"),
-    "parallel": DecisionKind("Do several threads share the kernel?", code_reasons.PARALLEL, check="several-threads-share-the-kernel"),
+    RULE: DecisionKind(
+        "Does a rewrite rule or an expander replace an instruction?",
+        rewrite_reasons.REWRITES,
+        "%{0} is replaced",
+    ),
+    "parallel": DecisionKind(
+        "Do several threads share the kernel?",
+        code_reasons.PARALLEL,
+        check="several-threads-share-the-kernel",
+    ),
     "row-blocks": DecisionKind(
-        "Does a chain of kernels run block of rows by block of rows?", code_reasons.ROW_BLOCKS, check="kernels-run-along-the-same-rows"
+        "Does a chain of kernels run block of rows by block of rows?",
+        code_reasons.ROW_BLOCKS,
+        check="kernels-run-along-the-same-rows",
     ),
     "loop-vectorization": DecisionKind(
-        "Are the loops of a kernel written with vectors, or left to LLVM?", code_reasons.VECTORS, check="loops-have-a-vector-form"
+        "Are the loops of a kernel written with vectors, or left to LLVM?",
+        code_reasons.VECTORS,
+        check="loops-have-a-vector-form",
     ),
-    "vector-width": DecisionKind("How wide are the program's vectors?", code_reasons.VECTOR_WIDTH, check="registers-hold-vectors"),
+    "vector-width": DecisionKind(
+        "How wide are the program's vectors?",
+        code_reasons.VECTOR_WIDTH,
+        check="registers-hold-vectors",
+    ),
     "native-code": DecisionKind(
-        "Does native code, a library or the evaluator compute an instruction?", code_reasons.NATIVE_CODE, check="native-code-computes-it"
+        "Does native code, a library or the evaluator compute an instruction?",
+        code_reasons.NATIVE_CODE,
+        check="native-code-computes-it",
     ),
     CONSTANT_VALUES: DecisionKind(
-        "Does the text give the values of a constant?", code_reasons.CONSTANT_VALUES, check="text-gives-the-values"
+        "Does the text give the values of a constant?",
+        code_reasons.CONSTANT_VALUES,
+        check="text-gives-the-values",
     ),
     "launch": DecisionKind(
-        "Which emitter writes a GPU kernel, for how many threads?", gpu_code_reasons.LAUNCH, check="emitter-writes-the-kernel"
+        "Which emitter writes a GPU kernel, for how many threads?",
+        gpu_code_reasons.LAUNCH,
+        check="emitter-writes-the-kernel",
     ),
-    "math": DecisionKind("Which instructions compute a function of f32 on a GPU?", {}, check="instructions-keep-the-bound"),
+    "math": DecisionKind(
+        "Which instructions compute a function of f32 on a GPU?",
+        {},
+        check="instructions-keep-the-bound",
+    ),
     "constant-memory": DecisionKind(
         "Does a constant live in the GPU's constant bank?",
         gpu_code_reasons.CONSTANT_MEMORY,
@@ -187,54 +256,154 @@ KINDS: dict[str, DecisionKind] = {
         check="constant-fits-the-bank",
     ),
     "loop-nest": DecisionKind(
-        "Is a kernel described by a loop nest?", nest_reasons.LOOP_NEST, "%{0} has a loop nest", check="kernel-is-a-loop-nest"
+        "Is a kernel described by a loop nest?",
+        nest_reasons.LOOP_NEST,
+        "%{0} has a loop nest",
+        check="kernel-is-a-loop-nest",
     ),
-    "loop-cut": DecisionKind("Is a loop cut in two, its first steps and the rest?", nest_reasons.DIRECTIVES, check="loop-can-be-cut"),
+    "loop-cut": DecisionKind(
+        "Is a loop cut in two, its first steps and the rest?",
+        nest_reasons.DIRECTIVES,
+        check="loop-can-be-cut",
+    ),
     "loop-phases": DecisionKind(
-        "Does a loop become one for each remainder of its steps?", nest_reasons.DIRECTIVES, check="loop-can-be-in-phases"
+        "Does a loop become one for each remainder of its steps?",
+        nest_reasons.DIRECTIVES,
+        check="loop-can-be-in-phases",
     ),
-    "loop-split": DecisionKind("Does a loop become two?", nest_reasons.DIRECTIVES, check="loop-can-be-split"),
-    "loop-cover": DecisionKind("Do whole blocks cover a loop?", nest_reasons.DIRECTIVES, check="blocks-cover-the-loop"),
-    "loop-stream": DecisionKind("Is a result written past the caches?", nest_reasons.DIRECTIVES, check="result-can-be-streamed"),
-    "loop-prefetch": DecisionKind("Is memory asked for ahead?", nest_reasons.DIRECTIVES, check="reads-can-be-asked-for"),
-    "loop-collapse": DecisionKind("Do two loops become one?", nest_reasons.DIRECTIVES, check="loops-can-be-joined"),
-    "loop-reorder": DecisionKind("Do two loops change places?", nest_reasons.DIRECTIVES, check="loops-can-change-places"),
-    "loop-unroll": DecisionKind("Does a loop become copies in registers?", nest_reasons.DIRECTIVES, check="loop-can-be-unrolled"),
-    "loop-vectorize": DecisionKind("Does a loop become the lanes of a vector?", nest_reasons.DIRECTIVES, check="loop-can-be-lanes"),
-    "loop-parallel": DecisionKind("Is a loop cut into shares for threads?", nest_reasons.DIRECTIVES, check="loop-can-be-shared"),
-    "loop-tile": DecisionKind("Do two loops become blocks of rows and columns?", nest_reasons.DIRECTIVES, check="loops-can-be-tiled"),
+    "loop-split": DecisionKind(
+        "Does a loop become two?", nest_reasons.DIRECTIVES, check="loop-can-be-split"
+    ),
+    "loop-cover": DecisionKind(
+        "Do whole blocks cover a loop?", nest_reasons.DIRECTIVES, check="blocks-cover-the-loop"
+    ),
+    "loop-stream": DecisionKind(
+        "Is a result written past the caches?",
+        nest_reasons.DIRECTIVES,
+        check="result-can-be-streamed",
+    ),
+    "loop-prefetch": DecisionKind(
+        "Is memory asked for ahead?", nest_reasons.DIRECTIVES, check="reads-can-be-asked-for"
+    ),
+    "loop-collapse": DecisionKind(
+        "Do two loops become one?", nest_reasons.DIRECTIVES, check="loops-can-be-joined"
+    ),
+    "loop-reorder": DecisionKind(
+        "Do two loops change places?", nest_reasons.DIRECTIVES, check="loops-can-change-places"
+    ),
+    "loop-unroll": DecisionKind(
+        "Does a loop become copies in registers?",
+        nest_reasons.DIRECTIVES,
+        check="loop-can-be-unrolled",
+    ),
+    "loop-vectorize": DecisionKind(
+        "Does a loop become the lanes of a vector?",
+        nest_reasons.DIRECTIVES,
+        check="loop-can-be-lanes",
+    ),
+    "loop-parallel": DecisionKind(
+        "Is a loop cut into shares for threads?",
+        nest_reasons.DIRECTIVES,
+        check="loop-can-be-shared",
+    ),
+    "loop-tile": DecisionKind(
+        "Do two loops become blocks of rows and columns?",
+        nest_reasons.DIRECTIVES,
+        check="loops-can-be-tiled",
+    ),
     "loop-accumulate": DecisionKind(
-        "Does a reduction go outside of a loop, its sums in memory?", nest_reasons.DIRECTIVES, check="reduction-can-go-outside"
+        "Does a reduction go outside of a loop, its sums in memory?",
+        nest_reasons.DIRECTIVES,
+        check="reduction-can-go-outside",
     ),
-    "loop-rfactor": DecisionKind("Is a reduction made in partial results?", nest_reasons.DIRECTIVES, check="reduction-has-partial-results"),
+    "loop-rfactor": DecisionKind(
+        "Is a reduction made in partial results?",
+        nest_reasons.DIRECTIVES,
+        check="reduction-has-partial-results",
+    ),
     "loop-unordered": DecisionKind(
-        "Does an argmax combine partial results in any order?", nest_reasons.DIRECTIVES, check="reduction-has-positions"
+        "Does an argmax combine partial results in any order?",
+        nest_reasons.DIRECTIVES,
+        check="reduction-has-positions",
     ),
-    "loop-keep": DecisionKind("Is a value computed once and read again?", nest_reasons.DIRECTIVES, check="value-can-be-kept"),
-    "loop-stage": DecisionKind("Is a tile of an array copied before it is read?", nest_reasons.DIRECTIVES, check="array-can-be-staged"),
-    "loop-frame": DecisionKind("Is an array copied with zeros around it?", nest_reasons.DIRECTIVES, check="array-can-be-framed"),
-    "loop-chain": DecisionKind("Do two loops along the same rows become one?", nest_reasons.DIRECTIVES, check="loops-can-be-chained"),
-    "loop-merge": DecisionKind("Does a reduction store what a loop stores?", nest_reasons.DIRECTIVES, check="sweeps-can-be-merged"),
-    "loop-sink": DecisionKind("Does what stands beside a loop go into it?", nest_reasons.DIRECTIVES, check="values-can-be-sunk"),
-    "loop-pad": DecisionKind("Does a loop get more steps, which a guard leaves out?", nest_reasons.DIRECTIVES, check="loop-can-be-padded"),
-    "loop-block": DecisionKind("Is a loop distributed over blocks of a GPU?", nest_reasons.DIRECTIVES, check="loop-can-be-blocks"),
-    "loop-thread": DecisionKind("Is a loop distributed over threads of a block?", nest_reasons.DIRECTIVES, check="loop-can-be-threads"),
-    "loop-warp": DecisionKind("Is a loop distributed over lanes of a warp?", nest_reasons.DIRECTIVES, check="loop-can-be-a-warp"),
+    "loop-keep": DecisionKind(
+        "Is a value computed once and read again?",
+        nest_reasons.DIRECTIVES,
+        check="value-can-be-kept",
+    ),
+    "loop-stage": DecisionKind(
+        "Is a tile of an array copied before it is read?",
+        nest_reasons.DIRECTIVES,
+        check="array-can-be-staged",
+    ),
+    "loop-frame": DecisionKind(
+        "Is an array copied with zeros around it?",
+        nest_reasons.DIRECTIVES,
+        check="array-can-be-framed",
+    ),
+    "loop-chain": DecisionKind(
+        "Do two loops along the same rows become one?",
+        nest_reasons.DIRECTIVES,
+        check="loops-can-be-chained",
+    ),
+    "loop-merge": DecisionKind(
+        "Does a reduction store what a loop stores?",
+        nest_reasons.DIRECTIVES,
+        check="sweeps-can-be-merged",
+    ),
+    "loop-sink": DecisionKind(
+        "Does what stands beside a loop go into it?",
+        nest_reasons.DIRECTIVES,
+        check="values-can-be-sunk",
+    ),
+    "loop-pad": DecisionKind(
+        "Does a loop get more steps, which a guard leaves out?",
+        nest_reasons.DIRECTIVES,
+        check="loop-can-be-padded",
+    ),
+    "loop-block": DecisionKind(
+        "Is a loop distributed over blocks of a GPU?",
+        nest_reasons.DIRECTIVES,
+        check="loop-can-be-blocks",
+    ),
+    "loop-thread": DecisionKind(
+        "Is a loop distributed over threads of a block?",
+        nest_reasons.DIRECTIVES,
+        check="loop-can-be-threads",
+    ),
+    "loop-warp": DecisionKind(
+        "Is a loop distributed over lanes of a warp?",
+        nest_reasons.DIRECTIVES,
+        check="loop-can-be-a-warp",
+    ),
 }
 FUSION_KINDS = tuple(kind for kind in KINDS if kind in _FUSION and kind != "fusion-wrapper")
 """Decisions that put two instructions into one kernel, `fusion` first. An override of `fusion` holds for each of them, so that no
 later pass undoes it."""
 KINDS_OF_CODE = frozenset([kind for kind, row in KINDS.items() if row.by_code])
 """Kinds that code generation decides, after the last pass."""
-LOOP_KINDS = frozenset([kind for kind, row in KINDS.items() if row.reasons is nest_reasons.DIRECTIVES])
+LOOP_KINDS = frozenset(
+    [kind for kind, row in KINDS.items() if row.reasons is nest_reasons.DIRECTIVES]
+)
 """Directives of schedules: an override names the kernel, then the directive's own arguments."""
 KINDS_OF_ONE_KERNEL = LOOP_KINDS | {"launch", "math"}
 """Kinds of which an override names one kernel, then arguments: of `launch` the emitter, of `math` a function and, forced, its level."""
 OVERRIDDEN_IN_CODE = KINDS_OF_ONE_KERNEL | {"parallel", "native-code", "constant-memory"}
 """Those of them that the user can force and forbid, kernel by kernel; of `native-code` the library that could compute it."""
-OVERRIDDEN_KINDS = tuple([kind for kind in KINDS if kind not in (KINDS_OF_CODE - OVERRIDDEN_IN_CODE) | KINDS_OF_ONE_KERNEL | {RULE}])
+OVERRIDDEN_KINDS = tuple(
+    [
+        kind
+        for kind in KINDS
+        if kind not in (KINDS_OF_CODE - OVERRIDDEN_IN_CODE) | KINDS_OF_ONE_KERNEL | {RULE}
+    ]
+)
 """Those that the user can force and forbid by naming what they are about, and nothing else."""
-OF_ANY_KIND: ReasonTable = {**answer_reasons.USER, **answer_reasons.ANSWERS, **answer_reasons.OVERRIDES, **answer_reasons.REPLAYS}
+OF_ANY_KIND: ReasonTable = {
+    **answer_reasons.USER,
+    **answer_reasons.ANSWERS,
+    **answer_reasons.OVERRIDES,
+    **answer_reasons.REPLAYS,
+}
 
 
 def reasons_of(kind: str) -> ReasonTable:
@@ -276,8 +445,14 @@ def accepted_sentence(kind: str, names: Sequence[str], facts: Mapping[str, Any])
         sentence = "%{0}: " + _math(facts)
     else:
         plain = "all checks of {kind} hold for %" + " and %".join(subjects)
-        sentence = (row.accepted_pair if len(subjects) > 1 else row.accepted) or plain if row is not None else plain
-    return sentence.format(*subjects, kind=kind) + (" because the user forces it" if facts.get("forced-by-user") else "")
+        sentence = (
+            (row.accepted_pair if len(subjects) > 1 else row.accepted) or plain
+            if row is not None
+            else plain
+        )
+    return sentence.format(*subjects, kind=kind) + (
+        " because the user forces it" if facts.get("forced-by-user") else ""
+    )
 
 
 def _launch(facts: Mapping[str, Any]) -> str:

@@ -367,8 +367,11 @@ LIBRARY_CALL = table(
             "cuBLAS: not installed",
             "look at xla-explorer doctor; compile with libraries='off' to choose our kernels",
         ),
-        "no-algorithm": ("the library that is installed has no algorithm for the types, sizes and strides of this call on this device",
-            "%conv: cuDNN has no algorithm for the backward-filter form in f64, features last", "nothing: our own kernel computes it"),
+        "no-algorithm": (
+            "the library that is installed has no algorithm for the types, sizes and strides of this call on this device",
+            "%conv: cuDNN has no algorithm for the backward-filter form in f64, features last",
+            "nothing: our own kernel computes it",
+        ),
         "own-kernel-faster": (
             "our own kernel is estimated to take less time",
             "%dot takes 3.1 us by our kernel, 5.2 us by cuBLAS",

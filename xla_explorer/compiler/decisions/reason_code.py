@@ -71,4 +71,7 @@ COMMON: dict[str, ReasonCode] = {
 
 def table(rows: Mapping[str, tuple[str, str, str]], *common: str) -> dict[str, ReasonCode]:
     """A table of its own rows and of shared codes."""
-    return {**{code: ReasonCode(*texts) for code, texts in rows.items()}, **{code: COMMON[code] for code in common}}
+    return {
+        **{code: ReasonCode(*texts) for code, texts in rows.items()},
+        **{code: COMMON[code] for code in common},
+    }

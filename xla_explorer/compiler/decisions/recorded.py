@@ -29,25 +29,42 @@ def decision(
         code, message, facts = reason.code, reason.message, {**facts, **reason.facts}
     else:
         code, message = "", accepted_sentence(kind, names, facts) if accepted else ""
-    return Decision(kind, verdict_of(accepted), subjects, names, code, message, facts, step, checklist)
+    return Decision(
+        kind, verdict_of(accepted), subjects, names, code, message, facts, step, checklist
+    )
 
 
 def decision_of(event: Event, step: int | None) -> Decision:
     """A recorded decision or rewrite. step: the number of its pass."""
-    found = decision(event.by, event.acted, event.subjects, event.names, event.reason, event.facts, step, event.checklist)._replace(
-        forceable=event.forceable
-    )
+    found = decision(
+        event.by,
+        event.acted,
+        event.subjects,
+        event.names,
+        event.reason,
+        event.facts,
+        step,
+        event.checklist,
+    )._replace(forceable=event.forceable)
     if event.is_rewrite and event.acted and event.reason is None:
         return found._replace(message=" becomes ".join([f"%{name}" for name in event.names[:2]]))
     return found
 
 
-def code_check(kind: str, accepted: bool, reason: Reason | None, facts: Mapping[str, Any], place: str) -> tuple[Check, ...]:
+def code_check(
+    kind: str, accepted: bool, reason: Reason | None, facts: Mapping[str, Any], place: str
+) -> tuple[Check, ...]:
     """The one check by which code generation decides a kind. What it measured are the numbers of the decision. place: where it decides."""
     numbers = {**facts, **(reason.facts if reason is not None else {})}
-    told = [f"{key.replace('_', ' ')} {number(v) if isinstance(v, int | float) else v}" for key, v in numbers.items() if not _is_long(v)]
+    told = [
+        f"{key.replace('_', ' ')} {number(v) if isinstance(v, int | float) else v}"
+        for key, v in numbers.items()
+        if not _is_long(v)
+    ]
     value = ", ".join(told[:5]) or (reason.message if reason is not None else "")
-    message, code = (reason.message, reason.code) if reason is not None and not accepted else ("", "")
+    message, code = (
+        (reason.message, reason.code) if reason is not None and not accepted else ("", "")
+    )
     return (Check(KINDS[kind].check, accepted, value, message, code, place),)
 
 

@@ -18,7 +18,9 @@ def not_one(i: HloInstruction, what: str) -> str:
     return f"%{i.name} is {i.opcode.name}, not {what}"
 
 
-def control_edges(instructions: Collection[HloInstruction], pinned: Collection[HloInstruction] = ()) -> str:
+def control_edges(
+    instructions: Collection[HloInstruction], pinned: Collection[HloInstruction] = ()
+) -> str:
     """`control edges 0`; the instructions that have some. pinned: what another instruction has to wait for."""
     fixed = [i.name for i in instructions if i.control_predecessors or i in pinned]
     return f"control edges {len(fixed)}" + (f": {listed(fixed)}" if fixed else "")
@@ -31,5 +33,7 @@ def layouts(instructions: Collection[HloInstruction]) -> str:
         if not i.shape.is_array:
             told.append(i.shape.text)
         else:
-            told.append(f"{i.shape.layout} {'=' if i.shape.base is i.shape else '!='} {i.shape.base.layout}")
+            told.append(
+                f"{i.shape.layout} {'=' if i.shape.base is i.shape else '!='} {i.shape.base.layout}"
+            )
     return f"layouts {', '.join(told)}"

@@ -9,7 +9,11 @@ _LARGER = "do more in one call: a larger batch, or several calls as one with jax
 
 LIBRARY = table(
     {
-        "library-lacks-operation": ("the library has no such operation", "the library has no select, as %s is", _OWN),
+        "library-lacks-operation": (
+            "the library has no such operation",
+            "the library has no select, as %s is",
+            _OWN,
+        ),
         "library-array-small": (
             "the arrays are too small for the library to be worth calling",
             "%r has 1280 elements, operands included; the library is asked from 4096 on",
@@ -30,7 +34,11 @@ LIBRARY = table(
             "%d is a product with a vector (512x512x1), which XLA writes itself",
             "put several vectors into one matrix with jax.vmap",
         ),
-        "library-dot-small": ("the product is too small", "%d is 4x4x4; the library is asked from 8 on", _LARGER),
+        "library-dot-small": (
+            "the product is too small",
+            "%d is 4x4x4; the library is asked from 8 on",
+            _LARGER,
+        ),
         "library-left-transposed": (
             "the left side is contracted along another dimension than its last",
             "%d contracts its left side f32[128,512]{1,0} along 0, not along the last",

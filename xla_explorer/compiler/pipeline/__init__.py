@@ -5,7 +5,12 @@ from __future__ import annotations
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl, StopRequested
 from xla_explorer.compiler.pipeline.default_pipelines import as_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
-from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass, register_pass, registered_passes
+from xla_explorer.compiler.pipeline.pass_interface import (
+    HloPass,
+    make_pass,
+    register_pass,
+    registered_passes,
+)
 from xla_explorer.compiler.pipeline.pipeline import (
     PassPipeline,
     PipelineSyntaxError,
@@ -13,7 +18,11 @@ from xla_explorer.compiler.pipeline.pipeline import (
     pass_options,
     pass_text,
 )
-from xla_explorer.compiler.pipeline.runner import PassChangeReportError, PassFailedError, run_pipeline
+from xla_explorer.compiler.pipeline.runner import (
+    PassChangeReportError,
+    PassFailedError,
+    run_pipeline,
+)
 from xla_explorer.compiler.pipeline.trace import PassStep, PassTrace
 from xla_explorer.compiler.pipeline.value_check import ValuesDifferError
 

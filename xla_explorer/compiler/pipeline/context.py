@@ -39,7 +39,17 @@ class PassControl:
     written gave. on_pass: told the name of each pass before it runs.
     """
 
-    __slots__ = ("_apart", "_found", "check_values", "forbid", "force", "on_pass", "rewrite_limit", "skipped_rules", "timed")
+    __slots__ = (
+        "_apart",
+        "_found",
+        "check_values",
+        "forbid",
+        "force",
+        "on_pass",
+        "rewrite_limit",
+        "skipped_rules",
+        "timed",
+    )
 
     def __init__(
         self,
@@ -49,8 +59,12 @@ class PassControl:
         rewrite_limit: int | None = None,
         check_values: Sequence[Any] | None = None,
     ) -> None:
-        self.force = {kind: {self._normal(key) for key in keys} for kind, keys in (force or {}).items()}
-        self.forbid = {kind: {self._normal(key) for key in keys} for kind, keys in (forbid or {}).items()}
+        self.force = {
+            kind: {self._normal(key) for key in keys} for kind, keys in (force or {}).items()
+        }
+        self.forbid = {
+            kind: {self._normal(key) for key in keys} for kind, keys in (forbid or {}).items()
+        }
         self.skipped_rules = frozenset(skipped_rules)
         self.rewrite_limit = rewrite_limit
         self.check_values = check_values
@@ -75,9 +89,13 @@ class PassControl:
     def values_of(self, word: str, kind: str, subject: HloInstruction) -> list[tuple[Any, ...]]:
         """What the overrides of a kind name behind an instruction, such as the emitter behind a kernel. word: `force` or `forbid`."""
         keys = (self.force if word == "force" else self.forbid).get(kind, ())
-        return sorted([key[1:] for key in keys if key and key[0] in (subject.name, subject.id)], key=str)
+        return sorted(
+            [key[1:] for key in keys if key and key[0] in (subject.name, subject.id)], key=str
+        )
 
-    def kept_apart(self, left: Iterable[HloInstruction], right: Iterable[HloInstruction]) -> tuple[Any, ...] | None:
+    def kept_apart(
+        self, left: Iterable[HloInstruction], right: Iterable[HloInstruction]
+    ) -> tuple[Any, ...] | None:
         """The pair that the user forbids to be in one kernel of which one is (in) an instruction of each side; None if there is none."""
         return self.apart.between(_names(left), _names(right)) if self.apart.partners else None
 
@@ -93,7 +111,10 @@ class PassControl:
         found = self._found.get((forced, kind))
         if found is None:
             overrides = self.force if forced else self.forbid
-            all_keys = {*overrides.get(kind, ()), *(overrides.get(FUSION_KINDS[0], ()) if kind in _OF_EQUALS else ())}
+            all_keys = {
+                *overrides.get(kind, ()),
+                *(overrides.get(FUSION_KINDS[0], ()) if kind in _OF_EQUALS else ()),
+            }
             found = self._found[forced, kind] = frozenset(all_keys), Pairs(all_keys)
         keys, pairs = found
         if not keys:
@@ -110,7 +131,8 @@ class PassControl:
         if kind in _OF_EQUALS:
             orders.append(orders[0][::-1])
         return any(
-            len(key) == len(bearers) and all(part in names for part, names in zip(key, bearers, strict=True))
+            len(key) == len(bearers)
+            and all(part in names for part, names in zip(key, bearers, strict=True))
             for key in keys
             for bearers in orders
         )
@@ -140,7 +162,12 @@ class Pairs:
 
     def in_order(self, first: set[str | int], second: set[str | int]) -> bool:
         """Whether some pair has its first part in the first set, and its second in the second."""
-        return any((part, other) in self.keys for part in first for other in self.partners.get(part, ()) if other in second)
+        return any(
+            (part, other) in self.keys
+            for part in first
+            for other in self.partners.get(part, ())
+            if other in second
+        )
 
 
 def _names(instructions: Iterable[HloInstruction]) -> set[str | int]:
@@ -159,10 +186,23 @@ class PassContext:
     or rule at work, for the events of the graph's listener; set by the drivers. rewrites: rules that fired. actions:
     those and decisions that went ahead."""
 
-    __slots__ = ("acting", "actions", "checklists", "control", "decisions_on", "everything_on", "journal", "rewrites", "target")
+    __slots__ = (
+        "acting",
+        "actions",
+        "checklists",
+        "control",
+        "decisions_on",
+        "everything_on",
+        "journal",
+        "rewrites",
+        "target",
+    )
 
     def __init__(
-        self, journal: Journal | None = None, control: PassControl | None = None, target: Target | Mapping[str, Any] | None = None
+        self,
+        journal: Journal | None = None,
+        control: PassControl | None = None,
+        target: Target | Mapping[str, Any] | None = None,
     ) -> None:
         self.journal = journal if journal is not None and journal.level > Level.OFF else None
         self.control = control or PassControl()
@@ -230,32 +270,55 @@ class PassContext:
                 ids, names = (first.id, second.id), (first.name, second.name)
             else:
                 ids, names = tuple([s.id for s in subjects]), tuple([s.name for s in subjects])
-            checks = self._checklist(legality, profitability, asked, reason) if self.checklists else ()
-            journal.write("decision", kind, ids, names, reason, details, accepted=reason is None, checklist=checks, forceable=forceable)
+            checks = (
+                self._checklist(legality, profitability, asked, reason) if self.checklists else ()
+            )
+            journal.write(
+                "decision",
+                kind,
+                ids,
+                names,
+                reason,
+                details,
+                accepted=reason is None,
+                checklist=checks,
+                forceable=forceable,
+            )
         return reason
 
     @staticmethod
     def _checklist(
-        legality: Iterable[Predicate], profitability: Iterable[Predicate], asked: tuple[Any, ...], reason: Reason | None
+        legality: Iterable[Predicate],
+        profitability: Iterable[Predicate],
+        asked: tuple[Any, ...],
+        reason: Reason | None,
     ) -> tuple[Check, ...]:
         """All that must hold. What the user refuses is a check too."""
         found = checklist((*legality, *profitability), *asked)
         if reason is not None and all(check.code != reason.code for check in found):
-            found += checklist((settled("user-allows-it", reason, lambda: f"override {reason.code}"),))
+            found += checklist(
+                (settled("user-allows-it", reason, lambda: f"override {reason.code}"),)
+            )
         return found
 
     # -- for the rule driver -----------------------------------------------------------------------------------------
     def may_rewrite(self, rule: str) -> bool:
         """Whether a rule may fire now: not skipped by the user, and the rewrite limit (bisection) is not reached."""
         control = self.control
-        return (control.rewrite_limit is None or self.actions < control.rewrite_limit) and rule not in control.skipped_rules
+        return (
+            control.rewrite_limit is None or self.actions < control.rewrite_limit
+        ) and rule not in control.skipped_rules
 
     def _stopped(self, kind: str) -> Reason | None:
         control = self.control
         if kind in control.skipped_rules:
             return refuse("skipped-by-user", f"the user skips every {kind}")
         if control.rewrite_limit is not None and self.actions >= control.rewrite_limit:
-            return refuse("stopped-by-user", f"the user stops after {control.rewrite_limit} actions", limit=control.rewrite_limit)
+            return refuse(
+                "stopped-by-user",
+                f"the user stops after {control.rewrite_limit} actions",
+                limit=control.rewrite_limit,
+            )
         return None
 
     def rewrote(
@@ -277,10 +340,14 @@ class PassContext:
             made = tuple(created)
             if made:
                 details["created"] = made
-            self.journal.write("rewrite", rule, subjects, names, None, details or None, accepted=True)
+            self.journal.write(
+                "rewrite", rule, subjects, names, None, details or None, accepted=True
+            )
 
     def refused(self, rule: str, subject: HloInstruction, reason: Reason) -> None:
         """Record that a rule matched and was refused by a guard."""
         if self.decisions_on:
             assert self.journal is not None
-            self.journal.write("rewrite", rule, (subject.id,), (subject.name,), reason, accepted=False)
+            self.journal.write(
+                "rewrite", rule, (subject.id,), (subject.name,), reason, accepted=False
+            )

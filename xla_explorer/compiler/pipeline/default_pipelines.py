@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
-from xla_explorer.compiler.pipeline.pipeline import PassPipeline, PipelineSyntaxError, parse_pipeline
+from xla_explorer.compiler.pipeline.pipeline import (
+    PassPipeline,
+    PipelineSyntaxError,
+    parse_pipeline,
+)
 
 PipelineLike = str | PassPipeline | HloPass
 
@@ -23,7 +27,11 @@ def simplification(name: str = "simplification", *, layout_sensitive: bool = Fal
         make_pass("simplify-while-loops", merge_induction_variables=False),
         # When dead elements are gone: hoisting adds elements only for values that the loop really reads.
         # What grows is made anew in each iteration: it would be read from memory instead.
-        make_pass("while-loop-invariant-code-motion", hoist_size_inflation_ratio=1.0, look_through_cheap=True),
+        make_pass(
+            "while-loop-invariant-code-motion",
+            hoist_size_inflation_ratio=1.0,
+            look_through_cheap=True,
+        ),
         make_pass("dce"),
     ]
     if not layout_sensitive:
@@ -110,7 +118,10 @@ def code_generation_pipeline(
         (
             fusing or make_pass("fusion"),
             *(
-                (make_pass("fusion-wrapper"), make_pass("multi-output-fusion", reductions=merges_reductions))
+                (
+                    make_pass("fusion-wrapper"),
+                    make_pass("multi-output-fusion", reductions=merges_reductions),
+                )
                 if fusion_policy == "time"
                 else (make_pass("fusion-wrapper", policy="xla"),)
             ),
@@ -121,7 +132,15 @@ def code_generation_pipeline(
             make_pass("double-buffer-loop-unrolling", min_bytes=smallest_copy),
         ),
     )
-    return PassPipeline(name, (default_simplification_pipeline(after_inlining), lowering, fusion, _finishing(asynchronous)))
+    return PassPipeline(
+        name,
+        (
+            default_simplification_pipeline(after_inlining),
+            lowering,
+            fusion,
+            _finishing(asynchronous),
+        ),
+    )
 
 
 def required_pipeline() -> PassPipeline:
@@ -170,7 +189,9 @@ def requested_pipeline(passes: PipelineLike, default: PassPipeline) -> PassPipel
             return default
         if passes in ("none", ""):
             return required_pipeline()
-        return PassPipeline("custom", (parse_pipeline(passes, words={"default": default}), required_pipeline()))
+        return PassPipeline(
+            "custom", (parse_pipeline(passes, words={"default": default}), required_pipeline())
+        )
     elif isinstance(passes, PassPipeline):
         return passes
     return PassPipeline("custom", (as_pipeline(passes), required_pipeline()))

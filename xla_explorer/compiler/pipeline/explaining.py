@@ -16,7 +16,14 @@ from xla_explorer.compiler.pipeline.pass_interface import ForeignPass, HloPass
 from xla_explorer.compiler.pipeline.trace import PassStep, PassTrace
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.journal import Journal
-from xla_explorer.foundation.reason import Check, Predicate, Reason, checklist, first_refusal, refuse
+from xla_explorer.foundation.reason import (
+    Check,
+    Predicate,
+    Reason,
+    checklist,
+    first_refusal,
+    refuse,
+)
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -33,7 +40,9 @@ class Explains(Protocol):
 
     kinds: ClassVar[tuple[str, ...]]
 
-    def ask(self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext) -> Decision | None:
+    def ask(
+        self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
+    ) -> Decision | None:
         """What it would say of them in their module as it is; None where it has nothing to say."""
         ...
 
@@ -45,7 +54,9 @@ def kinds_of(hlo_pass: HloPass | type[Any]) -> tuple[str, ...]:
 
 def steps_of_kind(trace: PassTrace, kind: str) -> list[PassStep]:
     """The steps of passes that decide about that, in order, of which the module before is known."""
-    return [step for step in trace.steps if step.before is not None and kind in kinds_of(step.hlo_pass)]
+    return [
+        step for step in trace.steps if step.before is not None and kind in kinds_of(step.hlo_pass)
+    ]
 
 
 def answering(hlo_pass: Any) -> Any:
@@ -59,13 +70,17 @@ def decided_again(trace: PassTrace, step: PassStep) -> list[Decision]:
     if found is None:
         assert step.before is not None
         journal, control = Journal("decisions"), trace.control
-        overrides = PassControl(control.force, control.forbid, control.skipped_rules, control.rewrite_limit)
+        overrides = PassControl(
+            control.force, control.forbid, control.skipped_rules, control.rewrite_limit
+        )
         context = PassContext(journal, overrides, trace.target)
         context.checklists = True
         context.actions = sum([earlier.actions for earlier in trace.steps[: step.index]])
         context.acting = step.name
         step.hlo_pass.run(HloModule.from_snapshot(step.before), context)
-        found = trace.asked_again[step.index] = [decision_of(event, step.number) for event in journal.events if event.is_decision]
+        found = trace.asked_again[step.index] = [
+            decision_of(event, step.number) for event in journal.events if event.is_decision
+        ]
     return found
 
 
@@ -79,7 +94,9 @@ def with_checklists(trace: PassTrace, step: PassStep) -> dict[int, Decision]:
     for other in again:
         by_subject.setdefault(_said(other), deque()).append(other)
     if Counter(map(_said, recorded)) != Counter(map(_said, again)):
-        return {event.sequence: d for event, d in zip(events, recorded, strict=True)}  # the run depended on more than the module
+        return {
+            event.sequence: d for event, d in zip(events, recorded, strict=True)
+        }  # the run depended on more than the module
     return {
         event.sequence: d._replace(checklist=by_subject[_said(d)].popleft().checklist)
         for event, d in zip(events, recorded, strict=True)
@@ -90,12 +107,21 @@ def _said(decision: Decision) -> tuple[str, str, tuple[str, ...]]:
     return decision.kind, decision.verdict, decision.names
 
 
-def weighed(kind: str, subjects: Sequence[HloInstruction], predicates: Sequence[Predicate], candidate: Any) -> Decision:
+def weighed(
+    kind: str, subjects: Sequence[HloInstruction], predicates: Sequence[Predicate], candidate: Any
+) -> Decision:
     """What the predicates say of a candidate, as a decision that no run made."""
-    return told(kind, subjects, first_refusal(predicates, candidate), checklist(predicates, candidate))
+    return told(
+        kind, subjects, first_refusal(predicates, candidate), checklist(predicates, candidate)
+    )
 
 
-def told(kind: str, subjects: Sequence[HloInstruction], reason: Reason | None, checks: tuple[Check, ...] = ()) -> Decision:
+def told(
+    kind: str,
+    subjects: Sequence[HloInstruction],
+    reason: Reason | None,
+    checks: tuple[Check, ...] = (),
+) -> Decision:
     """An answer as a decision that no run made."""
     ids, names = tuple([i.id for i in subjects]), tuple([i.name for i in subjects])
     return decision(kind, reason is None, ids, names, reason, None, None, checks)
@@ -104,5 +130,7 @@ def told(kind: str, subjects: Sequence[HloInstruction], reason: Reason | None, c
 def not_an_operand(kind: str, producer: HloInstruction, consumer: HloInstruction) -> Decision:
     """The refusal of two of which the second does not read the first."""
     read = ", ".join([f"%{o.name}" for o in consumer.operands]) or "nothing"
-    reason = refuse("not-an-operand", f"%{consumer.name} does not read %{producer.name}; it reads {read}")
+    reason = refuse(
+        "not-an-operand", f"%{consumer.name} does not read %{producer.name}; it reads {read}"
+    )
     return told(kind, (producer, consumer), reason)

@@ -37,7 +37,9 @@ def optimize(
     verifier: Verifier | None = None
     if verify:
         verifier = verify_module
-    trace = run_pipeline(module if in_place else module.clone(), as_pipeline(pipeline), context, verifier=verifier)
+    trace = run_pipeline(
+        module if in_place else module.clone(), as_pipeline(pipeline), context, verifier=verifier
+    )
     if trace.error is not None and not keep_errors:
         raise PassFailedError(trace.steps[-1].name, trace.error, trace) from trace.error
     return trace

@@ -42,7 +42,9 @@ class ForeignPass:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Refuse: another compiler has its code."""
         message = f"cannot run {self.name}: a pass of real XLA is known by its dump only"
-        raise XlaExplorerError(message, "session.passes[number] has the modules before and after it")
+        raise XlaExplorerError(
+            message, "session.passes[number] has the modules before and after it"
+        )
 
 
 class PassRegistrationError(XlaExplorerError, ValueError):
@@ -140,10 +142,15 @@ def make_pass(name: str, **options: Any) -> HloPass:
     passes = _REGISTRY if name in _REGISTRY else registered_passes()
     if name not in passes:
         near = nearest(name, passes, 3)
-        raise LookupError(f"unknown pass {name!r}" + (f"; near: {', '.join(near)}" if near else "; xe.passes() lists all"))
+        raise LookupError(
+            f"unknown pass {name!r}"
+            + (f"; near: {', '.join(near)}" if near else "; xe.passes() lists all")
+        )
     cls = passes[name]
     known = {field.name for field in dataclasses.fields(cls)}
     if unknown := set(options) - known:
-        raise ValueError(f"pass {name} has no option {sorted(unknown)[0]!r}; it has: {', '.join(sorted(known)) or 'none'}")
+        raise ValueError(
+            f"pass {name} has no option {sorted(unknown)[0]!r}; it has: {', '.join(sorted(known)) or 'none'}"
+        )
     made: HloPass = cls(**options)
     return made

@@ -85,33 +85,50 @@ class PassPipeline:
         made, is_there = _steps(steps), self._places(name)
         return self._edited(lambda step: (step, *made) if is_there(step) else (step,))
 
-    def insert(self, *steps: str | HloPass | PassPipeline, before: str | None = None, after: str | None = None) -> PassPipeline:
+    def insert(
+        self,
+        *steps: str | HloPass | PassPipeline,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> PassPipeline:
         """The old name of `before` and `after`. Exactly one of before and after, else ValueError."""
         anchor = self._anchor(before, after)
         side = "before" if before is not None else "after"
         warn_renamed(f"pipeline.insert(..., {side}=name)", f"pipeline.{side}(name, ...)")
         return self.before(anchor, *steps) if before is not None else self.after(anchor, *steps)
 
-    def move(self, name: str, *, before: str | None = None, after: str | None = None, occurrence: int = 0) -> PassPipeline:
+    def move(
+        self, name: str, *, before: str | None = None, after: str | None = None, occurrence: int = 0
+    ) -> PassPipeline:
         """The pipeline with one step (the n-th of its name) taken out and put before or after every step of another name."""
         anchor = self._anchor(before, after)
         found = [step for step in self.walk() if step.name == name]
         if not -len(found) <= occurrence < len(found):
             self._require(name)
-            raise LookupError(f"{self.name} has {len(found)} steps named {name!r}: occurrence must be below {len(found)}, got {occurrence}")
+            raise LookupError(
+                f"{self.name} has {len(found)} steps named {name!r}: occurrence must be below {len(found)}, got {occurrence}"
+            )
         if anchor == name:
             raise ValueError(f"{name!r} cannot be moved next to itself")
         number = range(len(found))[occurrence]
         seen = iter(range(len(found)))
-        rest = self._edited(lambda step: () if step.name == name and next(seen) == number else (step,))
-        return rest.before(anchor, found[number]) if before is not None else rest.after(anchor, found[number])
+        rest = self._edited(
+            lambda step: () if step.name == name and next(seen) == number else (step,)
+        )
+        return (
+            rest.before(anchor, found[number])
+            if before is not None
+            else rest.after(anchor, found[number])
+        )
 
     def swap(self, first: str, second: str) -> PassPipeline:
         """The pipeline with every step of one name in the place of a step of the other, and the other way round, each with the options of
         its first occurrence. LookupError for unknown names."""
         is_first, is_second = self._places(first), self._places(second)
         one, other = [next(filter(there, self.walk())) for there in (is_first, is_second)]
-        return self._edited(lambda step: (other if is_first(step) else one if is_second(step) else step,))
+        return self._edited(
+            lambda step: (other if is_first(step) else one if is_second(step) else step,)
+        )
 
     def replace(self, name: str, *steps: str | HloPass | PassPipeline) -> PassPipeline:
         """The pipeline with other steps in the place of every step of a name, such as the same pass with other options.
@@ -149,16 +166,26 @@ class PassPipeline:
             known = f"near: {', '.join(near)}" if near else f"it has: {', '.join(names)}"
             raise LookupError(f"{self.name} has no step {name!r}; {known}")
 
-    def _edited(self, edit: Callable[[HloPass | PassPipeline], Iterable[HloPass | PassPipeline]]) -> PassPipeline:
+    def _edited(
+        self, edit: Callable[[HloPass | PassPipeline], Iterable[HloPass | PassPipeline]]
+    ) -> PassPipeline:
         """Every step, from the first on, becomes what `edit` gives for it; nested pipelines that stay are edited inside."""
         steps: list[HloPass | PassPipeline] = []
         for step in self.steps:
-            steps += [s._edited(edit) if s is step and isinstance(s, PassPipeline) else s for s in edit(step)]
+            steps += [
+                s._edited(edit) if s is step and isinstance(s, PassPipeline) else s
+                for s in edit(step)
+            ]
         return dataclasses.replace(self, steps=tuple(steps))
 
     @cleaned
     def __str__(self) -> str:
-        inner = ",".join([str(step) if isinstance(step, PassPipeline) else pass_text(step) for step in self.steps])
+        inner = ",".join(
+            [
+                str(step) if isinstance(step, PassPipeline) else pass_text(step)
+                for step in self.steps
+            ]
+        )
         return f"{self.name}{{{inner}}}" + ("*" if self.fixed_point else "")
 
 
@@ -175,7 +202,11 @@ def pass_options(hlo_pass: HloPass) -> dict[str, Any]:
     found = {}
     for field in dataclasses.fields(hlo_pass):  # type: ignore[arg-type]  # passes are dataclasses by contract
         value = getattr(hlo_pass, field.name)
-        default = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+        default = (
+            field.default_factory()
+            if field.default_factory is not dataclasses.MISSING
+            else field.default
+        )
         if value != default:
             found[field.name] = value
     return found
@@ -192,7 +223,11 @@ def pass_text(hlo_pass: HloPass) -> str:
 def _write(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][\w\-.]*", value) else repr(value)
+    return (
+        value
+        if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][\w\-.]*", value)
+        else repr(value)
+    )
 
 
 def _read(text: str) -> Any:
@@ -214,9 +249,12 @@ class _Reader:
         self.text, self.at, self.words = text, 0, words or {}
 
     def fail(self, message: str, at: int | None = None) -> PipelineSyntaxError:
-        span = SourceSpan.from_offset(self.text, self.at if at is None else at, filename="<pipeline>")
+        span = SourceSpan.from_offset(
+            self.text, self.at if at is None else at, filename="<pipeline>"
+        )
         return PipelineSyntaxError(
-            f"{message}\n{span.caret()}", 'a pipeline reads "algsimp,simplification{cse,dce}*,fusion{max_operands=64}"'
+            f"{message}\n{span.caret()}",
+            'a pipeline reads "algsimp,simplification{cse,dce}*,fusion{max_operands=64}"',
         )
 
     def eat(self, sign: str) -> bool:
@@ -241,7 +279,9 @@ class _Reader:
             if not self.eat(","):
                 return found
 
-    def edited(self, found: tuple[HloPass | PassPipeline, ...], edit: re.Match[str]) -> tuple[HloPass | PassPipeline, ...]:
+    def edited(
+        self, found: tuple[HloPass | PassPipeline, ...], edit: re.Match[str]
+    ) -> tuple[HloPass | PassPipeline, ...]:
         """What stands in front of `before(name)=step`, `after(name)=step` or `without(name)`, edited."""
         verb, name = edit.groups()
         self.at = edit.end()
@@ -290,7 +330,9 @@ class _Reader:
         return PassPipeline(name, (made,), True) if repeated else made
 
 
-def parse_pipeline(text: str, name: str = "pipeline", words: Mapping[str, PassPipeline] | None = None) -> PassPipeline:
+def parse_pipeline(
+    text: str, name: str = "pipeline", words: Mapping[str, PassPipeline] | None = None
+) -> PassPipeline:
     """Read a pipeline string. PipelineSyntaxError shows the place and near names.
 
     words: names that stand for whole pipelines, such as `default` in "default,my-pass".

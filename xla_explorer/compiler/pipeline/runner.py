@@ -26,8 +26,14 @@ class PassChangeReportError(XlaExplorerError):
     """A pass changed the module and said that it did not, or the reverse. `pass_name` is the pass."""
 
     def __init__(self, pass_name: str, reported: bool) -> None:
-        said = "said that it changed the module, but nothing differs" if reported else "changed the module and said that it did not"
-        super().__init__(f"pass {pass_name} {said}", "its run() must return whether it changed the module")
+        said = (
+            "said that it changed the module, but nothing differs"
+            if reported
+            else "changed the module and said that it did not"
+        )
+        super().__init__(
+            f"pass {pass_name} {said}", "its run() must return whether it changed the module"
+        )
         self.pass_name = pass_name
         self.reported = reported
 
@@ -36,7 +42,10 @@ class PassFailedError(XlaExplorerError):
     """A pass raised. `pass_name` is the pass, `trace` what ran before it, the cause is the exception."""
 
     def __init__(self, pass_name: str, problem: BaseException, trace: PassTrace) -> None:
-        super().__init__(f"pass {pass_name} failed: {type(problem).__name__}: {problem}", "its .trace holds every step up to there")
+        super().__init__(
+            f"pass {pass_name} failed: {type(problem).__name__}: {problem}",
+            "its .trace holds every step up to there",
+        )
         self.pass_name = pass_name
         self.trace = trace
 
@@ -46,7 +55,9 @@ class _Stop(Exception):
 
 
 class _Runner:
-    def __init__(self, module: HloModule, trace: PassTrace, context: PassContext, verifier: Verifier | None) -> None:
+    def __init__(
+        self, module: HloModule, trace: PassTrace, context: PassContext, verifier: Verifier | None
+    ) -> None:
         self.module, self.trace, self.context, self.verifier = module, trace, context, verifier
         self.journal = context.journal or Journal("off")
         self.last: ModuleSnapshot | None = trace.initial
@@ -82,7 +93,9 @@ class _Runner:
         context.acting = hlo_pass.name
         if present.owner == threading.get_ident():
             present.done = len(self.trace.steps)
-            present.total = max(present.total, present.done + 1)  # repeated pipelines run more passes than they have
+            present.total = max(
+                present.total, present.done + 1
+            )  # repeated pipelines run more passes than they have
         if context.control.on_pass is not None:
             context.control.on_pass(hlo_pass.name)
         problem: BaseException | None = None
@@ -137,7 +150,9 @@ class _Runner:
             self.values.require(module, hlo_pass.name)
 
 
-def _graph_listener(context: PassContext) -> Callable[[str, HloInstruction, HloInstruction | None], None]:
+def _graph_listener(
+    context: PassContext,
+) -> Callable[[str, HloInstruction, HloInstruction | None], None]:
     journal = context.journal
     assert journal is not None
 
@@ -169,7 +184,14 @@ def run_pipeline(
         snapshots = context.journal is not None
     started = time.perf_counter()
     with collector_paused():
-        trace = PassTrace(module, pipeline, context.journal, module.snapshot() if snapshots else None, context.control, context.target)
+        trace = PassTrace(
+            module,
+            pipeline,
+            context.journal,
+            module.snapshot() if snapshots else None,
+            context.control,
+            context.target,
+        )
         if context.everything_on:
             module.set_listener(_graph_listener(context))
         try:

@@ -13,7 +13,12 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.foundation.visible_text import cleaned
-from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
+from xla_explorer.hlo.module import (
+    HloModule,
+    ModuleSnapshot,
+    SnapshotDifference,
+    snapshot_difference,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -53,8 +58,16 @@ class PassStep:
         "span",
     )
 
-    def __init__(self, index: int, path: tuple[str, ...], hlo_pass: HloPass, options: dict[str, Any]) -> None:
-        self.index, self.path, self.hlo_pass, self.name, self.options = index, path, hlo_pass, hlo_pass.name, options
+    def __init__(
+        self, index: int, path: tuple[str, ...], hlo_pass: HloPass, options: dict[str, Any]
+    ) -> None:
+        self.index, self.path, self.hlo_pass, self.name, self.options = (
+            index,
+            path,
+            hlo_pass,
+            hlo_pass.name,
+            options,
+        )
         self.seconds = 0.0
         self.changed = False
         self.before: ModuleSnapshot | None = None
@@ -97,7 +110,18 @@ class PassTrace:
     control, target: what the passes were given. asked_again: place of a step -> its decisions with checklists, where it was asked again.
     """
 
-    __slots__ = ("asked_again", "control", "error", "initial", "journal", "module", "pipeline", "seconds", "steps", "target")
+    __slots__ = (
+        "asked_again",
+        "control",
+        "error",
+        "initial",
+        "journal",
+        "module",
+        "pipeline",
+        "seconds",
+        "steps",
+        "target",
+    )
 
     def __init__(
         self,
@@ -122,16 +146,25 @@ class PassTrace:
     def _snapshots(self, index: int) -> tuple[ModuleSnapshot, ModuleSnapshot]:
         step = self.step_at(index)
         if step.before is None or step.after is None:
-            raise XlaExplorerError(f"step {step.index} ({step.name}) has no snapshots", 'run with journal="passes" or more')
+            raise XlaExplorerError(
+                f"step {step.index} ({step.name}) has no snapshots",
+                'run with journal="passes" or more',
+            )
         return step.before, step.after
 
     def step_at(self, index: int) -> PassStep:
         """The step of that number (negative: from the end). UnknownStepError (an IndexError) with the numbers there are."""
         if isinstance(index, str):
             hint = f"trace.step({index!r}).index is the number"
-            raise UnknownStepError(f"a step is asked for by its number, not by the name {index!r}", hint)
+            raise UnknownStepError(
+                f"a step is asked for by its number, not by the name {index!r}", hint
+            )
         if not -len(self.steps) <= index < len(self.steps):
-            hint = f"steps are 0 to {len(self.steps) - 1}, or -1 for the last" if self.steps else "no pass was run"
+            hint = (
+                f"steps are 0 to {len(self.steps) - 1}, or -1 for the last"
+                if self.steps
+                else "no pass was run"
+            )
             raise UnknownStepError(f"the trace has no step {index}", hint)
         return self.steps[index]
 
@@ -155,12 +188,21 @@ class PassTrace:
     def text_diff(self, index: int, context_lines: int = 3) -> str:
         """A unified diff of the module's text around step `index`; empty when nothing changed."""
         step = self.step_at(index)
-        old, new = [HloModule.from_snapshot(s).to_text().splitlines(keepends=True) for s in self._snapshots(index)]
-        return "".join(difflib.unified_diff(old, new, f"before {step.name}", f"after {step.name}", n=context_lines))
+        old, new = [
+            HloModule.from_snapshot(s).to_text().splitlines(keepends=True)
+            for s in self._snapshots(index)
+        ]
+        return "".join(
+            difflib.unified_diff(
+                old, new, f"before {step.name}", f"after {step.name}", n=context_lines
+            )
+        )
 
     def events_of(self, step: PassStep) -> list[Event]:
         """The journal's events of a step."""
-        return self.journal.of_span(step.span) if self.journal is not None and step.span >= 0 else []
+        return (
+            self.journal.of_span(step.span) if self.journal is not None and step.span >= 0 else []
+        )
 
     def numbered(self, number: int | None) -> PassStep | None:
         """The step of pass `number` (1 is the first); None for 0, the module as written, and for None."""
@@ -188,7 +230,11 @@ class PassTrace:
 
         rows = []
         for step in self.steps:
-            difference = self.diff(step.index) if step.changed and step.before is not None and step.after is not None else None
+            difference = (
+                self.diff(step.index)
+                if step.changed and step.before is not None and step.after is not None
+                else None
+            )
             rows.append(
                 {
                     "pipeline": step.pipeline,

@@ -40,7 +40,12 @@ def largest_error(reference: Sequence[Array], values: Sequence[Array]) -> tuple[
             continue
         if want.dtype.kind in "iub" or want.dtype.name.startswith(("int", "uint")):
             if not np.array_equal(want, got):
-                good, worst = False, max(worst, float(np.abs(want.astype(np.float64) - got.astype(np.float64)).max()))
+                good, worst = (
+                    False,
+                    max(
+                        worst, float(np.abs(want.astype(np.float64) - got.astype(np.float64)).max())
+                    ),
+                )
             continue
         relative, absolute = TOLERANCES.get(want.dtype.name, NARROWER)
         wide = np.complex128 if want.dtype.kind == "c" else np.float64
@@ -52,7 +57,9 @@ def largest_error(reference: Sequence[Array], values: Sequence[Array]) -> tuple[
             error = np.where(same, 0.0, np.abs(a - b))
             fine = same | (finite & (error <= relative * np.abs(b) + absolute * scale))
         good = good and bool(fine.all())
-        largest = float(np.nanmax(np.where(np.isfinite(error), error, np.inf))) if not same.all() else 0.0
+        largest = (
+            float(np.nanmax(np.where(np.isfinite(error), error, np.inf))) if not same.all() else 0.0
+        )
         worst = max(worst, largest / scale if scale else largest)
     return worst, good
 
@@ -95,7 +102,9 @@ class ValueCheck:
         """(largest error, whether it is within tolerance, why it cannot be evaluated or empty)."""
         self.evaluations += 1
         try:
-            error, fine = largest_error(self.reference, flatten_value(evaluate(module, *self.leaves)))
+            error, fine = largest_error(
+                self.reference, flatten_value(evaluate(module, *self.leaves))
+            )
         except EvaluationError as problem:
             return float("inf"), False, f"it cannot be evaluated any more: {problem}"
         return error, fine, ""

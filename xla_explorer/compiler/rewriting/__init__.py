@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from xla_explorer.compiler.rewriting.driver import applicable, rewrite_computation
 from xla_explorer.compiler.rewriting.exactness import Exactness
-from xla_explorer.compiler.rewriting.patterns import Pattern, any_, constant, one_of, operator, scalar, splat
+from xla_explorer.compiler.rewriting.patterns import (
+    Pattern,
+    any_,
+    constant,
+    one_of,
+    operator,
+    scalar,
+    splat,
+)
 from xla_explorer.compiler.rewriting.rule import Rule, RuleSet, rule
 
 __all__ = [

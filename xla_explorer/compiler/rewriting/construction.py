@@ -46,10 +46,15 @@ def splat_literal(computation: HloComputation, shape: Shape, literal: Literal) -
     return made if not shape.rank else broadcast_scalar(computation, made, shape)
 
 
-def broadcast_scalar(computation: HloComputation, scalar: HloInstruction, shape: Shape) -> HloInstruction:
+def broadcast_scalar(
+    computation: HloComputation, scalar: HloInstruction, shape: Shape
+) -> HloInstruction:
     """The scalar repeated over the shape's dimensions."""
     return computation.add(
-        _BROADCAST, shape.with_element_type(scalar.shape.element_type), (scalar,), with_dimensions(())
+        _BROADCAST,
+        shape.with_element_type(scalar.shape.element_type),
+        (scalar,),
+        with_dimensions(()),
     )
 
 
@@ -66,7 +71,10 @@ def reshape(computation: HloComputation, x: HloInstruction, shape: Shape) -> Hlo
 
 
 def transpose(
-    computation: HloComputation, x: HloInstruction, permutation: tuple[int, ...], shape: Shape | None = None
+    computation: HloComputation,
+    x: HloInstruction,
+    permutation: tuple[int, ...],
+    shape: Shape | None = None,
 ) -> HloInstruction:
     """Result dimension k is operand dimension permutation[k]."""
     if shape is None:

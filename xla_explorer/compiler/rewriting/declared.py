@@ -22,7 +22,13 @@ def declared_rules() -> dict[str, Rule]:
     for name, module in list(sys.modules.items()):
         if name.startswith(_TRANSFORMS) and module is not None:
             for value in vars(module).values():
-                for rule in (value,) if isinstance(value, Rule) else value.rules if isinstance(value, RuleSet) else ():
+                for rule in (
+                    (value,)
+                    if isinstance(value, Rule)
+                    else value.rules
+                    if isinstance(value, RuleSet)
+                    else ()
+                ):
                     found.setdefault(rule.name, rule)
     return found
 

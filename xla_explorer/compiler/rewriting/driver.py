@@ -79,7 +79,11 @@ def rewrite_computation(
             if not context.may_rewrite(r.name):
                 continue
             if context.control.forbid and context.control.forbidden(r.name, (i,)):
-                context.refused(r.name, i, refuse("forbidden-by-user", f"the user forbids {r.name} of %{i.name}"))
+                context.refused(
+                    r.name,
+                    i,
+                    refuse("forbidden-by-user", f"the user forbids {r.name} of %{i.name}"),
+                )
                 continue
             before = module.next_instruction_id
             context.acting = r.name
@@ -112,7 +116,11 @@ def rewrite_computation(
             context.refused(
                 rules.name,
                 i,
-                refuse("rewrite-limit", f"{total} rewrites in %{computation.name} and no end", rewrites=total),
+                refuse(
+                    "rewrite-limit",
+                    f"{total} rewrites in %{computation.name} and no end",
+                    rewrites=total,
+                ),
             )
             break
     return total

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 def parameters(shape: str, *names: str, start: int = 0) -> str:
     """One parameter line a name, all of one shape, numbered from `start`."""
-    return "".join([f"{name} = {shape} parameter({start + number})\n" for number, name in enumerate(names)])
+    return "".join(
+        [f"{name} = {shape} parameter({start + number})\n" for number, name in enumerate(names)]
+    )
 
 
 def filled(name: str, shape: str, value: str | float) -> str:
     """A scalar constant `name_value` and its broadcast `name` to the shape."""
     text = str(value).lower()
     element_type = shape.partition("[")[0]
-    return (
-        f"{name}_value = {element_type}[] constant({text})\n{name} = {shape} broadcast({name}_value), dimensions={{}}\n"
-    )
+    return f"{name}_value = {element_type}[] constant({text})\n{name} = {shape} broadcast({name}_value), dimensions={{}}\n"
 
 
 def scalar_constant_text(name: str, element_type: str, value: str | float) -> str:

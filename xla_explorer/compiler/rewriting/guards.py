@@ -31,19 +31,31 @@ def integral(instruction: HloInstruction) -> Reason | None:
 def integer(instruction: HloInstruction) -> Reason | None:
     """Integers, booleans excluded."""
     kind = instruction.shape.element_type
-    return None if kind.is_integer else refuse("not-integer", f"{kind.name} is not an integer type", type=kind.name)
+    return (
+        None
+        if kind.is_integer
+        else refuse("not-integer", f"{kind.name} is not an integer type", type=kind.name)
+    )
 
 
 def unsigned(instruction: HloInstruction) -> Reason | None:
     """Unsigned integers."""
     kind = instruction.shape.element_type
-    return None if kind.is_unsigned else refuse("not-unsigned", f"{kind.name} is not unsigned", type=kind.name)
+    return (
+        None
+        if kind.is_unsigned
+        else refuse("not-unsigned", f"{kind.name} is not unsigned", type=kind.name)
+    )
 
 
 def signed(instruction: HloInstruction) -> Reason | None:
     """Signed integers."""
     kind = instruction.shape.element_type
-    return None if kind.is_signed else refuse("not-signed", f"{kind.name} is not a signed integer", type=kind.name)
+    return (
+        None
+        if kind.is_signed
+        else refuse("not-signed", f"{kind.name} is not a signed integer", type=kind.name)
+    )
 
 
 def inexact_type(instruction: HloInstruction) -> Reason | None:
@@ -59,7 +71,11 @@ def inexact_type(instruction: HloInstruction) -> Reason | None:
 def floating(instruction: HloInstruction) -> Reason | None:
     """Floating point."""
     kind = instruction.shape.element_type
-    return None if kind.is_float else refuse("not-floating", f"{kind.name} is not a floating-point type", type=kind.name)
+    return (
+        None
+        if kind.is_float
+        else refuse("not-floating", f"{kind.name} is not a floating-point type", type=kind.name)
+    )
 
 
 def real_type(instruction: HloInstruction) -> Reason | None:
@@ -96,7 +112,11 @@ def keeps_shape(instruction: HloInstruction, x: HloInstruction) -> Reason | None
 
 def has_elements(instruction: HloInstruction) -> Reason | None:
     """At least one element."""
-    return None if instruction.shape.element_count else refuse("no-elements", f"%{instruction.name} has no elements")
+    return (
+        None
+        if instruction.shape.element_count
+        else refuse("no-elements", f"%{instruction.name} has no elements")
+    )
 
 
 def static(instruction: HloInstruction) -> Reason | None:

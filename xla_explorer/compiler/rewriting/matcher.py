@@ -97,7 +97,9 @@ class _Writer:
             )
         for name, wanted in pattern.attributes:
             conditions.append(f"{variable}.attributes.value({name!r}) == {self.keep(wanted)}")
-        if pattern.operands is not None and any(row.arity != len(pattern.operands) for row in pattern.opcodes):
+        if pattern.operands is not None and any(
+            row.arity != len(pattern.operands) for row in pattern.opcodes
+        ):
             conditions.append(f"len({variable}.operands) == {len(pattern.operands)}")
         if conditions:
             self.line(f"if {' and '.join(conditions)}:", deeper=True)

@@ -25,16 +25,31 @@ def fit(pattern: Pattern, i: HloInstruction) -> Fit:
     if pattern.operands is None:
         return Fit(1, nodes, "")
     if len(pattern.operands) != len(i.operands):
-        return Fit(0, nodes, f"%{i.name} has {len(i.operands)} operands, the pattern {len(pattern.operands)}")
+        return Fit(
+            0,
+            nodes,
+            f"%{i.name} has {len(i.operands)} operands, the pattern {len(pattern.operands)}",
+        )
     orders = [i.operands, tuple(reversed(i.operands))] if pattern.commutes else [i.operands]
-    best = max([_together(pattern.operands, tuple(order)) for order in orders], key=lambda found: (not found.why, found.fits))
-    why = best.why or ("" if pattern.predicate is None or pattern.predicate(i) else f"%{i.name} does not pass {pattern.predicate.__name__}")
+    best = max(
+        [_together(pattern.operands, tuple(order)) for order in orders],
+        key=lambda found: (not found.why, found.fits),
+    )
+    why = best.why or (
+        ""
+        if pattern.predicate is None or pattern.predicate(i)
+        else f"%{i.name} does not pass {pattern.predicate.__name__}"
+    )
     return Fit(best.fits + 1, nodes, why)
 
 
 def _together(patterns: tuple[Pattern, ...], operands: tuple[HloInstruction, ...]) -> Fit:
     found = [fit(pattern, operand) for pattern, operand in zip(patterns, operands, strict=True)]
-    return Fit(sum([f.fits for f in found]), sum([f.nodes for f in found]), next((f.why for f in found if f.why), ""))
+    return Fit(
+        sum([f.fits for f in found]),
+        sum([f.nodes for f in found]),
+        next((f.why for f in found if f.why), ""),
+    )
 
 
 def _size(pattern: Pattern) -> int:

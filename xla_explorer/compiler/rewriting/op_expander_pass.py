@@ -39,7 +39,11 @@ def own_attributes(i: HloInstruction) -> dict[str, Any]:
 
 def written_attributes(i: HloInstruction) -> dict[str, Any]:
     """All attributes that the builder takes for its opcode, sharding and the like among them. Text may hold others, which mean nothing."""
-    return {name: value for name, value in i.attributes.items() if name in i.opcode.attributes or name in ON_EVERY_OPCODE}
+    return {
+        name: value
+        for name, value in i.attributes.items()
+        if name in i.opcode.attributes or name in ON_EVERY_OPCODE
+    }
 
 
 @measures(lambda expander, i: f"{described(i)}; expanded: {', '.join(sorted(expander.opcodes))}")
@@ -88,7 +92,15 @@ class OpExpanderPass:
     def _visit(self, computation: HloComputation, i: HloInstruction, context: PassContext) -> bool:
         if not self.matches(i):
             return False
-        if context.decide(self.name, (functools.partial(opcode_is_expanded, self), *self.legality()), self.profitability(), i) is not None:
+        if (
+            context.decide(
+                self.name,
+                (functools.partial(opcode_is_expanded, self), *self.legality()),
+                self.profitability(),
+                i,
+            )
+            is not None
+        ):
             return False
         before = computation.module.next_instruction_id
         made = self.expand(builder_at(computation), i)
@@ -97,7 +109,11 @@ class OpExpanderPass:
                 context.refused(self.name, i, made)
             return False
         result = made.instruction
-        if result.shape is not i.shape and result.shape.base is i.shape.base and result.id >= before:
+        if (
+            result.shape is not i.shape
+            and result.shape.base is i.shape.base
+            and result.id >= before
+        ):
             computation.set_shape(result, i.shape)
         created = range(before, computation.module.next_instruction_id)
         context.rewrote(self.name, i, result, [n for n in created if n in computation.instructions])

@@ -130,7 +130,9 @@ def operator(*names: str) -> Callable[..., Pattern]:
     def construct(*operands: Pattern, name: str | None = None, **attributes: Any) -> Pattern:
         for row in rows:
             if operands and row.arity is not None and row.arity != len(operands):
-                raise TypeError(f"{row.name} takes {row.arity} operands, the pattern gives {len(operands)}")
+                raise TypeError(
+                    f"{row.name} takes {row.arity} operands, the pattern gives {len(operands)}"
+                )
         return Pattern(rows, operands or None, name, attributes=tuple(attributes.items()))
 
     construct.__name__ = "_or_".join(names).replace("-", "_")

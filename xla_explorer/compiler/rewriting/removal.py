@@ -21,7 +21,10 @@ def has_side_effect(i: HloInstruction) -> bool:
     """
     if not i.called or i.opcode.side_effect or i.opcode.name == "custom-call":
         return _has_itself(i)
-    pending, seen = list(i.called), set(i.called)  # each computation once, however often it is called
+    pending, seen = (
+        list(i.called),
+        set(i.called),
+    )  # each computation once, however often it is called
     while pending:
         for inner in pending.pop().instructions.values():
             if _has_itself(inner):
@@ -42,7 +45,12 @@ def _has_itself(i: HloInstruction) -> bool:
 def control_targets(computation: HloComputation) -> frozenset[HloInstruction]:
     """Instructions that another one names as its control predecessor."""
     return frozenset(
-        [p for i in computation.instructions.values() if i.control_predecessors for p in i.control_predecessors]
+        [
+            p
+            for i in computation.instructions.values()
+            if i.control_predecessors
+            for p in i.control_predecessors
+        ]
     )
 
 
@@ -61,7 +69,9 @@ def compatible_replacement(
             new=new.shape.text,
         )
     if old.control_predecessors or old in targets:
-        return refuse("control-dependency", f"%{old.name} has control edges that a replacement would lose")
+        return refuse(
+            "control-dependency", f"%{old.name} has control edges that a replacement would lose"
+        )
     mine = old.attributes.get(ENTRY_OUTPUT_SHARDING)
     if mine is not None and new.attributes.get(ENTRY_OUTPUT_SHARDING) not in (None, mine):
         return refuse("sharding-differs", f"%{old.name} and %{new.name} are sharded differently")
@@ -80,10 +90,18 @@ def replace_instruction(
     computation.replace(old, new)
 
 
-def inherit_sharding(old: HloInstruction, new: HloInstruction, names: tuple[str, ...] = ("sharding", "frontend_attributes")) -> None:
+def inherit_sharding(
+    old: HloInstruction,
+    new: HloInstruction,
+    names: tuple[str, ...] = ("sharding", "frontend_attributes"),
+) -> None:
     """What takes the place of an instruction of the same shape takes over the named attributes that it lacks."""
     if old.attributes.sharding_text and old.shape.base is new.shape.base:
-        inherited = {name: old.attributes[name] for name in names if name in old.attributes and name not in new.attributes}
+        inherited = {
+            name: old.attributes[name]
+            for name in names
+            if name in old.attributes and name not in new.attributes
+        }
         if inherited:
             new.parent.set_attributes(new, new.attributes.with_values(**inherited))
 
@@ -131,7 +149,9 @@ def replace_root(computation: HloComputation, new: HloInstruction) -> None:
     old = computation.root
     computation.set_root(new)
     if old.control_predecessors and old is not new:
-        computation.set_control_predecessors(new, dict.fromkeys([*new.control_predecessors, *old.control_predecessors]))
+        computation.set_control_predecessors(
+            new, dict.fromkeys([*new.control_predecessors, *old.control_predecessors])
+        )
         computation.set_control_predecessors(old, ())
     remove_if_dead(computation, old)
 
@@ -150,10 +170,14 @@ def substitute(old: HloInstruction, new: HloInstruction, created_from: int | Non
                 made.metadata, made._record = old.metadata, None
     inherit_sharding(old, new, ("sharding", "frontend_attributes", "origin"))
     if old.control_predecessors:
-        computation.set_control_predecessors(new, dict.fromkeys([*new.control_predecessors, *old.control_predecessors]))
+        computation.set_control_predecessors(
+            new, dict.fromkeys([*new.control_predecessors, *old.control_predecessors])
+        )
         computation.set_control_predecessors(old, ())
     for after in [i for i in control_users(computation, old) if i is not new]:
-        computation.set_control_predecessors(after, dict.fromkeys([new if p is old else p for p in after.control_predecessors]))
+        computation.set_control_predecessors(
+            after, dict.fromkeys([new if p is old else p for p in after.control_predecessors])
+        )
     computation.replace(old, new)
     operands = old.operands
     computation.remove(old)
@@ -164,11 +188,17 @@ def substitute(old: HloInstruction, new: HloInstruction, created_from: int | Non
 
 def control_users(computation: HloComputation, i: HloInstruction) -> list[HloInstruction]:
     """Instructions that must run after `i` by a control edge."""
-    return [x for x in computation.instructions.values() if x.control_predecessors and i in x.control_predecessors]
+    return [
+        x
+        for x in computation.instructions.values()
+        if x.control_predecessors and i in x.control_predecessors
+    ]
 
 
 def order_callees_first(module: HloModule) -> None:
     """Put the module's computations in order again after new ones were added: uncalled ones first, then callees before callers."""
     order = module.post_order_computations()
     reached = set(order)
-    module.computations = {c.name: c for c in [*[c for c in module.computations.values() if c not in reached], *order]}
+    module.computations = {
+        c.name: c for c in [*[c for c in module.computations.values() if c not in reached], *order]
+    }

@@ -65,7 +65,13 @@ class Rule:
     ) -> None:
         self.name = function.__name__.rstrip("_").replace("_", "-")
         self.summary = inspect.cleandoc(function.__doc__ or "")
-        self.pattern, self.exactness, self.before, self.after, self.layout = pattern, exactness, before, after, layout
+        self.pattern, self.exactness, self.before, self.after, self.layout = (
+            pattern,
+            exactness,
+            before,
+            after,
+            layout,
+        )
         self.function = function
         self.within_range: tuple[Predicate, ...] = tuple(within_range)
         self.guards: tuple[Predicate, ...] = (*when, *self.within_range)
@@ -73,7 +79,9 @@ class Rule:
         self.match: Matcher = self._compile_and_match
         self._source: str | None = None
         captured = pattern.captures
-        self.build: Callable[[HloComputation, HloInstruction, Captures], BuildResult] = _by_name(function, captured)
+        self.build: Callable[[HloComputation, HloInstruction, Captures], BuildResult] = _by_name(
+            function, captured
+        )
         self.checks: tuple[Callable[[HloInstruction, Captures], Reason | None], ...] = tuple(
             [_by_name(guard, captured, without_computation=True) for guard in self.guards]
         )
@@ -82,7 +90,16 @@ class Rule:
         """The same rule with more guards, and with or without those that keep values in the range of their type."""
         when = self.guards[: len(self.guards) - len(self.within_range)]
         kept = self.within_range if within_range else ()
-        return Rule(self.function, self.pattern, self.exactness, (*when, *more), self.before, self.after, self.layout, kept)
+        return Rule(
+            self.function,
+            self.pattern,
+            self.exactness,
+            (*when, *more),
+            self.before,
+            self.after,
+            self.layout,
+            kept,
+        )
 
     def _compile_and_match(self, i: HloInstruction) -> Captures | None:
         self.match, self._source = compile_pattern(self.pattern)
@@ -108,7 +125,9 @@ class Rule:
         named = {"instruction": i, **dict(zip(self.pattern.captures, captures, strict=True))}
         found = [Check("pattern-fits", True, str(self.pattern), place=place_of(self.function))]
         for guard, check in zip(self.guards, self.checks, strict=True):
-            looked_at = [named[name] for name in inspect.signature(guard).parameters if name in named]
+            looked_at = [
+                named[name] for name in inspect.signature(guard).parameters if name in named
+            ]
             value = "; ".join([described(one) for one in looked_at])
             (told,) = checklist((functools.partial(check, i, captures),))
             found.append(told._replace(name=check_name(guard), value=value, place=place_of(guard)))
@@ -190,7 +209,9 @@ class RuleSet:
         for r in self.rules:
             for row in r.pattern.opcodes:
                 table.setdefault(row, []).append(r)
-        self.by_opcode: dict[OpcodeSpec, tuple[Rule, ...]] = {row: tuple(found) for row, found in table.items()}
+        self.by_opcode: dict[OpcodeSpec, tuple[Rule, ...]] = {
+            row: tuple(found) for row, found in table.items()
+        }
         self._by_signature: dict[Any, tuple[Rule, ...]] = {}
 
     def candidates(self, i: HloInstruction) -> tuple[Rule, ...]:
@@ -212,13 +233,23 @@ class RuleSet:
         found = self._by_signature.get(signature)
         if found is None:
             rules = self.by_opcode.get(i.opcode, ())
-            found = self._by_signature[signature] = tuple([r for r in rules if may_match(r.pattern, signature[1:])])
+            found = self._by_signature[signature] = tuple(
+                [r for r in rules if may_match(r.pattern, signature[1:])]
+            )
         return found
 
     @classmethod
     def of_modules(cls, name: str, *modules: types.ModuleType) -> RuleSet:
         """All rules declared in the given Python modules, in the order of declaration."""
-        return cls(name, [value for module in modules for value in vars(module).values() if isinstance(value, Rule)])
+        return cls(
+            name,
+            [
+                value
+                for module in modules
+                for value in vars(module).values()
+                if isinstance(value, Rule)
+            ],
+        )
 
     def prepare(self) -> None:
         """Compile all matchers now (about a tenth of a second for the algebraic rules) rather than each at its first use."""

@@ -1,7 +1,16 @@
 """The machine: one frozen `Target` whose numbers name their source."""
 
 from xla_explorer.compiler.target.grouped_products import GroupedProduct, grouped_product
-from xla_explorer.compiler.target.target import AMDGPU, HOST_LIKE, NVPTX, UNSTATED, Kind, Target, cpu_target, gpu_numbers
+from xla_explorer.compiler.target.target import (
+    AMDGPU,
+    HOST_LIKE,
+    NVPTX,
+    UNSTATED,
+    Kind,
+    Target,
+    cpu_target,
+    gpu_numbers,
+)
 from xla_explorer.compiler.target.units import (
     Abilities,
     Cache,

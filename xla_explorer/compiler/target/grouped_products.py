@@ -19,7 +19,10 @@ class GroupedProduct(NamedTuple):
     biased: bool = False
 
 
-_BYTES, _WORDS = "llvm.x86.avx512.vpdpbusd.{}", "llvm.x86.avx512.vpdpwssd.{}"  # unsigned times signed; signed times signed
+_BYTES, _WORDS = (
+    "llvm.x86.avx512.vpdpbusd.{}",
+    "llvm.x86.avx512.vpdpwssd.{}",
+)  # unsigned times signed; signed times signed
 _VNNI = {
     ("u8", "s8"): GroupedProduct(_BYTES, 4),
     ("s8", "u8"): GroupedProduct(_BYTES, 4, right_first=True),
@@ -29,7 +32,10 @@ _VNNI = {
 }
 # Features that are needed together, bits of the widest vectors that they serve (LLVM aborts on wider ones), and what there is by the names
 # of the factors' types.
-_GROUPED_PRODUCTS = ((frozenset(["avx512vnni", "avx512vl"]), 512, _VNNI), (frozenset(["avxvnni"]), 256, _VNNI))
+_GROUPED_PRODUCTS = (
+    (frozenset(["avx512vnni", "avx512vl"]), 512, _VNNI),
+    (frozenset(["avxvnni"]), 256, _VNNI),
+)
 
 
 def grouped_product(target: Target, left: str, right: str) -> GroupedProduct | None:

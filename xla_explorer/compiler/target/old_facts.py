@@ -26,13 +26,25 @@ def as_target(given: Target | Mapping[str, Any] | None) -> Target:
 
 
 def _of_facts(facts: Mapping[str, Any]) -> Target:
-    name, stated = str(facts.get("backend", "unstated")), {key: facts[key] for key in _GPU if key in facts}
+    name, stated = (
+        str(facts.get("backend", "unstated")),
+        {key: facts[key] for key in _GPU if key in facts},
+    )
     if stated or name == "gpu":
         stated |= {key: ProductRates(**facts[key]) for key in _RATES if key in facts}
         made = replace(NVPTX, name=name, gpu=GpuUnit().stating(Source.ASKED, **stated))
     elif name in (UNSTATED.name, "cpu"):
-        bits, fma = int(facts.get("vector_register_bits", 0)), bool(facts.get("fused_multiply_add", False))
-        made = cpu_target(name, triple=str(facts.get("triple", "")), bits=bits, fma=fma, features=frozenset(facts.get("features", ())))
+        bits, fma = (
+            int(facts.get("vector_register_bits", 0)),
+            bool(facts.get("fused_multiply_add", False)),
+        )
+        made = cpu_target(
+            name,
+            triple=str(facts.get("triple", "")),
+            bits=bits,
+            fma=fma,
+            features=frozenset(facts.get("features", ())),
+        )
     else:
         made = Target(name=name, kind=Kind.OTHER, vector=UNSTATED.vector)
     made = replace(
@@ -53,7 +65,9 @@ _U = TypeVar("_U", Launch, Link, Memory)
 
 
 def _renamed(unit: _U, facts: Mapping[str, Any], **names: str) -> _U:
-    return unit.stating(Source.ASKED, **{name: float(facts[old]) for name, old in names.items() if old in facts})
+    return unit.stating(
+        Source.ASKED, **{name: float(facts[old]) for name, old in names.items() if old in facts}
+    )
 
 
 def old_facts(target: Target) -> dict[str, Any]:
@@ -64,8 +78,14 @@ def old_facts(target: Target) -> dict[str, Any]:
     }  # fmt: skip
     if target.gpu is not None:
         gpu = target.gpu
-        facts |= {name: getattr(gpu, name) for name in _GPU} | {name: getattr(gpu, name)._asdict() for name in _RATES}
-        facts |= {"libraries": target.abilities.libraries, "tf32": target.abilities.tf32, "own_products": target.abilities.products}
+        facts |= {name: getattr(gpu, name) for name in _GPU} | {
+            name: getattr(gpu, name)._asdict() for name in _RATES
+        }
+        facts |= {
+            "libraries": target.abilities.libraries,
+            "tf32": target.abilities.tf32,
+            "own_products": target.abilities.products,
+        }
     return facts
 
 
@@ -77,5 +97,11 @@ def codegen_target(
     warn_renamed("CodegenTarget(...)", "xla_explorer.plugin.Target(...)")
     if kind == Kind.GPU.value:
         return replace(AMDGPU, name=kind, triple=triple)
-    made = cpu_target(triple=triple, bits=vector_bits, fma=fused_multiply_add, features=features, libraries=libraries)
+    made = cpu_target(
+        triple=triple,
+        bits=vector_bits,
+        fma=fused_multiply_add,
+        features=features,
+        libraries=libraries,
+    )
     return replace(made, cores=replace(made.cores, pointer_bits=pointer_bits))

@@ -6,7 +6,18 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from xla_explorer.compiler.target.units import Abilities, Cache, Cores, GpuUnit, Launch, Link, Memory, Source, Unit, VectorUnit
+from xla_explorer.compiler.target.units import (
+    Abilities,
+    Cache,
+    Cores,
+    GpuUnit,
+    Launch,
+    Link,
+    Memory,
+    Source,
+    Unit,
+    VectorUnit,
+)
 
 
 class Kind(enum.Enum):
@@ -18,7 +29,10 @@ class Kind(enum.Enum):
 
 
 # Measured on one core of a server with AVX-512; enough to rank fusions on any.
-_CACHES = (Cache(bytes=256 << 10, nanoseconds_per_byte=0.015), Cache(bytes=8 << 20, nanoseconds_per_byte=0.04, shared_by=0))
+_CACHES = (
+    Cache(bytes=256 << 10, nanoseconds_per_byte=0.015),
+    Cache(bytes=8 << 20, nanoseconds_per_byte=0.04, shared_by=0),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +59,9 @@ class Target:
     def __post_init__(self) -> None:
         """A GPU has the numbers of one."""
         if (self.kind is Kind.GPU) != (self.gpu is not None):
-            raise ValueError(f"target {self.name}: kind {self.kind.value} and {'a' if self.gpu else 'no'} GpuUnit contradict each other")
+            raise ValueError(
+                f"target {self.name}: kind {self.kind.value} and {'a' if self.gpu else 'no'} GpuUnit contradict each other"
+            )
 
     @property
     def is_launched(self) -> bool:
@@ -82,7 +98,10 @@ class Target:
                 yield unit, name, value, source
 
 
-_FIXED_WIDTH = ("x86_64", "aarch64")  # elsewhere vectors have no width before the program runs, or none worth it
+_FIXED_WIDTH = (
+    "x86_64",
+    "aarch64",
+)  # elsewhere vectors have no width before the program runs, or none worth it
 _KEEPS_NAN_PAYLOADS = ("x86_64", "aarch64", "riscv64")
 _X86_MASKS = {256: frozenset({4, 8}), 512: frozenset({1, 2, 4, 8})}
 
@@ -96,7 +115,9 @@ def cpu_target(
     is_x86 = triple.startswith("x86_64")
     masks: frozenset[int] = frozenset()
     if is_x86:
-        masks = _X86_MASKS[512] if {"avx512bw", "avx512vl"} <= features else _X86_MASKS.get(bits, masks)
+        masks = (
+            _X86_MASKS[512] if {"avx512bw", "avx512vl"} <= features else _X86_MASKS.get(bits, masks)
+        )
     registers = 16 if bits < 512 and triple.startswith(("x86", "i686")) else 32
     vector = VectorUnit().stating(
         source, bits=bits, fma=fma, masks=masks, registers=registers, is_fixed=triple.startswith(_FIXED_WIDTH),
@@ -107,7 +128,15 @@ def cpu_target(
         keeps_nan_payloads=triple.startswith(_KEEPS_NAN_PAYLOADS),
         streams=is_x86,
     )
-    return Target(name=name, kind=Kind.CPU, triple=triple, features=features, vector=vector, cores=cores or Cores(), abilities=abilities)
+    return Target(
+        name=name,
+        kind=Kind.CPU,
+        triple=triple,
+        features=features,
+        vector=vector,
+        cores=cores or Cores(),
+        abilities=abilities,
+    )
 
 
 _LAUNCH = Launch(nanoseconds=1000.0)

@@ -28,8 +28,14 @@ class Unit:
 
     def stating(self, source: Source, *names: str, **numbers: Any) -> Self:
         """The same with these numbers, and with a source for them and for the numbers that are named."""
-        kept = [(name, known) for name, known in self.sources if name not in names and name not in numbers]
-        return replace(self, sources=(*kept, *[(name, source) for name in (*names, *numbers)]), **numbers)
+        kept = [
+            (name, known)
+            for name, known in self.sources
+            if name not in names and name not in numbers
+        ]
+        return replace(
+            self, sources=(*kept, *[(name, source) for name in (*names, *numbers)]), **numbers
+        )
 
     def source(self, name: str) -> Source:
         """Where a number comes from."""
@@ -97,7 +103,10 @@ class ProductRates(NamedTuple):
     f64: float
 
 
-_LIBRARY_RATES, _OWN_RATES = ProductRates(2048.0, 1024.0, 128.0, 128.0), ProductRates(1024.0, 0.0, 128.0, 64.0)
+_LIBRARY_RATES, _OWN_RATES = (
+    ProductRates(2048.0, 1024.0, 128.0, 128.0),
+    ProductRates(1024.0, 0.0, 128.0, 64.0),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,10 @@ _OPERATIONS = {
 }  # fmt: skip
 LAUNCH = 1000.0  # nanoseconds
 _BLOCK = 128  # threads, of a loop
-_COLUMNS_OF_A_THREAD, _ROWS_OF_A_THREAD = 16, 128  # that one thread reduces along rows, and down columns
+_COLUMNS_OF_A_THREAD, _ROWS_OF_A_THREAD = (
+    16,
+    128,
+)  # that one thread reduces along rows, and down columns
 _COLUMNS_AT_ONCE = 2  # that one thread reduces, where a warp has that many
 _BYTES_PER_CLOCK = 32  # that one block moves
 _L2_SPEEDUP, _L1_SPEEDUP = 2.5, 8.0
@@ -71,8 +74,14 @@ def launch_dimensions(hero: HloInstruction, elements: int) -> tuple[int, int]:
     kept = prod([size for reduced, size in runs if not reduced])
     if not is_reduced:
         rows = prod([size for reduced, size in runs if reduced])
-        at_once = _COLUMNS_AT_ONCE if last % _COLUMNS_AT_ONCE == 0 and last >= _COLUMNS_AT_ONCE * _WARP else 1
-        return kept // last * -(-last // (_WARP * at_once)) * -(-rows // (_WARP * _ROWS_OF_A_THREAD)), _WARP * _WARP
+        at_once = (
+            _COLUMNS_AT_ONCE
+            if last % _COLUMNS_AT_ONCE == 0 and last >= _COLUMNS_AT_ONCE * _WARP
+            else 1
+        )
+        return kept // last * -(-last // (_WARP * at_once)) * -(
+            -rows // (_WARP * _ROWS_OF_A_THREAD)
+        ), _WARP * _WARP
     across = min(-(-last // (_WARP * _COLUMNS_OF_A_THREAD)) * _WARP, 1024)
     rows = max(256 // across, 1) * max(_WARP // last, 1)
     return -(-kept // rows), across * max(256 // across, 1)
@@ -86,14 +95,27 @@ class Traffic(NamedTuple):
     time: float
 
 
-def traffic(device: GpuUnit, launch: tuple[int, int], operations: float, reads: Iterable[tuple[float, float]], written: float) -> Traffic:
+def traffic(
+    device: GpuUnit,
+    launch: tuple[int, int],
+    operations: float,
+    reads: Iterable[tuple[float, float]],
+    written: float,
+) -> Traffic:
     """The times of a kernel of some blocks and threads. reads: (size of an array, bytes of it that are asked for)."""
     blocks, threads = launch
-    limit, dram = blocks * device.clock_gigahertz * _BYTES_PER_CLOCK, device.dram_bytes_per_nanosecond
+    limit, dram = (
+        blocks * device.clock_gigahertz * _BYTES_PER_CLOCK,
+        device.dram_bytes_per_nanosecond,
+    )
     reading = 0.0
     for size, whole in reads:
         fresh = min(size, whole)
-        cached = _L2_SPEEDUP * (_L1_SPEEDUP if size < device.l1_bytes else 1.0) if size < device.l2_bytes else 1.0
+        cached = (
+            _L2_SPEEDUP * (_L1_SPEEDUP if size < device.l1_bytes else 1.0)
+            if size < device.l2_bytes
+            else 1.0
+        )
         reading += fresh / min(dram, limit) + (whole - fresh) / min(dram * cached, limit)
     lanes = min(blocks, device.multiprocessors) * min(threads, device.lanes)
     compute, memory = operations / (lanes * device.clock_gigahertz * 2), reading + written / dram

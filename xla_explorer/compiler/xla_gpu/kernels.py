@@ -57,7 +57,9 @@ def hero(root: HloInstruction) -> HloInstruction:
 def kernel_hero(i: HloInstruction) -> HloInstruction:
     """The hero of a kernel; of several results one that a reduction or a transpose makes, where there is one."""
     heroes = list(map(hero, roots(i)))
-    return next((one for one in heroes if is_emitted_reduction(one) or is_tiled_transpose(one)), heroes[0])
+    return next(
+        (one for one in heroes if is_emitted_reduction(one) or is_tiled_transpose(one)), heroes[0]
+    )
 
 
 def is_emitted_reduction(i: HloInstruction) -> bool:
@@ -71,19 +73,29 @@ def is_tiled_transpose(i: HloInstruction) -> bool:
         return False
     minor, from_minor = i.shape.rank - 1, i.attribute("dimensions")[-1]
     sizes = i.shape.dimensions
-    return bool(from_minor != minor and sizes[-1] >= _LEAST_TILED and i.operands[0].shape.dimensions[-1] >= _LEAST_TILED)
+    return bool(
+        from_minor != minor
+        and sizes[-1] >= _LEAST_TILED
+        and i.operands[0].shape.dimensions[-1] >= _LEAST_TILED
+    )
 
 
 def same_loop(first: HloInstruction, second: HloInstruction) -> bool:
     """Whether two kernels can run in one loop: over the same elements in the same order; what both reduce or transpose alike."""
     (one, how), (two, else_how) = map(_loop, (first, second))
-    if how is not None and else_how is not None and (how != else_how or one.dimensions != two.dimensions):
+    if (
+        how is not None
+        and else_how is not None
+        and (how != else_how or one.dimensions != two.dimensions)
+    ):
         return False
     if not (one.is_array and two.is_array):
         return one == two
     squeezed = [tuple([shape.dimensions[d] for d in reversed(shape.layout.minor_to_major) if shape.dimensions[d] != 1])
                 for shape in (one, two)]  # fmt: skip
-    return squeezed[0] == squeezed[1] or (one.base is one and two.base is two and prod(squeezed[0]) == prod(squeezed[1]))
+    return squeezed[0] == squeezed[1] or (
+        one.base is one and two.base is two and prod(squeezed[0]) == prod(squeezed[1])
+    )
 
 
 def is_loop_shaped_by_operand(i: HloInstruction) -> bool:
@@ -110,12 +122,20 @@ def may_be_root(i: HloInstruction) -> bool:
     if i.opcode.name == "fusion":
         return i.attributes.get("kind") != "kCustom" and (is_loop(i) or any(is_emitted_reduction(h) or is_tiled_transpose(h)
                                                                              for h in map(hero, roots(i))))  # fmt: skip
-    return is_emitted_reduction(i) or is_tiled_transpose(i) or (i.opcode.elementwise and bool(i.operands) and i.shape.is_array)
+    return (
+        is_emitted_reduction(i)
+        or is_tiled_transpose(i)
+        or (i.opcode.elementwise and bool(i.operands) and i.shape.is_array)
+    )
 
 
 def may_be_stored_beside(producer: HloInstruction) -> bool:
     """Whether a kernel that reads the producer may store it too: as dumps show, not where it reduces."""
-    if not producer.shape.is_array or updates_in_place(producer) or any(map(_moves_or_reduces, _inside(producer))):
+    if (
+        not producer.shape.is_array
+        or updates_in_place(producer)
+        or any(map(_moves_or_reduces, _inside(producer)))
+    ):
         return False
     return is_loop(producer) or producer.opcode.elementwise or producer.opcode.name in _PRODUCERS
 
@@ -160,13 +180,20 @@ def _slices(i: HloInstruction, parent: HloInstruction) -> list[HloInstruction]:
     found: list[HloInstruction] = []
     for number, operand in enumerate(i.operands):
         if operand is parent:
-            parameter = next(p for p in i.called[0].instructions.values() if p.opcode.name == "parameter" and p.parameter_number == number)
+            parameter = next(
+                p
+                for p in i.called[0].instructions.values()
+                if p.opcode.name == "parameter" and p.parameter_number == number
+            )
             found += parameter.users
     return found if all(one.opcode.name == "slice" for one in found) else []
 
 
 def _overlap(first: HloInstruction, second: HloInstruction) -> bool:
-    return all(a.start < b.limit and b.start < a.limit for a, b in zip(first.attribute("slice"), second.attribute("slice"), strict=True))
+    return all(
+        a.start < b.limit and b.start < a.limit
+        for a, b in zip(first.attribute("slice"), second.attribute("slice"), strict=True)
+    )
 
 
 def _inside(i: HloInstruction) -> list[HloInstruction]:
@@ -180,25 +207,47 @@ def _moves_or_reduces(i: HloInstruction) -> bool:
     if i.opcode.name != "transpose":
         return False
     sizes = i.shape.dimensions
-    kept = [source for size, source in zip(sizes, i.attribute("dimensions"), strict=True) if size != 1]
+    kept = [
+        source for size, source in zip(sizes, i.attribute("dimensions"), strict=True) if size != 1
+    ]
     return kept != sorted(kept)
 
 
-def estimate(device: GpuUnit, leader: HloInstruction, members: Sequence[HloInstruction], stored: Iterable[HloInstruction]) -> Traffic:
+def estimate(
+    device: GpuUnit,
+    leader: HloInstruction,
+    members: Sequence[HloInstruction],
+    stored: Iterable[HloInstruction],
+) -> Traffic:
     """The times of one kernel that computes all members, emitted as the leader is. stored: those of which it writes the results."""
     elements = sum([shape.element_count for _, shape in roots(leader)[0].shape.leaves()])
-    operations, reads = 0.0, dict.fromkeys([operand for one in members for operand in one.operands if operand not in members], 0.0)
+    operations, reads = (
+        0.0,
+        dict.fromkeys(
+            [operand for one in members for operand in one.operands if operand not in members], 0.0
+        ),
+    )
     for one in members:
         points = _points(one)
         operations += sum([operations_of(i) * count for i, count in points.items()])
         for number, operand in enumerate(one.operands):
             if operand in reads:
-                inner = one.called[0].parameters()[number] if one.opcode.name == "fusion" else operand
-                count = points.get(inner, operand.shape.element_count if operand.shape.is_array else 0)
+                inner = (
+                    one.called[0].parameters()[number] if one.opcode.name == "fusion" else operand
+                )
+                count = points.get(
+                    inner, operand.shape.element_count if operand.shape.is_array else 0
+                )
                 reads[operand] = max(reads[operand], _bytes(operand, count))
     written = float(sum([one.shape.byte_size for one in stored]))
-    asked = [(float(operand.shape.byte_size), size) for operand, size in reads.items() if operand.shape.is_array]
-    return traffic(device, launch_dimensions(kernel_hero(leader), elements), operations, asked, written)
+    asked = [
+        (float(operand.shape.byte_size), size)
+        for operand, size in reads.items()
+        if operand.shape.is_array
+    ]
+    return traffic(
+        device, launch_dimensions(kernel_hero(leader), elements), operations, asked, written
+    )
 
 
 def _bytes(operand: HloInstruction, count: float) -> float:
@@ -208,13 +257,29 @@ def _bytes(operand: HloInstruction, count: float) -> float:
 def _points(kernel: HloInstruction) -> dict[HloInstruction, float]:
     """How often each instruction of a kernel is evaluated: as often as those that read it."""
     if kernel.opcode.name != "fusion":
-        return {kernel: float((kernel.operands[0] if kernel.opcode.name == "reduce" else kernel).shape.element_count)}
-    found: dict[HloInstruction, float] = {root: float(next(root.shape.leaves())[1].element_count) for root in roots(kernel)}
+        return {
+            kernel: float(
+                (
+                    kernel.operands[0] if kernel.opcode.name == "reduce" else kernel
+                ).shape.element_count
+            )
+        }
+    found: dict[HloInstruction, float] = {
+        root: float(next(root.shape.leaves())[1].element_count) for root in roots(kernel)
+    }
     for i in reversed(kernel.called[0].post_order()):
         times = found.setdefault(i, 0.0)
         for operand in i.operands:
-            each = operand.shape.element_count / max(i.shape.element_count, 1) if i.opcode.name == "reduce" and i.shape.is_array else 1.0
+            each = (
+                operand.shape.element_count / max(i.shape.element_count, 1)
+                if i.opcode.name == "reduce" and i.shape.is_array
+                else 1.0
+            )
             found[operand] = found.get(operand, 0.0) + times * each
         if i.opcode.name == "reduce":  # its combiner runs for each element that it reads
-            found[i] = times * (i.operands[0].shape.element_count / max(i.shape.element_count, 1) if i.shape.is_array else 1.0)
+            found[i] = times * (
+                i.operands[0].shape.element_count / max(i.shape.element_count, 1)
+                if i.shape.is_array
+                else 1.0
+            )
     return found

@@ -29,7 +29,9 @@ class MultiOutputPlan:
     equal, smaller numbers are asked first.
     """
 
-    def __init__(self, computation: HloComputation, asked_first: Mapping[HloInstruction, int]) -> None:
+    def __init__(
+        self, computation: HloComputation, asked_first: Mapping[HloInstruction, int]
+    ) -> None:
         self._asked_first = asked_first
         self._refusals: dict[frozenset[HloInstruction], Reason] = {}
         self._order = ContractedOrder(computation)
@@ -47,7 +49,11 @@ class MultiOutputPlan:
 
     def why_not(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Why two did not become one kernel; None where they did."""
-        return None if self.kernel(first) is self.kernel(second) else self._refusals.get(_key(first, second), _not_asked(first, second))
+        return (
+            None
+            if self.kernel(first) is self.kernel(second)
+            else self._refusals.get(_key(first, second), _not_asked(first, second))
+        )
 
     def members(self, i: HloInstruction) -> list[HloInstruction]:
         """All that its kernel stores."""
@@ -56,8 +62,18 @@ class MultiOutputPlan:
     def _join_siblings(self, parent: HloInstruction) -> None:
         if parent.shape.is_array and parent.shape.element_count == 1:
             return  # to read one element twice costs nothing
-        readers = list(dict.fromkeys([self.kernel(user) for user in parent.users if user.opcode.name != "get-tuple-element"]))
-        readers = sorted([one for one in readers if one is not self.kernel(parent)], key=self._priority)
+        readers = list(
+            dict.fromkeys(
+                [
+                    self.kernel(user)
+                    for user in parent.users
+                    if user.opcode.name != "get-tuple-element"
+                ]
+            )
+        )
+        readers = sorted(
+            [one for one in readers if one is not self.kernel(parent)], key=self._priority
+        )
         gone: set[HloInstruction] = set()
         for first, second in combinations(readers, 2):
             if first in gone or second in gone or first.opcode.name != "fusion":
@@ -74,11 +90,29 @@ class MultiOutputPlan:
             self._refusals.setdefault(pair, reason)
 
     def _join_reader(self, producer: HloInstruction) -> None:
-        readers = list(dict.fromkeys([self.kernel(user) for user in producer.users if user.opcode.name != "get-tuple-element"]))
-        if not kernels.may_be_stored_beside(producer) or self.kernel(producer) is not producer or producer in self._members:
+        readers = list(
+            dict.fromkeys(
+                [
+                    self.kernel(user)
+                    for user in producer.users
+                    if user.opcode.name != "get-tuple-element"
+                ]
+            )
+        )
+        if (
+            not kernels.may_be_stored_beside(producer)
+            or self.kernel(producer) is not producer
+            or producer in self._members
+        ):
             return
-        if len(readers) == 1 and len(self.members(readers[0])) == 1 and not readers[0].shape.is_tuple:
-            self._refusals.setdefault(_key(producer, readers[0]), _single_reader(producer, readers[0]))
+        if (
+            len(readers) == 1
+            and len(self.members(readers[0])) == 1
+            and not readers[0].shape.is_tuple
+        ):
+            self._refusals.setdefault(
+                _key(producer, readers[0]), _single_reader(producer, readers[0])
+            )
             return
         taken: list[HloInstruction] = []
         for reader in readers:
@@ -101,19 +135,31 @@ class MultiOutputPlan:
         several = i.shape.is_tuple or len(self.members(i)) > 1
         return 0 if several else 1 if i.opcode.name == "fusion" else 2, self._asked_first.get(i, 0)
 
-    def _why_not_beside(self, first: HloInstruction, second: HloInstruction, parent: HloInstruction) -> Reason | None:
-        not_roots = [one for one in (first, second) if not kernels.may_be_root(one) or not one.users]
+    def _why_not_beside(
+        self, first: HloInstruction, second: HloInstruction, parent: HloInstruction
+    ) -> Reason | None:
+        not_roots = [
+            one for one in (first, second) if not kernels.may_be_root(one) or not one.users
+        ]
         if not_roots:
             return _no_loop(not_roots[0])
-        if (reason := self._order.why_not_join(first, second) or self._depends(first, second)) is not None:
+        if (
+            reason := self._order.why_not_join(first, second) or self._depends(first, second)
+        ) is not None:
             return reason
         if (reason := self._loops_differ(first, second)) is not None:
             return reason
         if kernels.reads_apart(first, second, parent):
-            return refuse("nothing-shared", f"%{first.name} and %{second.name} read parts of %{parent.name} that do not overlap")
+            return refuse(
+                "nothing-shared",
+                f"%{first.name} and %{second.name} read parts of %{parent.name} that do not overlap",
+            )
         updating = [one for one in (first, second) if kernels.updates_in_place(one)]
         if updating:
-            return refuse("update-is-root-only", f"%{updating[0].name} updates a buffer in place, so it is the only result of its kernel")
+            return refuse(
+                "update-is-root-only",
+                f"%{updating[0].name} updates a buffer in place, so it is the only result of its kernel",
+            )
         return self._over_budget(first, second)
 
     def _why_not_into(self, producer: HloInstruction, reader: HloInstruction) -> Reason | None:
@@ -129,13 +175,18 @@ class MultiOutputPlan:
 
     def _slower(self, producer: HloInstruction, reader: HloInstruction) -> Reason | None:
         both, members = self._leading(reader), self.members(reader)
-        alone = [kernels.estimate(_DEVICE, producer, [producer], [producer]), kernels.estimate(_DEVICE, both, members, members)]
+        alone = [
+            kernels.estimate(_DEVICE, producer, [producer], [producer]),
+            kernels.estimate(_DEVICE, both, members, members),
+        ]
         together = kernels.estimate(_DEVICE, both, [*members, producer], [*members, producer])
         unfused = sum([one.time for one in alone])
         if together.time <= unfused:
             return None
         message = f"estimated {together.time / 1e3:.2f} us together, {unfused / 1e3:.2f} us apart: %{both.name} runs on fewer threads"
-        return refuse("slower-when-fused", message, fused=round(together.time), apart=round(unfused))
+        return refuse(
+            "slower-when-fused", message, fused=round(together.time), apart=round(unfused)
+        )
 
     def _depends(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """The reason where one kernel reads the other: siblings must be independent."""
@@ -143,7 +194,11 @@ class MultiOutputPlan:
             for one in self.members(mine):
                 read = next((o for o in one.operands if self.kernel(_made(o)) is other), None)
                 if read is not None:
-                    return refuse("would-create-cycle", f"%{one.name} reads %{read.name}, so they are not siblings", through=read.name)
+                    return refuse(
+                        "would-create-cycle",
+                        f"%{one.name} reads %{read.name}, so they are not siblings",
+                        through=read.name,
+                    )
         return None
 
     def _loops_differ(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
@@ -151,13 +206,22 @@ class MultiOutputPlan:
         if kernels.same_loop(one, two):
             return None
         shapes = [kernels.loop_shape(i) for i in (one, two)]
-        return refuse("dimensions-differ", f"%{one.name} loops over {shapes[0]}, %{two.name} over {shapes[1]}")
+        return refuse(
+            "dimensions-differ", f"%{one.name} loops over {shapes[0]}, %{two.name} over {shapes[1]}"
+        )
 
     def _indices_differ(self, producer: HloInstruction, reader: HloInstruction) -> Reason | None:
         """The reason where a reshape stands between what is stored and what is read: siblings may have one."""
         shapes = [kernels.loop_shape(self._leading(i)) for i in (producer, reader)]
-        if shapes[0].is_array and shapes[1].is_array and shapes[0].dimensions != shapes[1].dimensions:
-            return refuse("dimensions-differ", f"%{producer.name} is stored as {shapes[0]}, %{reader.name} loops over {shapes[1]}")
+        if (
+            shapes[0].is_array
+            and shapes[1].is_array
+            and shapes[0].dimensions != shapes[1].dimensions
+        ):
+            return refuse(
+                "dimensions-differ",
+                f"%{producer.name} is stored as {shapes[0]}, %{reader.name} loops over {shapes[1]}",
+            )
         return None
 
     def _leading(self, i: HloInstruction) -> HloInstruction:
@@ -168,10 +232,16 @@ class MultiOutputPlan:
         both = [*self.members(first), *self.members(second)]
         count = sum(map(kernels.reductions, both))
         if count > _MOST_REDUCTIONS:
-            return refuse("too-many-reduces", f"together they would reduce {count} arrays (limit {_MOST_REDUCTIONS})", reduces=count)
+            return refuse(
+                "too-many-reduces",
+                f"together they would reduce {count} arrays (limit {_MOST_REDUCTIONS})",
+                reduces=count,
+            )
         memory = sum(map(kernels.shared_memory, both))
         if memory > _SHARED_MEMORY:
-            message = f"together they would take {memory} bytes of shared memory (limit {_SHARED_MEMORY})"
+            message = (
+                f"together they would take {memory} bytes of shared memory (limit {_SHARED_MEMORY})"
+            )
             return refuse("too-many-reduces", message, bytes=memory)
         read = {operand for one in both for operand in one.operands} - set(both)
         arrays = len(read) + sum(map(kernels.results, both))
@@ -192,7 +262,10 @@ def _key(first: HloInstruction, second: HloInstruction) -> frozenset[HloInstruct
 
 def _no_loop(i: HloInstruction) -> Reason:
     kind = f"{i.attributes.get('kind')} fusion" if i.opcode.name == "fusion" else i.opcode.name
-    return refuse("not-a-loop", f"%{i.name} ({kind}) is neither a loop nor a reduction nor a transpose that others may join")
+    return refuse(
+        "not-a-loop",
+        f"%{i.name} ({kind}) is neither a loop nor a reduction nor a transpose that others may join",
+    )
 
 
 def _single_reader(producer: HloInstruction, reader: HloInstruction) -> Reason:
@@ -204,7 +277,10 @@ def _not_asked(first: HloInstruction, second: HloInstruction) -> Reason:
     """The reason where a kernel of which one is part was asked instead, or the producer cannot be stored beside its reader."""
     if first in second.operands and not kernels.may_be_stored_beside(first):
         return _no_loop(first)
-    return refuse("not-a-loop", f"the kernels of %{first.name} and %{second.name} were not joined with one another's")
+    return refuse(
+        "not-a-loop",
+        f"the kernels of %{first.name} and %{second.name} were not joined with one another's",
+    )
 
 
 def weighed_pairs(computation: HloComputation) -> Iterator[tuple[HloInstruction, HloInstruction]]:
@@ -214,7 +290,11 @@ def weighed_pairs(computation: HloComputation) -> Iterator[tuple[HloInstruction,
         if parent.opcode.name == "constant" or parent.attributes.get("kind") == "kCustom":
             continue
         readers = [user for user in dict.fromkeys(parent.users) if kernels.may_be_root(user)]
-        pairs = [(a, b) for a, b in combinations(readers, 2) if "fusion" in (a.opcode.name, b.opcode.name)]
+        pairs = [
+            (a, b)
+            for a, b in combinations(readers, 2)
+            if "fusion" in (a.opcode.name, b.opcode.name)
+        ]
         if kernels.may_be_stored_beside(parent):
             pairs += [(parent, reader) for reader in readers]
         for pair in pairs:

@@ -28,7 +28,11 @@ class LibraryKernel:
 
     def operands(self) -> list[HloInstruction]:
         """What it reads."""
-        return list(dict.fromkeys([o for member in self.members for o in member.operands if o not in self.members]))
+        return list(
+            dict.fromkeys(
+                [o for member in self.members for o in member.operands if o not in self.members]
+            )
+        )
 
 
 class Neighbour(NamedTuple):
@@ -97,7 +101,13 @@ class LibraryPlan:
                 self._add(queue, seen, self._only_reader(kernel), _DOWN)
         return changed
 
-    def _add(self, queue: deque[tuple[HloInstruction, str]], seen: set[HloInstruction], found: Iterable[HloInstruction], way: str) -> None:
+    def _add(
+        self,
+        queue: deque[tuple[HloInstruction, str]],
+        seen: set[HloInstruction],
+        found: Iterable[HloInstruction],
+        way: str,
+    ) -> None:
         for i in found:
             if i not in seen:
                 seen.add(i)
@@ -114,7 +124,11 @@ class LibraryPlan:
     @staticmethod
     def _read_by(operand: HloInstruction, kernel: LibraryKernel) -> bool:
         """Whether nothing outside the kernel reads it."""
-        return operand not in kernel.members and not operand.is_root and all(user in kernel.members for user in operand.users)
+        return (
+            operand not in kernel.members
+            and not operand.is_root
+            and all(user in kernel.members for user in operand.users)
+        )
 
     @staticmethod
     def _only_reader(kernel: LibraryKernel) -> list[HloInstruction]:
@@ -127,9 +141,14 @@ class LibraryPlan:
             if operand.opcode.name == "parameter":
                 continue
             if operand in self._of:
-                reason: Reason | None = refuse("library-kernel-already", f"%{operand.name} is in a library kernel already")
+                reason: Reason | None = refuse(
+                    "library-kernel-already", f"%{operand.name} is in a library kernel already"
+                )
             elif not self._read_by(operand, kernel):
-                reason = refuse("library-other-readers", f"%{operand.name} is read outside of the library kernel of %{start} too")
+                reason = refuse(
+                    "library-other-readers",
+                    f"%{operand.name} is read outside of the library kernel of %{start} too",
+                )
             else:
                 reason = library.refusal(operand)
             if reason is not None:
@@ -137,9 +156,14 @@ class LibraryPlan:
         readers = list(kernel.root.users)
         for reader in readers:
             if len(readers) > 1:
-                reason = refuse("library-several-readers", f"%{root} has {len(readers)} readers; a library kernel has one result")
+                reason = refuse(
+                    "library-several-readers",
+                    f"%{root} has {len(readers)} readers; a library kernel has one result",
+                )
             elif reader in self._of:
-                reason = refuse("library-kernel-already", f"%{reader.name} is in a library kernel already")
+                reason = refuse(
+                    "library-kernel-already", f"%{reader.name} is in a library kernel already"
+                )
             else:
                 reason = library.refusal(reader)
             if reason is not None:

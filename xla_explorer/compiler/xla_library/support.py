@@ -29,7 +29,9 @@ _DOT_TYPES = frozenset({
     ("u8", "s8", "s32"),
 })  # fmt: skip
 _CONVOLUTION_TYPES = frozenset({("f64", "f64", "f64"), ("f32", "f32", "f32"), ("s8", "s8", "s32")})
-_SUM_TYPES = frozenset({("f64", "f64"), ("f32", "f32"), ("f16", "f32"), ("bf16", "f32"), ("s8", "s32"), ("u8", "s32")})
+_SUM_TYPES = frozenset(
+    {("f64", "f64"), ("f32", "f32"), ("f16", "f32"), ("bf16", "f32"), ("s8", "s32"), ("u8", "s32")}
+)
 _LARGEST_TYPES = frozenset({"u8", "s8", "bf16", "f16", "f32", "f64"})
 _HAS_TYPE = frozenset({"f64", "f32", "f16", "bf16", "s8", "u8", "s32", "s4", "u4"})
 _NHWC = "b01f_01io->b01f"
@@ -51,15 +53,31 @@ def refusal(i: HloInstruction) -> Reason | None:
 
 
 def _types(i: HloInstruction) -> tuple[str, ...]:
-    return tuple([shape.element_type.name if shape.is_array else "tuple" for shape in (*[o.shape for o in i.operands], i.shape)])
+    return tuple(
+        [
+            shape.element_type.name if shape.is_array else "tuple"
+            for shape in (*[o.shape for o in i.operands], i.shape)
+        ]
+    )
 
 
 def _most_elements(i: HloInstruction) -> int:
-    return max([shape.element_count for shape in (i.shape, *[o.shape for o in i.operands]) if shape.is_array], default=0)
+    return max(
+        [
+            shape.element_count
+            for shape in (i.shape, *[o.shape for o in i.operands])
+            if shape.is_array
+        ],
+        default=0,
+    )
 
 
 def _row_major(shape: Shape) -> bool:
-    return shape.is_array and shape.rank <= MAX_RANK and shape.layout.minor_to_major == tuple(range(shape.rank - 1, -1, -1))
+    return (
+        shape.is_array
+        and shape.rank <= MAX_RANK
+        and shape.layout.minor_to_major == tuple(range(shape.rank - 1, -1, -1))
+    )
 
 
 def _dot_sizes(dot: HloInstruction) -> tuple[int, int, int]:
@@ -68,7 +86,8 @@ def _dot_sizes(dot: HloInstruction) -> tuple[int, int, int]:
     batch = set(dot.attribute("lhs_batch_dims")), set(dot.attribute("rhs_batch_dims"))
     inner = set(dot.attribute("lhs_contracting_dims")), set(dot.attribute("rhs_contracting_dims"))
     rows, columns = [
-        prod([size for d, size in enumerate(sizes) if d not in batch[side] | inner[side]]) for side, sizes in enumerate((left, right))
+        prod([size for d, size in enumerate(sizes) if d not in batch[side] | inner[side]])
+        for side, sizes in enumerate((left, right))
     ]
     return rows, columns, prod([left[d] for d in inner[0]])
 
@@ -79,7 +98,13 @@ def library_has_the_operation(i: HloInstruction) -> Reason | None:
     name = i.opcode.name
     elementwise = {1: _UNARY, 2: _BINARY}.get(len(i.operands), frozenset())
     known = name in _PRODUCTS | _REDUCES | _MOVES | _MADE | elementwise
-    return None if known else refuse("library-lacks-operation", f"the library has no {name}, as %{i.name} is", opcode=name)
+    return (
+        None
+        if known
+        else refuse(
+            "library-lacks-operation", f"the library has no {name}, as %{i.name} is", opcode=name
+        )
+    )
 
 
 @measures(lambda i: at_least("elements", _most_elements(i), MIN_ELEMENTS))
@@ -87,8 +112,12 @@ def array_is_large(i: HloInstruction) -> Reason | None:
     """The result or an operand must have many elements, except of what moves data and of products."""
     if i.opcode.name in _PRODUCTS | _MOVES | _MADE or (most := _most_elements(i)) >= MIN_ELEMENTS:
         return None
-    return refuse("library-array-small", f"%{i.name} has {most} elements, operands included; the library is asked from {MIN_ELEMENTS} on",
-                  elements=most, limit=MIN_ELEMENTS)
+    return refuse(
+        "library-array-small",
+        f"%{i.name} has {most} elements, operands included; the library is asked from {MIN_ELEMENTS} on",
+        elements=most,
+        limit=MIN_ELEMENTS,
+    )
 
 
 @measures(lambda i: f"types {', '.join(_types(i))}")
@@ -101,7 +130,11 @@ def library_has_the_types(i: HloInstruction) -> Reason | None:
         known = types in _CONVOLUTION_TYPES
     elif name in _REDUCES:
         pair = types[0], types[-1]
-        of_pair = pair in _SUM_TYPES if _reducer(i) == "add" else len({*pair}) == 1 and pair[0] in _LARGEST_TYPES
+        of_pair = (
+            pair in _SUM_TYPES
+            if _reducer(i) == "add"
+            else len({*pair}) == 1 and pair[0] in _LARGEST_TYPES
+        )
         known = len(types) == 3 and types[1] == types[-1] and of_pair
     elif name == "iota":
         known = types[-1] in ("f32", "s32")
@@ -112,15 +145,25 @@ def library_has_the_types(i: HloInstruction) -> Reason | None:
     if known:
         return None
     said = f"{', '.join(types[:-1])} to {types[-1]}" if len(types) > 1 else types[0]
-    return refuse("library-type", f"the library has no {name} of {said}, as %{i.name} is", types=list(types))
+    return refuse(
+        "library-type", f"the library has no {name} of {said}, as %{i.name} is", types=list(types)
+    )
 
 
-@measures(lambda i: f"layouts {', '.join([str(s.layout) for s in (i.shape, *[o.shape for o in i.operands]) if s.is_array])}")
+@measures(
+    lambda i: (
+        f"layouts {', '.join([str(s.layout) for s in (i.shape, *[o.shape for o in i.operands]) if s.is_array])}"
+    )
+)
 def arrays_are_row_major(i: HloInstruction) -> Reason | None:
     """Result and operands must be row-major, of few dimensions."""
     if i.opcode.name in _MADE:
         return None
-    shapes = (i.shape, *[o.shape for o in i.operands]) if i.opcode.name in _PRODUCTS | _REDUCES | _MOVES else ()
+    shapes = (
+        (i.shape, *[o.shape for o in i.operands])
+        if i.opcode.name in _PRODUCTS | _REDUCES | _MOVES
+        else ()
+    )
     bad = next((shape for shape in shapes if not _row_major(shape)), None)
     if bad is None:
         return None
@@ -136,34 +179,55 @@ def product_is_of_matrices(i: HloInstruction) -> Reason | None:
     sizes = rows, columns, inner = _dot_sizes(i)
     said = f"{rows}x{inner}x{columns}"
     if 1 in (rows, columns):
-        return refuse("library-matrix-vector", f"%{i.name} is a product with a vector ({said}), which XLA writes itself")
+        return refuse(
+            "library-matrix-vector",
+            f"%{i.name} is a product with a vector ({said}), which XLA writes itself",
+        )
     if max(sizes) < MIN_DOT:
-        return refuse("library-dot-small", f"%{i.name} is {said}; the library is asked from {MIN_DOT} on", limit=MIN_DOT)
+        return refuse(
+            "library-dot-small",
+            f"%{i.name} is {said}; the library is asked from {MIN_DOT} on",
+            limit=MIN_DOT,
+        )
     left = i.operands[0].shape
     contracted = i.attribute("lhs_contracting_dims")
     if tuple(contracted) != (left.rank - 1,):
-        return refuse("library-left-transposed",
-                      f"%{i.name} contracts its left side {left.text} along {', '.join(map(str, contracted))}, not along the last")
+        return refuse(
+            "library-left-transposed",
+            f"%{i.name} contracts its left side {left.text} along {', '.join(map(str, contracted))}, not along the last",
+        )
     return None
 
 
 def _reducer(i: HloInstruction) -> str:
     """The opcode of the body, where it is one operation on the two parameters."""
     body = i.called[0]
-    if len(body.instructions) != 3 or len(body.root.operands) != 2 or {o.opcode.name for o in body.root.operands} != {"parameter"}:
+    if (
+        len(body.instructions) != 3
+        or len(body.root.operands) != 2
+        or {o.opcode.name for o in body.root.operands} != {"parameter"}
+    ):
         return ""
     return body.root.opcode.name if body.root.operands[0] is not body.root.operands[1] else ""
 
 
-@measures(lambda i: f"reducer {_reducer(i) or 'of its own'}" if i.opcode.name in _REDUCES else "no reduction")
+@measures(
+    lambda i: (
+        f"reducer {_reducer(i) or 'of its own'}" if i.opcode.name in _REDUCES else "no reduction"
+    )
+)
 def reducer_is_known(i: HloInstruction) -> Reason | None:
     """A reduction must be a sum, a maximum or a minimum of one array."""
-    if i.opcode.name not in _REDUCES or (len(i.operands) == 2 and _reducer(i) in ("add", "maximum", "minimum")):
+    if i.opcode.name not in _REDUCES or (
+        len(i.operands) == 2 and _reducer(i) in ("add", "maximum", "minimum")
+    ):
         return None
     return refuse("library-reducer", f"%{i.name} is not a sum, maximum or minimum of one array")
 
 
-@measures(lambda i: f"window {i.attribute('window')}" if i.opcode.name == "reduce-window" else "no window")
+@measures(
+    lambda i: f"window {i.attribute('window')}" if i.opcode.name == "reduce-window" else "no window"
+)
 def windows_lie_beside_each_other(i: HloInstruction) -> Reason | None:
     """Windows of a reduce-window must neither overlap nor be dilated, and some dimension must have one."""
     if i.opcode.name != "reduce-window":
@@ -171,7 +235,12 @@ def windows_lie_beside_each_other(i: HloInstruction) -> Reason | None:
     found = 0
     for d in i.attribute("window").dimensions:
         if d.size > 1 or d.stride > 1:
-            if (d.size > 1 and d.stride != d.size) or d.base_dilation != 1 or d.window_dilation != 1 or d.window_reversal:
+            if (
+                (d.size > 1 and d.stride != d.size)
+                or d.base_dilation != 1
+                or d.window_dilation != 1
+                or d.window_reversal
+            ):
                 return refuse("library-window", f"the windows of %{i.name} overlap or are dilated")
             found += 1
     if not found or i.shape.rank + found > MAX_RANK:
@@ -180,27 +249,55 @@ def windows_lie_beside_each_other(i: HloInstruction) -> Reason | None:
     return None
 
 
-@measures(lambda i: f"dim_labels {i.attribute('dim_labels').text}" if i.opcode.name == "convolution" else "no convolution")
+@measures(
+    lambda i: (
+        f"dim_labels {i.attribute('dim_labels').text}"
+        if i.opcode.name == "convolution"
+        else "no convolution"
+    )
+)
 def convolution_has_the_form(i: HloInstruction) -> Reason | None:
     """A convolution must be over two dimensions, of images with the features last, wide, and neither dilated nor larger than its input."""
     if i.opcode.name != "convolution":
         return None
     labels, windows = i.attribute("dim_labels").text, i.attribute("window").dimensions
     if labels != _NHWC or len(windows) != 2 or i.attribute("batch_group_count") != 1:
-        return refuse("library-convolution-form", f"%{i.name} is {labels} over {len(windows)} dimensions; the library takes {_NHWC}")
-    image, kernel, result = i.operands[0].shape.dimensions, i.operands[1].shape.dimensions, i.shape.dimensions
+        return refuse(
+            "library-convolution-form",
+            f"%{i.name} is {labels} over {len(windows)} dimensions; the library takes {_NHWC}",
+        )
+    image, kernel, result = (
+        i.operands[0].shape.dimensions,
+        i.operands[1].shape.dimensions,
+        i.shape.dimensions,
+    )
     features = max(image[3], result[3])
     if features <= MIN_FEATURES:
-        return refuse("library-convolution-narrow", f"%{i.name} has {features} features; the library is asked above {MIN_FEATURES}",
-                      features=features, limit=MIN_FEATURES)
+        return refuse(
+            "library-convolution-narrow",
+            f"%{i.name} has {features} features; the library is asked above {MIN_FEATURES}",
+            features=features,
+            limit=MIN_FEATURES,
+        )
     if any(result[d] > image[d] or kernel[d - 1] > image[d] for d in (1, 2)):
-        return refuse("library-convolution-grows", f"the result or the filter of %{i.name} is larger than its input")
+        return refuse(
+            "library-convolution-grows",
+            f"the result or the filter of %{i.name} is larger than its input",
+        )
     if any(d.base_dilation != 1 or d.window_reversal for d in windows):
-        return refuse("library-convolution-dilated", f"%{i.name} has a dilated input or a reversed window")
+        return refuse(
+            "library-convolution-dilated", f"%{i.name} has a dilated input or a reversed window"
+        )
     return None
 
 
-@measures(lambda i: f"dimensions {i.attribute('dimensions')}" if i.opcode.name in ("broadcast", "reduce") else "no matter")
+@measures(
+    lambda i: (
+        f"dimensions {i.attribute('dimensions')}"
+        if i.opcode.name in ("broadcast", "reduce")
+        else "no matter"
+    )
+)
 def dimensions_keep_their_order(i: HloInstruction) -> Reason | None:
     """A broadcast must keep the order of the dimensions, a reduce have one to reduce, a pad only add at the edges."""
     name = i.opcode.name
@@ -208,9 +305,13 @@ def dimensions_keep_their_order(i: HloInstruction) -> Reason | None:
         return refuse("library-dimensions", f"%{i.name} permutes the dimensions")
     if name == "reduce" and not i.attribute("dimensions"):
         return refuse("library-dimensions", f"%{i.name} reduces no dimension")
-    if name == "pad" and any(row.interior or (size == 1 and (row.low or row.high))
-                             for row, size in zip(i.attribute("padding"), i.operands[0].shape.dimensions, strict=True)):
-        return refuse("library-dimensions", f"%{i.name} pads between elements, or a dimension of one")
+    if name == "pad" and any(
+        row.interior or (size == 1 and (row.low or row.high))
+        for row, size in zip(i.attribute("padding"), i.operands[0].shape.dimensions, strict=True)
+    ):
+        return refuse(
+            "library-dimensions", f"%{i.name} pads between elements, or a dimension of one"
+        )
     return None
 
 

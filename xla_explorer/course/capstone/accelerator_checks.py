@@ -10,7 +10,13 @@ import numpy as np
 from xla_explorer.backends.registry import unregister
 from xla_explorer.course.capstone.tile_backend import NAME, Load, register_tiles
 from xla_explorer.course.capstone.tile_machine import SIDE, TILES, TileMachine, TileMachineError
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise, looking_at
+from xla_explorer.course.checking.registry import (
+    Cases,
+    WrongAnswer,
+    answering,
+    exercise,
+    looking_at,
+)
 from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.session import Session
@@ -26,10 +32,15 @@ _NEAR = 1e-4
 _SLOWEST = 1.5
 
 
-def _ran(function: Product, rows: int, depth: int, columns: int) -> tuple[TileMachine, Array, Array]:
+def _ran(
+    function: Product, rows: int, depth: int, columns: int
+) -> tuple[TileMachine, Array, Array]:
     """The machine after an answer's product, the result and what it must be. WrongAnswer where the machine stops."""
     machine, generator = TileMachine(), np.random.default_rng(rows * 100 + depth * 10 + columns)
-    a, b, c = [machine.allocate(SIDE * n, SIDE * m) for n, m in ((rows, depth), (depth, columns), (rows, columns))]
+    a, b, c = [
+        machine.allocate(SIDE * n, SIDE * m)
+        for n, m in ((rows, depth), (depth, columns), (rows, columns))
+    ]
     values = [generator.integers(-3, 4, machine.memory[k].shape).astype(np.float32) for k in (a, b)]
     for array, value in zip((a, b), values, strict=True):
         machine.copy_in(array, value)
@@ -99,7 +110,14 @@ def fast(function: Product) -> Cases:
         yield (
             None
             if np.array_equal(got, want)
-            else Failure("wrong-value", "Groups of tiles at the edge are smaller.", value_text(want), value_text(got), None, sizes)
+            else Failure(
+                "wrong-value",
+                "Groups of tiles at the edge are smaller.",
+                value_text(want),
+                value_text(got),
+                None,
+                sizes,
+            )
         )
     ratios = []
     for sizes in ((12, 16, 12), (9, 24, 15)):
@@ -107,7 +125,14 @@ def fast(function: Product) -> Cases:
         least = 8 * sizes[0] * sizes[1] * sizes[2]
         ratios.append(machine.cycles / least)
         if not np.array_equal(got, want):
-            yield Failure("wrong-value", "A large product has another value.", value_text(want), value_text(got), None, sizes)
+            yield Failure(
+                "wrong-value",
+                "A large product has another value.",
+                value_text(want),
+                value_text(got),
+                None,
+                sizes,
+            )
         elif machine.cycles > _SLOWEST * least:
             loads = sum([step.unit == "dma" for step in machine.steps])
             yield Failure(
@@ -153,10 +178,20 @@ def tile_programs() -> list[HloModule]:
     program("twice_used", twice_used)
 
     def product(b: HloBuilder) -> HloValue:
-        return b.dot(_matrix(b, 16, 24, "x"), _matrix(b, 24, 8, "y"), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,))
+        return b.dot(
+            _matrix(b, 16, 24, "x"),
+            _matrix(b, 24, 8, "y"),
+            lhs_contracting_dims=(1,),
+            rhs_contracting_dims=(0,),
+        )
 
     def rows_by_rows(b: HloBuilder) -> HloValue:
-        return b.dot(_matrix(b, 16, 24, "x"), _matrix(b, 8, 24, "y"), lhs_contracting_dims=(1,), rhs_contracting_dims=(1,))
+        return b.dot(
+            _matrix(b, 16, 24, "x"),
+            _matrix(b, 8, 24, "y"),
+            lhs_contracting_dims=(1,),
+            rhs_contracting_dims=(1,),
+        )
 
     program("product", product)
     program("rows_by_rows", rows_by_rows)
@@ -188,7 +223,10 @@ def tile_programs() -> list[HloModule]:
 
 def _given(module: HloModule, seed: int = 0) -> list[Array]:
     generator = np.random.default_rng(seed)
-    return [generator.standard_normal(p.shape.dimensions).astype(np.float32) for p in module.entry.parameters()]
+    return [
+        generator.standard_normal(p.shape.dimensions).astype(np.float32)
+        for p in module.entry.parameters()
+    ]
 
 
 @exercise(
@@ -218,7 +256,9 @@ def compile_for(function: Callable[..., Any]) -> Cases:
             machine.run(program)
             got = machine.copy_out(result)
         except TileMachineError as error:
-            yield Failure("machine-stopped", "The machine stopped.", "a run to the end", str(error), module)
+            yield Failure(
+                "machine-stopped", "The machine stopped.", "a run to the end", str(error), module
+            )
         want = np.asarray(evaluate(module, *arguments))
         if not np.allclose(got, want, _NEAR, _NEAR):
             yield Failure(
@@ -243,7 +283,9 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                 "input-overwritten",
                 f"After the run the array of parameter {spoilt} holds something else.",
                 value_text(arguments[spoilt]),
-                value_text(machine.memory[arrays[spoilt]]) if arrays[spoilt] in machine.memory else "no array",
+                value_text(machine.memory[arrays[spoilt]])
+                if arrays[spoilt] in machine.memory
+                else "no array",
                 module,
                 hint="Weights stay on the device from run to run.",
             )
@@ -262,7 +304,9 @@ def compile_for(function: Callable[..., Any]) -> Cases:
 
 def _dots(module: HloModule) -> int:
     found = [i for i in module.entry.instructions.values() if i.opcode.name == "dot"]
-    return sum([i.shape.element_count * int(i.operands[0].shape.dimensions[1]) // SIDE**3 for i in found])
+    return sum(
+        [i.shape.element_count * int(i.operands[0].shape.dimensions[1]) // SIDE**3 for i in found]
+    )
 
 
 @exercise(
@@ -285,7 +329,10 @@ def backend(function: Load) -> Cases:
             for session in sessions:
                 module = session.source
                 arguments = _given(module, turn)
-                want, got = np.asarray(evaluate(module, *arguments)), np.asarray(session(*arguments))
+                want, got = (
+                    np.asarray(evaluate(module, *arguments)),
+                    np.asarray(session(*arguments)),
+                )
                 if got.shape != want.shape or got.dtype.kind != "f":
                     yield Failure("no-result", f"{module.name}: a run must return the result's array.", f"{want.dtype} {list(want.shape)}",
                                   f"{got.dtype} {list(got.shape)}", module, hint="machine.copy_out(result) returns it.")  # fmt: skip
@@ -337,7 +384,13 @@ def _refuses_other_sizes() -> Failure | None:
         _loaded(module)
     except TileMachineError:
         return None
-    return Failure("accepted-too-much", "5 rows fill no whole tiles.", "TileMachineError when the module is loaded", "a session", module)
+    return Failure(
+        "accepted-too-much",
+        "5 rows fill no whole tiles.",
+        "TileMachineError when the module is loaded",
+        "a session",
+        module,
+    )
 
 
 def cycles_of(function: Product, rows: int, depth: int, columns: int) -> TileMachine:

@@ -27,7 +27,10 @@ Build = Callable[[HloBuilder, HloValue, HloValue, HloValue, int], HloValue]
     "nb21.bytes",
     "Write traffic(rows, keys, depth, stored): bytes read and written by attention that stores so many arrays of scores.",
     "Read q, k and v once, write the result once; each stored array of scores is written once and read once.",
-    hints=("Everything is f32: 4 bytes.", "q and the result have rows * depth numbers, k and v have keys * depth, scores rows * keys."),
+    hints=(
+        "Everything is f32: 4 bytes.",
+        "q and the result have rows * depth numbers, k and v have keys * depth, scores rows * keys.",
+    ),
 )
 def traffic(function: Callable[[int, int, int, int], Any]) -> Cases:
     """Sizes in which no two of the three numbers are equal, and no stored array at all."""
@@ -35,7 +38,10 @@ def traffic(function: Callable[[int, int, int, int], Any]) -> Cases:
     for number in range(8):
         rows, keys, depth = choice.sample((8, 24, 64, 100, 512, 1000, 4096), 3)
         stored = number % 4
-        want, got = 4 * (2 * rows * depth + 2 * keys * depth + 2 * stored * rows * keys), function(rows, keys, depth, stored)
+        want, got = (
+            4 * (2 * rows * depth + 2 * keys * depth + 2 * stored * rows * keys),
+            function(rows, keys, depth, stored),
+        )
         yield (
             None
             if got == want
@@ -63,7 +69,15 @@ def traffic(function: Callable[[int, int, int, int], Any]) -> Cases:
 )
 def merge(function: Callable[[Any, Any], Any]) -> Cases:
     """Parts of random scores against the part of all; large scores, equal ones, one key, masked keys."""
-    cases = ((3, 5, 1.0), (1, 1, 1.0), (4, 4, 60.0), (6, 1, 300.0), (2, 7, 0.0), (3, 3, 8.0), (3, 4, 5.0))
+    cases = (
+        (3, 5, 1.0),
+        (1, 1, 1.0),
+        (4, 4, 60.0),
+        (6, 1, 300.0),
+        (2, 7, 0.0),
+        (3, 3, 8.0),
+        (3, 4, 5.0),
+    )
     for number, (left, right, scale) in enumerate(cases):
         generator = np.random.default_rng(number)
         scores = (generator.standard_normal((4, left + right)) * scale).astype(np.float32)
@@ -72,10 +86,17 @@ def merge(function: Callable[[Any, Any], Any]) -> Cases:
         if number == 6:
             scores[0, left:] = scores[3] = -np.inf  # row 3 is masked in both parts
         values = generator.standard_normal((left + right, 3)).astype(np.float32)
-        first, second, want = [_part(scores[:, at], values[at]) for at in (slice(None, left), slice(left, None), slice(None))]
+        first, second, want = [
+            _part(scores[:, at], values[at])
+            for at in (slice(None, left), slice(left, None), slice(None))
+        ]
         with answering():
             got = function(first, second)
-        if not (isinstance(got, tuple) and len(got) == 3 and all(np.shape(g) == np.shape(w) for g, w in zip(got, want, strict=True))):
+        if not (
+            isinstance(got, tuple)
+            and len(got) == 3
+            and all(np.shape(g) == np.shape(w) for g, w in zip(got, want, strict=True))
+        ):
             raise WrongAnswer(
                 Failure(
                     "no-part",
@@ -87,10 +108,18 @@ def merge(function: Callable[[Any, Any], Any]) -> Cases:
         for name, g, w in zip(("largest", "total", "mixed"), got, want, strict=True):
             if not np.allclose(g, w, 2e-4, 2e-5):
                 hint = (
-                    "A part whose largest is -inf holds nothing: its factor is 0." if number >= 5 else "Both parts need a factor, not one."
+                    "A part whose largest is -inf holds nothing: its factor is 0."
+                    if number >= 5
+                    else "Both parts need a factor, not one."
                 )
                 yield Failure(
-                    "wrong-part", f"`{name}` is another one.", value_text(w), value_text(np.asarray(g)), None, (first, second), hint
+                    "wrong-part",
+                    f"`{name}` is another one.",
+                    value_text(w),
+                    value_text(np.asarray(g)),
+                    None,
+                    (first, second),
+                    hint,
                 )
         yield None
 
@@ -98,7 +127,9 @@ def merge(function: Callable[[Any, Any], Any]) -> Cases:
 def _part(scores: Array, values: Array) -> tuple[Array, Array, Array]:
     """What attention keeps of some keys: the largest score, the sum of exponentials, the values mixed by these."""
     largest = scores.max(axis=1)
-    weights = np.where(np.isneginf(scores), 0, np.exp(scores - np.where(np.isneginf(largest), 0, largest)[:, None])).astype(np.float32)
+    weights = np.where(
+        np.isneginf(scores), 0, np.exp(scores - np.where(np.isneginf(largest), 0, largest)[:, None])
+    ).astype(np.float32)
     return largest, weights.sum(axis=1), weights @ values
 
 
@@ -124,7 +155,10 @@ def attention_module(function: Build, rows: int, keys: int, depth: int, block: i
         The same parameters and result as those of `attention_text`.
     """
     b = HloBuilder("attention", locations=False)
-    q, k, v = [b.parameter(array_shape("f32", (n, depth)), name) for n, name in ((rows, "q"), (keys, "k"), (keys, "v"))]
+    q, k, v = [
+        b.parameter(array_shape("f32", (n, depth)), name)
+        for n, name in ((rows, "q"), (keys, "k"), (keys, "v"))
+    ]
     return b.build(function(b, q, k, v, block))
 
 
@@ -134,11 +168,22 @@ def _checked(function: Callable[[], Any], rows: int, depth: int) -> HloModule:
         module = function()
     if not isinstance(module, HloModule):
         raise WrongAnswer(
-            Failure("no-program", "The answer must be a program.", f"one whose result is f32[{rows},{depth}]", repr(module)[:300])
+            Failure(
+                "no-program",
+                "The answer must be a program.",
+                f"one whose result is f32[{rows},{depth}]",
+                repr(module)[:300],
+            )
         )
     if tuple(module.result_shape().dimensions) != (rows, depth):
         raise WrongAnswer(
-            Failure("other-shape", "The result has another shape.", f"f32[{rows},{depth}]", str(module.result_shape()), module)
+            Failure(
+                "other-shape",
+                "The result has another shape.",
+                f"f32[{rows},{depth}]",
+                str(module.result_shape()),
+                module,
+            )
         )
     return module
 
@@ -158,14 +203,26 @@ def attention(function: Build) -> Cases:
     """Values beside attention with all scores; blocks that do not divide; no array larger than a block's scores, inputs and result."""
     sizes = ((4, 8, 2, 4), (3, 7, 4, 3), (2, 5, 3, 5), (5, 6, 2, 1), (4, 4, 4, 9), (16, 64, 8, 16))
     for number, (rows, keys, depth, block) in enumerate(sizes):
-        module = _checked(partial(attention_module, function, rows, keys, depth, block), rows, depth)
+        module = _checked(
+            partial(attention_module, function, rows, keys, depth, block), rows, depth
+        )
         generator = np.random.default_rng(number)
         scale = (1, 1, 40, 1, 1, 12)[number]
-        given = [(generator.standard_normal((n, depth)) * scale).astype(np.float32) for n in (rows, keys, keys)]
+        given = [
+            (generator.standard_normal((n, depth)) * scale).astype(np.float32)
+            for n in (rows, keys, keys)
+        ]
         with np.errstate(all="ignore"):
-            want, got = evaluate(parse_hlo(attention_text(rows, keys, depth)), *given), evaluate(module, *given)
+            want, got = (
+                evaluate(parse_hlo(attention_text(rows, keys, depth)), *given),
+                evaluate(module, *given),
+            )
         if not np.allclose(got, want, rtol=1e-3, atol=1e-4 * scale):
-            hint = "The scores are scaled by depth ** -0.5." if number == 0 else "Subtract the largest score so far: exp overflows."
+            hint = (
+                "The scores are scaled by depth ** -0.5."
+                if number == 0
+                else "Subtract the largest score so far: exp overflows."
+            )
             yield Failure(
                 "wrong-value",
                 f"{rows} queries, {keys} keys, vectors of {depth}, {block} keys at a time.",
@@ -203,18 +260,32 @@ def beat(function: Callable[[int, int, int], Any]) -> Cases:
     saved = []
     for number, (rows, keys, depth) in enumerate(((64, 512, 16), (128, 1024, 32), (32, 2000, 8))):
         module = _checked(partial(function, rows, keys, depth), rows, depth)
-        wanted, given = [[n, depth] for n in (rows, keys, keys)], [list(p.shape.dimensions) for p in module.entry.parameters()]
+        wanted, given = (
+            [[n, depth] for n in (rows, keys, keys)],
+            [list(p.shape.dimensions) for p in module.entry.parameters()],
+        )
         if given != wanted:
             yield Failure("other-parameters", "The program takes other arrays.", str(wanted), str(given), module,
                           hint="Hand rows, keys and depth on to attention_module as they are.")  # fmt: skip
-        mine, default = compile(module, threads=1), compile(attention_text(rows, keys, depth), threads=1)
+        mine, default = (
+            compile(module, threads=1),
+            compile(attention_text(rows, keys, depth), threads=1),
+        )
         generator = np.random.default_rng(number)
-        arrays = [generator.standard_normal((n, depth)).astype(np.float32) for n in (rows, keys, keys)]
+        arrays = [
+            generator.standard_normal((n, depth)).astype(np.float32) for n in (rows, keys, keys)
+        ]
         want, got = np.asarray(default(*arrays)), np.asarray(mine(*arrays))
         what = f"{rows} queries, {keys} keys, vectors of {depth}"
-        before, after, kernels = default.buffers().peak_bytes, mine.buffers().peak_bytes, len(mine.kernels())
+        before, after, kernels = (
+            default.buffers().peak_bytes,
+            mine.buffers().peak_bytes,
+            len(mine.kernels()),
+        )
         if not np.allclose(got, want, 1e-3, 1e-4):
-            yield Failure("wrong-value", f"{what}: other values.", value_text(want), value_text(got))
+            yield Failure(
+                "wrong-value", f"{what}: other values.", value_text(want), value_text(got)
+            )
         if after * 2 > before:
             yield Failure(
                 "too-much-memory",
@@ -225,7 +296,11 @@ def beat(function: Callable[[int, int, int], Any]) -> Cases:
             )
         if kernels > 400:
             yield Failure(
-                "too-many-kernels", f"{what}: each kernel costs a call.", "at most 400", str(kernels), hint="Take more keys at a time."
+                "too-many-kernels",
+                f"{what}: each kernel costs a call.",
+                "at most 400",
+                str(kernels),
+                hint="Take more keys at a time.",
             )
         saved.append(f"{what}: {after / before:.0%}")
         yield None

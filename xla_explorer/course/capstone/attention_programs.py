@@ -28,12 +28,20 @@ def attention_text(rows: int, keys: int, depth: int) -> str:
     True
     """
     b = HloBuilder("attention", locations=False)
-    q, k, v = [b.parameter(array_shape("f32", (n, depth)), name) for n, name in ((rows, "q"), (keys, "k"), (keys, "v"))]
+    q, k, v = [
+        b.parameter(array_shape("f32", (n, depth)), name)
+        for n, name in ((rows, "q"), (keys, "k"), (keys, "v"))
+    ]
     scores = b.dot(q, k, lhs_contracting_dims=(1,), rhs_contracting_dims=(1,))
-    scores = b.multiply(scores, b.broadcast(b.constant(depth**-0.5, scores.dtype), (rows, keys), ()))
+    scores = b.multiply(
+        scores, b.broadcast(b.constant(depth**-0.5, scores.dtype), (rows, keys), ())
+    )
     weights = b.exponential(b.subtract(scores, b.broadcast(scores.max(axis=1), (rows, keys), (0,))))
     weights = b.divide(weights, b.broadcast(weights.sum(axis=1), (rows, keys), (0,)))
-    return module_text(b.build(b.dot(weights, v, lhs_contracting_dims=(1,), rhs_contracting_dims=(0,))), PrintOptions.short_parsable)
+    return module_text(
+        b.build(b.dot(weights, v, lhs_contracting_dims=(1,), rhs_contracting_dims=(0,))),
+        PrintOptions.short_parsable,
+    )
 
 
 def largest_array(module: HloModule) -> int:
@@ -46,5 +54,9 @@ def largest_array(module: HloModule) -> int:
     >>> largest_array(xe.parse(attention_text(16, 32, 4)))
     512
     """
-    made = [i for i in module.entry.instructions.values() if i.opcode.name != "parameter" and i.shape.is_array]
+    made = [
+        i
+        for i in module.entry.instructions.values()
+        if i.opcode.name != "parameter" and i.shape.is_array
+    ]
     return max([i.shape.element_count for i in made], default=0)

@@ -107,12 +107,16 @@ class TileCompiler:
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module."""
         pipeline = requested_pipeline(options.passes, self.default_pipeline())
-        return optimize(module, pipeline, options.journal, control=options.control, verify=options.verify)
+        return optimize(
+            module, pipeline, options.journal, control=options.control, verify=options.verify
+        )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Load the module."""
         stages = {"hlo-optimized": hlo_stage("hlo-optimized", trace.module)}
-        executable = TileExecutable(trace.module, self._machine, self._load(trace.module, self._machine))
+        executable = TileExecutable(
+            trace.module, self._machine, self._load(trace.module, self._machine)
+        )
         return CompileResult(trace, executable, stages, None, {"hlo-passes": trace.seconds})
 
 

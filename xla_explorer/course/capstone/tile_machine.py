@@ -17,7 +17,12 @@ TILES = 16
 """How many tiles the scratchpad has."""
 _LOAD, _MULTIPLY, _SIMPLE, _SLOW = 12, 8, 8, 16  # cycles
 
-UNARY: dict[str, Any] = {"negate": np.negative, "abs": np.abs, "exponential": np.exp, "tanh": np.tanh}
+UNARY: dict[str, Any] = {
+    "negate": np.negative,
+    "abs": np.abs,
+    "exponential": np.exp,
+    "tanh": np.tanh,
+}
 BINARY: dict[str, Any] = {
     "add": np.add,
     "subtract": np.subtract,
@@ -29,7 +34,11 @@ BINARY: dict[str, Any] = {
 ROWS: dict[str, Any] = {"add-rows": np.add, "maximum-rows": np.maximum}
 _SLOW_ONES = ("divide", "exponential", "tanh")
 # name -> how many numbers stand behind it
-_LENGTHS = {"load": 4, "store": 4, "fill": 2, "dot": 3, "transpose": 2} | dict.fromkeys((*UNARY, *ROWS), 2) | dict.fromkeys(BINARY, 3)
+_LENGTHS = (
+    {"load": 4, "store": 4, "fill": 2, "dot": 3, "transpose": 2}
+    | dict.fromkeys((*UNARY, *ROWS), 2)
+    | dict.fromkeys(BINARY, 3)
+)
 
 
 class TileMachineError(XlaExplorerError, RuntimeError):
@@ -79,7 +88,9 @@ class TileMachine:
     def allocate(self, rows: int, columns: int) -> int:
         """A new array of zeros; both sizes are multiples of SIDE."""
         if rows % SIDE or columns % SIDE or rows <= 0 or columns <= 0:
-            raise TileMachineError(f"an array of {rows} x {columns}: both must be multiples of {SIDE}")
+            raise TileMachineError(
+                f"an array of {rows} x {columns}: both must be multiples of {SIDE}"
+            )
         number, self._next = self._next, self._next + 1
         self.memory[number] = np.zeros((rows, columns), np.float32)
         return number
@@ -93,7 +104,9 @@ class TileMachine:
         """From the host to an array."""
         there, given = self._array(array, "copy_in"), np.asarray(value, np.float32)
         if there.shape != given.shape:
-            raise TileMachineError(f"copy_in: array {array} has {list(there.shape)}, the value {list(given.shape)}")
+            raise TileMachineError(
+                f"copy_in: array {array} has {list(there.shape)}, the value {list(given.shape)}"
+            )
         self.memory[array] = given.copy()
         self.copies_in += 1
 
@@ -121,7 +134,9 @@ class TileMachine:
                 where = f"instruction {number} {instruction}"
                 reads, writes = self._effect(instruction, tiles, where)
                 unit, cycles = _unit(instruction[0])
-                ready = [written.get(block, 0) for block in (*reads, *writes)] + [read.get(block, 0) for block in writes]
+                ready = [written.get(block, 0) for block in (*reads, *writes)] + [
+                    read.get(block, 0) for block in writes
+                ]
                 start = max(idle.get(unit, 0), *ready)
                 end = idle[unit] = start + cycles
                 written |= dict.fromkeys(writes, end)
@@ -134,12 +149,24 @@ class TileMachine:
     def busy(self) -> dict[str, float]:
         """For each unit the share of the last run in which it worked."""
         total = max([step.end for step in self.steps], default=0)
-        return {unit: sum([s.end - s.start for s in self.steps if s.unit == unit]) / max(total, 1) for unit in ("dma", "matrix", "vector")}
+        return {
+            unit: sum([s.end - s.start for s in self.steps if s.unit == unit]) / max(total, 1)
+            for unit in ("dma", "matrix", "vector")
+        }
 
-    def _effect(self, instruction: Any, tiles: list[Array | None], where: str) -> tuple[list[Block], list[Block]]:
+    def _effect(
+        self, instruction: Any, tiles: list[Array | None], where: str
+    ) -> tuple[list[Block], list[Block]]:
         """Do it; what it read and what it wrote."""
-        if not isinstance(instruction, tuple) or not instruction or len(instruction) - 1 != _LENGTHS.get(instruction[0]):
-            raise TileMachineError(f"{where}: cannot be read", "the instructions and what stands behind them: help(TileMachine)")
+        if (
+            not isinstance(instruction, tuple)
+            or not instruction
+            or len(instruction) - 1 != _LENGTHS.get(instruction[0])
+        ):
+            raise TileMachineError(
+                f"{where}: cannot be read",
+                "the instructions and what stands behind them: help(TileMachine)",
+            )
         name, *numbers = instruction
         if name == "load":
             tile, *place = numbers
@@ -161,7 +188,9 @@ class TileMachine:
         if name == "transpose":
             tiles[result] = values[0].T.copy()
         elif name in ROWS:
-            tiles[result] = np.repeat(ROWS[name].reduce(values[0], axis=1, keepdims=True), SIDE, axis=1)
+            tiles[result] = np.repeat(
+                ROWS[name].reduce(values[0], axis=1, keepdims=True), SIDE, axis=1
+            )
         else:
             tiles[result] = (UNARY | BINARY)[name](*values)
         return [(o,) for o in operands], [(result,)]
@@ -169,32 +198,53 @@ class TileMachine:
     def _array(self, number: Any, where: str) -> Array:
         found = self.memory.get(number) if isinstance(number, int) else None
         if found is None:
-            raise TileMachineError(f"{where}: array {number} is not allocated", "machine.allocate(rows, columns) returns one")
+            raise TileMachineError(
+                f"{where}: array {number} is not allocated",
+                "machine.allocate(rows, columns) returns one",
+            )
         return found
 
     def _block(self, place: Sequence[Any], where: str) -> Array:
         number, row, column = place
         array = self._array(number, where)
         rows, columns = array.shape[0] // SIDE, array.shape[1] // SIDE
-        if not (isinstance(row, int) and isinstance(column, int) and 0 <= row < rows and 0 <= column < columns):
-            raise TileMachineError(f"{where}: array {number} has {rows} x {columns} tiles", "rows and columns count tiles, not elements")
+        if not (
+            isinstance(row, int)
+            and isinstance(column, int)
+            and 0 <= row < rows
+            and 0 <= column < columns
+        ):
+            raise TileMachineError(
+                f"{where}: array {number} has {rows} x {columns} tiles",
+                "rows and columns count tiles, not elements",
+            )
         return array[row * SIDE : (row + 1) * SIDE, column * SIDE : (column + 1) * SIDE]
 
 
 def _unit(name: str) -> tuple[str, int]:
     if name in ("load", "store"):
         return "dma", _LOAD
-    return ("matrix", _MULTIPLY) if name == "dot" else ("vector", _SLOW if name in _SLOW_ONES else _SIMPLE)
+    return (
+        ("matrix", _MULTIPLY)
+        if name == "dot"
+        else ("vector", _SLOW if name in _SLOW_ONES else _SIMPLE)
+    )
 
 
 def _tile(number: Any, where: str) -> int:
     if not (isinstance(number, int) and 0 <= number < TILES):
-        raise TileMachineError(f"{where}: tile {number} does not exist", f"the scratchpad has the tiles 0 to {TILES - 1}")
+        raise TileMachineError(
+            f"{where}: tile {number} does not exist",
+            f"the scratchpad has the tiles 0 to {TILES - 1}",
+        )
     return number
 
 
 def _held(tiles: list[Array | None], number: Any, where: str) -> Array:
     value = tiles[_tile(number, where)]
     if value is None:
-        raise TileMachineError(f"{where}: nothing was put into tile {number}", 'load it, or begin a sum with ("fill", tile, 0.0)')
+        raise TileMachineError(
+            f"{where}: nothing was put into tile {number}",
+            'load it, or begin a sum with ("fill", tile, 0.0)',
+        )
     return value

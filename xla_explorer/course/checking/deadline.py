@@ -142,15 +142,28 @@ class Watch:
                 spent, waited = self._clock() - since[0], time.monotonic() - since[1]
                 if spent > self.seconds or waited > _WALL * self.seconds:
                     self._sent = True
-                    _raise_in(self._thread, DeadlineReached)  # again and again: a bare `except:` may have kept the last one
+                    _raise_in(
+                        self._thread, DeadlineReached
+                    )  # again and again: a bare `except:` may have kept the last one
                     # Not at once: what catches this one must not be hit by the next before it has told this thread to stop.
-                    self._since = (since[0] + _AGAIN * (spent > self.seconds), since[1] + _WALL * _AGAIN * (waited > _WALL * self.seconds))
+                    self._since = (
+                        since[0] + _AGAIN * (spent > self.seconds),
+                        since[1] + _WALL * _AGAIN * (waited > _WALL * self.seconds),
+                    )
 
 
 def _place_in_the_answer(error: BaseException) -> str:
     """The line of the answer that was running."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith((_HERE, "<frozen"))]
-    return f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}" if frames else ""
+    frames = [
+        f
+        for f in traceback.extract_tb(error.__traceback__)
+        if not f.filename.startswith((_HERE, "<frozen"))
+    ]
+    return (
+        f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}"
+        if frames
+        else ""
+    )
 
 
 def _processor_clock(thread: int) -> Callable[[], float]:

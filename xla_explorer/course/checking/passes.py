@@ -22,7 +22,12 @@ FORM_HINT = "Look at the order of your mutations: replace first, remove afterwar
 
 
 def pass_failure(
-    run: Pass, before: HloModule, afterwards: Afterwards, sets: int, value_hint: str, form_hint: str = FORM_HINT
+    run: Pass,
+    before: HloModule,
+    afterwards: Afterwards,
+    sets: int,
+    value_hint: str,
+    form_hint: str = FORM_HINT,
 ) -> Failure | None:
     """How a pass fails on one program, or None. afterwards: what else must hold, of (before, after)."""
     after = before.clone()
@@ -81,11 +86,23 @@ def pass_failure(
 
 
 def check_pass(
-    run: Pass, modules: Iterable[HloModule], afterwards: Afterwards, sets: int = 3, value_hint: str = "", form_hint: str = FORM_HINT
+    run: Pass,
+    modules: Iterable[HloModule],
+    afterwards: Afterwards,
+    sets: int = 3,
+    value_hint: str = "",
+    form_hint: str = FORM_HINT,
 ) -> Cases:
     """The cases of a pass exercise; the first failure is made small."""
     if not callable(run):
-        raise WrongAnswer(Failure("no-function", "The answer is a function that takes a module.", "a function", repr(run)))
+        raise WrongAnswer(
+            Failure(
+                "no-function",
+                "The answer is a function that takes a module.",
+                "a function",
+                repr(run),
+            )
+        )
 
     def test(module: HloModule) -> Failure | None:
         return pass_failure(run, module, afterwards, sets, value_hint, form_hint)

@@ -42,7 +42,14 @@ def seeded(seed: int) -> random.Random:
     return random.Random(seed + _FAR_APART * _variant.get())
 
 
-def random_program(seed: int, size: int = 10, *, duplicates: float = 0.0, constants: float = 0.1, identities: bool = False) -> HloModule:
+def random_program(
+    seed: int,
+    size: int = 10,
+    *,
+    duplicates: float = 0.0,
+    constants: float = 0.1,
+    identities: bool = False,
+) -> HloModule:
     """A program of up to `size` operations on f32 and s32 arrays; several stay dead.
 
     duplicates: how often an earlier operation is written again. constants: how often an operand is a constant. identities: take the
@@ -53,7 +60,12 @@ def random_program(seed: int, size: int = 10, *, duplicates: float = 0.0, consta
     rows, columns = choice.choice((1, 2, 3)), choice.choice((2, 3, 4))
     known: list[HloValue] = []
     for number in range(choice.randint(1, 3)):
-        known.append(b.parameter(array_shape("s32" if choice.random() < 0.25 else "f32", (rows, columns)), f"p{number}"))
+        known.append(
+            b.parameter(
+                array_shape("s32" if choice.random() < 0.25 else "f32", (rows, columns)),
+                f"p{number}",
+            )
+        )
     written: list[tuple[str, tuple[HloValue, ...]]] = []
     for _ in range(choice.randint(2, size)):
         if written and choice.random() < duplicates:
@@ -72,7 +84,12 @@ def random_program(seed: int, size: int = 10, *, duplicates: float = 0.0, consta
 
 
 def _operation(
-    b: HloBuilder, choice: random.Random, x: HloValue, known: list[HloValue], constants: float, identities: bool
+    b: HloBuilder,
+    choice: random.Random,
+    x: HloValue,
+    known: list[HloValue],
+    constants: float,
+    identities: bool,
 ) -> tuple[str, tuple[HloValue, ...]]:
     integer = x.dtype.is_integer
     kind = choice.random()
@@ -85,7 +102,9 @@ def _operation(
     peers = [v for v in known if v.shape is x.shape]
     y = choice.choice(peers)
     if choice.random() < constants:
-        numbers = (0, 1, 2) if integer else ((0.0, -0.0, 1.0, 2.0) if identities else (0.5, 2.0, 3.0))
+        numbers = (
+            (0, 1, 2) if integer else ((0.0, -0.0, 1.0, 2.0) if identities else (0.5, 2.0, 3.0))
+        )
         constant = b.constant(choice.choice(numbers), x.dtype)
         y = b.broadcast(constant, x.shape.dimensions, ()) if x.ndim else constant
     name = choice.choice(_BINARY[:-1] if integer else _BINARY)
@@ -115,7 +134,9 @@ def _argument(shape: Shape, number: int, generator: np.random.Generator) -> Any:
     dtype = shape.element_type.dtype
     if shape.element_type.is_pred:
         return np.asarray(generator.integers(0, 2, shape.dimensions), bool)
-    ordinary = np.asarray(generator.integers(-6, 7, shape.dimensions) / (1 if shape.element_type.is_integer else 2))
+    ordinary = np.asarray(
+        generator.integers(-6, 7, shape.dimensions) / (1 if shape.element_type.is_integer else 2)
+    )
     if not number:
         return ordinary.astype(dtype)
     pool = np.array(INTEGER_EXTREMES if shape.element_type.is_integer else FLOAT_EXTREMES)
@@ -126,7 +147,11 @@ def _argument(shape: Shape, number: int, generator: np.random.Generator) -> Any:
 def leaves_of(module: HloModule, arguments: tuple[Any, ...]) -> list[Array]:
     """The evaluator's value of a module, as a list of arrays (tokens left out)."""
     with np.errstate(all="ignore"):
-        return [leaf for leaf in flatten_value(evaluate(module, *arguments)) if isinstance(leaf, np.ndarray)]
+        return [
+            leaf
+            for leaf in flatten_value(evaluate(module, *arguments))
+            if isinstance(leaf, np.ndarray)
+        ]
 
 
 def values_of(module: HloModule, *arguments: Any) -> dict[str, Array]:
@@ -147,11 +172,15 @@ def same_bits(a: Array, b: Array) -> bool:
     return bool((nan | ((a == b) & (np.signbit(a.real) == np.signbit(b.real)))).all())
 
 
-def value_difference(before: HloModule, after: HloModule, sets: int = 3, hint: str = "") -> Failure | None:
+def value_difference(
+    before: HloModule, after: HloModule, sets: int = 3, hint: str = ""
+) -> Failure | None:
     """The first argument list for which two programs differ in a bit of their results."""
     for arguments in arguments_of(before, sets):
         want, got = leaves_of(before, arguments), leaves_of(after, arguments)
-        if len(want) != len(got) or not all(same_bits(a, b) for a, b in zip(want, got, strict=True)):
+        if len(want) != len(got) or not all(
+            same_bits(a, b) for a, b in zip(want, got, strict=True)
+        ):
             return Failure(
                 "value-changed",
                 "The program computes something else than before.",

@@ -35,7 +35,10 @@ def smallest(module: HloModule, test: Test, failure: Failure, *, alive: bool = F
         progress = False
         for candidate in smaller_modules(module, tidy=alive):
             root, old = candidate.entry.root, module.entry.root
-            if alive and ((root.opcode.name == "parameter" and old.opcode.name != "parameter") or (root.users and not old.users)):
+            if alive and (
+                (root.opcode.name == "parameter" and old.opcode.name != "parameter")
+                or (root.users and not old.users)
+            ):
                 continue
             trials += 1
             if trials > MOST_TRIALS:

@@ -14,7 +14,13 @@ from typing import Any, NamedTuple
 
 from xla_explorer.course.checking.attempts import note
 from xla_explorer.course.checking.deadline import AnswerTooLargeError, AnswerTooSlowError, Watch
-from xla_explorer.course.checking.result import TOO_LARGE, TOO_SLOW, CheckResult, Failure, program_text
+from xla_explorer.course.checking.result import (
+    TOO_LARGE,
+    TOO_SLOW,
+    CheckResult,
+    Failure,
+    program_text,
+)
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.computation import HloComputation
@@ -58,7 +64,9 @@ _EXERCISES: dict[str, Exercise] = {}
 _HIDDEN: dict[str, list[Exercise]] = {}
 
 
-def exercise(name: str, task: str, start: str, hints: tuple[str, ...] = ()) -> Callable[[Checker], Checker]:
+def exercise(
+    name: str, task: str, start: str, hints: tuple[str, ...] = ()
+) -> Callable[[Checker], Checker]:
     """Declare an exercise: the decorated generator checks an answer.
 
     Parameters
@@ -97,7 +105,10 @@ def exercise(name: str, task: str, start: str, hints: tuple[str, ...] = ()) -> C
     def declare(checker: Checker) -> Checker:
         before = _EXERCISES.get(name)
         if before is not None and before.checker.__module__ != checker.__module__:
-            raise ExerciseExistsError(f"the exercise {name!r} is declared in {before.checker.__module__}", "choose a name of your own")
+            raise ExerciseExistsError(
+                f"the exercise {name!r} is declared in {before.checker.__module__}",
+                "choose a name of your own",
+            )
         _EXERCISES[name] = Exercise(name, task, start, checker, hints)
         return checker
 
@@ -155,7 +166,10 @@ def known_exercise(name: str) -> Exercise:
     found = _EXERCISES.get(name)
     if found is None:
         near = nearest(name, _EXERCISES, 3)
-        raise UnknownExerciseError(f"no exercise has the name {name!r}", f"choose from: {', '.join(near or sorted(_EXERCISES))}")
+        raise UnknownExerciseError(
+            f"no exercise has the name {name!r}",
+            f"choose from: {', '.join(near or sorted(_EXERCISES))}",
+        )
     return found
 
 
@@ -230,15 +244,28 @@ def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
             else:
                 cases += 1
     except NotImplementedError as error:
-        return CheckResult(name, "not solved yet", cases, note=f"{found.task} {found.start}", error=error)
+        return CheckResult(
+            name, "not solved yet", cases, note=f"{found.task} {found.start}", error=error
+        )
     except WrongAnswer as wrong:
-        return CheckResult(name, "failed", cases, _on(watch.last, wrong.failure) if wrong.failure.of_the_answer else wrong.failure)
+        return CheckResult(
+            name,
+            "failed",
+            cases,
+            _on(watch.last, wrong.failure) if wrong.failure.of_the_answer else wrong.failure,
+        )
     except (Exception, SystemExit) as error:
-        if _frames_of_the_answer(error) or isinstance(error, AnswerTooSlowError | AnswerTooLargeError):
-            return CheckResult(name, "failed", cases, _on(watch.last, error_failure(error)), error=error)
+        if _frames_of_the_answer(error) or isinstance(
+            error, AnswerTooSlowError | AnswerTooLargeError
+        ):
+            return CheckResult(
+                name, "failed", cases, _on(watch.last, error_failure(error)), error=error
+            )
         if not _is_another_form(error):
             raise  # a mistake of the check, not of the answer
-        return CheckResult(name, "failed", cases, _on(watch.last, _another_form(found, error)), error=error)
+        return CheckResult(
+            name, "failed", cases, _on(watch.last, _another_form(found, error)), error=error
+        )
     return CheckResult(name, "passed", cases, note=remark)
 
 
@@ -264,17 +291,42 @@ def looking_at(module: HloModule) -> Iterator[None]:
     before, after = program_text(kept), program_text(module)
     if after != before:
         hint = "Return the answer, and leave the program alone: others read it after you. module.clone() makes a copy to work on."
-        raise WrongAnswer(Failure("module-changed", "The program that was given is another one now.", before, after, kept, hint=hint))
+        raise WrongAnswer(
+            Failure(
+                "module-changed",
+                "The program that was given is another one now.",
+                before,
+                after,
+                kept,
+                hint=hint,
+            )
+        )
 
 
 def error_failure(error: BaseException) -> Failure:
     """An exception of the answer's code as a failure: its kind, its text, and the line where it was raised."""
     if isinstance(error, AnswerTooSlowError):
-        return Failure(TOO_SLOW, f"Your code does not end: {error.message}.", "an answer in time", "none", hint=f"{error.hint}")
+        return Failure(
+            TOO_SLOW,
+            f"Your code does not end: {error.message}.",
+            "an answer in time",
+            "none",
+            hint=f"{error.hint}",
+        )
     if isinstance(error, AnswerTooLargeError):
-        return Failure(TOO_LARGE, f"Your code takes too much memory: {error.message}.", "an answer in memory", "none", hint=f"{error.hint}")
+        return Failure(
+            TOO_LARGE,
+            f"Your code takes too much memory: {error.message}.",
+            "an answer in memory",
+            "none",
+            hint=f"{error.hint}",
+        )
     frames = _frames_of_the_answer(error)
-    where = f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}" if frames else ""
+    where = (
+        f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}"
+        if frames
+        else ""
+    )
     return Failure(
         f"raised-{type(error).__name__}",
         f"Your code raised {type(error).__name__}{where}",
@@ -310,4 +362,8 @@ def _another_form(exercise: Exercise, error: BaseException) -> Failure:
 
 
 def _frames_of_the_answer(error: BaseException) -> list[traceback.FrameSummary]:
-    return [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith((_PACKAGE, "<frozen"))]
+    return [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith((_PACKAGE, "<frozen"))
+    ]

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from xla_explorer.explorer.display import Blocks, Code, Layout, Report, Sentence, escape, markdown_text, printed
+from xla_explorer.explorer.display import (
+    Blocks,
+    Code,
+    Layout,
+    Report,
+    Sentence,
+    escape,
+    markdown_text,
+    printed,
+)
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import PrintOptions
@@ -36,7 +45,11 @@ class Failure(NamedTuple):
     @property
     def of_the_answer(self) -> bool:
         """Whether the answer's own code raised or did not end, and nothing says on what."""
-        return self.code.startswith(("raised-", TOO_SLOW, TOO_LARGE)) and self.module is None and not self.arguments
+        return (
+            self.code.startswith(("raised-", TOO_SLOW, TOO_LARGE))
+            and self.module is None
+            and not self.arguments
+        )
 
 
 class ExerciseNotPassedError(XlaExplorerError, AssertionError):
@@ -51,9 +64,22 @@ class CheckResult(Report):
     """
 
     def __init__(
-        self, name: str, status: str, cases: int = 0, failure: Failure | None = None, note: str = "", error: BaseException | None = None
+        self,
+        name: str,
+        status: str,
+        cases: int = 0,
+        failure: Failure | None = None,
+        note: str = "",
+        error: BaseException | None = None,
     ) -> None:
-        self.name, self.status, self.cases, self.failure, self.note, self.error = name, status, cases, failure, note, error
+        self.name, self.status, self.cases, self.failure, self.note, self.error = (
+            name,
+            status,
+            cases,
+            failure,
+            note,
+            error,
+        )
 
     @property
     def passed(self) -> bool:
@@ -91,7 +117,17 @@ class CheckResult(Report):
             if failure.module is not None:
                 parts.append((_PROGRAM, program_text(failure.module)))
             if failure.arguments:
-                parts.append(("run on", "\n".join([f"{number}: {value_text(a)}" for number, a in enumerate(failure.arguments)])))
+                parts.append(
+                    (
+                        "run on",
+                        "\n".join(
+                            [
+                                f"{number}: {value_text(a)}"
+                                for number, a in enumerate(failure.arguments)
+                            ]
+                        ),
+                    )
+                )
             parts += [("expected", failure.expected), ("got", failure.got)]
         return [(heading, shorten(text)) for heading, text in parts if text]
 
@@ -107,10 +143,17 @@ class CheckResult(Report):
         yield Sentence(self.verdict(), bold=True)
         if message:
             yield Sentence(message)
-        yield from [Code(heading, text, "hlo" if heading == _PROGRAM else "text") for heading, text in self.sections()]
+        yield from [
+            Code(heading, text, "hlo" if heading == _PROGRAM else "text")
+            for heading, text in self.sections()
+        ]
         if hint:
             yield printed(Sentence(f"next step: {hint}"))
-            yield Layout(f'<p style="margin-top:10px"><b>Next step.</b> {escape(hint)}</p>', "", f"**Next step.** {markdown_text(hint)}")
+            yield Layout(
+                f'<p style="margin-top:10px"><b>Next step.</b> {escape(hint)}</p>',
+                "",
+                f"**Next step.** {markdown_text(hint)}",
+            )
 
     def to_html(self) -> str:
         """The same beside a bar in a colour: marks and words carry the meaning, the bar repeats it and is legible on light and dark."""
@@ -132,10 +175,16 @@ def value_text(value: Any) -> str:
         return "(" + ", ".join([value_text(part) for part in value]) + ")"
     if isinstance(value, np.ndarray):
         text = np.array2string(value, separator=", ", threshold=24, edgeitems=3, max_line_width=100)
-        return f"{value.dtype}{list(value.shape)} {text}" if value.shape else f"{value.dtype} {value}"
+        return (
+            f"{value.dtype}{list(value.shape)} {text}" if value.shape else f"{value.dtype} {value}"
+        )
     return str(value)
 
 
 def shorten(text: str) -> str:
     """The text, cut with a remark when it is long."""
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}\n... {len(text) - MOST_CHARACTERS} characters cut"
+    return (
+        text
+        if len(text) <= MOST_CHARACTERS
+        else f"{text[:MOST_CHARACTERS]}\n... {len(text) - MOST_CHARACTERS} characters cut"
+    )

@@ -25,7 +25,9 @@ SECONDS = 60.0
 """What one cell may take, and the judging of all answers."""
 MEMORY = 4 << 30
 _STARTS = 120.0  # seconds until the child has imported everything, on a busy machine
-_MOST_STARTS = 4  # a cell that kills the process is left out, and the others run again; so often at most
+_MOST_STARTS = (
+    4  # a cell that kills the process is left out, and the others run again; so often at most
+)
 _NOT_SOLVED = "not solved yet"
 _COLUMNS = ("cases", "tries", "code", "message", "hint")
 _NAME = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
@@ -68,7 +70,12 @@ class Grade(Report):
 
 
 def grade(
-    notebook: str | Path, *, hidden: str | Path | None = None, variant: int = 0, seconds: float = SECONDS, memory: int | None = MEMORY
+    notebook: str | Path,
+    *,
+    hidden: str | Path | None = None,
+    variant: int = 0,
+    seconds: float = SECONDS,
+    memory: int | None = MEMORY,
 ) -> Grade:
     """Run a student's notebook in a process of its own, and judge its answers.
 
@@ -121,22 +128,35 @@ def grade(
             break
         left_out[ended[0]] = ended[1]
         judged = []
-    remarks = [f"cell {number} {how}; it was left out" for number, how in left_out.items() if number] + remarks
+    remarks = [
+        f"cell {number} {how}; it was left out" for number, how in left_out.items() if number
+    ] + remarks
     remarks += [how for number, how in left_out.items() if not number]
     told = {one["exercise"] for one in judged}
     wanted = dict.fromkeys(name for cell in cells for name in cell.exercises)
     judged += [_missing(name, left_out, cells) for name in wanted if name not in told]
     tried = {one["exercise"] for one in judged if one["status"] != _NOT_SOLVED}
-    judged += [_did_not_run(title) for name, title in _hidden_titles(checks) if name in tried and title not in told]
+    judged += [
+        _did_not_run(title)
+        for name, title in _hidden_titles(checks)
+        if name in tried and title not in told
+    ]
     return Grade(path.name, judged, remarks)
 
 
 def _run(
-    cells: Sequence[Cell], left_out: dict[int, str], hidden: str, variant: int, seconds: float, memory: int | None
+    cells: Sequence[Cell],
+    left_out: dict[int, str],
+    hidden: str,
+    variant: int,
+    seconds: float,
+    memory: int | None,
 ) -> tuple[list[dict[str, Any]], list[str], tuple[int, str] | None]:
     """What was judged, remarks, and the cell (0: the judging) at which the process was lost, with how."""
     remarks: list[str] = []
-    child = MessagingChild(child_command("xla_explorer.course.grades.graded_notebook"), child_environment())
+    child = MessagingChild(
+        child_command("xla_explorer.course.grades.graded_notebook"), child_environment()
+    )
     at = 0
     try:
         child.ask(_STARTS, "begin", memory)
@@ -154,7 +174,16 @@ def _run(
         how = "wrote to the grader's own channel"
         return [], remarks, (at, how if at else f"judging {how}")
     except TimeoutError:
-        return [], remarks, (at, f"did not end within {seconds:g} s" if at else f"judging did not end within {seconds:g} s")
+        return (
+            [],
+            remarks,
+            (
+                at,
+                f"did not end within {seconds:g} s"
+                if at
+                else f"judging did not end within {seconds:g} s",
+            ),
+        )
     except ChildEndedError as ended:
         return [], remarks, (at, ended.how if at else f"judging {ended.how}")
     finally:
@@ -170,13 +199,17 @@ def _answer(given: Any, kind: type) -> tuple[str, Any]:
     match given:
         case ("error", str(sentence)):
             return "error", sentence
-        case ("ok", value) if isinstance(value, kind) and (not isinstance(value, list) or all(map(_is_judgement, value))):
+        case ("ok", value) if isinstance(value, kind) and (
+            not isinstance(value, list) or all(map(_is_judgement, value))
+        ):
             return "ok", value
     raise _StrangeAnswerError
 
 
 def _is_judgement(one: Any) -> bool:
-    return isinstance(one, dict) and all(column in one for column in ("exercise", "status", *_COLUMNS))
+    return isinstance(one, dict) and all(
+        column in one for column in ("exercise", "status", *_COLUMNS)
+    )
 
 
 def _hidden_titles(checks: str) -> list[tuple[str, str]]:
@@ -193,7 +226,9 @@ def _hidden_titles(checks: str) -> list[tuple[str, str]]:
         if isinstance(function, ast.FunctionDef)
         for decorator in function.decorator_list
         if isinstance(decorator, ast.Call) and _last_name(decorator.func) == "hidden"
-        if decorator.args and isinstance(decorator.args[0], ast.Constant) and isinstance(decorator.args[0].value, str)
+        if decorator.args
+        and isinstance(decorator.args[0], ast.Constant)
+        and isinstance(decorator.args[0].value, str)
     ]
 
 
@@ -207,11 +242,26 @@ def _did_not_run(title: str) -> dict[str, Any]:
 
 def _untried(exercise: str, status: str, code: str, message: str) -> dict[str, Any]:
     """The row of a check that the child did not answer for."""
-    return {"exercise": exercise, "status": status, "cases": 0, "tries": 0, "code": code, "message": message, "hint": ""}
+    return {
+        "exercise": exercise,
+        "status": status,
+        "cases": 0,
+        "tries": 0,
+        "code": code,
+        "message": message,
+        "hint": "",
+    }
 
 
 def _missing(name: str, left_out: dict[int, str], cells: Sequence[Cell]) -> dict[str, Any]:
-    lost = next((left_out[cell.number] for cell in cells if name in cell.exercises and cell.number in left_out), "")
+    lost = next(
+        (
+            left_out[cell.number]
+            for cell in cells
+            if name in cell.exercises and cell.number in left_out
+        ),
+        "",
+    )
     message = f"its cell {lost}" if lost else "no cell checked an answer"
     status = "failed" if lost else _NOT_SOLVED
     return _untried(name, status, "lost" * bool(lost), message)
@@ -228,7 +278,9 @@ def read_cells(path: Path) -> list[Cell]:
             for source in ["".join(cell["source"])]
         ]
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
-        raise NotebookUnreadableError(f"{path.name} is not a notebook: {problem}", "give an .ipynb file of format 4") from None
+        raise NotebookUnreadableError(
+            f"{path.name} is not a notebook: {problem}", "give an .ipynb file of format 4"
+        ) from None
 
 
 def _exercises_of(metadata: Any, source: str) -> tuple[str, ...]:

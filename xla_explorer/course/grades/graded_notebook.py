@@ -22,7 +22,9 @@ class GradedNotebook:
     """One notebook's namespace."""
 
     def __init__(self) -> None:
-        from IPython.core.interactiveshell import InteractiveShell  # takes half a second, which only graders pay
+        from IPython.core.interactiveshell import (
+            InteractiveShell,
+        )  # takes half a second, which only graders pay
 
         import xla_explorer  # noqa: F401  # what every notebook imports counts against no limit
 
@@ -80,6 +82,8 @@ def main() -> None:
     for name, *arguments in received(requests):
         try:
             answer: tuple[str, Any] = ("ok", getattr(notebook, name)(*arguments))
-        except BaseException as problem:  # whatever a cell does, SystemExit too, the grader hears of it
+        except (
+            BaseException
+        ) as problem:  # whatever a cell does, SystemExit too, the grader hears of it
             answer = ("error", f"{type(problem).__name__}: {problem}")
         send(answers, answer)

@@ -23,7 +23,9 @@ class Progress(Report):
     def blocks(self) -> Blocks:
         """A row for each exercise."""
         if not any(tries for _, _, tries, _ in self.rows):
-            yield Sentence("Nothing was checked yet in this kernel: xe.course.check(NAME, ANSWER) does, and is counted here.")
+            yield Sentence(
+                "Nothing was checked yet in this kernel: xe.course.check(NAME, ANSWER) does, and is counted here."
+            )
         yield Table(["exercise", "status", "tries", "task"], self.rows)
 
 

@@ -7,7 +7,9 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import array_shape
 
 
-def transformer_block(rows: int = 128, width: int = 256, heads: int = 4, hidden: int = 1024) -> HloModule:
+def transformer_block(
+    rows: int = 128, width: int = 256, heads: int = 4, hidden: int = 1024
+) -> HloModule:
     """Attention with several heads and a layer of two products behind it, each with a normalisation before and a sum around it.
 
     Parameters
@@ -39,7 +41,11 @@ def transformer_block(rows: int = 128, width: int = 256, heads: int = 4, hidden:
     p = {name: b.parameter(array_shape("f32", shape), name) for name, shape in shapes.items()}
 
     def wide(value: HloValue | float, like: HloValue, dimensions: tuple[int, ...] = ()) -> HloValue:
-        return b.broadcast(b.constant(value, like.dtype) if isinstance(value, float) else value, like.shape.dimensions, dimensions)
+        return b.broadcast(
+            b.constant(value, like.dtype) if isinstance(value, float) else value,
+            like.shape.dimensions,
+            dimensions,
+        )
 
     def product(x: HloValue, y: HloValue) -> HloValue:
         return b.dot(x, y, lhs_contracting_dims=(1,), rhs_contracting_dims=(0,))
@@ -49,20 +55,42 @@ def transformer_block(rows: int = 128, width: int = 256, heads: int = 4, hidden:
         centred = b.subtract(x, wide(mean, x, (0,)))
         squares = b.multiply(centred, centred).sum(axis=1)
         scale = b.rsqrt(b.add(b.multiply(squares, wide(1 / width, squares)), wide(1e-5, squares)))
-        return b.add(b.multiply(b.multiply(centred, wide(scale, x, (0,))), wide(p["gain"], x, (1,))), wide(p["bias"], x, (1,)))
+        return b.add(
+            b.multiply(b.multiply(centred, wide(scale, x, (0,))), wide(p["gain"], x, (1,))),
+            wide(p["bias"], x, (1,)),
+        )
 
     def parts(x: HloValue) -> HloValue:
         return b.transpose(b.reshape(x, rows, heads, width // heads), dimensions=(1, 0, 2))
 
     x = p["x"]
     query, key, value = [parts(product(normal(x), p[name])) for name in ("query", "key", "value")]
-    scores = b.dot(query, key, lhs_batch_dims=(0,), rhs_batch_dims=(0,), lhs_contracting_dims=(2,), rhs_contracting_dims=(2,))
+    scores = b.dot(
+        query,
+        key,
+        lhs_batch_dims=(0,),
+        rhs_batch_dims=(0,),
+        lhs_contracting_dims=(2,),
+        rhs_contracting_dims=(2,),
+    )
     scores = b.multiply(scores, wide((width // heads) ** -0.5, scores))
     weights = b.exponential(b.subtract(scores, wide(scores.max(axis=2), scores, (0, 1))))
     weights = b.divide(weights, wide(weights.sum(axis=2), weights, (0, 1)))
-    mixed = b.dot(weights, value, lhs_batch_dims=(0,), rhs_batch_dims=(0,), lhs_contracting_dims=(2,), rhs_contracting_dims=(1,))
-    y = b.add(product(b.reshape(b.transpose(mixed, dimensions=(1, 0, 2)), rows, width), p["out"]), x)
+    mixed = b.dot(
+        weights,
+        value,
+        lhs_batch_dims=(0,),
+        rhs_batch_dims=(0,),
+        lhs_contracting_dims=(2,),
+        rhs_contracting_dims=(1,),
+    )
+    y = b.add(
+        product(b.reshape(b.transpose(mixed, dimensions=(1, 0, 2)), rows, width), p["out"]), x
+    )
     h = product(normal(y), p["up"])
     cube = b.multiply(b.multiply(h, h), b.multiply(h, wide(0.044715, h)))
-    h = b.multiply(b.multiply(h, wide(0.5, h)), b.add(wide(1.0, h), b.tanh(b.multiply(b.add(h, cube), wide(0.7978846, h)))))
+    h = b.multiply(
+        b.multiply(h, wide(0.5, h)),
+        b.add(wide(1.0, h), b.tanh(b.multiply(b.add(h, cube), wide(0.7978846, h)))),
+    )
     return b.build(b.add(product(h, p["down"]), y))

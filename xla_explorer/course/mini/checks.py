@@ -15,7 +15,16 @@ from xla_explorer.course.checking.programs import same_bits
 from xla_explorer.course.checking.reduction import cases_of
 from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.checking.result import Failure, value_text
-from xla_explorer.course.mini.graph import ELEMENTWISE, EXPENSIVE, LINE, Graph, Node, evaluate, inputs_of, room_of
+from xla_explorer.course.mini.graph import (
+    ELEMENTWISE,
+    EXPENSIVE,
+    LINE,
+    Graph,
+    Node,
+    evaluate,
+    inputs_of,
+    room_of,
+)
 from xla_explorer.course.mini.programs import arrays_of, attributes_of, block_module, graph_of
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -62,11 +71,20 @@ def modules(count: int) -> Iterator[HloModule]:
 
 def _text(module: HloModule, number: int) -> str:
     """The text in one of the forms that it is met in: with and without `%`, with and without layouts, comments and metadata."""
-    text = module_text(module, PrintOptions.default.but(percent=number % 2 == 0, layouts=number % 3 != 0, program_shape=number % 4 != 1))
+    text = module_text(
+        module,
+        PrintOptions.default.but(
+            percent=number % 2 == 0, layouts=number % 3 != 0, program_shape=number % 4 != 1
+        ),
+    )
     if number % 5 == 2:
-        text = text.replace("parameter(0)", 'parameter(0), metadata={op_name="x = f32[] add(a, b)"}')
+        text = text.replace(
+            "parameter(0)", 'parameter(0), metadata={op_name="x = f32[] add(a, b)"}'
+        )
     if number % 5 == 3:
-        text = re.sub(r"(add|subtract|multiply|divide|maximum|dot)\(([^,()]+), ", r"\1(\2, /*index=1*/", text)
+        text = re.sub(
+            r"(add|subtract|multiply|divide|maximum|dot)\(([^,()]+), ", r"\1(\2, /*index=1*/", text
+        )
     return text
 
 
@@ -89,7 +107,9 @@ def parse(function: Callable[[str], Any]) -> Cases:
         with answering(module):
             graph = _is_graph(function(text), module)
         failure = _differs(module, graph)
-        return failure and failure._replace(expected=f"{failure.expected}\nin the text:\n{text}"[:1900])
+        return failure and failure._replace(
+            expected=f"{failure.expected}\nin the text:\n{text}"[:1900]
+        )
 
     for number, module in enumerate(modules(40)):
         yield from cases_of([module], partial(test, number))
@@ -99,7 +119,9 @@ def _is_graph(got: Any, module: HloModule) -> Graph:
     if not isinstance(got, Graph) or not isinstance(got.root, Node):
         message = "The answer is a Graph with a Node as its root."
         found = f"a Graph whose root is {got.root!r}" if isinstance(got, Graph) else repr(got)
-        raise WrongAnswer(Failure("no-graph", message, "Graph(parameters, root)", found[:300], module))
+        raise WrongAnswer(
+            Failure("no-graph", message, "Graph(parameters, root)", found[:300], module)
+        )
     return got
 
 
@@ -109,13 +131,24 @@ def _differs(module: HloModule, graph: Graph) -> Failure | None:
     if [p.name for p in graph.parameters] != wanted:
         return Failure("other-parameters", "The parameters are other ones.", repr(wanted), repr([p.name for p in graph.parameters]), module,
                        hint="All of them, in the order of their numbers, whether anybody reads them or not.")  # fmt: skip
-    nodes: dict[HloInstruction, Node] = dict(zip(module.entry.parameters(), graph.parameters, strict=True))
+    nodes: dict[HloInstruction, Node] = dict(
+        zip(module.entry.parameters(), graph.parameters, strict=True)
+    )
     waiting = [(module.entry.root, graph.root)]
     while waiting:
         i, node = waiting.pop()
         if nodes.setdefault(i, node) is not node:
-            return Failure("two-nodes", f"%{i.name} is one instruction and became two nodes.", "one Node for each name", repr(node), module)
-        want, got = (i.name, i.opcode.name, tuple(i.shape.dimensions)), (node.name, node.opcode, node.shape)
+            return Failure(
+                "two-nodes",
+                f"%{i.name} is one instruction and became two nodes.",
+                "one Node for each name",
+                repr(node),
+                module,
+            )
+        want, got = (
+            (i.name, i.opcode.name, tuple(i.shape.dimensions)),
+            (node.name, node.opcode, node.shape),
+        )
         if got != want or len(node.operands) != len(i.operands):
             return Failure("other-node", f"%{i.name} is another node.", repr((*want, [o.name for o in i.operands])), repr(node), module,
                            hint="The shape is a tuple of integers, () for a number; the operands are nodes.")  # fmt: skip
@@ -148,13 +181,31 @@ def simplify(function: Callable[[Graph], Any]) -> Cases:
         if repr(graph) != before:
             return Failure("changed-in-place", "Your function changed the graph that it was given.", before, repr(graph), module,
                            hint="Others hold the old nodes: make new ones.")  # fmt: skip
-        if [(p.opcode, p.attributes, p.shape) for p in got.parameters] != [(p.opcode, p.attributes, p.shape) for p in graph.parameters]:
-            return Failure("other-parameters", "The parameters are other ones.", repr(graph.parameters), repr(got.parameters), module)
-        for arrays in (arrays_of(graph), [np.where(a < 0, np.float32(-0.0), a * np.float32(np.inf)) for a in arrays_of(graph, 1)]):
+        if [(p.opcode, p.attributes, p.shape) for p in got.parameters] != [
+            (p.opcode, p.attributes, p.shape) for p in graph.parameters
+        ]:
+            return Failure(
+                "other-parameters",
+                "The parameters are other ones.",
+                repr(graph.parameters),
+                repr(got.parameters),
+                module,
+            )
+        for arrays in (
+            arrays_of(graph),
+            [
+                np.where(a < 0, np.float32(-0.0), a * np.float32(np.inf))
+                for a in arrays_of(graph, 1)
+            ],
+        ):
             want = evaluate(graph, arrays)
             try:
                 have = evaluate(got, arrays)
-            except (ValueError, LookupError, TypeError) as error:  # shapes that do not fit, attributes that are missing
+            except (
+                ValueError,
+                LookupError,
+                TypeError,
+            ) as error:  # shapes that do not fit, attributes that are missing
                 return Failure("no-value", "Your graph cannot be computed.", value_text(want), f"{error}\nof:\n{got}"[:1500], module,
                                hint="Does each new node have the shape and the attributes of what it replaces?")  # fmt: skip
             if not same_bits(want, have):
@@ -162,7 +213,9 @@ def simplify(function: Callable[[Graph], Any]) -> Cases:
                 return Failure("value-changed", "The program computes something else than before.", value_text(want), shown, module,
                                hint="Which of your rules is not true for -0, infinity or NaN?")  # fmt: skip
         left = _left(got)
-        return left and Failure(f"left-{left[0]}", f"{left[1]} is left.", "a graph without it", repr(got)[:1500], module)
+        return left and Failure(
+            f"left-{left[0]}", f"{left[1]} is left.", "a graph without it", repr(got)[:1500], module
+        )
 
     yield from cases_of(modules(60), test)
 
@@ -183,9 +236,16 @@ def _left(graph: Graph) -> tuple[str, str] | None:
             return "nothing", f"{node}, which changes nothing,"
         if opcode in ("reshape", "transpose", "negate") and first.opcode == opcode:
             return "pair", f"{node} of another {opcode}"
-        if opcode in ("multiply", "divide") and (_constant(node.operands[1]) == 1 or (opcode == "multiply" and _constant(first) == 1)):
+        if opcode in ("multiply", "divide") and (
+            _constant(node.operands[1]) == 1 or (opcode == "multiply" and _constant(first) == 1)
+        ):
             return "one", f"{node}, where one side is 1,"
-        key = opcode, node.shape, tuple(map(id, node.operands)), repr(sorted(node.attributes.items()))
+        key = (
+            opcode,
+            node.shape,
+            tuple(map(id, node.operands)),
+            repr(sorted(node.attributes.items())),
+        )
         if opcode != "parameter" and seen.setdefault(key, node) is not node:
             return "twice", f"{node}, which is {seen[key]} again,"
     return None
@@ -207,20 +267,34 @@ def _flaw(graph: Graph, stored: list[Node]) -> tuple[str, str, str] | None:
     """Why these nodes cannot be the stored ones: code, sentence, hint."""
     for node in graph.nodes():
         if node not in stored and (node.opcode in ("dot", "reduce") or node is graph.root):
-            return "not-stored", f"{node} has no kernel.", "The result, every dot and every reduce have loops of their own."
+            return (
+                "not-stored",
+                f"{node} has no kernel.",
+                "The result, every dot and every reduce have loops of their own.",
+            )
     for node in graph.nodes():
         for operand in node.operands if node.opcode == "dot" else ():
             while operand.opcode in VIEWS and operand not in stored:
                 operand = operand.operands[0]
             if operand not in stored and operand.opcode not in ("parameter", "constant"):
-                return "dot-computes", f"{node} would compute {operand} again for each row.", "A dot reads arrays, through views at most."
+                return (
+                    "dot-computes",
+                    f"{node} would compute {operand} again for each row.",
+                    "A dot reads arrays, through views at most.",
+                )
     rounds: dict[Node, int] = {}
     for kernel in stored:
         for node in _inside(kernel, stored):
-            rounds[node] = rounds.get(node, 0) + prod(kernel.operands[0].shape if kernel.opcode == "reduce" else kernel.shape)
+            rounds[node] = rounds.get(node, 0) + prod(
+                kernel.operands[0].shape if kernel.opcode == "reduce" else kernel.shape
+            )
     for node, count in rounds.items():
         if node.opcode in EXPENSIVE and count > prod(node.shape):
-            return "computed-again", f"{node} is computed {count} times for its {prod(node.shape)} elements.", "Store it, or what reads it."
+            return (
+                "computed-again",
+                f"{node} is computed {count} times for its {prod(node.shape)} elements.",
+                "Store it, or what reads it.",
+            )
     return None
 
 
@@ -244,7 +318,14 @@ def fuse(function: Callable[[Graph], Any]) -> Cases:
             return None
         with answering(module):
             kernels = list(function(graph))
-        strange = next((k for k in kernels if not isinstance(k, Node) or k not in graph.nodes() or k.opcode == "parameter"), None)
+        strange = next(
+            (
+                k
+                for k in kernels
+                if not isinstance(k, Node) or k not in graph.nodes() or k.opcode == "parameter"
+            ),
+            None,
+        )
         if strange is not None or len(set(kernels)) < len(kernels):
             message = "The answer lists nodes of the graph, each once, and no parameters."
             return Failure("no-kernels", message, "a list of nodes", repr(kernels)[:600], module)
@@ -253,9 +334,22 @@ def fuse(function: Callable[[Graph], Any]) -> Cases:
         if flaw is not None:
             return Failure(flaw[0], flaw[1], "", f"kernels:\n{shown}", module, hint=flaw[2])
         for place, kernel in enumerate(kernels):
-            late = next((n for n in inputs_of(kernel, kernels) if n.opcode != "parameter" and n not in kernels[:place]), None)
+            late = next(
+                (
+                    n
+                    for n in inputs_of(kernel, kernels)
+                    if n.opcode != "parameter" and n not in kernels[:place]
+                ),
+                None,
+            )
             if late is not None:
-                return Failure("too-late", f"{kernel} reads {late.name}, whose kernel runs later.", "", f"kernels:\n{shown}", module)
+                return Failure(
+                    "too-late",
+                    f"{kernel} reads {late.name}, whose kernel runs later.",
+                    "",
+                    f"kernels:\n{shown}",
+                    module,
+                )
             fewer = [k for k in kernels if k is not kernel]
             if kernel is not graph.root and _flaw(graph, fewer) is None:
                 message = f"{kernel} need not be stored: whoever reads it can compute it."
@@ -280,33 +374,50 @@ def allocate(function: Callable[[list[Node]], Any]) -> Cases:
 
     def test(module: HloModule) -> Failure | None:
         graph = graph_of(module)
-        kernels = [n for n in graph.nodes() if n.opcode in ELEMENTWISE or n.opcode in ("dot", "reduce")]
+        kernels = [
+            n for n in graph.nodes() if n.opcode in ELEMENTWISE or n.opcode in ("dot", "reduce")
+        ]
         if graph.root not in kernels:
             return None
         with answering(module):
             answer = function(list(kernels))
         if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[0], dict):
             message = "The answer is a dictionary of offsets and a size."
-            return Failure("no-offsets", message, "({kernel: offset}, size)", repr(answer)[:300], module)
+            return Failure(
+                "no-offsets", message, "({kernel: offset}, size)", repr(answer)[:300], module
+            )
         return _placed(kernels, answer[0], answer[1], module)
 
     yield from cases_of(modules(60), test, alive=True)
 
 
-def _placed(kernels: list[Node], offsets: dict[Node, int], size: int, module: HloModule) -> Failure | None:
+def _placed(
+    kernels: list[Node], offsets: dict[Node, int], size: int, module: HloModule
+) -> Failure | None:
     inner = kernels[:-1]
-    shown = "\n".join([f"{k.name}: {offsets.get(k)} ({prod(k.shape)} floats)" for k in inner]) + f"\nsize: {size}"
+    shown = (
+        "\n".join([f"{k.name}: {offsets.get(k)} ({prod(k.shape)} floats)" for k in inner])
+        + f"\nsize: {size}"
+    )
     if set(offsets) != set(inner):
         message = "Each kernel but the last has an offset, and no other does."
         return Failure("other-kernels", message, repr([k.name for k in inner]), shown, module)
     lives: list[dict[Node, int]] = []
-    last = {read: place for place, kernel in enumerate(kernels) for read in inputs_of(kernel, kernels)}
+    last = {
+        read: place for place, kernel in enumerate(kernels) for read in inputs_of(kernel, kernels)
+    }
     for place in range(len(kernels)):
         alive = [k for number, k in enumerate(inner) if number <= place <= last.get(k, number)]
         lives.append({k: room_of(k) for k in alive})
     for k in inner:
         if offsets[k] % LINE or offsets[k] < 0 or offsets[k] + prod(k.shape) > size:
-            return Failure("outside", f"{k.name} does not begin at a multiple of {LINE} inside of the memory.", "", shown, module)
+            return Failure(
+                "outside",
+                f"{k.name} does not begin at a multiple of {LINE} inside of the memory.",
+                "",
+                shown,
+                module,
+            )
     for place, alive_now in enumerate(lives):
         ordered = sorted(alive_now, key=lambda k: offsets[k])
         for a, b in pairwise(ordered):
@@ -319,4 +430,3 @@ def _placed(kernels: list[Node], offsets: dict[Node, int], size: int, module: Hl
         return Failure("too-large", f"{size} floats, where at most {peak} live at once.", f"at most {int(peak * 5 / 4)}", shown, module,
                        hint="Does an array take the place of one that is dead?")  # fmt: skip
     return None
-

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-BINARY = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide, "maximum": np.maximum}
+BINARY = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "maximum": np.maximum,
+}
 UNARY: dict[str, Callable[[Array], Array]] = {
     "negate": np.negative, "exponential": np.exp, "tanh": np.tanh, "rsqrt": lambda x: x.dtype.type(1) / np.sqrt(x),
 }  # fmt: skip
@@ -171,7 +177,9 @@ def evaluate(graph: Graph, arrays: Sequence[Any], dtype: Any = np.float32) -> Ar
     values: dict[Node, Array] = {}
     with np.errstate(all="ignore"):
         for node in graph.nodes():
-            values[node] = np.asarray(_value(node, [values[o] for o in node.operands], arrays), dtype)
+            values[node] = np.asarray(
+                _value(node, [values[o] for o in node.operands], arrays), dtype
+            )
     return values[graph.root]
 
 
@@ -206,10 +214,27 @@ def _product(node: Node, lhs: Array, rhs: Array) -> Array:
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     left, right = [next(letters) for _ in lhs.shape], [next(letters) for _ in rhs.shape]
     given = node.attributes
-    for a, b in zip(given["lhs_batch"] + given["lhs_contracting"], given["rhs_batch"] + given["rhs_contracting"], strict=True):
+    for a, b in zip(
+        given["lhs_batch"] + given["lhs_contracting"],
+        given["rhs_batch"] + given["rhs_contracting"],
+        strict=True,
+    ):
         right[b] = left[a]
     batch = [left[a] for a in given["lhs_batch"]]
-    rows = [letter for d, letter in enumerate(left) if d not in given["lhs_batch"] + given["lhs_contracting"]]
-    columns = [letter for d, letter in enumerate(right) if d not in given["rhs_batch"] + given["rhs_contracting"]]
-    product: Array = np.einsum(f"{''.join(left)},{''.join(right)}->{''.join(batch + rows + columns)}", lhs, rhs, optimize=True)
+    rows = [
+        letter
+        for d, letter in enumerate(left)
+        if d not in given["lhs_batch"] + given["lhs_contracting"]
+    ]
+    columns = [
+        letter
+        for d, letter in enumerate(right)
+        if d not in given["rhs_batch"] + given["rhs_contracting"]
+    ]
+    product: Array = np.einsum(
+        f"{''.join(left)},{''.join(right)}->{''.join(batch + rows + columns)}",
+        lhs,
+        rhs,
+        optimize=True,
+    )
     return product

@@ -15,7 +15,12 @@ from xla_explorer.course.mini.checks import VIEWS, modules
 from xla_explorer.course.mini.graph import Array, Graph, Node, evaluate, room_of
 from xla_explorer.course.mini.programs import arrays_of, graph_of
 from xla_explorer.course.mini.running import Program
-from xla_explorer.course.native_run import KernelCrashedError, NativeChild, NotWrittenError, OutsideError
+from xla_explorer.course.native_run import (
+    KernelCrashedError,
+    NativeChild,
+    NotWrittenError,
+    OutsideError,
+)
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import module_text, parse_hlo
@@ -47,7 +52,11 @@ def _stored(graph: Graph, few: bool) -> list[Node]:
     read = {o for n in nodes if n.opcode == "dot" for o in n.operands}
     if few:
         computed = [n for n in nodes if n.opcode not in (*_NO_KERNEL, *VIEWS)]
-        return [n for n in nodes if n is graph.root or n.opcode in ("dot", "reduce") or (n in read and n in computed)]
+        return [
+            n
+            for n in nodes
+            if n is graph.root or n.opcode in ("dot", "reduce") or (n in read and n in computed)
+        ]
     return [n for n in nodes if n is graph.root or n.opcode not in (*_NO_KERNEL, *VIEWS)]
 
 
@@ -75,7 +84,9 @@ def _near(graph: Graph, arrays: list[Array], got: Array) -> tuple[bool, Array] |
 
 def _of_special_values() -> list[HloModule]:
     return [
-        parse_hlo(f"HloModule special\nENTRY main {{ x = f32[8] parameter(0)  y = f32[8] parameter(1)  ROOT r = f32[8] {operation} }}")
+        parse_hlo(
+            f"HloModule special\nENTRY main {{ x = f32[8] parameter(0)  y = f32[8] parameter(1)  ROOT r = f32[8] {operation} }}"
+        )
         for operation in _SPECIAL
     ]
 
@@ -84,30 +95,62 @@ def _same_specials(graph: Graph, arrays: Sequence[Array], got: Array) -> tuple[b
     """Compare where a result is NaN, and where it is infinite; the expected one."""
     with np.errstate(all="ignore"):
         want = evaluate(graph, list(arrays))
-    return bool(np.array_equal(np.isnan(want), np.isnan(got)) and (~np.isinf(want) | (want == got)).all()), want
+    return bool(
+        np.array_equal(np.isnan(want), np.isnan(got)) and (~np.isinf(want) | (want == got)).all()
+    ), want
 
 
-def _judged(graph: Graph, program: Program, module: HloModule, child: NativeChild) -> Failure | None:
+def _judged(
+    graph: Graph, program: Program, module: HloModule, child: NativeChild
+) -> Failure | None:
     special = module.name == "special"
-    arrays = [np.resize(_SPECIAL_VALUES[k % 2], p.shape) for k, p in enumerate(graph.parameters)] if special else arrays_of(graph)
+    arrays = (
+        [np.resize(_SPECIAL_VALUES[k % 2], p.shape) for k, p in enumerate(graph.parameters)]
+        if special
+        else arrays_of(graph)
+    )
     shown = program.ir[:1500]
     try:
         got = program.run_in(child, *arrays)
     except OutsideError as error:
         return Failure("outside", f"{error.message}.", "", shown, module, hint=error.hint)
     except NotWrittenError as error:
-        return Failure("not-written", f"{error.message}.", f"{prod(graph.root.shape)} elements", shown, module, hint=error.hint)
+        return Failure(
+            "not-written",
+            f"{error.message}.",
+            f"{prod(graph.root.shape)} elements",
+            shown,
+            module,
+            hint=error.hint,
+        )
     except KernelCrashedError as error:
-        return Failure(CRASHED, "The code did not come back.", "code that ends", f"{error}\n\n{shown}", module)
+        return Failure(
+            CRASHED, "The code did not come back.", "code that ends", f"{error}\n\n{shown}", module
+        )
     except XlaExplorerError as error:
         hint = "LLVM's sentence names the line."
-        return Failure("cannot-run", "This IR could not be run.", "a function", f"{error}\n\n{shown}", module, hint=hint)
+        return Failure(
+            "cannot-run",
+            "This IR could not be run.",
+            "a function",
+            f"{error}\n\n{shown}",
+            module,
+            hint=hint,
+        )
     answer = _same_specials(graph, arrays, got) if special else _near(graph, arrays, got)
     if answer is None or answer[0]:
         return None
     hint = "A NaN or an infinity stays one: `llvm.maximum` keeps a NaN, and `fast` forgets both."
     hint = hint if special else "Compute the first element by hand: which index does each load use?"
-    return Failure("wrong-value", "The code computes something else.", value_text(answer[1]), value_text(got), module, tuple(arrays), hint)
+    return Failure(
+        "wrong-value",
+        "The code computes something else.",
+        value_text(answer[1]),
+        value_text(got),
+        module,
+        tuple(arrays),
+        hint,
+    )
 
 
 @exercise(
@@ -133,21 +176,28 @@ def emit(function: Callable[[Graph, list[Node], dict[Node, int]], Any]) -> Cases
             with answering(module):
                 text = function(graph, list(kernels), dict(offsets))
             if not isinstance(text, str):
-                return Failure("no-text", "The answer is LLVM IR text.", "a str", repr(text)[:300], module)
+                return Failure(
+                    "no-text", "The answer is LLVM IR text.", "a str", repr(text)[:300], module
+                )
             failure = _judged(graph, Program(text, size, graph.root.shape), module, child)
             if failure is not None:
                 return failure
         return None
 
     with NativeChild() as child:
-        yield from cases_of((*map(parse_hlo, (_VIEWED, _TURNED, _PRODUCT)), *_of_special_values(), *modules(4)), test)
+        yield from cases_of(
+            (*map(parse_hlo, (_VIEWED, _TURNED, _PRODUCT)), *_of_special_values(), *modules(4)),
+            test,
+        )
 
 
 @exercise(
     "nb20.compile",
     "Write compile(text) in mini/compile.py: a Program from the text of a program, by all of your parts.",
     "part('parse')(text), then simplify, fuse, allocate, emit; Program(ir, arena, shape) is what they end in.",
-    hints=("What each part hands to the next is what its exercise asked for. The shape is that of the simplified graph's root.",),
+    hints=(
+        "What each part hands to the next is what its exercise asked for. The shape is that of the simplified graph's root.",
+    ),
 )
 def compile(function: Callable[[str], Any]) -> Cases:
     """Random programs and an attention, from text to values."""
@@ -156,11 +206,25 @@ def compile(function: Callable[[str], Any]) -> Cases:
         with answering(module):
             program = function(module_text(module))
         if not isinstance(program, Program):
-            return Failure("no-program", "The answer is a Program.", "Program(ir, arena, shape)", repr(program)[:300], module)
+            return Failure(
+                "no-program",
+                "The answer is a Program.",
+                "Program(ir, arena, shape)",
+                repr(program)[:300],
+                module,
+            )
         graph = graph_of(module)
         if program.shape != graph.root.shape:
-            return Failure("other-shape", "The result has another shape.", repr(graph.root.shape), repr(program.shape), module)
+            return Failure(
+                "other-shape",
+                "The result has another shape.",
+                repr(graph.root.shape),
+                repr(program.shape),
+                module,
+            )
         return _judged(graph, program, module, child)
 
     with NativeChild() as child:
-        yield from cases_of([m for m in modules(4) if m.entry.root.opcode.name not in _NO_KERNEL], test)
+        yield from cases_of(
+            [m for m in modules(4) if m.entry.root.opcode.name not in _NO_KERNEL], test
+        )

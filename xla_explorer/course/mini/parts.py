@@ -8,7 +8,14 @@ from typing import Any
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
-PARTS = {"parse": "01", "simplify": "05", "fuse": "07", "allocate": "08", "emit": "09", "compile": "20"}
+PARTS = {
+    "parse": "01",
+    "simplify": "05",
+    "fuse": "07",
+    "allocate": "08",
+    "emit": "09",
+    "compile": "20",
+}
 """Each part with the notebook that asks for it."""
 
 
@@ -72,13 +79,19 @@ def part(name: str, folder: str | Path = "mini") -> Callable[..., Any]:
     xla_explorer.course.mini.parts.PartMissingError: mini/parse.py is not there...
     """
     if name not in PARTS:
-        raise PartMissingError(f"the compiler has no part {name!r}", f"its parts: {', '.join(PARTS)}")
+        raise PartMissingError(
+            f"the compiler has no part {name!r}", f"its parts: {', '.join(PARTS)}"
+        )
     path = Path(folder, f"{name}.py")
     if not path.is_file():
-        raise PartMissingError(f"mini/{name}.py is not there", f"run the cell of notebook {PARTS[name]} that writes it")
+        raise PartMissingError(
+            f"mini/{name}.py is not there", f"run the cell of notebook {PARTS[name]} that writes it"
+        )
     scope: dict[str, Any] = {"__name__": f"mini.{name}", "__file__": str(path)}
     exec(compile(path.read_text(encoding="utf-8"), f"mini/{name}.py", "exec"), scope)
     found: Callable[..., Any] | None = scope.get(name)
     if not callable(found):
-        raise PartMissingError(f"mini/{name}.py defines no function {name}", f"def {name}(...): ...")
+        raise PartMissingError(
+            f"mini/{name}.py defines no function {name}", f"def {name}(...): ..."
+        )
     return found

@@ -16,7 +16,9 @@ COLUMNS = ("access", "of", "offset", "along", "pattern", "elements", "bytes", "d
 class AccessPatterns(Report, tuple[AccessPattern, ...]):
     """A row an access, in the order of the nest."""
 
-    def __new__(cls, kernel: str, rows: tuple[AccessPattern, ...], footprint: int) -> AccessPatterns:
+    def __new__(
+        cls, kernel: str, rows: tuple[AccessPattern, ...], footprint: int
+    ) -> AccessPatterns:
         made = super().__new__(cls, rows)
         made.kernel, made.footprint = kernel, footprint
         return made
@@ -40,7 +42,13 @@ def access_patterns_of(kernel: str, nest: LoopNest) -> AccessPatterns:
         least = 1 if a.pattern == "one element" else -(-WARP * a.element_bytes // 32)
         sectors = a.sectors()
         affine = all(isinstance(atom, Axis) for atom, _ in a.offset.terms)
-        terms = tuple([(atom.name, factor) for atom, factor in a.offset.terms if isinstance(atom, Axis)]) if affine else None
+        terms = (
+            tuple(
+                [(atom.name, factor) for atom, factor in a.offset.terms if isinstance(atom, Axis)]
+            )
+            if affine
+            else None
+        )
         rows.append(
             AccessPattern(
                 f"{'store' if a.written else 'load'} %{a.array.name}", f"%{nest.names.get(a.origin, '')}" if a.origin is not None else "",

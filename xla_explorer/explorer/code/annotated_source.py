@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.code.code_panes import code_panes
-from xla_explorer.explorer.display import Blocks, Layout, Report, Table, escape, fenced, microseconds, wide_frame
+from xla_explorer.explorer.display import (
+    Blocks,
+    Layout,
+    Report,
+    Table,
+    escape,
+    fenced,
+    microseconds,
+    wide_frame,
+)
 from xla_explorer.explorer.display.highlighting import highlighted
 from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, costs_of
 from xla_explorer.explorer.measures.profiling import profile
@@ -22,7 +31,9 @@ if TYPE_CHECKING:
 
 STAGES = {"llvm-ir-optimized": "LLVM IR, optimised", "ptx": "PTX", "assembly": "assembly"}
 MOST_LINES = 60  # of one stage under one line
-MOST_CHARACTERS = 250_000  # of the HTML; what does not fit stays folded away for good, and that is said
+MOST_CHARACTERS = (
+    250_000  # of the HTML; what does not fit stays folded away for good, and that is said
+)
 _LANGUAGES = {"llvm-ir-optimized": "llvm", "ptx": "ptx", "assembly": "asm"}
 
 
@@ -41,7 +52,9 @@ class AnnotatedLine(NamedTuple):
 class AnnotatedSource(Report):
     """lines: an AnnotatedLine each. missing: stage -> Reason why it is not shown. session: whose source it is."""
 
-    def __init__(self, lines: Sequence[AnnotatedLine], missing: dict[str, Reason], session: Compilation) -> None:
+    def __init__(
+        self, lines: Sequence[AnnotatedLine], missing: dict[str, Reason], session: Compilation
+    ) -> None:
         self.lines, self.missing, self.session = list(lines), missing, session
 
     def relation(self) -> pandas.DataFrame:
@@ -54,7 +67,10 @@ class AnnotatedSource(Report):
         for line in self.lines:
             time = microseconds(line.time_us) if line.time_us is not None else ""
             sizes = ", ".join([f"{len(code)} {stage}" for stage, code in line.code.items()])
-            out.append(f"{line.number:4d} {time:>9} | {line.text.rstrip()}" + (f"   [{sizes}]" if sizes else ""))
+            out.append(
+                f"{line.number:4d} {time:>9} | {line.text.rstrip()}"
+                + (f"   [{sizes}]" if sizes else "")
+            )
         text = "\n".join(out)
         yield Layout(self._folded(), text, fenced(text))
 
@@ -73,7 +89,9 @@ class AnnotatedSource(Report):
             parts.append(_line_html(line, body))
         notes = [f"{name} is not shown: {reason.message}" for name, reason in self.missing.items()]
         if any(line.time_us is not None for line in self.lines):
-            notes.append("times are of the kernels that a line is computed in; a kernel that computes several lines counts for each")
+            notes.append(
+                "times are of the kernels that a line is computed in; a kernel that computes several lines counts for each"
+            )
         if cut:
             notes.append(f"the code of {cut} lines is left out for size: .lines[k].code")
         tail = f"<p><i>{escape('; '.join(notes))}</i></p>" if notes else ""
@@ -103,21 +121,40 @@ def _code_html(line: AnnotatedLine) -> str:
         shown = highlighted("\n".join(code[:MOST_LINES]), _LANGUAGES[stage])
         block = f'<pre style="font-family:ui-monospace,monospace;margin:0 0 6px;font-size:11px">{shown}</pre>'
         parts.append(f'<div style="margin-left:4em"><b>{STAGES[stage]}</b>{more}{block}</div>')
-    where = f'<div style="margin-left:4em;color:#858585">computed in {escape(kernels)}</div>' if kernels else ""
+    where = (
+        f'<div style="margin-left:4em;color:#858585">computed in {escape(kernels)}</div>'
+        if kernels
+        else ""
+    )
     return where + "".join(parts)
 
 
-def annotated_source(session: Compilation, arrays: Sequence[Any] | None = None, repeats: int = 20) -> AnnotatedSource:
+def annotated_source(
+    session: Compilation, arrays: Sequence[Any] | None = None, repeats: int = 20
+) -> AnnotatedSource:
     """See `Session.annotate`."""
-    runnable = session.error is None and session.result is not None and session.result.executable is not None
+    runnable = (
+        session.error is None
+        and session.result is not None
+        and session.result.executable is not None
+    )
     if runnable and arrays is not None:
         profile(session, arrays, repeats)
     sources = _sources(session)
     code, missing = _code(session, sources)
     times, total = _times(session)
-    steps: dict[int, dict[str, None]] = defaultdict(dict)  # source instruction -> steps that compute it
+    steps: dict[int, dict[str, None]] = defaultdict(
+        dict
+    )  # source instruction -> steps that compute it
     members = {
-        i.id: {i.id, *[inner.id for inner in i.called[0].instructions.values() if inner.opcode.name != "parameter"]}  # what it computes
+        i.id: {
+            i.id,
+            *[
+                inner.id
+                for inner in i.called[0].instructions.values()
+                if inner.opcode.name != "parameter"
+            ],
+        }  # what it computes
         for i in session.module.instructions()
         if i.opcode.name == "fusion"
     }
@@ -131,7 +168,11 @@ def annotated_source(session: Compilation, arrays: Sequence[Any] | None = None, 
         known = [times[f"%{name}"] for name in names if f"%{name}" in times]
         time = sum(known) if known else None
         share = time / total if time is not None and total else None
-        found = {stage: by_key[key] for stage, by_key in code.items() if key in by_key} if key is not None else {}
+        found = (
+            {stage: by_key[key] for stage, by_key in code.items() if key in by_key}
+            if key is not None
+            else {}
+        )
         lines.append(AnnotatedLine(number, text, names, time, share, found))
     return AnnotatedSource(lines, missing, session)
 
@@ -140,7 +181,9 @@ def _source_lines(session: Compilation) -> list[tuple[int, str, int | None]]:
     """(number, text, id): the text as it was given, else as it prints. The empty line that stands for a magic is left out."""
     source = session.source
     if not source.source_text:
-        return [(number, text, key) for number, (text, key) in enumerate(session.passes[0].lines, 1)]
+        return [
+            (number, text, key) for number, (text, key) in enumerate(session.passes[0].lines, 1)
+        ]
     at = {i.line: i.id for i in source.instructions() if i.line}
     texts = source.source_text.rstrip("\n").split("\n")
     return [(n, text, at.get(n)) for n, text in enumerate(texts, 1) if n > 1 or text.strip()]
@@ -155,11 +198,17 @@ def _sources(session: Compilation) -> dict[int, tuple[int, ...]]:
     found = {}
     for origin in provenance(session.passes, session.source_lines).origins:
         surest = next((k for k in session.passes.lineage.origins(origin.id) if k in own), None)
-        found[origin.id] = (surest,) if surest is not None else tuple([k for name in origin.sources for k in ids.get(name, ())])
+        found[origin.id] = (
+            (surest,)
+            if surest is not None
+            else tuple([k for name in origin.sources for k in ids.get(name, ())])
+        )
     return found
 
 
-def _code(session: Compilation, sources: dict[int, tuple[int, ...]]) -> tuple[dict[str, dict[int, list[str]]], dict[str, Reason]]:
+def _code(
+    session: Compilation, sources: dict[int, tuple[int, ...]]
+) -> tuple[dict[str, dict[int, list[str]]], dict[str, Reason]]:
     """Stage -> source instruction -> lines; and what could not be made."""
     code: dict[str, dict[int, list[str]]] = {}
     missing: dict[str, Reason] = {}
@@ -185,7 +234,11 @@ def _times(session: Compilation) -> tuple[dict[str, float], float]:
     frame = session.last_profile
     if frame is None:
         return {}, 0.0
-    times = {str(r["kernel"]): float(r["median_us"]) for r in frame.to_dict("records") if r["kernel"] != WHOLE_PROGRAM}
+    times = {
+        str(r["kernel"]): float(r["median_us"])
+        for r in frame.to_dict("records")
+        if r["kernel"] != WHOLE_PROGRAM
+    }
     return times, sum(times.values())
 
 
@@ -219,7 +272,15 @@ def _rows(session: Compilation) -> Iterator[RelationRow]:
     kernels = _kernel_of(session)
     for origin in provenance(session.passes, session.source_lines).origins:
         name, us, moved = kernels.get(origin.id, ("", None, None))
-        own = (origin.line, f"%{origin.instruction}", origin.opcode, origin.sources, name, us, moved)
+        own = (
+            origin.line,
+            f"%{origin.instruction}",
+            origin.opcode,
+            origin.sources,
+            name,
+            us,
+            moved,
+        )
         for stage, number, text in code.get(origin.id, [("", 0, "")]):
             yield RelationRow(*own, stage, number, text)
 
@@ -227,7 +288,9 @@ def _rows(session: Compilation) -> Iterator[RelationRow]:
 def _code_of(session: Compilation) -> dict[int, list[tuple[str, int, str]]]:
     """Of each instruction its lines in every stage that can be made."""
     found: dict[int, list[tuple[str, int, str]]] = defaultdict(list)
-    stages: dict[str, Any] = {name: stage for name, stage in session.stages().items() if stage.is_code}
+    stages: dict[str, Any] = {
+        name: stage for name, stage in session.stages().items() if stage.is_code
+    }
     for name, stage in stages.items():
         try:
             lines = stage.lines()
@@ -242,12 +305,20 @@ def _code_of(session: Compilation) -> dict[int, list[tuple[str, int, str]]]:
 def _kernel_of(session: Compilation) -> dict[int, tuple[str, float | None, int | None]]:
     """Of each instruction the kernel that computes it, with its microseconds and bytes in a run."""
     frame = session.last_profile
-    measured = {} if frame is None else {str(row["kernel"]): float(row["median_us"]) for row in frame.to_dict("records")}
+    measured = (
+        {}
+        if frame is None
+        else {str(row["kernel"]): float(row["median_us"]) for row in frame.to_dict("records")}
+    )
     found: dict[int, tuple[str, float | None, int | None]] = {}
     for cost in costs_of(session):
         kernel: HloInstruction = cost.instruction
         name = f"%{kernel.name}"
-        row = (name, measured.get(name, cost.nanoseconds / 1e3), int(cost.times * cost.cost.bytes_accessed))
+        row = (
+            name,
+            measured.get(name, cost.nanoseconds / 1e3),
+            int(cost.times * cost.cost.bytes_accessed),
+        )
         inside = kernel.called[0].instructions if kernel.opcode.name == "fusion" else ()
         found |= dict.fromkeys([kernel.id, *inside], row)
     return found

@@ -30,11 +30,24 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
     """Every text of a compile, in order; the lines are made when they are looked at."""
     source = compilation.source
     written = python_pane(source, compilation.source_lines)
-    panes = [written] if written is not None else [_source_pane(compilation)] if source.source_text else []
+    panes = (
+        [written]
+        if written is not None
+        else [_source_pane(compilation)]
+        if source.source_text
+        else []
+    )
     panes.append(hlo_pane(compilation.passes, f"xla_explorer {compilation.backend}"))
     names = [name for name, stage in compilation.stages().items() if stage.is_code]
     if is_of_xla(compilation) and "llvm-ir" in names:
-        panes.append(CodePane("loops", [TextLine(f"// {line}", None) for line in XLA_LOOPS], "XLA", " ".join(XLA_LOOPS)))
+        panes.append(
+            CodePane(
+                "loops",
+                [TextLine(f"// {line}", None) for line in XLA_LOOPS],
+                "XLA",
+                " ".join(XLA_LOOPS),
+            )
+        )
     elif "llvm-ir" in names and compilation.error is None:
         count = len({step.instruction for step in program_steps(compilation)})
         note = "opaque kernels in one line"
@@ -52,7 +65,11 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
 
 def hlo_pane(passes: RecordedPasses[RecordedPass], producer: str) -> CodePane:
     """The HLO after the last pass."""
-    return CodePane("hlo", LazyLines("hlo", lambda: [TextLine(text, key) for text, key in passes[-1].lines]), producer)
+    return CodePane(
+        "hlo",
+        LazyLines("hlo", lambda: [TextLine(text, key) for text, key in passes[-1].lines]),
+        producer,
+    )
 
 
 def costly(compilation: Compilation, pane: CodePane) -> str:
@@ -73,7 +90,12 @@ def costly(compilation: Compilation, pane: CodePane) -> str:
                 f"// not made for this page: ptxas would work on {count} lines of PTX (up to {MOST_PTX_LINES_ASSEMBLED} it does). "
                 "session.stage('sass').text makes it; pages saved after that have it."
             )
-    if pane.name not in _GENERATED or stage is None or stage.is_made or "llvm-ir" not in compilation.stages():
+    if (
+        pane.name not in _GENERATED
+        or stage is None
+        or stage.is_made
+        or "llvm-ir" not in compilation.stages()
+    ):
         return ""
     count = compilation.stage("llvm-ir").text.count("\n")
     if count <= MOST_LLVM_LINES_GENERATED:
@@ -90,8 +112,17 @@ def _source_pane(compilation: Compilation) -> CodePane:
     text = compilation.source.source_text or ""
     lines = [TextLine(line, at.get(number)) for number, line in enumerate(text.split("\n"), 1)]
     rest = len(lines) - MOST_PANE_LINES
-    note = f"{rest} of {len(lines)} lines left out; session.stage('source').text has all" if rest > 0 else ""
-    return CodePane("source", kept_lines(compilation, "source", lines), compilation.source.filename or "the text given", note)
+    note = (
+        f"{rest} of {len(lines)} lines left out; session.stage('source').text has all"
+        if rest > 0
+        else ""
+    )
+    return CodePane(
+        "source",
+        kept_lines(compilation, "source", lines),
+        compilation.source.filename or "the text given",
+        note,
+    )
 
 
 def _stage_pane(compilation: Compilation, name: str) -> CodePane:
@@ -100,7 +131,11 @@ def _stage_pane(compilation: Compilation, name: str) -> CodePane:
     def make() -> list[TextLine]:
         return [TextLine(text, key) for text, key in stage.lines()]
 
-    return CodePane(name, LazyLines(name, make, partial(kept_lines, compilation)), stage.compiler or f"xla_explorer {compilation.backend}")
+    return CodePane(
+        name,
+        LazyLines(name, make, partial(kept_lines, compilation)),
+        stage.compiler or f"xla_explorer {compilation.backend}",
+    )
 
 
 def _ptx_lines(compilation: Compilation) -> list[TextLine]:
@@ -115,7 +150,9 @@ def _ids_here(mine: Compilation, other: Compilation) -> Callable[[int | None], i
 
     Ids of the source mean the same in both; those that passes made do not.
     """
-    written, result = [{i.id for i in module.instructions()} for module in (mine.source, mine.module)]
+    written, result = [
+        {i.id for i in module.instructions()} for module in (mine.source, mine.module)
+    ]
 
     def here(key: int | None) -> int | None:
         if key is None:
@@ -127,7 +164,9 @@ def _ids_here(mine: Compilation, other: Compilation) -> Callable[[int | None], i
         for candidate in keys:
             for origin in other.passes.lineage.origins(candidate):
                 if origin in written:
-                    return next((k for k in mine.passes.lineage.successors(origin) if k in result), origin)
+                    return next(
+                        (k for k in mine.passes.lineage.successors(origin) if k in result), origin
+                    )
         return None
 
     return here

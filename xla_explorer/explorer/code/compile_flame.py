@@ -34,10 +34,15 @@ class FlameSpan(NamedTuple):
 def _most(parts: Iterable[FlameSpan]) -> tuple[FlameSpan, ...]:
     ordered = sorted([part for part in parts if part.ms > 0], key=lambda part: -part.ms)
     rest = ordered[MOST_PARTS:]
-    return (*ordered[:MOST_PARTS], *([FlameSpan(f"{len(rest)} others", sum([part.ms for part in rest]))] if rest else []))
+    return (
+        *ordered[:MOST_PARTS],
+        *([FlameSpan(f"{len(rest)} others", sum([part.ms for part in rest]))] if rest else []),
+    )
 
 
-def pass_spans(passes: RecordedPasses[RecordedPass], clock: RuleClock | None) -> tuple[FlameSpan, ...]:
+def pass_spans(
+    passes: RecordedPasses[RecordedPass], clock: RuleClock | None
+) -> tuple[FlameSpan, ...]:
     """The passes in pipelines, in their order. clock: the rules below their passes, scaled to the first run's time of the pass."""
     rules: dict[str, list[FlameSpan]] = {}
     whole: dict[str, float] = {}
@@ -48,13 +53,26 @@ def pass_spans(passes: RecordedPasses[RecordedPass], clock: RuleClock | None) ->
     pipelines: dict[str, list[FlameSpan]] = {}
     for p in passes[1:]:
         again = clock.passes.get(p.name, 0.0) if clock is not None else 0.0
-        part = p.seconds / whole[p.name] * min(1.0, whole[p.name] / again) if again and whole[p.name] else 0.0
+        part = (
+            p.seconds / whole[p.name] * min(1.0, whole[p.name] / again)
+            if again and whole[p.name]
+            else 0.0
+        )
         below = _most([rule._replace(ms=rule.ms * part) for rule in rules.get(p.name, ())])
-        pipelines.setdefault(p.pipeline.split("/")[-1], []).append(FlameSpan(p.name, p.seconds * 1e3, below))
-    return tuple([FlameSpan(name, sum([s.ms for s in spans]), _most(spans)) for name, spans in pipelines.items()])
+        pipelines.setdefault(p.pipeline.split("/")[-1], []).append(
+            FlameSpan(p.name, p.seconds * 1e3, below)
+        )
+    return tuple(
+        [
+            FlameSpan(name, sum([s.ms for s in spans]), _most(spans))
+            for name, spans in pipelines.items()
+        ]
+    )
 
 
-def flame_of_passes(passes: RecordedPasses[RecordedPass], clock: RuleClock | None = None) -> FlameSpan:
+def flame_of_passes(
+    passes: RecordedPasses[RecordedPass], clock: RuleClock | None = None
+) -> FlameSpan:
     """The flame of passes alone."""
     parts = pass_spans(passes, clock)
     return FlameSpan("passes", max(passes.seconds * 1e3, sum([part.ms for part in parts])), parts)
@@ -68,7 +86,12 @@ def flame_of_session(session: Compilation, *, rules: bool, llvm: bool) -> FlameS
         parts: tuple[FlameSpan, ...] = ()
         if name == HLO_PHASE:
             parts = pass_spans(session.passes, clock)
-        elif name == LLVM_PHASE and llvm and session.backend in OF_LLVM and "llvm-ir" in session.stages():
+        elif (
+            name == LLVM_PHASE
+            and llvm
+            and session.backend in OF_LLVM
+            and "llvm-ir" in session.stages()
+        ):
             rows = pass_times(session)[["pass", "ms"]].astype(object).values.tolist()
             parts = _most([FlameSpan(str(one), float(ms)) for one, ms in rows])
         phases.append(FlameSpan(name, max(seconds * 1e3, sum([part.ms for part in parts])), parts))
@@ -93,14 +116,23 @@ class CompileFlame(Report):
     def blocks(self) -> Blocks:
         """The flame, and the longest spans as a table."""
         yield Layout(html=self.to_svg())
-        rows = sorted([(" > ".join([s.name for s in path[1:]]), path[-1].ms) for path in _leaves(self.root)], key=lambda row: -row[1])
+        rows = sorted(
+            [(" > ".join([s.name for s in path[1:]]), path[-1].ms) for path in _leaves(self.root)],
+            key=lambda row: -row[1],
+        )
         yield Table(["span", "ms"], rows[:12])
 
     def records(self) -> Table:
         """A row a span: path, name, depth, ms, share of the whole."""
         whole = self.root.ms or 1.0
         rows = [
-            (" > ".join([s.name for s in path[1:]]), path[-1].name, len(path) - 1, path[-1].ms, path[-1].ms / whole)
+            (
+                " > ".join([s.name for s in path[1:]]),
+                path[-1].name,
+                len(path) - 1,
+                path[-1].ms,
+                path[-1].ms / whole,
+            )
             for path in _walk(self.root, ())
         ]
         return Table(["path", "name", "depth", "ms", "share"], rows)
@@ -125,11 +157,19 @@ def _label(span: FlameSpan, x: float, width: float, depth: int) -> str:
     if room < 4:
         return ""
     text = f"{span.name} {span.ms:.3g} ms"
-    shown = text if len(text) <= room else span.name if len(span.name) <= room else span.name[: room - 1] + "…"
+    shown = (
+        text
+        if len(text) <= room
+        else span.name
+        if len(span.name) <= room
+        else span.name[: room - 1] + "…"
+    )
     return f'<text x="{x + 3:.1f}" y="{depth * _ROW + 14}" fill="#111">{escape(shown)}</text>'
 
 
-def _placed(span: FlameSpan, x: float, width: float, depth: int) -> Iterator[tuple[FlameSpan, float, float, int]]:
+def _placed(
+    span: FlameSpan, x: float, width: float, depth: int
+) -> Iterator[tuple[FlameSpan, float, float, int]]:
     yield span, x, width, depth
     for part in span.parts:
         own = width * part.ms / span.ms if span.ms else 0.0

@@ -53,7 +53,12 @@ class ControlFlow(Report):
             for number, block in enumerate(self.basic_blocks)
         ]  # fmt: skip
         edges = [
-            PictureEdge(number, at[target], "control" if at[target] <= number else "data", label="back" if at[target] <= number else "")
+            PictureEdge(
+                number,
+                at[target],
+                "control" if at[target] <= number else "data",
+                label="back" if at[target] <= number else "",
+            )
             for number, block in enumerate(self.basic_blocks)
             for target in block.goes_to
             if target in at
@@ -63,17 +68,34 @@ class ControlFlow(Report):
     def headline(self) -> str:
         """How many blocks and loops there are."""
         at = {block.label: number for number, block in enumerate(self.basic_blocks)}
-        back = sum([at.get(target, number + 1) <= number for number, block in enumerate(self.basic_blocks) for target in block.goes_to])
+        back = sum(
+            [
+                at.get(target, number + 1) <= number
+                for number, block in enumerate(self.basic_blocks)
+                for target in block.goes_to
+            ]
+        )
         return f"{self.stage} of %{self.kernel}: {len(self.basic_blocks)} basic blocks, {back} edges that go back"
 
     def blocks(self) -> Blocks:
         """The picture and where each block goes."""
         yield from self.graph.blocks()
-        yield Code("blocks", "\n".join([f"{b.label} ({len(b.lines)} lines) -> {', '.join(b.goes_to) or 'end'}" for b in self.basic_blocks]))
+        yield Code(
+            "blocks",
+            "\n".join(
+                [
+                    f"{b.label} ({len(b.lines)} lines) -> {', '.join(b.goes_to) or 'end'}"
+                    for b in self.basic_blocks
+                ]
+            ),
+        )
 
     def records(self) -> Table:
         """A row a block."""
-        rows = [(b.label, b.lines[0].number, len(b.lines), ", ".join(b.goes_to)) for b in self.basic_blocks]
+        rows = [
+            (b.label, b.lines[0].number, len(b.lines), ", ".join(b.goes_to))
+            for b in self.basic_blocks
+        ]
         return Table(["block", "first_line", "lines", "goes_to"], rows)
 
 
@@ -83,7 +105,12 @@ def blocks_of(stage: str, lines: Sequence[CodeLine]) -> list[BasicBlock]:
     cut: list[tuple[str, list[CodeLine]]] = [("entry", [])]
     for line in lines:
         found = _LABEL.match(line.text)
-        if found and not (family == "assembly" and not found[1].startswith(".") and len(cut) == 1 and not cut[0][1]):
+        if found and not (
+            family == "assembly"
+            and not found[1].startswith(".")
+            and len(cut) == 1
+            and not cut[0][1]
+        ):
             if cut[-1][1] or cut[-1][0] != "entry":
                 cut.append((found[1], []))
             else:
@@ -98,14 +125,21 @@ def blocks_of(stage: str, lines: Sequence[CodeLine]) -> list[BasicBlock]:
         blocks.append(BasicBlock(label, tuple(body), tuple(_targets(family, body, behind))))
     if family == "llvm" and blocks:
         head = blocks[0]
-        if head.label == "entry" and len(blocks) > 1 and not head.goes_to:  # the signature stands before the label of the first block
-            blocks = [BasicBlock(blocks[1].label, (*head.lines, *blocks[1].lines), blocks[1].goes_to), *blocks[2:]]
+        if (
+            head.label == "entry" and len(blocks) > 1 and not head.goes_to
+        ):  # the signature stands before the label of the first block
+            blocks = [
+                BasicBlock(blocks[1].label, (*head.lines, *blocks[1].lines), blocks[1].goes_to),
+                *blocks[2:],
+            ]
     return blocks
 
 
 def _conditional(family: str, text: str) -> bool:
     found = _JUMP[family].match(text)
-    return found is not None and (found[1] not in _ALWAYS if family == "assembly" else bool(found[1]))
+    return found is not None and (
+        found[1] not in _ALWAYS if family == "assembly" else bool(found[1])
+    )
 
 
 def _targets(family: str, body: Sequence[CodeLine], behind: str) -> list[str]:
@@ -130,14 +164,20 @@ def _targets(family: str, body: Sequence[CodeLine], behind: str) -> list[str]:
 def control_flow(session: Compilation, kernel: str, stage: str) -> ControlFlow:
     """See `Llvm.control_flow`."""
     if stage not in stage_names(session):
-        raise XlaExplorerError(f"the session has no stage {stage!r}", f"choose from: {', '.join(stage_names(session))}")
+        raise XlaExplorerError(
+            f"the session has no stage {stage!r}", f"choose from: {', '.join(stage_names(session))}"
+        )
     key = kernel_of(session, kernel).id
     steps = [step for step in program_steps(session) if step.instruction == key]
     if not steps:
         names = ", ".join([f"%{s.name}" for s in program_steps(session)][:12])
         raise XlaExplorerError(f"{kernel} is not a kernel", f"the kernels are {names}")
     found = kernels_beside(session, steps[:1], [stage])[0]
-    lines = sorted([line for row in found.rows for line in row.cells[0]], key=lambda line: line.number)
+    lines = sorted(
+        [line for row in found.rows for line in row.cells[0]], key=lambda line: line.number
+    )
     if not lines:
-        raise XlaExplorerError(f"%{found.name} has no code in {stage}", found.notes[stage] or "choose another stage")
+        raise XlaExplorerError(
+            f"%{found.name} has no code in {stage}", found.notes[stage] or "choose another stage"
+        )
     return ControlFlow(found.name, stage, blocks_of(stage, lines))

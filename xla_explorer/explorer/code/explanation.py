@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from xla_explorer.explorer.code.llvm_kernels import optimized_lines
 from xla_explorer.explorer.code.memory_accesses import Access, accesses
-from xla_explorer.explorer.display import Blocks, Code, Listing, Report, Sentence, Table, drawn, printed
+from xla_explorer.explorer.display import (
+    Blocks,
+    Code,
+    Listing,
+    Report,
+    Sentence,
+    Table,
+    drawn,
+    printed,
+)
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.decision import Decision
@@ -36,9 +45,22 @@ class Explanation(Report):
         code: dict[str, list[str]],
         notes: Sequence[str],
     ) -> None:
-        self.name, self.definition, self.summary, self.line, self.state = name, definition, summary, line, state
-        self.history, self.decisions, self.code, self.notes = list(history), list(decisions), code, list(notes)
-        self.accesses = [access for stage, lines in code.items() for access in accesses(stage, lines)]
+        self.name, self.definition, self.summary, self.line, self.state = (
+            name,
+            definition,
+            summary,
+            line,
+            state,
+        )
+        self.history, self.decisions, self.code, self.notes = (
+            list(history),
+            list(decisions),
+            code,
+            list(notes),
+        )
+        self.accesses = [
+            access for stage, lines in code.items() for access in accesses(stage, lines)
+        ]
 
     def blocks(self) -> Blocks:
         """Definition, history, decisions, code."""
@@ -46,13 +68,19 @@ class Explanation(Report):
         yield Listing(self.definition, [self.summary, *place, self.state, *self.notes])
         yield Listing("history", self.history, numbered=True)
         if self.decisions:
-            reasons = [f"{row.code}: {row.message}" if row.code else row.message for row in self.decisions]
-            about = [f"{row.verdict}: {row.kind} of {' into '.join(row.about)}" for row in self.decisions]
+            reasons = [
+                f"{row.code}: {row.message}" if row.code else row.message for row in self.decisions
+            ]
+            about = [
+                f"{row.verdict}: {row.kind} of {' into '.join(row.about)}" for row in self.decisions
+            ]
             sentences = [f"{what}; {why}" for what, why in zip(about, reasons, strict=True)]
             yield printed(Listing("decisions", sentences))
             yield drawn(self.records())
         if self.accesses:
-            yield Table(Access._fields, self.accesses, "loads and stores", limit=MOST_CODE_LINES, printed=8)
+            yield Table(
+                Access._fields, self.accesses, "loads and stores", limit=MOST_CODE_LINES, printed=8
+            )
         for stage, lines in self.code.items():
             whole = f".code[{stage!r}]"
             rest = [f"... {len(lines) - 8} more: {whole}"] if len(lines) > 8 else []
@@ -79,18 +107,38 @@ def explain(session: Compilation, key: int) -> Explanation:
             state = "in the result, in the entry computation"
         else:
             caller = next((i for i in module.instructions() if present.parent in i.called), None)
-            inside = f"inside %{caller.name} ({caller.opcode.name})" if caller is not None else f"in the computation %{present.parent.name}"
+            inside = (
+                f"inside %{caller.name} ({caller.opcode.name})"
+                if caller is not None
+                else f"in the computation %{present.parent.name}"
+            )
             state = f"in the result, {inside}"
     else:
         assert record is not None
         opcode, name = record.opcode, record.name
-        operands = ", ".join([f"%{lineage.records[o].name}" for o in record.operands if o in lineage.records])
+        operands = ", ".join(
+            [f"%{lineage.records[o].name}" for o in record.operands if o in lineage.records]
+        )
         definition = f"%{name} = {record.shape.text} {opcode.name}({operands})"
-        heirs = [lineage.records[k].name for k in lineage.successors(key)[1:] if k in lineage.records]
-        state = "gone; in its place: " + " then ".join([f"%{n}" for n in heirs]) if heirs else "gone from the result"
+        heirs = [
+            lineage.records[k].name for k in lineage.successors(key)[1:] if k in lineage.records
+        ]
+        state = (
+            "gone; in its place: " + " then ".join([f"%{n}" for n in heirs])
+            if heirs
+            else "gone from the result"
+        )
     decisions = [row for row in decisions_of(session.passes.record, lineage) if key in row.subjects]
-    notes = [f"runs on {s.runs_on}" + (f": {s.reason}" if s.reason else "") for s in program_steps(session) if s.instruction == key]
-    if present is not None and not present.opcode.elementwise and (map_text := index_map_text(present)):
+    notes = [
+        f"runs on {s.runs_on}" + (f": {s.reason}" if s.reason else "")
+        for s in program_steps(session)
+        if s.instruction == key
+    ]
+    if (
+        present is not None
+        and not present.opcode.elementwise
+        and (map_text := index_map_text(present))
+    ):
         notes.append(f"element {map_text}")
     if session.last_profile is not None:
         frame = session.last_profile
@@ -98,7 +146,11 @@ def explain(session: Compilation, key: int) -> Explanation:
             notes.append(f"{row['median_us']:.4g} us (iqr {row['iqr_us']:.2g}, n {row['n']})")
     code = {}
     for stage_name, stage in session.stages().items():
-        if stage.is_code and stage_name not in ("llvm-ir", "assembly", "sass"):  # what LLVM's optimised IR and PTX say already
+        if stage.is_code and stage_name not in (
+            "llvm-ir",
+            "assembly",
+            "sass",
+        ):  # what LLVM's optimised IR and PTX say already
             if stage_name == "llvm-ir-optimized":
                 lines = optimized_lines(session, key)
             else:
@@ -106,5 +158,13 @@ def explain(session: Compilation, key: int) -> Explanation:
             if lines:
                 code[stage_name] = lines
     return Explanation(
-        name, definition, OPCODES[opcode.name].summary, source_line(session, key), state, lineage.sentences(key), decisions, code, notes
+        name,
+        definition,
+        OPCODES[opcode.name].summary,
+        source_line(session, key),
+        state,
+        lineage.sentences(key),
+        decisions,
+        code,
+        notes,
     )

@@ -22,7 +22,9 @@ def kernel_times(compilation: Compilation) -> dict[int, float]:
     """Microseconds of a run by the instruction of a kernel, the longest first: measured where it was run, else predicted."""
     measured = measured_kernels(compilation)
     predicted = {cost.instruction.id: cost.nanoseconds / 1e3 for cost in costs_of(compilation)}
-    times = {**predicted, **{key: us for key, (us, _) in measured.items()}} if measured else predicted
+    times = (
+        {**predicted, **{key: us for key, (us, _) in measured.items()}} if measured else predicted
+    )
     return dict(sorted(times.items(), key=lambda item: -item[1]))
 
 
@@ -74,15 +76,24 @@ def _hottest_first(compilation: Compilation, stage: str, lines: Sequence[TextLin
     times, by_function = instruction_times(compilation), _function_times(compilation)
     found: list[tuple[float, range]] = []
     grouped: set[int] = set()
-    for name, body in functions_of(stage, [(line.text, line.instruction) for line in lines]).items():
+    for name, body in functions_of(
+        stage, [(line.text, line.instruction) for line in lines]
+    ).items():
         if name not in by_function and len(body) > MOST_PANE_LINES // 2:
             continue  # the entry, which calls all
         if body:
-            block = range(body[0].number - 1, min(body[-1].number, body[0].number + MOST_PANE_LINES // 2))
+            block = range(
+                body[0].number - 1, min(body[-1].number, body[0].number + MOST_PANE_LINES // 2)
+            )
             grouped.update(block)
-            of_lines = [times.get(line.instruction, 0.0) for line in body if line.instruction is not None]
+            of_lines = [
+                times.get(line.instruction, 0.0) for line in body if line.instruction is not None
+            ]
             found.append((by_function.get(name, max(of_lines, default=0.0)), block))
-    single = [(times.get(line.instruction, 0.0) if line.instruction is not None else 0.0, at) for at, line in enumerate(lines)]
+    single = [
+        (times.get(line.instruction, 0.0) if line.instruction is not None else 0.0, at)
+        for at, line in enumerate(lines)
+    ]
     found += [(us, range(at, at + 1)) for us, at in single if at not in grouped]
     return [block for us, block in sorted(found, key=lambda one: (-one[0], one[1].start))]
 
@@ -91,7 +102,12 @@ def _with_gaps(lines: Sequence[TextLine], kept: Sequence[int], stage: str) -> li
     found, last = [], -1
     for at in [*kept, len(lines)]:
         if at > last + 1:
-            found.append(TextLine(f"... {at - last - 1} lines of others: session.stage({stage!r}).text has all", number=0))
+            found.append(
+                TextLine(
+                    f"... {at - last - 1} lines of others: session.stage({stage!r}).text has all",
+                    number=0,
+                )
+            )
         if at < len(lines):
             found.append(lines[at]._replace(number=at + 1))
         last = at

@@ -19,14 +19,26 @@ def module_of_kernel(i: HloInstruction) -> HloModule:
 
     def copied(c: HloComputation) -> HloComputation:
         if c not in copies:
-            inner = {called: copied(called) for one in c.instructions.values() for called in one.called}
+            inner = {
+                called: copied(called) for one in c.instructions.values() for called in one.called
+            }
             copies[c] = c.clone(module=module, replaced=inner)
         return copies[c]
 
     called = tuple([copied(c) for c in i.called])
     entry = module.add_computation(f"{i.name}_alone", entry=True)
-    operands = {o: entry.add_parameter(k, o.shape, o.name) for k, o in enumerate(dict.fromkeys(i.operands))}
-    root = entry.add(i.opcode, i.shape, [operands[o] for o in i.operands], i.attributes, called=called, payload=i.payload, name=i.name)
+    operands = {
+        o: entry.add_parameter(k, o.shape, o.name) for k, o in enumerate(dict.fromkeys(i.operands))
+    }
+    root = entry.add(
+        i.opcode,
+        i.shape,
+        [operands[o] for o in i.operands],
+        i.attributes,
+        called=called,
+        payload=i.payload,
+        name=i.name,
+    )
     entry.set_root(root)
     return module
 
@@ -34,10 +46,17 @@ def module_of_kernel(i: HloInstruction) -> HloModule:
 def operands_of_kernel(i: HloInstruction, module: HloModule) -> tuple[Any, ...]:
     """Random arguments; constants as they are."""
     given = random_arguments(module)
-    return tuple([o.literal.array if o.opcode.name == "constant" else x for o, x in zip(dict.fromkeys(i.operands), given, strict=True)])
+    return tuple(
+        [
+            o.literal.array if o.opcode.name == "constant" else x
+            for o, x in zip(dict.fromkeys(i.operands), given, strict=True)
+        ]
+    )
 
 
-def compiled_alone(session: Compilation, module: HloModule, schedule: str | None = None) -> Compilation:
+def compiled_alone(
+    session: Compilation, module: HloModule, schedule: str | None = None
+) -> Compilation:
     """The kernel compiled as the session compiles, by default or by a schedule (the text of its directives)."""
     options = {**session.options.backend_options} if session.backend == "gpu" else {}
     options.pop("schedules", None)
@@ -45,7 +64,14 @@ def compiled_alone(session: Compilation, module: HloModule, schedule: str | None
         options["schedules"] = {module.entry.root.name: schedule}
     backend = session.backend if session.backend == "gpu" else "cpu"
     return compile_as(
-        Compilation, module, backend, passes="none", journal="decisions", threads=session.options.threads, verify=False, **options
+        Compilation,
+        module,
+        backend,
+        passes="none",
+        journal="decisions",
+        threads=session.options.threads,
+        verify=False,
+        **options,
     )
 
 

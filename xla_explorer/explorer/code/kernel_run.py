@@ -10,7 +10,12 @@ from typing import Any, NamedTuple
 
 from xla_explorer.compiler.codegen.nest.estimate import estimate
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel, same_bits
+from xla_explorer.explorer.code.kernel_alone import (
+    compiled_alone,
+    module_of_kernel,
+    operands_of_kernel,
+    same_bits,
+)
 from xla_explorer.explorer.code.llvm_views import LOOP_COLUMNS, inner_loops
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table, microseconds
 from xla_explorer.explorer.measures.profiling import spread
@@ -54,7 +59,9 @@ class KernelRun(Report):
     def __init__(self, checked: Checked, default: Sequence[str], scheduled: Sequence[str]) -> None:
         self.kernel, self.equal, self.values = checked.kernel, checked.equal, checked.values
         self.schedule, self.nest_diff = str(checked.schedule), checked.schedule.diff()
-        self.code_diff = "\n".join(difflib.unified_diff(default, scheduled, "default", "scheduled", lineterm="", n=2))
+        self.code_diff = "\n".join(
+            difflib.unified_diff(default, scheduled, "default", "scheduled", lineterm="", n=2)
+        )
 
     def work(self) -> str:
         """What both took, and their ratio."""
@@ -77,8 +84,16 @@ class KernelRun(Report):
             yield Code("nest, beside the plain one", self.nest_diff, "diff")
         lines = self.code_diff.splitlines()
         if lines:
-            rest = [f"... {len(lines) - MOST_DIFF_LINES} more lines: .code_diff"] if len(lines) > MOST_DIFF_LINES else []
-            yield Code(f"{self.language}, beside the default one", "\n".join([*lines[:MOST_DIFF_LINES], *rest]), "diff")
+            rest = (
+                [f"... {len(lines) - MOST_DIFF_LINES} more lines: .code_diff"]
+                if len(lines) > MOST_DIFF_LINES
+                else []
+            )
+            yield Code(
+                f"{self.language}, beside the default one",
+                "\n".join([*lines[:MOST_DIFF_LINES], *rest]),
+                "diff",
+            )
 
 
 class TimedRun(KernelRun):
@@ -100,12 +115,23 @@ class TimedRun(KernelRun):
 
     language = "assembly"
 
-    def __init__(self, checked: Checked, default: Compilation, scheduled: Compilation, given: Sequence[Any], repeats: int) -> None:
+    def __init__(
+        self,
+        checked: Checked,
+        default: Compilation,
+        scheduled: Compilation,
+        given: Sequence[Any],
+        repeats: int,
+    ) -> None:
         super().__init__(checked, _assembly(default), _assembly(scheduled))
         times, self.threads = times_of(default, scheduled, given, repeats)
         self.default_us, self.scheduled_us, self.ratio, self.iqr = times
         self.estimated_us = estimate(checked.schedule.nest).nanoseconds / 1e3
-        self.loops = [[who, *row[1:-1]] for who, one in (("default", default), ("scheduled", scheduled)) for row in _loops(one)]
+        self.loops = [
+            [who, *row[1:-1]]
+            for who, one in (("default", default), ("scheduled", scheduled))
+            for row in _loops(one)
+        ]
 
     def work(self) -> str:
         """Both times."""
@@ -117,12 +143,21 @@ class TimedRun(KernelRun):
     def further(self) -> Blocks:
         """llvm-mca's figures."""
         if self.loops:
-            yield Table(["kernel", *LOOP_COLUMNS[1:-1]], self.loops, title="llvm-mca, innermost loops")
+            yield Table(
+                ["kernel", *LOOP_COLUMNS[1:-1]], self.loops, title="llvm-mca, innermost loops"
+            )
 
     def records(self) -> Table:
         """A row for each of the two."""
-        rows = [("default", self.default_us, 1.0, None), (self.schedule or "plain", self.scheduled_us, self.ratio, self.estimated_us)]
-        note = f"{self.threads} threads, wall time" if self.threads > 1 else "one thread, its own processor time"
+        rows = [
+            ("default", self.default_us, 1.0, None),
+            (self.schedule or "plain", self.scheduled_us, self.ratio, self.estimated_us),
+        ]
+        note = (
+            f"{self.threads} threads, wall time"
+            if self.threads > 1
+            else "one thread, its own processor time"
+        )
         return Table(["schedule", "us", "ratio", "estimated_us"], rows, note=note)
 
 
@@ -139,8 +174,12 @@ class CountedRun(KernelRun):
 
     language = "PTX"
 
-    def __init__(self, checked: Checked, default: Compilation, scheduled: Compilation, given: Sequence[Any]) -> None:
-        super().__init__(checked, *[one.stage("ptx").text.splitlines() for one in (default, scheduled)])
+    def __init__(
+        self, checked: Checked, default: Compilation, scheduled: Compilation, given: Sequence[Any]
+    ) -> None:
+        super().__init__(
+            checked, *[one.stage("ptx").text.splitlines() for one in (default, scheduled)]
+        )
         leaves = default.signature.leaves(given)
         self.default, _ = _counters(default, leaves)
         self.scheduled, self.findings = _counters(scheduled, leaves)
@@ -162,7 +201,10 @@ class CountedRun(KernelRun):
 
     def records(self) -> Table:
         """A row for each of the two."""
-        rows = [("default", *self.default.values()), (self.schedule or "plain", *self.scheduled.values())]
+        rows = [
+            ("default", *self.default.values()),
+            (self.schedule or "plain", *self.scheduled.values()),
+        ]
         return Table(["schedule", *self.default], rows, note="counted on the emulator")
 
 
@@ -171,25 +213,38 @@ def _counters(session: Compilation, leaves: Sequence[Any]) -> tuple[dict[str, in
     executable: Any = session.executable
     found = executable.emulate(list(leaves))
     totals = {name: sum([int(row[name] or 0) for row in found.rows]) for name in COUNTERS}
-    totals["conflicts"] = round(sum([(row["requests"] or 0) * ((row["bank_conflict"] or 1) - 1) for row in found.rows]))
+    totals["conflicts"] = round(
+        sum([(row["requests"] or 0) * ((row["bank_conflict"] or 1) - 1) for row in found.rows])
+    )
     return totals, [str(finding) for finding in found.findings]
 
 
-def run_beside_default(schedule: Schedule, session: Compilation, i: HloInstruction, arrays: Sequence[Any], repeats: int) -> KernelRun:
+def run_beside_default(
+    schedule: Schedule, session: Compilation, i: HloInstruction, arrays: Sequence[Any], repeats: int
+) -> KernelRun:
     """See `KernelSchedule.run`."""
     if repeats < 1:
         raise XlaExplorerError(f"repeats is {repeats}", "time at least one round")
     module = module_of_kernel(i)
     given = tuple(arrays) or operands_of_kernel(i, module)
-    default, plain, scheduled = [compiled_alone(session, module, text) for text in (None, "", str(schedule))]
-    checked = Checked(i.name, schedule, *checked_values(schedule, module, given, default, plain, scheduled))
+    default, plain, scheduled = [
+        compiled_alone(session, module, text) for text in (None, "", str(schedule))
+    ]
+    checked = Checked(
+        i.name, schedule, *checked_values(schedule, module, given, default, plain, scheduled)
+    )
     if session.backend == "gpu":
         return CountedRun(checked, default, scheduled, given)
     return TimedRun(checked, default, scheduled, given, repeats)
 
 
 def checked_values(
-    schedule: Schedule, module: Any, given: Sequence[Any], default: Compilation, plain: Compilation, scheduled: Compilation
+    schedule: Schedule,
+    module: Any,
+    given: Sequence[Any],
+    default: Compilation,
+    plain: Compilation,
+    scheduled: Compilation,
 ) -> tuple[bool, str]:
     """(whether the values are right, a sentence): the evaluator's within its tolerance, and the plain nest's bit by bit unless a directive
     reorders sums."""
@@ -201,23 +256,35 @@ def checked_values(
     reorders = [str(step.directive) for step in schedule.steps if step.facts.get("reorders-sum")]
     exact = same_bits(wanted[1], found)
     said += f"; {'bit for bit' if exact else 'not bit for bit'} those of the plain nest"
-    said += f" ({', '.join(reorders)} {'reorder' if len(reorders) > 1 else 'reorders'} a sum)" if reorders else ""
+    said += (
+        f" ({', '.join(reorders)} {'reorder' if len(reorders) > 1 else 'reorders'} a sum)"
+        if reorders
+        else ""
+    )
     said += f"; {'bit for bit' if same_bits(wanted[0], found) else 'not bit for bit'} those of the default kernel"
     return bool(close and (exact or reorders)), said
 
 
-def times_of(default: Compilation, scheduled: Compilation, given: Sequence[Any], repeats: int) -> tuple[PairedTiming, int]:
+def times_of(
+    default: Compilation, scheduled: Compilation, given: Sequence[Any], repeats: int
+) -> tuple[PairedTiming, int]:
     """(both timed in turns on the same arguments, the threads that may work on them)."""
     executables: list[Any] = [default.executable, scheduled.executable]
     leaves = executables[0].place(default.signature.leaves(given))
-    calls = [executable.calls_of(leaves) for executable in executables]  # kept: the arrays must live
+    calls = [
+        executable.calls_of(leaves) for executable in executables
+    ]  # kept: the arrays must live
     threads = max([executable.program.threads for executable in executables])
     return timed_in_turns(calls[0][0], calls[1][0], repeats, own_time=threads == 1), threads
 
 
 def _assembly(session: Compilation) -> list[str]:
     text = session.stage("assembly").text
-    return [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith((".", "#"))]
+    return [
+        line
+        for line in text.splitlines()
+        if line.strip() and not line.lstrip().startswith((".", "#"))
+    ]
 
 
 def _loops(session: Compilation) -> list[Any]:
@@ -236,7 +303,13 @@ class PairedTiming(NamedTuple):
     iqr: float
 
 
-def timed_in_turns(first: Callable[[], object], second: Callable[[], object], repeats: int, *, own_time: bool = True) -> PairedTiming:
+def timed_in_turns(
+    first: Callable[[], object],
+    second: Callable[[], object],
+    repeats: int,
+    *,
+    own_time: bool = True,
+) -> PairedTiming:
     """Time two calls. own_time: processor time of this thread, which no other process lengthens; else wall time, for calls that wake
     threads."""
     clock = time.thread_time_ns if own_time else time.perf_counter_ns
@@ -247,7 +320,9 @@ def timed_in_turns(first: Callable[[], object], second: Callable[[], object], re
             call()
         return (clock() - started) / 1e3 / times
 
-    once = [min(sample(call, 1), sample(call, 1)) for call in (first, second)]  # the first call also warms the caches
+    once = [
+        min(sample(call, 1), sample(call, 1)) for call in (first, second)
+    ]  # the first call also warms the caches
     counts = [max(1, int(SAMPLE_NS / 1e3 / max(microseconds, 0.01))) for microseconds in once]
     pairs = [(sample(first, counts[0]), sample(second, counts[1])) for _ in rounds(repeats)]
     ratio, iqr = spread([b / max(a, 1e-6) for a, b in pairs])

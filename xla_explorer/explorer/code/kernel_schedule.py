@@ -12,7 +12,13 @@ from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.kernel import form_of_nest, nest_in_form
 from xla_explorer.compiler.codegen.nest.lowering_checks import why_launched
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, parse_directives, parse_schedules, schedules_text
+from xla_explorer.compiler.codegen.nest.schedule import (
+    Schedule,
+    ScheduleError,
+    parse_directives,
+    parse_schedules,
+    schedules_text,
+)
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule, written_schedules
 from xla_explorer.compiler.decisions.kinds import meaning_of
@@ -61,7 +67,11 @@ class KernelSchedule(Schedule, Report):
     def why_not(self, directive: Directive) -> Reason | None:
         """Why a directive would be refused, by the nest or by the machine: a CPU has neither blocks nor threads of a launch."""
         reason = super().why_not(directive)
-        return reason if reason is not None or not has_scans(self.session) else why_launched(directive.changed(self.nest))
+        return (
+            reason
+            if reason is not None or not has_scans(self.session)
+            else why_launched(directive.changed(self.nest))
+        )
 
     def estimate(self) -> Estimate:
         """What the nest should take on one core, or as a launch on the session's GPU: it ranks schedules."""
@@ -96,16 +106,22 @@ class KernelSchedule(Schedule, Report):
     def blocks(self) -> Blocks:
         """The nest, the steps, the estimate."""
         if self.written_by == "writer" and not self.directives:
-            yield Sentence("the kernel that runs is not made from this nest; session.override(schedules=[...]) makes it so")
+            yield Sentence(
+                "the kernel that runs is not made from this nest; session.override(schedules=[...]) makes it so"
+            )
         parts = parts_of(self.session, self.instruction) if not self.directives else []
         if parts:
             texts = "; then ".join(map(str, parts))
-            yield Sentence(f"the policy makes {len(parts)} kernels of this nest, one launched after the other: {texts}")
+            yield Sentence(
+                f"the policy makes {len(parts)} kernels of this nest, one launched after the other: {texts}"
+            )
         yield Code("nest", nest_text(self.nest).rstrip())
         if self.directives or self.refused:
             yield self.records()
         found = self.estimate()
-        yield Sentence(f"estimate: {found.nanoseconds / 1e3:.1f} us {found.where}, limited by {found.limit}; {found.registers} registers")
+        yield Sentence(
+            f"estimate: {found.nanoseconds / 1e3:.1f} us {found.where}, limited by {found.limit}; {found.registers} registers"
+        )
 
     def records(self) -> Table:
         """A row a directive."""
@@ -127,7 +143,11 @@ def schedule_of(session: Compilation, kernel: str | int | HloInstruction) -> Ker
     nest = nest_as_written(session, i)
     if isinstance(nest, Reason):
         meaning = meaning_of("loop-nest", nest.code)
-        raise ScheduleError(f"%{i.name} has no loop nest: {nest}", meaning.remedy if meaning is not None else "", nest)
+        raise ScheduleError(
+            f"%{i.name} has no loop nest: {nest}",
+            meaning.remedy if meaning is not None else "",
+            nest,
+        )
     written_by, directives = directives_of(session, i)
     made = KernelSchedule(nest, nest, session=session, instruction=i, written_by=written_by)
     return made.with_policys(directives)  # which were proved when the kernel was written
@@ -171,12 +191,29 @@ def _written(session: Compilation) -> Mapping[int, WrittenSchedule]:
     return written_schedules(getattr(executable, "program", None))
 
 
-def schedules_beside(session: Compilation, schedules: Iterable[KernelSchedule | str] | KernelSchedule | str) -> str | None:
+def schedules_beside(
+    session: Compilation, schedules: Iterable[KernelSchedule | str] | KernelSchedule | str
+) -> str | None:
     """The schedules that a session was compiled with and further ones, as one text; None where there are no further ones."""
-    further = [given_schedules(s) for s in ([schedules] if isinstance(schedules, str | KernelSchedule) else schedules)]
+    further = [
+        given_schedules(s)
+        for s in ([schedules] if isinstance(schedules, str | KernelSchedule) else schedules)
+    ]
     texts = [str(session.options.backend_options.get("schedules") or ""), *further]
-    return schedules_text({name: directives for text in texts for name, directives in parse_schedules(text).items()}) if further else None
+    return (
+        schedules_text(
+            {
+                name: directives
+                for text in texts
+                for name, directives in parse_schedules(text).items()
+            }
+        )
+        if further
+        else None
+    )
 
 
 def _facts(facts: dict[str, Any]) -> str:
-    return ", ".join([name if value is True else f"{name} {value}" for name, value in facts.items()])
+    return ", ".join(
+        [name if value is True else f"{name} {value}" for name, value in facts.items()]
+    )

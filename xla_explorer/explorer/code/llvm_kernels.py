@@ -50,8 +50,12 @@ def llvm_setting(session: Compilation) -> LlvmSetting:
 
         name = getattr(getattr(session.executable, "ptx", None), "architecture", None)
         if name is not None:
-            return LlvmSetting(gpu_architecture(name).target, PTX_OPTIMIZATION, "DebugDirectivesOnly")
-    raise XlaExplorerError(f"LLVM's work is followed for the backends {', '.join(OF_LLVM)}; this session is of {session.backend}")
+            return LlvmSetting(
+                gpu_architecture(name).target, PTX_OPTIMIZATION, "DebugDirectivesOnly"
+            )
+    raise XlaExplorerError(
+        f"LLVM's work is followed for the backends {', '.join(OF_LLVM)}; this session is of {session.backend}"
+    )
 
 
 def kernel_ir(session: Compilation, function: str | None = None) -> str:
@@ -87,7 +91,9 @@ def functions_reached(text: str, function: str) -> str:
     return "\n".join(found)
 
 
-def _alone(lines: list[str], origins: list[int | None], function: str) -> tuple[list[str], list[int | None]]:
+def _alone(
+    lines: list[str], origins: list[int | None], function: str
+) -> tuple[list[str], list[int | None]]:
     """Without the functions that `function` does not reach through calls."""
     bodies: dict[str, tuple[int, int]] = {}
     start, name = -1, ""
@@ -106,10 +112,17 @@ def _alone(lines: list[str], origins: list[int | None], function: str) -> tuple[
             kept.add(one)
             first, last = bodies[one]
             work += {called for line in lines[first : last + 1] for called in _NAMED.findall(line)}
-    left_out = {k for name, (first, last) in bodies.items() if name not in kept for k in range(first, last + 1)}
+    left_out = {
+        k
+        for name, (first, last) in bodies.items()
+        if name not in kept
+        for k in range(first, last + 1)
+    }
     at = bodies[function][0] if function in bodies else -1
     chosen = [k for k in range(len(lines)) if k not in left_out]
-    text = [lines[k].replace("define internal ", "define ", 1) if k == at else lines[k] for k in chosen]
+    text = [
+        lines[k].replace("define internal ", "define ", 1) if k == at else lines[k] for k in chosen
+    ]
     return text, [origins[k] for k in chosen]
 
 
@@ -125,11 +138,19 @@ def optimized_lines(session: Compilation, instruction: int) -> list[str]:
         return []
     function = _function_of(session, instruction)
     if stage.is_made or function is None or session.backend not in OF_LLVM:
-        return [line for line, origin in stage.lines() if origin == instruction] if stage.is_made else []
+        return (
+            [line for line, origin in stage.lines() if origin == instruction]
+            if stage.is_made
+            else []
+        )
     setting, found = llvm_setting(session), []
     for part in optimized_parts(kernel_ir(session, function), setting.target, setting.options):
         text, origins = strip_debug(part)
-        found += [line for line, origin in zip(text.split("\n"), origins, strict=False) if origin == instruction]
+        found += [
+            line
+            for line, origin in zip(text.split("\n"), origins, strict=False)
+            if origin == instruction
+        ]
     return found
 
 
@@ -161,5 +182,8 @@ def function_of(session: Compilation, kernel: str) -> str:
             functions[step.name] = functions[function] = function
     if wanted not in functions:
         near = nearest(wanted, list(functions), 3) or list(functions)[:5]
-        raise XlaExplorerError(f"no kernel is called {kernel}", f"kernels: {', '.join(near)}" if near else "this program has none")
+        raise XlaExplorerError(
+            f"no kernel is called {kernel}",
+            f"kernels: {', '.join(near)}" if near else "this program has none",
+        )
     return functions[wanted]

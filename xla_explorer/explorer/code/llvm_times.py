@@ -21,7 +21,12 @@ def pass_times(session: Compilation, kernel: str = "") -> WideFrame:
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_passes import llvm_pass_times
+
     target, options, _ = llvm_setting(session)
-    rows = llvm_pass_times(kernel_ir(session, function_of(session, kernel) if kernel else None), target, options)
+    rows = llvm_pass_times(
+        kernel_ir(session, function_of(session, kernel) if kernel else None), target, options
+    )
     whole = sum([row.seconds for row in rows]) or 1.0
-    return wide_frame([[r.name, r.level, r.seconds * 1e3, r.seconds / whole, r.runs] for r in rows], TIME_COLUMNS)
+    return wide_frame(
+        [[r.name, r.level, r.seconds * 1e3, r.seconds / whole, r.runs] for r in rows], TIME_COLUMNS
+    )

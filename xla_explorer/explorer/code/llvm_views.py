@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.code.compile_flame import CompileFlame, flame_of_session
 from xla_explorer.explorer.code.control_flow import ControlFlow, control_flow
-from xla_explorer.explorer.code.llvm_kernels import finished_functions, function_of, functions_reached, kernel_ir, llvm_setting
+from xla_explorer.explorer.code.llvm_kernels import (
+    finished_functions,
+    function_of,
+    functions_reached,
+    kernel_ir,
+    llvm_setting,
+)
 from xla_explorer.explorer.code.llvm_times import pass_times
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
@@ -27,13 +33,37 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.display.pandas_frame import WideFrame
 
 VECTORIZERS = ("loop-vectorize", "slp-vectorizer")
-PASS_COLUMNS = ["number", "pass", "function", "level", "lines_before", "lines_after", "added", "removed", "diff"]
+PASS_COLUMNS = [
+    "number",
+    "pass",
+    "function",
+    "level",
+    "lines_before",
+    "lines_after",
+    "added",
+    "removed",
+    "diff",
+]
 REMARK_COLUMNS = ["kind", "pass", "message", "instruction", "line"]
-FINISHED = "the kernel is finished when it is written (effort final): LLVM's vectorisers are not asked"
-LOOP_COLUMNS = ["kernel", "loop", "instructions", "cycles", "ipc", "block_throughput", "bottleneck", "model", "lines"]
+FINISHED = (
+    "the kernel is finished when it is written (effort final): LLVM's vectorisers are not asked"
+)
+LOOP_COLUMNS = [
+    "kernel",
+    "loop",
+    "instructions",
+    "cycles",
+    "ipc",
+    "block_throughput",
+    "bottleneck",
+    "model",
+    "lines",
+]
 
 
-def llvm_passes(session: Compilation, kernel: str, *, changed_only: bool = True, machine_passes: bool = True) -> WideFrame:
+def llvm_passes(
+    session: Compilation, kernel: str, *, changed_only: bool = True, machine_passes: bool = True
+) -> WideFrame:
     """One row a run of an LLVM pass on a kernel (or on the whole module), in order.
 
     level: `ir` or `machine`. added, removed: lines. diff: a unified diff, empty where nothing changed. Where a pass changes the form of
@@ -41,17 +71,30 @@ def llvm_passes(session: Compilation, kernel: str, *, changed_only: bool = True,
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_passes import llvm_pass_trace
+
     name = function_of(session, kernel)
     rows = []
     target, options, _ = llvm_setting(session)
     steps = llvm_pass_trace(
-        kernel_ir(session, name), target, options, functions=[name], changed_only=changed_only, machine_passes=machine_passes
+        kernel_ir(session, name),
+        target,
+        options,
+        functions=[name],
+        changed_only=changed_only,
+        machine_passes=machine_passes,
     )
     for step in steps:
-        before, after = _own(step.before, step.function, name), _own(step.after, step.function, name)
+        before, after = (
+            _own(step.before, step.function, name),
+            _own(step.after, step.function, name),
+        )
         if changed_only and before == after:
             continue  # a pass on the module that changed other kernels
-        diff = list(difflib.unified_diff(before, after, "before", "after", lineterm="", n=2)) if step.changed else []
+        diff = (
+            list(difflib.unified_diff(before, after, "before", "after", lineterm="", n=2))
+            if step.changed
+            else []
+        )
         body = diff[2:]
         rows.append(
             [
@@ -78,12 +121,15 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_passes import vectorization_remarks
+
     names = {i.id: i.name for i in session.module.instructions()}
     rows = []
     target, options, _ = llvm_setting(session)
     text = kernel_ir(session)
     for remark in vectorization_remarks(text, target, options, passes=passes):
-        number = remark.line - 1 if remark.line else None  # the "line" of a location is the instruction id plus one
+        number = (
+            remark.line - 1 if remark.line else None
+        )  # the "line" of a location is the instruction id plus one
         known = number is not None and number in names
         rows.append(
             [
@@ -97,7 +143,15 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
     told, finished = {row[3] for row in rows}, finished_functions(text)
     for step in program_steps(session):
         if f"%{step.name}" not in told and getattr(step, "function", "") in finished:
-            rows.append(["finished", "xla_explorer", FINISHED, f"%{step.name}", source_line(session, step.instruction)])
+            rows.append(
+                [
+                    "finished",
+                    "xla_explorer",
+                    FINISHED,
+                    f"%{step.name}",
+                    source_line(session, step.instruction),
+                ]
+            )
     return wide_frame(rows, REMARK_COLUMNS)
 
 
@@ -111,9 +165,12 @@ def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.target_machine import host_target
+
     tool = shutil.which("llvm-mca")
     if tool is None:
-        raise XlaExplorerError("llvm-mca is not installed", "install LLVM's tools: the package `llvm` of most systems")
+        raise XlaExplorerError(
+            "llvm-mca is not installed", "install LLVM's tools: the package `llvm` of most systems"
+        )
     wanted = None if kernel is None else function_of(session, kernel)
     target = host_target()
     rows = []
@@ -134,7 +191,9 @@ class Llvm:
     def __init__(self, session: Compilation) -> None:
         self._session = session
 
-    def passes(self, kernel: str, *, changed_only: bool = True, machine_passes: bool = True) -> WideFrame:
+    def passes(
+        self, kernel: str, *, changed_only: bool = True, machine_passes: bool = True
+    ) -> WideFrame:
         """A row a run of an LLVM pass on a kernel, with the diff; see `explorer.code.llvm_views.llvm_passes`.
 
         Parameters
@@ -146,7 +205,9 @@ class Llvm:
         machine_passes : bool
             Also the passes on machine code.
         """
-        return llvm_passes(self._session, kernel, changed_only=changed_only, machine_passes=machine_passes)
+        return llvm_passes(
+            self._session, kernel, changed_only=changed_only, machine_passes=machine_passes
+        )
 
     def remarks(self, *passes: str) -> WideFrame:
         """What LLVM's vectorisers (or other passes) say, by instruction and line; see `explorer.code.llvm_views.remarks`.
@@ -223,7 +284,9 @@ def _loops(session: Compilation) -> list[tuple[str, str, list[str], list[int]]]:
     found = []
     function = ""
     labels: dict[str, int] = {}
-    last_back = -1  # line of the last jump back: what starts before it and ends after it is no innermost loop
+    last_back = (
+        -1
+    )  # line of the last jump back: what starts before it and ends after it is no innermost loop
     lines = session.stage("assembly").lines()
     for number, (line, _) in enumerate(lines):
         label = re.match(r"^([\w.$]+):", line)
@@ -236,19 +299,44 @@ def _loops(session: Compilation) -> list[tuple[str, str, list[str], list[int]]]:
         if jump and jump[1] in labels:
             start = labels[jump[1]]
             if start > last_back:
-                body = [(text, origin) for text, origin in lines[start:number] if not re.match(r"^[\w.$]+:", text)]
+                body = [
+                    (text, origin)
+                    for text, origin in lines[start:number]
+                    if not re.match(r"^[\w.$]+:", text)
+                ]
                 code = [text for text, _ in [*body, (line, None)]]
-                found.append((function, jump[1], code, list(dict.fromkeys([o for _, o in body if o is not None]))))
+                found.append(
+                    (
+                        function,
+                        jump[1],
+                        code,
+                        list(dict.fromkeys([o for _, o in body if o is not None])),
+                    )
+                )
             last_back = number
     return found
 
 
-def _simulate(tool: str, triple: str, cpu: str, code: list[str]) -> tuple[float, float, float, str, str] | None:
+def _simulate(
+    tool: str, triple: str, cpu: str, code: list[str]
+) -> tuple[float, float, float, str, str] | None:
     """Cycles per iteration, instructions per cycle, block throughput, busiest resource, processor; None for code the tool cannot read."""
     # An older llvm-mca may not know this processor: then the nearest that it knows, and the table says which.
     for model in (cpu, "znver4", "x86-64-v4", ""):
-        options = [f"-mtriple={triple}", "-iterations=100", "-json", *([f"-mcpu={model}"] if model else [])]
-        run = subprocess.run([tool, *options], input="\n".join(code) + "\n", capture_output=True, text=True, check=False, timeout=60)
+        options = [
+            f"-mtriple={triple}",
+            "-iterations=100",
+            "-json",
+            *([f"-mcpu={model}"] if model else []),
+        ]
+        run = subprocess.run(
+            [tool, *options],
+            input="\n".join(code) + "\n",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
         if run.returncode == 0 and "is not a recognized processor" not in run.stderr:
             return _summary(json.loads(run.stdout))
     return None
@@ -261,9 +349,21 @@ def _summary(report: dict[str, Any]) -> tuple[float, float, float, str, str]:
     resources = report["TargetInfo"]["Resources"]
     busy: dict[int, float] = {}
     for use in region.get("ResourcePressureView", {}).get("ResourcePressureInfo", []):
-        if use["InstructionIndex"] == len(region["Instructions"]):  # the row of the averages of one iteration
+        if use["InstructionIndex"] == len(
+            region["Instructions"]
+        ):  # the row of the averages of one iteration
             busy[use["ResourceIndex"]] = use["ResourceUsage"]
     cycles = view["TotalCycles"] / iterations
     top = max(busy, key=lambda k: busy[k], default=None)
-    bottleneck = f"{resources[top].rstrip(chr(0))} {min(busy[top] / cycles, 1.0):.0%}" if top is not None else ""
-    return round(cycles, 2), round(view["IPC"], 2), round(view["BlockRThroughput"], 2), bottleneck, report["TargetInfo"]["CPUName"]
+    bottleneck = (
+        f"{resources[top].rstrip(chr(0))} {min(busy[top] / cycles, 1.0):.0%}"
+        if top is not None
+        else ""
+    )
+    return (
+        round(cycles, 2),
+        round(view["IPC"], 2),
+        round(view["BlockRThroughput"], 2),
+        bottleneck,
+        report["TargetInfo"]["CPUName"],
+    )

@@ -15,7 +15,12 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.opaque import family_of, opaque_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
-from xla_explorer.explorer.code.kernel_schedule import directives_of, nest_as_written, parts_of, schedule_of
+from xla_explorer.explorer.code.kernel_schedule import (
+    directives_of,
+    nest_as_written,
+    parts_of,
+    schedule_of,
+)
 from xla_explorer.explorer.code.loop_rows import DirectiveStep
 from xla_explorer.explorer.display import Blocks, Code, CodeText, Report, Sentence, Table, TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
@@ -84,9 +89,14 @@ class Loops(Report, tuple[KernelLoops, ...]):
     def blocks(self) -> Blocks:
         """A row a kernel, a row a family, the nests."""
         yield self.records()
-        yield Table(["family", "kernels", "nests", "made by a schedule"], self.families(), title="by family")
+        yield Table(
+            ["family", "kernels", "nests", "made by a schedule"], self.families(), title="by family"
+        )
         for k in self[:MOST_NESTS]:
-            yield Code(k.label + (f": {k.schedule}" if k.schedule else ""), "\n".join([line.text for line in k.lines]))
+            yield Code(
+                k.label + (f": {k.schedule}" if k.schedule else ""),
+                "\n".join([line.text for line in k.lines]),
+            )
         if len(self) > MOST_NESTS:
             yield Sentence(f"... {len(self) - MOST_NESTS} more kernels: session.loops(name)")
 
@@ -97,13 +107,21 @@ class Loops(Report, tuple[KernelLoops, ...]):
              round(k.estimate.nanoseconds / 1e3, 2) if k.estimate else None, str(k.reason or ""))
             for k in self
         ]  # fmt: skip
-        return Table(["kernel", "family", "form", "made by", "schedule", "estimated_us", "why opaque"], rows)
+        return Table(
+            ["kernel", "family", "form", "made by", "schedule", "estimated_us", "why opaque"], rows
+        )
 
     def families(self) -> list[tuple[str, int, int, int]]:
         """Rows (family, kernels, of them nests, of them made by a schedule), the largest family first."""
-        everything, nests = Counter([k.family for k in self]), Counter([k.family for k in self if k.is_nest])
+        everything, nests = (
+            Counter([k.family for k in self]),
+            Counter([k.family for k in self if k.is_nest]),
+        )
         made = Counter([k.family for k in self if k.made_by != "writer"])
-        return [(family, count, nests[family], made[family]) for family, count in everything.most_common()]
+        return [
+            (family, count, nests[family], made[family])
+            for family, count in everything.most_common()
+        ]
 
 
 def loops_of(compilation: Compilation, kernel: str | int, schedule: str | None) -> CodeText:
@@ -116,9 +134,19 @@ def loops_of(compilation: Compilation, kernel: str | int, schedule: str | None) 
 
 def all_loops(compilation: Compilation, wanted: Collection[int] | None = None) -> Loops:
     """The nests of all kernels, or of the wanted; see `Session.loops`."""
-    kernels = [key for key in dict.fromkeys([s.instruction for s in program_steps(compilation)]) if wanted is None or key in wanted]
-    made = {number: i for c in compilation.module.computations.values() for number, i in c.instructions.items()}
-    return Loops([loops for number in kernels for loops in _kernels_loops(compilation, made[number])])
+    kernels = [
+        key
+        for key in dict.fromkeys([s.instruction for s in program_steps(compilation)])
+        if wanted is None or key in wanted
+    ]
+    made = {
+        number: i
+        for c in compilation.module.computations.values()
+        for number, i in c.instructions.items()
+    }
+    return Loops(
+        [loops for number in kernels for loops in _kernels_loops(compilation, made[number])]
+    )
 
 
 def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[KernelLoops]:
@@ -129,21 +157,43 @@ def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[Kern
         yield _opaque_loops(i, nest)
         return
     try:
-        found = [_scheduled_loops(compilation, i, schedule, "policy") for schedule in parts_of(compilation, i)]
+        found = [
+            _scheduled_loops(compilation, i, schedule, "policy")
+            for schedule in parts_of(compilation, i)
+        ]
         if not found:
             made_by, directives = directives_of(compilation, i)
-            found = [_scheduled_loops(compilation, i, Schedule(nest, nest, tuple(directives)), made_by)]
+            found = [
+                _scheduled_loops(compilation, i, Schedule(nest, nest, tuple(directives)), made_by)
+            ]
     except (DirectiveRefused, ScheduleError) as problem:
-        yield _opaque_loops(i, refuse("schedule-not-shown", f"%{i.name}: its schedule cannot be shown: {problem}"))
+        yield _opaque_loops(
+            i, refuse("schedule-not-shown", f"%{i.name}: its schedule cannot be shown: {problem}")
+        )
         return
-    yield from [made._replace(part=f"{number + 1} of {len(found)}" if len(found) > 1 else "") for number, made in enumerate(found)]
+    yield from [
+        made._replace(part=f"{number + 1} of {len(found)}" if len(found) > 1 else "")
+        for number, made in enumerate(found)
+    ]
 
 
 def _opaque_loops(i: HloInstruction, reason: Reason) -> KernelLoops:
-    return KernelLoops(i.name, i.id, family_of(i), [TextLine(str(opaque_of(i, reason)), i.id)], "", (), "writer", reason, None)
+    return KernelLoops(
+        i.name,
+        i.id,
+        family_of(i),
+        [TextLine(str(opaque_of(i, reason)), i.id)],
+        "",
+        (),
+        "writer",
+        reason,
+        None,
+    )
 
 
-def _scheduled_loops(compilation: Compilation, i: HloInstruction, schedule: Schedule, made_by: str) -> KernelLoops:
+def _scheduled_loops(
+    compilation: Compilation, i: HloInstruction, schedule: Schedule, made_by: str
+) -> KernelLoops:
     """The kernel of a nest by a policy's directives. schedule: of which they are not applied yet."""
     steps = schedule.steps
     nests = [schedule.start, *[step.after for step in steps]]
@@ -154,7 +204,18 @@ def _scheduled_loops(compilation: Compilation, i: HloInstruction, schedule: Sche
         for step, (before, after) in zip(steps, pairwise(texts), strict=True)
     ])  # fmt: skip
     expected = estimate_for(nests[-1], compilation.passes.record.target)
-    return KernelLoops(i.name, i.id, family_of(i), texts[-1], str(schedule), shown, made_by, None, expected, nests[-1])
+    return KernelLoops(
+        i.name,
+        i.id,
+        family_of(i),
+        texts[-1],
+        str(schedule),
+        shown,
+        made_by,
+        None,
+        expected,
+        nests[-1],
+    )
 
 
 def _diff(before: list[TextLine], after: list[TextLine]) -> Iterator[tuple[str, str]]:
@@ -162,4 +223,3 @@ def _diff(before: list[TextLine], after: list[TextLine]) -> Iterator[tuple[str, 
     old, new = [[line.text for line in lines] for lines in (before, after)]
     for line in list(difflib.unified_diff(old, new, lineterm="", n=2))[2:]:
         yield kinds[line[0]], "" if line[0] == "@" else line[1:]
-

@@ -32,7 +32,12 @@ def loop_lines(kernels: Sequence[KernelLoops]) -> tuple[list[TextLine], list[int
     starts: list[int] = []
     for kernel in kernels:
         starts.append(len(lines))
-        lines += [TextLine(line.text, kernel.instruction if line.instruction is None else line.instruction) for line in kernel.lines]
+        lines += [
+            TextLine(
+                line.text, kernel.instruction if line.instruction is None else line.instruction
+            )
+            for line in kernel.lines
+        ]
         lines.append(TextLine(""))
     return lines, starts
 
@@ -43,7 +48,13 @@ def folds_of(kernel: KernelLoops) -> list[Fold]:
         return []
     texts = [line.text for line in kernel.lines]
     depths = [len(text) - len(text.lstrip(" ")) for text in texts]
-    loops = iter([tuple([bound.axis.name for bound in axes_of(s)]) for s, _ in walk(kernel.nest.body) if axes_of(s)])
+    loops = iter(
+        [
+            tuple([bound.axis.name for bound in axes_of(s)])
+            for s, _ in walk(kernel.nest.body)
+            if axes_of(s)
+        ]
+    )
     found = []
     for at, (text, depth) in enumerate(zip(texts, depths, strict=True)):
         end = next((k for k in range(at + 1, len(depths)) if depths[k] <= depth), len(depths))

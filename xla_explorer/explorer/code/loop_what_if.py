@@ -59,17 +59,31 @@ def _as_far_as_legal(now: KernelSchedule, text: str) -> tuple[KernelSchedule, Sc
 def choices_of(schedule: KernelSchedule) -> Iterator[LoopChoice]:
     """The directives that may be written next, those that are refused with their Reason."""
     axes = list(schedule.nest.axes().values())
-    texts = [text for number, bound in enumerate(axes) for text in _texts(bound, axes[number + 1 :], schedule.session.backend)]
+    texts = [
+        text
+        for number, bound in enumerate(axes)
+        for text in _texts(bound, axes[number + 1 :], schedule.session.backend)
+    ]
     for axis, text in texts[:MOST_CHOICES]:
         (directive,) = parse_directives(text)
         reason = schedule.why_not(directive)
-        yield LoopChoice(axis, text, reason.code if reason is not None else "", reason.message if reason is not None else "")
+        yield LoopChoice(
+            axis,
+            text,
+            reason.code if reason is not None else "",
+            reason.message if reason is not None else "",
+        )
 
 
-def _texts(bound: BoundAxis | For, inside: list[BoundAxis | For], backend: str) -> Iterator[tuple[str, str]]:
+def _texts(
+    bound: BoundAxis | For, inside: list[BoundAxis | For], backend: str
+) -> Iterator[tuple[str, str]]:
     axis: Axis = bound.axis
     name = axis.name
-    factor = next((f for f in _FACTORS if f < axis.extent and axis.extent % f == 0), next((f for f in _FACTORS if f < axis.extent), 2))
+    factor = next(
+        (f for f in _FACTORS if f < axis.extent and axis.extent % f == 0),
+        next((f for f in _FACTORS if f < axis.extent), 2),
+    )
     yield name, f"split{{{name},{factor}}}"
     for kind in ("unroll", *_OF_A_DEVICE.get(backend, ("vectorize",))):
         yield name, f"{kind}{{{name}}}"

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-_LLVM = re.compile(r"^(?:%\S+ = )?(?:tail )?(load|store|call \S+.* @llvm\.masked\.(?:load|store|gather|scatter))\b")
+_LLVM = re.compile(
+    r"^(?:%\S+ = )?(?:tail )?(load|store|call \S+.* @llvm\.masked\.(?:load|store|gather|scatter))\b"
+)
 _PTX = re.compile(r"^(?:@!?%\w+ )?(ld|st|atom|red|cp\.async)\.(?!param)")
 _X86_NO_ACCESS = ("lea", "nop", "prefetch", "jmp", "call")
 _ARM = re.compile(r"^(ld|st)[rpn1-4]\w*\s")
@@ -24,19 +26,31 @@ def accesses(stage: str, lines: Iterable[str]) -> Iterator[Access]:
     """The lines of a stage that read or write memory, in their order."""
     for line in lines:
         text = line.strip()
-        what = _of_llvm(text) if "llvm-ir" in stage else _of_ptx(text) if stage == "ptx" else _of_assembly(text)
+        what = (
+            _of_llvm(text)
+            if "llvm-ir" in stage
+            else _of_ptx(text)
+            if stage == "ptx"
+            else _of_assembly(text)
+        )
         if what:
             yield Access(stage, what, text)
 
 
 def _of_llvm(text: str) -> str:
     found = _LLVM.match(text)
-    return "" if found is None else "store" if "store" in found[1] or "scatter" in found[1] else "load"
+    return (
+        "" if found is None else "store" if "store" in found[1] or "scatter" in found[1] else "load"
+    )
 
 
 def _of_ptx(text: str) -> str:
     found = _PTX.match(text)
-    return "" if found is None else {"ld": "load", "st": "store", "red": "store"}.get(found[1], "load and store")
+    return (
+        ""
+        if found is None
+        else {"ld": "load", "st": "store", "red": "store"}.get(found[1], "load and store")
+    )
 
 
 def _of_assembly(text: str) -> str:
@@ -48,6 +62,9 @@ def _of_assembly(text: str) -> str:
         return ""
     if not operands.endswith(")"):  # of AT&T's order the last operand is written
         return "load"
-    if opcode.startswith(("cmp", "test", "vucomi", "ucomi")) or "," not in operands.rpartition("(")[0]:
+    if (
+        opcode.startswith(("cmp", "test", "vucomi", "ucomi"))
+        or "," not in operands.rpartition("(")[0]
+    ):
         return "load"
     return "store" if "mov" in opcode or "extract" in opcode else "load and store"

@@ -12,11 +12,16 @@ def kernel_of(session: Compilation, kernel: str | int | HloInstruction) -> HloIn
     has none."""
     number = session.passes.find(kernel)
     steps = {step.instruction for step in program_steps(session)}
-    made = {key: i for c in session.module.computations.values() for key, i in c.instructions.items()}
+    made = {
+        key: i for c in session.module.computations.values() for key, i in c.instructions.items()
+    }
     around = {key: i for i in made.values() for callee in i.called for key in callee.instructions}
     found = made.get(number)
     if found is None:
-        raise XlaExplorerError(f"{kernel} is not in the optimised module", "the kernels are listed by session.kernels()")
+        raise XlaExplorerError(
+            f"{kernel} is not in the optimised module",
+            "the kernels are listed by session.kernels()",
+        )
     holder: HloInstruction | None = found
     while holder is not None and holder.id not in steps:
         holder = around.get(holder.id)

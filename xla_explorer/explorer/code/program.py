@@ -46,8 +46,15 @@ def native_code_decisions(compilation: Compilation) -> list[Decision]:
     """What runs on the evaluator, and what a library computes or could, as decisions of the kind `native-code`."""
     return [
         decision(
-            NATIVE_CODE, s.runs_on != "evaluator", (s.instruction,), (s.name,), s.reason, _ways(s),
-            checklist=code_check(NATIVE_CODE, s.runs_on != "evaluator", s.reason, _ways(s), place_of(placed)),
+            NATIVE_CODE,
+            s.runs_on != "evaluator",
+            (s.instruction,),
+            (s.name,),
+            s.reason,
+            _ways(s),
+            checklist=code_check(
+                NATIVE_CODE, s.runs_on != "evaluator", s.reason, _ways(s), place_of(placed)
+            ),
         )
         for s in program_steps(compilation)
         if s.reason is not None
@@ -71,7 +78,10 @@ def sass_code(compilation: Compilation) -> CodeText:
     from xla_explorer.backends.gpu.disassembly import why_no_sass
 
     if (missing := why_no_sass()) is not None:
-        raise XlaExplorerError(f"no SASS: {missing.message}", "install CUDA's binary utilities, or name the program in that variable")
+        raise XlaExplorerError(
+            f"no SASS: {missing.message}",
+            "install CUDA's binary utilities, or name the program in that variable",
+        )
     return stage_code(compilation, "sass", "sass", "session.gpu().assembly()")
 
 
@@ -84,5 +94,7 @@ def ptxas_table(compilation: Compilation) -> pandas.DataFrame:
 
     executable: Any = compilation.gpu().executable
     text, name = executable.ptx.text, executable.ptx.architecture
-    rows = resource_rows(executable.program.kernels, assemble_ptx(text, name), gpu_architecture(name))
+    rows = resource_rows(
+        executable.program.kernels, assemble_ptx(text, name), gpu_architecture(name)
+    )
     return wide_frame(rows, list(REPORT_COLUMNS))

@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xla_explorer.explorer.display import CodePane, TextLine
-from xla_explorer.explorer.sessions.source_lines import SourceLines, in_library, shown_file, users_frame
+from xla_explorer.explorer.sessions.source_lines import (
+    SourceLines,
+    in_library,
+    shown_file,
+    users_frame,
+)
 from xla_explorer.hlo.module import HloModule
 
 LARGEST = 2_000_000
@@ -56,7 +61,13 @@ def python_pane(module: HloModule, source_lines: SourceLines) -> CodePane | None
             rows.append(TextLine(f"# {titles[file]}", number=0))
         rows += _lines_around(text, files[file])
     first, *others = titles.values()
-    return CodePane("source", rows, f"{first} and {len(others)} more" if others else first, note, sections=tuple(sections))
+    return CodePane(
+        "source",
+        rows,
+        f"{first} and {len(others)} more" if others else first,
+        note,
+        sections=tuple(sections),
+    )
 
 
 def _title(file: str) -> str:
@@ -68,14 +79,25 @@ def _read(file: str) -> list[str] | None:
     path = Path(file)
     try:
         if path.is_absolute() and path.is_file():
-            return path.read_text(encoding="utf-8", errors="replace").split("\n") if path.stat().st_size <= LARGEST else None
+            return (
+                path.read_text(encoding="utf-8", errors="replace").split("\n")
+                if path.stat().st_size <= LARGEST
+                else None
+            )
     except OSError:
         return None
     return [line.rstrip("\n") for line in linecache.getlines(file)] or None  # a cell of a notebook
 
 
 def _lines_around(text: list[str], file: _File) -> list[TextLine]:
-    shown = sorted({k for line in file.named for k in range(line - AROUND, line + AROUND + 1) if 1 <= k <= len(text)})
+    shown = sorted(
+        {
+            k
+            for line in file.named
+            for k in range(line - AROUND, line + AROUND + 1)
+            if 1 <= k <= len(text)
+        }
+    )
     rows: list[TextLine] = []
     last = 0
     for number in shown:

@@ -10,7 +10,17 @@ from typing import Any, NamedTuple
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.costs.gpu_kernel_costs import finished_kernel_estimate
 from xla_explorer.explorer.code.stage_functions import CodeLine, stage_functions
-from xla_explorer.explorer.display import Blocks, Code, Layout, Report, Sentence, Table, escape, microseconds, number_of
+from xla_explorer.explorer.display import (
+    Blocks,
+    Code,
+    Layout,
+    Report,
+    Sentence,
+    Table,
+    escape,
+    microseconds,
+    number_of,
+)
 from xla_explorer.explorer.measures.kernel_costs import KernelCost
 from xla_explorer.explorer.measures.profiling import is_emulated, measured_kernels
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, program_steps, source_line
@@ -20,7 +30,12 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 MOST_KERNELS, MOST_LINES = 12, 400
 """What the HTML form shows: kernels, and of each so many lines in its longest column."""
-GPU_STAGES = {"ptx": "ptx", "sass": "sass", "gpu-llvm-ir": "llvm-ir", "gpu-llvm-ir-optimized": "llvm-ir-optimized"}
+GPU_STAGES = {
+    "ptx": "ptx",
+    "sass": "sass",
+    "gpu-llvm-ir": "llvm-ir",
+    "gpu-llvm-ir-optimized": "llvm-ir-optimized",
+}
 """Columns of the same source compiled for the GPU, beside the stages of a session that is for something else."""
 DEFAULT_STAGES = ("llvm-ir-optimized", "ptx")
 
@@ -69,8 +84,20 @@ class SideBySide(Report):
     def records(self) -> Table:
         """A row a kernel: its name, its source line, how many lines each stage has, and what the kernel takes there."""
         stages = self.stages
-        rows = [(k.name, k.line, len(k.hlo), *[len(k.code[s]) for s in stages], *[k.times[s] for s in stages]) for k in self.kernels]
-        return Table(["kernel", "line", "HLO", *self.stages, *[f"{stage} time" for stage in self.stages]], rows)
+        rows = [
+            (
+                k.name,
+                k.line,
+                len(k.hlo),
+                *[len(k.code[s]) for s in stages],
+                *[k.times[s] for s in stages],
+            )
+            for k in self.kernels
+        ]
+        return Table(
+            ["kernel", "line", "HLO", *self.stages, *[f"{stage} time" for stage in self.stages]],
+            rows,
+        )
 
 
 def _summary(kernel: KernelCode) -> Iterator[str]:
@@ -86,7 +113,10 @@ def _summary(kernel: KernelCode) -> Iterator[str]:
 def _sections(kernel: KernelCode) -> list[str]:
     """Markdown: a code block a stage."""
     cells = [("HLO", kernel.hlo), *kernel.code.items()]
-    return [Sentence(f"%{kernel.name}", bold=True).to_markdown(), *[Code(name, "\n".join(lines)).to_markdown() for name, lines in cells]]
+    return [
+        Sentence(f"%{kernel.name}", bold=True).to_markdown(),
+        *[Code(name, "\n".join(lines)).to_markdown() for name, lines in cells],
+    ]
 
 
 _CELL = "vertical-align:top;text-align:left;padding:1px 6px;white-space:pre-wrap;overflow-wrap:anywhere;font:11px monospace"
@@ -94,13 +124,21 @@ _CELL = "vertical-align:top;text-align:left;padding:1px 6px;white-space:pre-wrap
 
 def _columns(kernel: KernelCode, stages: Sequence[str], *, opened: bool) -> str:
     """A table: whole lines, which go on in the next row where they are long."""
-    heads = [("HLO", ""), *[(stage, " · ".join(filter(None, [kernel.times[stage], kernel.notes[stage]]))) for stage in stages]]
+    heads = [
+        ("HLO", ""),
+        *[
+            (stage, " · ".join(filter(None, [kernel.times[stage], kernel.notes[stage]])))
+            for stage in stages
+        ],
+    ]
     style = f"text-align:left;vertical-align:top;width:{100 // len(heads)}%"
-    head = "".join([
-        f'<th style="{style}">{escape(name)}'
-        f'<br><span style="font-weight:normal">{escape(note)}</span></th>'
-        for name, note in heads
-    ])
+    head = "".join(
+        [
+            f'<th style="{style}">{escape(name)}'
+            f'<br><span style="font-weight:normal">{escape(note)}</span></th>'
+            for name, note in heads
+        ]
+    )
     body, room = [], MOST_LINES
     for row in kernel.rows:
         cells = [row.hlo, *["\n".join(_with_gaps(cell[:room])) for cell in row.cells]]
@@ -108,12 +146,16 @@ def _columns(kernel: KernelCode, stages: Sequence[str], *, opened: bool) -> str:
         body.append(f"<tr>{''.join(filled)}</tr>")
         room -= max([len(cell) for cell in row.cells], default=0)
         if room <= 0:
-            body.append(f'<tr><td colspan="{len(heads)}"><i>cut after {MOST_LINES} lines; .kernels has all</i></td></tr>')
+            body.append(
+                f'<tr><td colspan="{len(heads)}"><i>cut after {MOST_LINES} lines; .kernels has all</i></td></tr>'
+            )
             break
     place = f" <i>{escape(kernel.line)}</i>" if kernel.line else ""
     table = f'<table style="width:100%;table-layout:fixed;border-collapse:collapse"><tr>{head}</tr>{"".join(body)}</table>'
     state = " open" if opened else ""
-    return f"<details{state}><summary><b>%{escape(kernel.name)}</b>{place}</summary>{table}</details>"
+    return (
+        f"<details{state}><summary><b>%{escape(kernel.name)}</b>{place}</summary>{table}</details>"
+    )
 
 
 def _with_gaps(lines: Sequence[CodeLine]) -> Iterator[str]:
@@ -137,7 +179,9 @@ def side_by_side(session: Compilation, stages: Sequence[str], kernel: str = "") 
             raise XlaExplorerError(f"no kernel computes {kernel}", f"the kernels are {names}")
     there = stage_names(session)
     if unknown := [name for name in stages if name not in there]:
-        raise XlaExplorerError(f"the session has no stage {unknown[0]!r}", f"choose from: {', '.join(there)}")
+        raise XlaExplorerError(
+            f"the session has no stage {unknown[0]!r}", f"choose from: {', '.join(there)}"
+        )
     wanted = list(stages) or [name for name in DEFAULT_STAGES if name in there]
     return SideBySide(kernels_beside(session, wanted_steps, wanted), wanted)
 
@@ -149,7 +193,9 @@ def stage_names(session: Compilation) -> list[str]:
     return [*own, *[name for name in GPU_STAGES if has_gpu and name not in own]]
 
 
-def kernels_beside(session: Compilation, steps: Iterable[ProgramStep], stages: Sequence[str]) -> list[KernelCode]:
+def kernels_beside(
+    session: Compilation, steps: Iterable[ProgramStep], stages: Sequence[str]
+) -> list[KernelCode]:
     """The kernels of some steps, with their code of these stages."""
     texts = {key: text for text, key in session.passes[-1].lines if key is not None}
     place = {key: number for number, key in enumerate(texts)}
@@ -157,7 +203,10 @@ def kernels_beside(session: Compilation, steps: Iterable[ProgramStep], stages: S
     found = []
     for step in steps:
         members = _members(session, step)
-        inside = sorted([i.id for i in members if i.id != step.instruction and i.id in texts], key=lambda key: place[key])
+        inside = sorted(
+            [i.id for i in members if i.id != step.instruction and i.id in texts],
+            key=lambda key: place[key],
+        )
         keys = [step.instruction, *inside]
         lines = {name: column.lines_of(step, members) for name, column in columns.items()}
         found.append(
@@ -165,7 +214,10 @@ def kernels_beside(session: Compilation, steps: Iterable[ProgramStep], stages: S
                 step.name,
                 source_line(session, step.instruction),
                 [texts[key] for key in keys if key in texts],
-                {name: [line.text for _, line in sorted(own, key=lambda one: one[0])] for name, own in lines.items()},
+                {
+                    name: [line.text for _, line in sorted(own, key=lambda one: one[0])]
+                    for name, own in lines.items()
+                },
                 step.instruction,
                 tuple(_rows(texts, keys, [lines[name] for name in stages])),
                 {name: column.note(step, members) for name, column in columns.items()},
@@ -188,7 +240,9 @@ Placed = list[tuple[tuple[int, int], CodeLine]]
 """(order, line); the line's `instruction` is of the session that is shown, _BEGIN or _END."""
 
 
-def _rows(texts: Mapping[int, str], keys: Sequence[int], columns: Sequence[Placed]) -> Iterator[AlignedRow]:
+def _rows(
+    texts: Mapping[int, str], keys: Sequence[int], columns: Sequence[Placed]
+) -> Iterator[AlignedRow]:
     cells: list[dict[int, list[CodeLine]]] = []
     for lines in columns:
         by_key: dict[int, list[CodeLine]] = {}
@@ -207,7 +261,13 @@ def _column(session: Compilation, name: str) -> _Column:
         return _Column(session, session, name)
     try:
         gpu = session.gpu()
-        missing = "" if GPU_STAGES[name] in gpu.stages() else _NO_SASS if name == "sass" else f"the backend gpu has no stage {name}"
+        missing = (
+            ""
+            if GPU_STAGES[name] in gpu.stages()
+            else _NO_SASS
+            if name == "sass"
+            else f"the backend gpu has no stage {name}"
+        )
         return _Column(session, gpu, GPU_STAGES[name], missing)
     except XlaExplorerError as problem:
         return _Column(session, None, GPU_STAGES[name], problem.message)
@@ -216,7 +276,9 @@ def _column(session: Compilation, name: str) -> _Column:
 class _Column:
     """One stage of one compile as code by kernel. session: whose kernels are shown. made_by: which compile has the stage, None: none."""
 
-    def __init__(self, session: Compilation, made_by: Compilation | None, stage: str, problem: str = "") -> None:
+    def __init__(
+        self, session: Compilation, made_by: Compilation | None, stage: str, problem: str = ""
+    ) -> None:
         self.session, self.made_by, self.stage, self.problem = session, made_by, stage, problem
 
     @cached_property
@@ -244,7 +306,11 @@ class _Column:
         assert self.made_by is not None
         members = _members(self.made_by, step)
         ids = {i.id for i in members}
-        further = [name for name in self._functions if step.function and name.startswith(step.function) and name not in self._steps]
+        further = [
+            name
+            for name in self._functions
+            if step.function and name.startswith(step.function) and name not in self._steps
+        ]
         for name in [step.function, *further]:
             if name not in self._functions:
                 continue
@@ -253,9 +319,14 @@ class _Column:
                 continue
             alike = [_members(self.made_by, other) for other in self._steps[step.function]]
             written_for = max(alike, key=lambda those: sum([counts[i.id] for i in those]))
-            yield name, {theirs.id: mine.id for theirs, mine in zip(written_for, members, strict=False)}
+            yield (
+                name,
+                {theirs.id: mine.id for theirs, mine in zip(written_for, members, strict=False)},
+            )
 
-    def _overlapping(self, step: ProgramStep, members: Sequence[HloInstruction]) -> list[tuple[ProgramStep, dict[int, int]]]:
+    def _overlapping(
+        self, step: ProgramStep, members: Sequence[HloInstruction]
+    ) -> list[tuple[ProgramStep, dict[int, int]]]:
         """The steps of `made_by` that compute something of a step of the session, with {id there: id here}."""
         if self.made_by is None or self.problem:
             return []
@@ -268,7 +339,10 @@ class _Column:
                 here.update((origin, i.id) for origin in reversed(own.origins(i.id)))
         found = []
         for other in program_steps(self.made_by):
-            places = [(key, next((here[o] for o in origins if o in here), None)) for key, origins in self._origins[other.instruction]]
+            places = [
+                (key, next((here[o] for o in origins if o in here), None))
+                for key, origins in self._origins[other.instruction]
+            ]
             same = {key: mine for key, mine in places if mine is not None}
             if same:
                 found.append((other, same))
@@ -278,12 +352,21 @@ class _Column:
     def _origins(self) -> dict[int, list[tuple[int, list[int]]]]:
         """Of each step of another compile its ids, with what they came from in the source that both have."""
         assert self.made_by is not None
-        lineage, written = self.made_by.passes.lineage, {i.id for i in self.session.source.instructions()}
+        lineage, written = (
+            self.made_by.passes.lineage,
+            {i.id for i in self.session.source.instructions()},
+        )
         found = {}
         for step in program_steps(self.made_by):
             inside = _members(self.made_by, step)
-            rooted = [(i.id, (i.called[0].root if i.opcode.name == "fusion" else i).id) for i in inside if i.opcode.name != "parameter"]
-            found[step.instruction] = [(key, [o for o in lineage.origins(root) if o in written]) for key, root in rooted]
+            rooted = [
+                (i.id, (i.called[0].root if i.opcode.name == "fusion" else i).id)
+                for i in inside
+                if i.opcode.name != "parameter"
+            ]
+            found[step.instruction] = [
+                (key, [o for o in lineage.origins(root) if o in written]) for key, root in rooted
+            ]
         return found
 
     def _beyond(self, other: ProgramStep, same: Mapping[int, int]) -> int:
@@ -298,7 +381,10 @@ class _Column:
         for number, (other, same) in enumerate(self._overlapping(step, members)):
             whole = self.made_by is self.session or not self._beyond(other, same)
             for name, means in self._of_step(other):
-                found += [((number, line.number), line) for line in _of_function(self._functions[name], means, same, whole=whole)]
+                found += [
+                    ((number, line.number), line)
+                    for line in _of_function(self._functions[name], means, same, whole=whole)
+                ]
         return found
 
     def note(self, step: ProgramStep, members: Sequence[HloInstruction]) -> str:
@@ -307,21 +393,36 @@ class _Column:
             return self.problem
         found = self._overlapping(step, members)
         if self.made_by is self.session:
-            return "" if any(self._of_step(step)) else "no code of its own: it is computed elsewhere, or by a library"
+            return (
+                ""
+                if any(self._of_step(step))
+                else "no code of its own: it is computed elsewhere, or by a library"
+            )
         said = []
         for other, same in found:
             beyond = self._beyond(other, same)
-            said.append(f"%{other.name}" + (f", which computes {number_of(beyond, 'more instruction')}" if beyond else ""))
-        return f"in {' and in '.join(said)}" if said else "no code of its own: this compiler computes it inside another kernel"
+            said.append(
+                f"%{other.name}"
+                + (f", which computes {number_of(beyond, 'more instruction')}" if beyond else "")
+            )
+        return (
+            f"in {' and in '.join(said)}"
+            if said
+            else "no code of its own: this compiler computes it inside another kernel"
+        )
 
     def time(self, step: ProgramStep, members: Sequence[HloInstruction]) -> str:
         """What the kernels of this column take, and how that is known."""
         if self.made_by is None or self.problem:
             return ""
         found = self._overlapping(step, members)
-        emulation = self.made_by.last_emulation or (self.session.last_emulation if self.made_by.backend == "gpu" else None)
+        emulation = self.made_by.last_emulation or (
+            self.session.last_emulation if self.made_by.backend == "gpu" else None
+        )
         said = column_time(self.made_by, [other for other, _ in found], emulation)
-        partly = self.made_by is not self.session and any(self._beyond(other, same) for other, same in found)
+        partly = self.made_by is not self.session and any(
+            self._beyond(other, same) for other, same in found
+        )
         return f"{said}, all that it computes" if said and partly else said
 
 
@@ -330,7 +431,9 @@ def _mostly(counts: Mapping[int | None, int], ids: set[int]) -> bool:
     return known > 0 and 2 * sum([counts.get(key, 0) for key in ids]) > known
 
 
-def _of_function(lines: Sequence[CodeLine], means: Mapping[int, int], same: Mapping[int, int], *, whole: bool) -> Iterator[CodeLine]:
+def _of_function(
+    lines: Sequence[CodeLine], means: Mapping[int, int], same: Mapping[int, int], *, whole: bool
+) -> Iterator[CodeLine]:
     """The lines that come from the instructions of `same`, whose values they get. whole: all of the function is theirs."""
     first = next((k for k, line in enumerate(lines) if line.instruction is not None), len(lines))
     waiting: list[CodeLine] = []
@@ -380,7 +483,11 @@ def _machine(session: Compilation) -> str:
     facts = getattr(getattr(executable, "executor", None), "facts", None)
     if facts is None or facts.emulated:
         architecture = getattr(getattr(executable, "ptx", None), "architecture", "")
-        return f"{architecture or session.backend}" if session.backend == "gpu" else f"this machine ({session.backend})"
+        return (
+            f"{architecture or session.backend}"
+            if session.backend == "gpu"
+            else f"this machine ({session.backend})"
+        )
     return str(facts.name)
 
 
@@ -398,7 +505,15 @@ def estimated_microseconds(session: Compilation, steps: Sequence[ProgramStep]) -
     if not found:
         return None
     if session.backend == "gpu":
-        return sum([finished_kernel_estimate(session.passes.record.target, i).nanoseconds for i in found]) / 1e3
+        return (
+            sum(
+                [
+                    finished_kernel_estimate(session.passes.record.target, i).nanoseconds
+                    for i in found
+                ]
+            )
+            / 1e3
+        )
     if session.backend not in ("cpu", "xla"):
         return None
     return sum([KernelCost(i, 1.0, instruction_cost(i)).nanoseconds for i in found]) / 1e3

@@ -19,7 +19,9 @@ class CodeLine(NamedTuple):
 
 
 _LLVM = re.compile(r'^define [^@]*@"?([^"( ]+)"?\(')
-_PTX = re.compile(r"^(?:\.(?:visible|weak|extern)\s+)*\.(?:entry|func)\b(?:\s*\([^)]*\))?\s*([\w$]+)")
+_PTX = re.compile(
+    r"^(?:\.(?:visible|weak|extern)\s+)*\.(?:entry|func)\b(?:\s*\([^)]*\))?\s*([\w$]+)"
+)
 _SASS = re.compile(r"^\.text\.([\w$.]+):")
 _ASSEMBLY = re.compile(r'^"?([A-Za-z_$][\w$.]*)"?:')
 
@@ -41,7 +43,9 @@ def functions_of(stage: str, lines: Iterable[tuple[str, int | None]]) -> dict[st
     return _delimited(_LLVM, lines, "}")
 
 
-def _delimited(begin: re.Pattern[str], lines: Iterable[tuple[str, int | None]], *ends: str) -> dict[str, list[CodeLine]]:
+def _delimited(
+    begin: re.Pattern[str], lines: Iterable[tuple[str, int | None]], *ends: str
+) -> dict[str, list[CodeLine]]:
     found: dict[str, list[CodeLine]] = {}
     body: list[CodeLine] | None = None
     for number, (text, key) in enumerate(lines, 1):
@@ -65,7 +69,9 @@ def _labelled(lines: Iterable[tuple[str, int | None]]) -> dict[str, list[CodeLin
     for number, (text, key) in enumerate(lines, 1):
         if start := _ASSEMBLY.match(text):
             body = found.setdefault(start[1], [])
-        elif text.startswith((".Lfunc_end", ".LCPI")) or text.lstrip().startswith((".section", ".size")):
+        elif text.startswith((".Lfunc_end", ".LCPI")) or text.lstrip().startswith(
+            (".section", ".size")
+        ):
             body = None
         if body is not None:
             body.append(CodeLine(number, text, key))

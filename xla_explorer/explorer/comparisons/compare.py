@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
-from xla_explorer.explorer.comparisons.comparison import Comparison, compare_backends, compare_sessions, diff
+from xla_explorer.explorer.comparisons.comparison import (
+    Comparison,
+    compare_backends,
+    compare_sessions,
+    diff,
+)
 from xla_explorer.explorer.comparisons.fusion_comparison import compare_fusions
 from xla_explorer.explorer.comparisons.program_comparison import compare_programs
 from xla_explorer.explorer.comparisons.structural_difference import structural_diff
@@ -34,7 +39,9 @@ class Compare:
     text = staticmethod(diff)
 
     @overload
-    def __call__(self, module: Compilation, other: Compilation, /, *arrays: Any, repeats: int = 10) -> Comparison: ...
+    def __call__(
+        self, module: Compilation, other: Compilation, /, *arrays: Any, repeats: int = 10
+    ) -> Comparison: ...
     @overload
     def __call__(
         self,
@@ -76,9 +83,14 @@ class Compare:
         """
         if isinstance(module, Compilation) and arrays and isinstance(arrays[0], Compilation):
             other, given = arrays[0], arrays[1:]
-            return compare_sessions(module, other, given or random_arguments(module.source), repeats)
+            return compare_sessions(
+                module, other, given or random_arguments(module.source), repeats
+            )
         if arrays and _names_backends(arrays[0]):
-            warn_renamed("xe.compare(module, backends, *arrays)", "xe.compare(module, *arrays, backends=[...])")
+            warn_renamed(
+                "xe.compare(module, backends, *arrays)",
+                "xe.compare(module, *arrays, backends=[...])",
+            )
             backends, arrays = arrays[0], arrays[1:]
         return compare_backends(module, backends, arrays, repeats, passes)
 
@@ -88,7 +100,11 @@ class Compare:
 
 def _names_backends(given: Any) -> bool:
     """Whether an argument is the list of backends that used to stand in front of the arrays."""
-    return isinstance(given, str) or (isinstance(given, list | tuple) and bool(given) and all(isinstance(name, str) for name in given))
+    return isinstance(given, str) or (
+        isinstance(given, list | tuple)
+        and bool(given)
+        and all(isinstance(name, str) for name in given)
+    )
 
 
 compare = Compare()

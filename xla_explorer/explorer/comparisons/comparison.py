@@ -8,14 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
-from xla_explorer.explorer.display import Blocks, CodeText, Report, Sentence, Table, drawn, printed, wide_frame
+from xla_explorer.explorer.display import (
+    Blocks,
+    CodeText,
+    Report,
+    Sentence,
+    Table,
+    drawn,
+    printed,
+    wide_frame,
+)
 from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, program_cost
-from xla_explorer.explorer.measures.profiling import COLUMNS, is_emulated, profile, spread, time_calls
+from xla_explorer.explorer.measures.profiling import (
+    COLUMNS,
+    is_emulated,
+    profile,
+    spread,
+    time_calls,
+)
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, compile_as, program_steps, source_line
+from xla_explorer.explorer.sessions.compilation import (
+    Compilation,
+    compile_as,
+    program_steps,
+    source_line,
+)
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.progress import counted
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -27,7 +47,18 @@ if TYPE_CHECKING:
 
 
 Row = tuple[str, Any, Any]
-_FLIPS = ["kind", "producer", "consumer", "was", "is", "granted", "kernels", "bytes", "predicted us", "median us"]
+_FLIPS = [
+    "kind",
+    "producer",
+    "consumer",
+    "was",
+    "is",
+    "granted",
+    "kernels",
+    "bytes",
+    "predicted us",
+    "median us",
+]
 _DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "code other"]
 
 
@@ -35,8 +66,19 @@ class Comparison(Report):
     """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right, code left, code right).
     overrides: what was forced and forbidden in `left`, and whether it was granted. left, right: the sessions."""
 
-    def __init__(self, left: Compilation, right: Compilation, rows: list[Row], changed_decisions: list[tuple[str, ...]]) -> None:
-        self.left, self.right, self.rows, self.changed_decisions = left, right, rows, changed_decisions
+    def __init__(
+        self,
+        left: Compilation,
+        right: Compilation,
+        rows: list[Row],
+        changed_decisions: list[tuple[str, ...]],
+    ) -> None:
+        self.left, self.right, self.rows, self.changed_decisions = (
+            left,
+            right,
+            rows,
+            changed_decisions,
+        )
         self.overrides: Overrides | tuple[()] = overrides_of(left) if left.base is not None else ()
 
     def flips(self, *arrays: Any, repeats: int = 20) -> pandas.DataFrame:
@@ -46,7 +88,11 @@ class Comparison(Report):
         arrays also of the measured median us, the two in turns. A decision that is not granted alone (another has to come first) has its
         reason in `granted`.
         """
-        flipped = [row for row in self.changed_decisions if row[0] in FUSION_KINDS and row[2] and "not asked" not in row[3:5]]
+        flipped = [
+            row
+            for row in self.changed_decisions
+            if row[0] in FUSION_KINDS and row[2] and "not asked" not in row[3:5]
+        ]
         return wide_frame([self._flip(row, arrays, repeats) for row in flipped], _FLIPS)
 
     def _flip(self, row: tuple[str, ...], arrays: Sequence[Any], repeats: int) -> list[Any]:
@@ -54,13 +100,27 @@ class Comparison(Report):
         asked = [(kind, producer, consumer)]
         head = [kind, producer, consumer, before, now]
         try:
-            turned = overridden(self.right, force=asked) if now == "accepted" else overridden(self.right, forbid=asked)
+            turned = (
+                overridden(self.right, force=asked)
+                if now == "accepted"
+                else overridden(self.right, forbid=asked)
+            )
         except XlaExplorerError as problem:
             return [*head, problem.message, *[None] * 4]
         refused = [str(one.reason) for one in overrides_of(turned) if not one.granted]
-        figures = {what: (a, b) for what, a, b in compare_sessions(turned, self.right, arrays, repeats).rows}
-        names = ("kernels", "bytes read and written (estimate)", "predicted us (cost model)", "median us")
-        changes = [figures[name][0] - figures[name][1] if name in figures else None for name in names]
+        figures = {
+            what: (a, b)
+            for what, a, b in compare_sessions(turned, self.right, arrays, repeats).rows
+        }
+        names = (
+            "kernels",
+            "bytes read and written (estimate)",
+            "predicted us (cost model)",
+            "median us",
+        )
+        changes = [
+            figures[name][0] - figures[name][1] if name in figures else None for name in names
+        ]
         return [*head, refused[0] if refused else "yes", *changes]
 
     def blocks(self) -> Blocks:
@@ -70,10 +130,14 @@ class Comparison(Report):
             yield printed(Sentence("\n".join(map(str, self.overrides)) + "\n"))
             yield drawn(self.overrides)
         if self.changed_decisions:
-            yield Table(_DIFFERENCES, self.changed_decisions, "decisions that differ", limit=60, printed=40)
+            yield Table(
+                _DIFFERENCES, self.changed_decisions, "decisions that differ", limit=60, printed=40
+            )
 
 
-def compare_sessions(left: Compilation, right: Compilation, arrays: Sequence[Any] = (), repeats: int = 20) -> Comparison:
+def compare_sessions(
+    left: Compilation, right: Compilation, arrays: Sequence[Any] = (), repeats: int = 20
+) -> Comparison:
     """See `Session.compare`. With arrays the two are timed in turns, run by run, and their values compared with the evaluator's."""
     a, b = [program_cost(session.module, session.passes.record.target) for session in (left, right)]
     rows: list[Row] = [
@@ -84,18 +148,33 @@ def compare_sessions(left: Compilation, right: Compilation, arrays: Sequence[Any
         ("launches a run", round(a.launches), round(b.launches)),
         ("bytes read and written (estimate)", int(a.bytes_accessed), int(b.bytes_accessed)),
         ("predicted us (cost model)", a.microseconds, b.microseconds),
-        ("flops (estimate)", int(module_cost(left.module).flops), int(module_cost(right.module).flops)),
+        (
+            "flops (estimate)",
+            int(module_cost(left.module).flops),
+            int(module_cost(right.module).flops),
+        ),
         ("compile ms", sum(left.seconds.values()) * 1e3, sum(right.seconds.values()) * 1e3),
     ]
-    if left.result is not None and right.result is not None and left.result.buffers is not None and right.result.buffers is not None:
-        rows.append(("arena bytes", left.result.buffers.arena_size, right.result.buffers.arena_size))
+    if (
+        left.result is not None
+        and right.result is not None
+        and left.result.buffers is not None
+        and right.result.buffers is not None
+    ):
+        rows.append(
+            ("arena bytes", left.result.buffers.arena_size, right.result.buffers.arena_size)
+        )
     if arrays:
         times: tuple[list[float], list[float]] = ([], [])
         for _ in range(repeats):
             times[0].extend(time_calls(left, arrays, 1))
             times[1].extend(time_calls(right, arrays, 1))
         (middle, width), (other_middle, other_width) = spread(times[0]), spread(times[1])
-        rows += [("median us", middle, other_middle), ("iqr us", width, other_width), ("n", repeats, repeats)]
+        rows += [
+            ("median us", middle, other_middle),
+            ("iqr us", width, other_width),
+            ("n", repeats, repeats),
+        ]
         leaves = left.signature.leaves(arrays)
         want = flatten_value(evaluate(left.source, *leaves))
         rows.append(
@@ -110,7 +189,10 @@ def compare_sessions(left: Compilation, right: Compilation, arrays: Sequence[Any
 
 def _changed(left: Compilation, right: Compilation) -> list[tuple[str, ...]]:
     def verdicts(session: Compilation) -> dict[tuple[str, tuple[str, ...]], tuple[str, str]]:
-        return {(d.kind, d.about): (d.verdict, d.code) for d in decisions_of(session.passes.record, session.passes.lineage)}
+        return {
+            (d.kind, d.about): (d.verdict, d.code)
+            for d in decisions_of(session.passes.record, session.passes.lineage)
+        }
 
     a, b, not_asked = verdicts(left), verdicts(right), ("not asked", "")
     found: list[tuple[str, ...]] = []
@@ -118,12 +200,26 @@ def _changed(left: Compilation, right: Compilation) -> list[tuple[str, ...]]:
         if a.get(key) != b.get(key):
             kind, about = key
             (now, now_code), (before, before_code) = a.get(key, not_asked), b.get(key, not_asked)
-            found.append((kind, about[0] if about else "", about[1] if len(about) > 1 else "", now, before, now_code, before_code))
+            found.append(
+                (
+                    kind,
+                    about[0] if about else "",
+                    about[1] if len(about) > 1 else "",
+                    now,
+                    before,
+                    now_code,
+                    before_code,
+                )
+            )
     return found
 
 
 def compare_backends(
-    module: Any, backends: Sequence[str] | str, arrays: Sequence[Any], repeats: int, passes: PipelineLike
+    module: Any,
+    backends: Sequence[str] | str,
+    arrays: Sequence[Any],
+    repeats: int,
+    passes: PipelineLike,
 ) -> pandas.DataFrame:
     """A table: for each backend a row for the whole program and one for each kernel; see `xe.compare`."""
     import pandas
@@ -143,7 +239,9 @@ def compare_backends(
         except XlaExplorerError as problem:
             if isinstance(problem, LookupError):
                 raise
-            frames.append(pandas.DataFrame([{"backend": backend, "kernel": "", "status": problem.message}]))
+            frames.append(
+                pandas.DataFrame([{"backend": backend, "kernel": "", "status": problem.message}])
+            )
             continue
         want = flatten_value(evaluate(source, *leaves)) if want is None else want
         frame.insert(0, "backend", backend)
@@ -159,7 +257,13 @@ def _untimed(session: Compilation) -> pandas.DataFrame:
     """The rows of a profile without times."""
     rows = [{"kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "PTX emulator", "n": 1, "line": ""}]
     rows += [
-        {"kernel": f"%{s.name}", "opcode": s.opcode, "runs_on": "PTX emulator", "n": 1, "line": source_line(session, s.instruction)}
+        {
+            "kernel": f"%{s.name}",
+            "opcode": s.opcode,
+            "runs_on": "PTX emulator",
+            "n": 1,
+            "line": source_line(session, s.instruction),
+        }
         for s in program_steps(session)
     ]
     return wide_frame(rows, COLUMNS)
@@ -192,4 +296,8 @@ def diff(a: Any, b: Any, context_lines: int = 3) -> CodeText:
         module = as_module(given)
         texts.append(module.to_text().splitlines(keepends=True))
         names.append(module.name)
-    return CodeText("".join(difflib.unified_diff(texts[0], texts[1], names[0], names[1], n=context_lines)), "diff", "xe.compare.text(a, b)")
+    return CodeText(
+        "".join(difflib.unified_diff(texts[0], texts[1], names[0], names[1], n=context_lines)),
+        "diff",
+        "xe.compare.text(a, b)",
+    )

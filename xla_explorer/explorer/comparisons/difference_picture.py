@@ -35,16 +35,39 @@ def difference_picture(
     shown = [*sorted(differ), *sorted(near)][:MOST_NODES]
     nodes = [_node(key, *pairs[key]) for key in sorted(shown)]
     kept = set(shown)
-    drawn = [PictureEdge(a, b, "data" if is_right else "control") for (a, b), is_right in edges.items() if {a, b} <= kept]
+    drawn = [
+        PictureEdge(a, b, "data" if is_right else "control")
+        for (a, b), is_right in edges.items()
+        if {a, b} <= kept
+    ]
     hidden = len(pairs) - len(nodes)
     note = "+ only right, − only left, ● changed, ↷ moved; dashed: an edge of the left side alone"
     return PictureGraph(nodes, drawn, title=title, hidden=hidden, note=note)
 
 
-def _node(key: int, left: HloInstruction | None, right: HloInstruction | None, status: str, what: str) -> PictureNode:
+def _node(
+    key: int, left: HloInstruction | None, right: HloInstruction | None, status: str, what: str
+) -> PictureNode:
     one = right if right is not None else left
     assert one is not None
-    name = one.name if left is None or right is None or left.name == right.name else f"{left.name} → {right.name}"
-    detail = one.shape.text_without_layout if not what else what.split(":")[0] + ": " + one.shape.text_without_layout
+    name = (
+        one.name
+        if left is None or right is None or left.name == right.name
+        else f"{left.name} → {right.name}"
+    )
+    detail = (
+        one.shape.text_without_layout
+        if not what
+        else what.split(":")[0] + ": " + one.shape.text_without_layout
+    )
     lines = tuple(what.split("; ")) if what else ()
-    return PictureNode(key, f"{MARKS[status]}{one.opcode.name}", detail, node_kind(one.record()), None, name, lines, one.opcode.name)
+    return PictureNode(
+        key,
+        f"{MARKS[status]}{one.opcode.name}",
+        detail,
+        node_kind(one.record()),
+        None,
+        name,
+        lines,
+        one.opcode.name,
+    )

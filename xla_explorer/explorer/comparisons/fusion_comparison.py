@@ -62,13 +62,27 @@ class FusionComparison(Report):
         both = self.counts.get((FUSED, FUSED), 0)
         ours = sum([n for (a, b), n in self.counts.items() if a == FUSED != b])
         theirs = sum([n for (a, b), n in self.counts.items() if b == FUSED != a])
-        title = f"{both} edges fused by both, {ours} by {self.left} only, {theirs} by {self.right} only"
-        rows = [(f"%{e.producer}", f"%{e.consumer}", e.left, e.right, e.bytes, e.code, e.message) for e in self.edges if e.left != e.right]
-        yield Table(["producer", "consumer", self.left, self.right, "bytes", "code", "why not"], rows, title, printed=40)
+        title = (
+            f"{both} edges fused by both, {ours} by {self.left} only, {theirs} by {self.right} only"
+        )
+        rows = [
+            (f"%{e.producer}", f"%{e.consumer}", e.left, e.right, e.bytes, e.code, e.message)
+            for e in self.edges
+            if e.left != e.right
+        ]
+        yield Table(
+            ["producer", "consumer", self.left, self.right, "bytes", "code", "why not"],
+            rows,
+            title,
+            printed=40,
+        )
 
 
 def compare_fusions(
-    module: ModuleLike, backends: tuple[str, str] = ("cpu", "xla"), *, policies: tuple[str, str] | None = None
+    module: ModuleLike,
+    backends: tuple[str, str] = ("cpu", "xla"),
+    *,
+    policies: tuple[str, str] | None = None,
 ) -> FusionComparison:
     """Compile a module on two backends and put their fusions side by side.
 
@@ -111,7 +125,9 @@ def compare_fusions_of(left: Compilation, right: Compilation) -> FusionCompariso
     return FusionComparison(names[0], names[1], compared_edges(left.module, right.module, refusals))
 
 
-def compared_edges(left: HloModule, right: HloModule, refusals: Sequence[Refusals]) -> list[FusionEdge]:
+def compared_edges(
+    left: HloModule, right: HloModule, refusals: Sequence[Refusals]
+) -> list[FusionEdge]:
     """An edge for each of either module, those that differ first. refusals: why the compilers did not fuse, in the same order."""
     ours, theirs = fusion_edges(left), fusion_edges(right)
     edges = []
@@ -122,7 +138,9 @@ def compared_edges(left: HloModule, right: HloModule, refusals: Sequence[Refusal
         code, message = refusals[side].get(pair, ("", "")) if side is not None else ("", "")
         size = max([found[1] for found in (here, there) if found is not None])
         edges.append(FusionEdge(pair[0], pair[1], kinds[0], kinds[1], code, message, size))
-    edges.sort(key=lambda e: (e.left == e.right, not (e.right == FUSED and e.left == MEMORY), -e.bytes))
+    edges.sort(
+        key=lambda e: (e.left == e.right, not (e.right == FUSED and e.left == MEMORY), -e.bytes)
+    )
     return edges
 
 
@@ -133,7 +151,10 @@ def refusals_of(trace: PassTrace) -> Refusals:
         if event.reason is not None and len(event.names) == 2:
             producer, consumer = event.names
             for reader in (event.facts or {}).get("read_by", (consumer,)):
-                found[original_name(producer), original_name(reader)] = (event.reason.code, event.reason.message)
+                found[original_name(producer), original_name(reader)] = (
+                    event.reason.code,
+                    event.reason.message,
+                )
     return found
 
 
@@ -146,7 +167,12 @@ def fusion_edges(module: HloModule) -> dict[tuple[str, str], tuple[str, int]]:
     """(producer, consumer) -> (`fused` or `memory`, bytes of the value), for all kernels of the module."""
     found: dict[tuple[str, str], tuple[str, int]] = {}
     bodies = module.fusion_computations()
-    applied = {c for i in module.instructions() if i.opcode.name not in ("fusion", "while", "conditional", "call") for c in i.called}
+    applied = {
+        c
+        for i in module.instructions()
+        if i.opcode.name not in ("fusion", "while", "conditional", "call")
+        for c in i.called
+    }
     for computation in module.computations.values():
         if computation in bodies or computation in applied:
             continue
@@ -188,13 +214,27 @@ def _computed(operand: HloInstruction) -> HloInstruction:
 
 def _readers(fusion: HloInstruction, number: int) -> list[HloInstruction]:
     parameter = fusion.called[0].parameters()[number]
-    return [reader for user in parameter.users
-            for reader in (_readers(user, list(user.operands).index(parameter)) if user.opcode.name == "fusion" else [user])]
+    return [
+        reader
+        for user in parameter.users
+        for reader in (
+            _readers(user, list(user.operands).index(parameter))
+            if user.opcode.name == "fusion"
+            else [user]
+        )
+    ]
 
 
-def _add(found: dict[tuple[str, str], tuple[str, int]], producer: HloInstruction, consumer: HloInstruction, kind: str) -> None:
+def _add(
+    found: dict[tuple[str, str], tuple[str, int]],
+    producer: HloInstruction,
+    consumer: HloInstruction,
+    kind: str,
+) -> None:
     if producer.opcode.name in _NO_WORK or consumer.opcode.name in _NO_WORK:
         return
     pair = original_name(producer.name), original_name(consumer.name)
-    if pair not in found or kind == MEMORY:  # fused in one copy and stored by another: it does cross memory
+    if (
+        pair not in found or kind == MEMORY
+    ):  # fused in one copy and stored by another: it does cross memory
         found[pair] = (kind, producer.shape.byte_size)

@@ -6,7 +6,15 @@ import random
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from xla_explorer.explorer.comparisons.sweep.task import alone_on_this_machine
-from xla_explorer.explorer.display import Blocks, Report, Sentence, Table, drawn, frame_table, wide_frame
+from xla_explorer.explorer.display import (
+    Blocks,
+    Report,
+    Sentence,
+    Table,
+    drawn,
+    frame_table,
+    wide_frame,
+)
 from xla_explorer.explorer.measures.profiling import limits_here, spread, time_calls
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
@@ -40,8 +48,21 @@ class FusionSearch(Report, Generic[C]):
     explains when both were timed again; else the base itself. confirmed_us: medians of (base, best) in that last timing, taken in turns.
     """
 
-    def __init__(self, trials: pandas.DataFrame, base: C, best: C, confirmed_us: tuple[float, float], candidates: int) -> None:
-        self.trials, self.base, self.best, self.confirmed_us, self.candidates = trials, base, best, confirmed_us, candidates
+    def __init__(
+        self,
+        trials: pandas.DataFrame,
+        base: C,
+        best: C,
+        confirmed_us: tuple[float, float],
+        candidates: int,
+    ) -> None:
+        self.trials, self.base, self.best, self.confirmed_us, self.candidates = (
+            trials,
+            base,
+            best,
+            confirmed_us,
+            candidates,
+        )
 
     def blocks(self) -> Blocks:
         """What came of it, and a row a trial."""
@@ -70,7 +91,9 @@ def search(
 ) -> FusionSearch[C]:
     """Search sets of fusion decisions of a compile; see `xe.search_fusion`."""
     if strategy not in STRATEGIES:
-        raise XlaExplorerError(f"strategy {strategy!r} is unknown", f"choose {' or '.join(STRATEGIES)}")
+        raise XlaExplorerError(
+            f"strategy {strategy!r} is unknown", f"choose {' or '.join(STRATEGIES)}"
+        )
     if trials < 1:
         raise XlaExplorerError(f"trials is {trials}", "try at least one")
     given = arrays or random_arguments(base.source, seed=seed)
@@ -105,7 +128,9 @@ def _candidates(base: Compilation) -> list[Flip]:
     frame = decisions_frame(base.passes.record, base.passes.lineage, "fusion")
     for verdict, subjects in zip(frame["verdict"], frame["subjects"], strict=True):
         if len(subjects) == 2:
-            found[Flip(verdict != "accepted", (subjects[0].lstrip("%"), subjects[1].lstrip("%")))] = None
+            found[
+                Flip(verdict != "accepted", (subjects[0].lstrip("%"), subjects[1].lstrip("%")))
+            ] = None
     return list(found)
 
 
@@ -123,7 +148,12 @@ def _next(
             _, parent, flips = beam[number % len(beam)]
             drawn: tuple[Flip, ...] = (*flips, chance.choice(candidates))
         else:
-            parent, drawn = 0, tuple(chance.sample(candidates, min(len(candidates), chance.randint(1, MOST_AT_ONCE))))
+            parent, drawn = (
+                0,
+                tuple(
+                    chance.sample(candidates, min(len(candidates), chance.randint(1, MOST_AT_ONCE)))
+                ),
+            )
         if frozenset(drawn) not in tried and len({flip.pair for flip in drawn}) == len(drawn):
             return parent, drawn
     return None
@@ -141,12 +171,17 @@ def _attempt(
 ) -> dict[str, Any]:
     try:
         session = overridden(
-            base, force=[("fusion", *f.pair) for f in flips if f.fuse], forbid=[("fusion", *f.pair) for f in flips if not f.fuse]
+            base,
+            force=[("fusion", *f.pair) for f in flips if f.fuse],
+            forbid=[("fusion", *f.pair) for f in flips if not f.fuse],
         )
         row = _measure(number, parent, flips, session, given, expected, repeats)
         sessions[number] = session
     except Exception as problem:  # a failure of one trial is that trial's result
-        row = _described(number, parent, flips) | {"status": "failed", "error": f"{type(problem).__name__}: {problem}"[:500]}
+        row = _described(number, parent, flips) | {
+            "status": "failed",
+            "error": f"{type(problem).__name__}: {problem}"[:500],
+        }
     return row
 
 
@@ -159,7 +194,13 @@ def _described(number: int, parent: int | None, flips: tuple[Flip, ...]) -> dict
 
 
 def _measure(
-    number: int, parent: int | None, flips: tuple[Flip, ...], session: Compilation, given: Any, expected: Any, repeats: int
+    number: int,
+    parent: int | None,
+    flips: tuple[Flip, ...],
+    session: Compilation,
+    given: Any,
+    expected: Any,
+    repeats: int,
 ) -> dict[str, Any]:
     row, cost = _described(number, parent, flips), module_cost(session.module)
     values = session.executable.execute(session.signature.leaves(given))
@@ -168,9 +209,17 @@ def _measure(
     with alone_on_this_machine():
         median, iqr = spread(time_calls(session, given, repeats))
     work = cost.flops + cost.transcendentals
-    row |= {"kernels": len(program_steps(session)), "bytes": cost.bytes_accessed, "flops": work, "median_us": median, "iqr_us": iqr}
+    row |= {
+        "kernels": len(program_steps(session)),
+        "bytes": cost.bytes_accessed,
+        "flops": work,
+        "median_us": median,
+        "iqr_us": iqr,
+    }
     limits = limits_here() if session.backend == "cpu" else None
-    row["predicted_us"] = limits.roofline_seconds(work, cost.bytes_accessed) * 1e6 if limits is not None else None
+    row["predicted_us"] = (
+        limits.roofline_seconds(work, cost.bytes_accessed) * 1e6 if limits is not None else None
+    )
     return row
 
 

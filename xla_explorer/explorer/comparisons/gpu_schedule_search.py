@@ -21,7 +21,11 @@ from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 from xla_explorer.compiler.codegen.nest.search import Candidate
 from xla_explorer.compiler.costs.gpu_kernel_costs import gpu_kernel_estimate
 from xla_explorer.compiler.target import Target, gpu_numbers
-from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel
+from xla_explorer.explorer.code.kernel_alone import (
+    compiled_alone,
+    module_of_kernel,
+    operands_of_kernel,
+)
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule
 from xla_explorer.explorer.sessions.arguments import largest_error
 from xla_explorer.explorer.sessions.compilation import Compilation
@@ -45,7 +49,9 @@ class Found(NamedTuple):
     tried: int
 
 
-def candidates_on_gpu(made: KernelSchedule, stop: Callable[[], bool] = lambda: False) -> list[Candidate]:
+def candidates_on_gpu(
+    made: KernelSchedule, stop: Callable[[], bool] = lambda: False
+) -> list[Candidate]:
     """Different legal schedules of a kernel's nest in one launch, the best estimate first."""
     target = made.session.passes.record.target
     found: dict[str, Candidate] = {}
@@ -71,7 +77,9 @@ def _tunings() -> Iterator[GpuTuning]:
             yield replace(DEFAULT_TUNING, **{name: value})
 
 
-def search_on_gpu(session: Compilation, made: KernelSchedule, spent: Spent, most: int, least: float) -> Found:
+def search_on_gpu(
+    session: Compilation, made: KernelSchedule, spent: Spent, most: int, least: float
+) -> Found:
     """The schedule that takes least by what the emulator counts, if it gives the evaluator's values. least: share that it must gain."""
     target = session.passes.record.target
     module = module_of_kernel(made.instruction)
@@ -86,8 +94,14 @@ def search_on_gpu(session: Compilation, made: KernelSchedule, spent: Spent, most
         if tried and spent(0.8)():
             break
         tried += 1
-        nanoseconds, values = _counted(compiled_alone(session, module, str(candidate.schedule)), leaves, target)
-        if nanoseconds < best[0] and values is not None and largest_error(flatten_value(evaluate(module, *leaves)), values)[1]:
+        nanoseconds, values = _counted(
+            compiled_alone(session, module, str(candidate.schedule)), leaves, target
+        )
+        if (
+            nanoseconds < best[0]
+            and values is not None
+            and largest_error(flatten_value(evaluate(module, *leaves)), values)[1]
+        ):
             best = nanoseconds, candidate.schedule
     return Found(best[1], base, best[0] if best[1] is not None else base, len(ranked), tried)
 
@@ -96,18 +110,28 @@ def _counted(session: Compilation, leaves: Any, target: Target) -> tuple[float, 
     """(nanoseconds by the counters, values); no values where the emulator finds a fault."""
     executable: Any = session.executable
     found = executable.emulate(list(leaves), LaunchOptions(counters=True, global_races=True))
-    held = sum([value.nbytes for value in (*map(np.asarray, leaves), *map(np.asarray, found.values))])
+    held = sum(
+        [value.nbytes for value in (*map(np.asarray, leaves), *map(np.asarray, found.values))]
+    )
     total = 0.0
     for kernel in executable.program.kernels:
         rows = [row for row in found.rows if row["kernel"] == kernel.name]
-        conflicts = sum([(row["requests"] or 0) * ((row["bank_conflict"] or 1) - 1) for row in rows])
-        instructions, sectors = [sum([row[name] or 0 for row in rows]) for name in ("warp_instructions", "sectors")]
+        conflicts = sum(
+            [(row["requests"] or 0) * ((row["bank_conflict"] or 1) - 1) for row in rows]
+        )
+        instructions, sectors = [
+            sum([row[name] or 0 for row in rows]) for name in ("warp_instructions", "sectors")
+        ]
         threads = kernel.launch.blocks * kernel.launch.threads_per_block
-        total += counted_nanoseconds(target, 32 * (instructions + conflicts), SECTOR_BYTES * sectors, held, threads)
+        total += counted_nanoseconds(
+            target, 32 * (instructions + conflicts), SECTOR_BYTES * sectors, held, threads
+        )
     return total, None if found.findings else found.values
 
 
-def counted_nanoseconds(target: Target, operations: float, moved: float, held: float, threads: int) -> float:
+def counted_nanoseconds(
+    target: Target, operations: float, moved: float, held: float, threads: int
+) -> float:
     """The time of a launch that moves so many bytes. What its arrays hold comes from memory once, the rest from the cache that has it."""
     device, _ = gpu_numbers(target)
     once = min(moved, held)

@@ -19,7 +19,18 @@ from xla_explorer.hlo.module import HloModule
 if TYPE_CHECKING:
     import pandas
 
-_PAIRS = ["first", "second", "same", "instructions", "instructions swapped", "bytes", "bytes swapped", "flops", "flops swapped", "error"]
+_PAIRS = [
+    "first",
+    "second",
+    "same",
+    "instructions",
+    "instructions swapped",
+    "bytes",
+    "bytes swapped",
+    "flops",
+    "flops swapped",
+    "error",
+]
 _ORDERS = ["order", "instructions", "bytes", "flops", "error"]
 _COSTS = ("instructions", "bytes", "flops")
 
@@ -41,27 +52,50 @@ def _run(module: HloModule, names: Sequence[str], target: Target | None) -> _Res
     pipeline = PassPipeline("order", tuple([make_pass(name) for name in names]))
     trace = optimize(module, pipeline, "passes", target=target, verify=True, keep_errors=True)
     cost = module_cost(trace.module)
-    counts = (trace.module.instruction_count(), int(cost.bytes_accessed), int(cost.flops + cost.transcendentals))
+    counts = (
+        trace.module.instruction_count(),
+        int(cost.bytes_accessed),
+        int(cost.flops + cost.transcendentals),
+    )
     return _Result(trace.module, counts, str(trace.error or ""))
 
 
-def commuting_passes(module: HloModule, names: Sequence[str], target: Target | None = None) -> pandas.DataFrame:
+def commuting_passes(
+    module: HloModule, names: Sequence[str], target: Target | None = None
+) -> pandas.DataFrame:
     """See `Passes.commute`."""
     rows: list[list[Any]] = []
-    for first, second in counted(list(combinations(dict.fromkeys(names), 2)), "exchanging passes", noun="pairs"):
+    for first, second in counted(
+        list(combinations(dict.fromkeys(names), 2)), "exchanging passes", noun="pairs"
+    ):
         one, other = _run(module, (first, second), target), _run(module, (second, first), target)
         error = one.error or other.error
         same = not error and structural_diff(one.module, other.module).same
-        rows.append([first, second, same, *[cost for pair in zip(one.costs, other.costs, strict=True) for cost in pair], error])
+        rows.append(
+            [
+                first,
+                second,
+                same,
+                *[cost for pair in zip(one.costs, other.costs, strict=True) for cost in pair],
+                error,
+            ]
+        )
     return wide_frame(rows, _PAIRS)
 
 
 def searched_orders(
-    module: HloModule, names: Sequence[str], target: Target | None = None, *, trials: int = 40, by: str = "bytes"
+    module: HloModule,
+    names: Sequence[str],
+    target: Target | None = None,
+    *,
+    trials: int = 40,
+    by: str = "bytes",
 ) -> pandas.DataFrame:
     """See `Passes.search_order`."""
     if by not in _COSTS:
-        raise XlaExplorerError(f"orders cannot be compared by {by!r}", f"choose from: {', '.join(_COSTS)}")
+        raise XlaExplorerError(
+            f"orders cannot be compared by {by!r}", f"choose from: {', '.join(_COSTS)}"
+        )
     wanted = _COSTS.index(by)
     tried: dict[tuple[str, ...], _Result] = {}
 
@@ -80,4 +114,6 @@ def searched_orders(
             break
         best = better
     ranked = sorted(tried, key=worth)
-    return wide_frame([[",".join(order), *tried[order].costs, tried[order].error] for order in ranked], _ORDERS)
+    return wide_frame(
+        [[",".join(order), *tried[order].costs, tried[order].error] for order in ranked], _ORDERS
+    )

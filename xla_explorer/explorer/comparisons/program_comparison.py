@@ -10,7 +10,11 @@ from xla_explorer.explorer.display import Blocks, Report, Table
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, check_compile_options, compile_as
+from xla_explorer.explorer.sessions.compilation import (
+    Compilation,
+    check_compile_options,
+    compile_as,
+)
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -60,8 +64,15 @@ class ProgramTable(Report):
         yield Table(columns, rows)
 
 
-def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *, repeats: int = 20, rounds: int = 5, seed: int = 0,
-                     **options: Any) -> ProgramTable:
+def compare_programs(
+    modules: Any,
+    backends: tuple[str, str] = ("cpu", "xla"),
+    *,
+    repeats: int = 20,
+    rounds: int = 5,
+    seed: int = 0,
+    **options: Any,
+) -> ProgramTable:
     """Compile and run each program on two backends and put the results in one table.
 
     A program that one of them cannot compile or run has a row that says why.
@@ -98,7 +109,9 @@ def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *
         modules = [modules]  # one program is a table of one row
     for backend in backends:
         check_compile_options(backend, options)
-    named = modules.items() if isinstance(modules, Mapping) else [(None, given) for given in modules]
+    named = (
+        modules.items() if isinstance(modules, Mapping) else [(None, given) for given in modules]
+    )
     rows = []
     for name, given in named:
         module = as_module(given)
@@ -109,10 +122,23 @@ def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *
     return ProgramTable(backends, rows)
 
 
-def _row(name: str, module: Any, backends: tuple[str, str], repeats: int, rounds: int, seed: int, options: dict[str, Any]) -> ProgramRow:
-    left, right = [compile_as(Compilation, module, backend=backend, verify=False, **options) for backend in backends]
+def _row(
+    name: str,
+    module: Any,
+    backends: tuple[str, str],
+    repeats: int,
+    rounds: int,
+    seed: int,
+    options: dict[str, Any],
+) -> ProgramRow:
+    left, right = [
+        compile_as(Compilation, module, backend=backend, verify=False, **options)
+        for backend in backends
+    ]
     edges = compare_fusions_of(left, right).edges
-    costs = [program_cost(session.module, session.passes.record.target) for session in (left, right)]
+    costs = [
+        program_cost(session.module, session.passes.record.target) for session in (left, right)
+    ]
     leaves = left.signature.leaves(random_arguments(module, seed))
     _, agree = largest_error(right.run_flat(leaves), left.run_flat(leaves))
     samples: tuple[list[float], list[float]] = ([], [])
@@ -121,11 +147,20 @@ def _row(name: str, module: Any, backends: tuple[str, str], repeats: int, rounds
             found += session.executable.profile(leaves, max(repeats // rounds, 1)).total_us
     times = [spread(found)[0] for found in samples]
     return ProgramRow(
-        name, costs[0].kernels, costs[1].kernels,
+        name,
+        costs[0].kernels,
+        costs[1].kernels,
         len([e for e in edges if e.left == e.right == FUSED]),
-        len([e for e in edges if e.left == FUSED != e.right]), len([e for e in edges if e.right == FUSED != e.left]),
-        costs[0].bytes_accessed / 1e6, costs[1].bytes_accessed / 1e6, _compile_ms(left), _compile_ms(right),
-        times[0], times[1], times[0] / times[1] if times[1] else None, agree,
+        len([e for e in edges if e.left == FUSED != e.right]),
+        len([e for e in edges if e.right == FUSED != e.left]),
+        costs[0].bytes_accessed / 1e6,
+        costs[1].bytes_accessed / 1e6,
+        _compile_ms(left),
+        _compile_ms(right),
+        times[0],
+        times[1],
+        times[0] / times[1] if times[1] else None,
+        agree,
     )
 
 

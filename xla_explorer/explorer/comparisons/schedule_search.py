@@ -11,7 +11,12 @@ from typing import Generic, NamedTuple, TypeVar
 
 from xla_explorer import __version__
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
-from xla_explorer.backends.llvm.object_cache import CACHES, ObjectCache, cache_enabled_by_environment, user_cache_folder
+from xla_explorer.backends.llvm.object_cache import (
+    CACHES,
+    ObjectCache,
+    cache_enabled_by_environment,
+    user_cache_folder,
+)
 from xla_explorer.backends.llvm.target_machine import host_target, llvm_version
 from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
@@ -20,7 +25,11 @@ from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 from xla_explorer.compiler.codegen.nest.search import Candidate, candidates
 from xla_explorer.compiler.codegen.nest.text import nest_text
-from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel, operands_of_kernel
+from xla_explorer.explorer.code.kernel_alone import (
+    compiled_alone,
+    module_of_kernel,
+    operands_of_kernel,
+)
 from xla_explorer.explorer.code.kernel_run import checked_values, times_of
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of, schedules_beside
 from xla_explorer.explorer.code.named_kernel import kernel_of
@@ -35,7 +44,17 @@ C = TypeVar("C", bound=Compilation)
 ROUNDS = 9  # of a trial; the winner is timed again, three times as long
 LEAST_GAIN = 0.02
 HOPELESS = 1.5  # times the default kernel's time in one round, after which there are no others
-_COLUMNS = ["kernel", "default_us", "tuned_us", "ratio", "schedule", "schedules", "tried", "seconds", "found"]
+_COLUMNS = [
+    "kernel",
+    "default_us",
+    "tuned_us",
+    "ratio",
+    "schedule",
+    "schedules",
+    "tried",
+    "seconds",
+    "found",
+]
 
 
 class TunedKernel(NamedTuple):
@@ -82,11 +101,17 @@ class Tuned(Report, Generic[C]):
     @property
     def schedules(self) -> str:
         """The winners, a line a kernel."""
-        return "".join([f"%{k.kernel}: {k.schedule}\n" for k in self.kernels if k.schedule is not None])
+        return "".join(
+            [f"%{k.kernel}: {k.schedule}\n" for k in self.kernels if k.schedule is not None]
+        )
 
     def session(self) -> C:
         """The program compiled with the winners; the base where there is none."""
-        return overridden(self.base, schedules=schedules_beside(self.base, [self.schedules])) if self.schedules else self.base
+        return (
+            overridden(self.base, schedules=schedules_beside(self.base, [self.schedules]))
+            if self.schedules
+            else self.base
+        )
 
     def headline(self) -> str:
         """How many kernels became faster, and what that saves."""
@@ -111,13 +136,22 @@ def tuned(session: C, kernel: str | int | None, budget: float, tried: int, cache
     """See `xe.tune`."""
     if session.backend not in ("cpu", "gpu"):
         raise XlaExplorerError(
-            f"schedules are tuned for the backends cpu and gpu, this session is of {session.backend}", 'compile for "cpu" or "gpu"'
+            f"schedules are tuned for the backends cpu and gpu, this session is of {session.backend}",
+            'compile for "cpu" or "gpu"',
         )
     if budget <= 0 or tried < 1:
-        raise XlaExplorerError(f"budget is {budget} seconds for {tried} trials", "give a budget above 0, and at least one trial")
+        raise XlaExplorerError(
+            f"budget is {budget} seconds for {tried} trials",
+            "give a budget above 0, and at least one trial",
+        )
     if kernel is not None:
-        return Tuned(session, [_tuned_kernel(session, schedule_of(session, kernel), budget, tried, cache)])
-    return Tuned(session, [_tuned_kernel(session, made, budget, tried, cache) for made in _schedules(session)])
+        return Tuned(
+            session, [_tuned_kernel(session, schedule_of(session, kernel), budget, tried, cache)]
+        )
+    return Tuned(
+        session,
+        [_tuned_kernel(session, made, budget, tried, cache) for made in _schedules(session)],
+    )
 
 
 def _schedules(session: Compilation) -> Iterator[KernelSchedule]:
@@ -135,27 +169,55 @@ def _schedules(session: Compilation) -> Iterator[KernelSchedule]:
             yield made
 
 
-def _tuned_kernel(session: Compilation, made: KernelSchedule, budget: float, most: int, cache: bool) -> TunedKernel:
+def _tuned_kernel(
+    session: Compilation, made: KernelSchedule, budget: float, most: int, cache: bool
+) -> TunedKernel:
     """The search for one kernel, within its seconds; what was found before is looked up first."""
     started = time.perf_counter()
     enabled = cache and cache_enabled_by_environment()
-    store = ObjectCache(user_cache_folder() / "schedules", max_bytes=CACHES["schedules"].max_bytes, enabled=enabled)
+    store = ObjectCache(
+        user_cache_folder() / "schedules", max_bytes=CACHES["schedules"].max_bytes, enabled=enabled
+    )
     if session.backend == "gpu":
-        machine: tuple[str, ...] = (repr(session.passes.record.target.gpu), llvm_version(), __version__)
+        machine: tuple[str, ...] = (
+            repr(session.passes.record.target.gpu),
+            llvm_version(),
+            __version__,
+        )
     else:
-        machine = (host_target().cache_key(), llvm_version(), platform.node(), str(session.options.threads), __version__)
+        machine = (
+            host_target().cache_key(),
+            llvm_version(),
+            platform.node(),
+            str(session.options.threads),
+            __version__,
+        )
     key = store.key(_anonymous(made.start), str(made), *machine)
     if (kept := _read(store.get(key), made)) is not None:
-        return kept._replace(kernel=made.kernel, seconds=time.perf_counter() - started, found="cache")
+        return kept._replace(
+            kernel=made.kernel, seconds=time.perf_counter() - started, found="cache"
+        )
     try:
         found = _searched(session, made, started, budget, most)
     except (XlaExplorerError, EvaluationError) as problem:
-        return TunedKernel(made.kernel, None, float("nan"), float("nan"), 1.0, 0, 0, time.perf_counter() - started, str(problem)[:200])
+        return TunedKernel(
+            made.kernel,
+            None,
+            float("nan"),
+            float("nan"),
+            1.0,
+            0,
+            0,
+            time.perf_counter() - started,
+            str(problem)[:200],
+        )
     store.put(key, json.dumps(found._asdict()).encode())
     return found
 
 
-def _searched(session: Compilation, made: KernelSchedule, started: float, budget: float, most: int) -> TunedKernel:
+def _searched(
+    session: Compilation, made: KernelSchedule, started: float, budget: float, most: int
+) -> TunedKernel:
     def spent(share: float) -> Callable[[], bool]:
         return lambda: time.perf_counter() - started > share * budget
 
@@ -170,8 +232,12 @@ def _searched(session: Compilation, made: KernelSchedule, started: float, budget
     threads = int(getattr(default.executable, "program").threads)  # noqa: B009
     host = host_target()
     registers = 32 if "avx512vl" in host.enabled_features else 16
-    numbers = CpuNumbers(register_bytes=max(host.vector_register_bits // 8, 16), registers=registers)
-    ranked = candidates(made.start, numbers, 4 * threads if threads > 1 else 1, _of_policies(made), spent(0.35))
+    numbers = CpuNumbers(
+        register_bytes=max(host.vector_register_bits // 8, 16), registers=registers
+    )
+    ranked = candidates(
+        made.start, numbers, 4 * threads if threads > 1 else 1, _of_policies(made), spent(0.35)
+    )
     trials: list[tuple[float, Candidate, Compilation]] = []
     for candidate in ranked[:most]:
         if trials and spent(0.65)():
@@ -189,14 +255,32 @@ def _searched(session: Compilation, made: KernelSchedule, started: float, budget
             return TunedKernel(made.kernel, str(candidate.schedule), times.first_us, times.second_us, times.ratio, len(ranked), len(trials),
                                time.perf_counter() - started, "search")  # fmt: skip
     base = times_of(default, default, given, 3)[0].first_us
-    return TunedKernel(made.kernel, None, base, base, 1.0, len(ranked), len(trials), time.perf_counter() - started, "search")
+    return TunedKernel(
+        made.kernel,
+        None,
+        base,
+        base,
+        1.0,
+        len(ranked),
+        len(trials),
+        time.perf_counter() - started,
+        "search",
+    )
 
 
 def _of_policies(made: KernelSchedule) -> list[Schedule]:
     """What the policy of the family makes of the nest with other numbers."""
     numbers = tuning_of(described_cpu(libraries=True))
-    changed = [replace(numbers, copies=copies, heavy=heavy) for copies in (1, 2, 4, 8) for heavy in (1, 2, 4)]
-    return [found for one in changed if isinstance(found := scheduled_by_policy(made.start, one), Schedule)]
+    changed = [
+        replace(numbers, copies=copies, heavy=heavy)
+        for copies in (1, 2, 4, 8)
+        for heavy in (1, 2, 4)
+    ]
+    return [
+        found
+        for one in changed
+        if isinstance(found := scheduled_by_policy(made.start, one), Schedule)
+    ]
 
 
 def _anonymous(nest: LoopNest) -> str:

@@ -49,14 +49,18 @@ class StructuralDifference(Report):
         self._callers = {c: i for m in (left, right) for i in m.instructions() for c in i.called}
         for a, b in self._pairs:
             alone = "only right" if a is None else "only left"
-            self.rows.append(self._pair(a, b) if a is not None and b is not None else _row(alone, a, b, "", ""))
+            self.rows.append(
+                self._pair(a, b) if a is not None and b is not None else _row(alone, a, b, "", "")
+            )
 
     def _pair(self, a: HloInstruction, b: HloInstruction) -> DifferenceRow:
         said = _differences(a, b, self.matching)
         status = "changed" if said else "same"
         here, there = self._callers.get(a.parent), self._callers.get(b.parent)
         place = "" if here is None and there is None else f"{_place(here)} -> {_place(there)}"
-        if (here is None) != (there is None) or (here is not None and there is not None and here.opcode is not there.opcode):
+        if (here is None) != (there is None) or (
+            here is not None and there is not None and here.opcode is not there.opcode
+        ):
             said.append(f"computation: {place}")
             status = "moved" if status == "same" else status
         return _row(status, a, b, "; ".join(said), self.matching.evidence[a])
@@ -100,10 +104,18 @@ class StructuralDifference(Report):
 
     def blocks(self) -> Blocks:
         """How many instructions have which status, sizes and costs, and the instructions that differ."""
-        yield Table(["", "left", "right"], self.summary(), ", ".join([f"{n} {status}" for status, n in self.counts.items() if n]))
+        yield Table(
+            ["", "left", "right"],
+            self.summary(),
+            ", ".join([f"{n} {status}" for status, n in self.counts.items() if n]),
+        )
         differ = sorted(self.records().rows, key=lambda row: STATUSES.index(row[0]))
         if differ:
-            yield Table(["status", "opcode", "left", "right", "what"], [row[:5] for row in differ], printed=60)
+            yield Table(
+                ["status", "opcode", "left", "right", "what"],
+                [row[:5] for row in differ],
+                printed=60,
+            )
 
 
 def structural_diff(left: Any, right: Any, *, by_name: bool = False) -> StructuralDifference:
@@ -156,16 +168,28 @@ def _differences(a: HloInstruction, b: HloInstruction, matching: ModuleMatching)
     if len(a.operands) != len(b.operands):
         said.append(f"operands: {len(a.operands)} -> {len(b.operands)}")
     else:
-        other = [k for k, (x, y) in enumerate(zip(a.operands, b.operands, strict=True)) if matching.left_to_right.get(x) is not y]
+        other = [
+            k
+            for k, (x, y) in enumerate(zip(a.operands, b.operands, strict=True))
+            if matching.left_to_right.get(x) is not y
+        ]
         if other:
-            said.append("operand " + ", ".join([f"{k}: %{a.operands[k].name} -> %{b.operands[k].name}" for k in other]))
+            said.append(
+                "operand "
+                + ", ".join([f"{k}: %{a.operands[k].name} -> %{b.operands[k].name}" for k in other])
+            )
     return said
 
 
 def _attribute_changes(a: HloInstruction, b: HloInstruction) -> str:
     left, right = dict(a.attributes.items()), dict(b.attributes.items())
     changed = [k for k in dict.fromkeys([*left, *right]) if left.get(k) != right.get(k)]
-    return ", ".join([f"{k} {_short(left.get(k, 'absent'))} -> {_short(right.get(k, 'absent'))}" for k in changed])
+    return ", ".join(
+        [
+            f"{k} {_short(left.get(k, 'absent'))} -> {_short(right.get(k, 'absent'))}"
+            for k in changed
+        ]
+    )
 
 
 def _value(i: HloInstruction) -> object:
@@ -177,10 +201,22 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _row(status: str, a: HloInstruction | None, b: HloInstruction | None, what: str, evidence: str) -> DifferenceRow:
+def _row(
+    status: str, a: HloInstruction | None, b: HloInstruction | None, what: str, evidence: str
+) -> DifferenceRow:
     left, right = [instruction_cost(i) if i is not None else Cost() for i in (a, b)]
     one = a if a is not None else b
     assert one is not None
     names = [f"%{i.name}" if i is not None else "" for i in (a, b)]
-    return DifferenceRow(status, one.opcode.name, names[0], names[1], what, evidence, left.bytes_accessed, right.bytes_accessed,
-                         left.flops, right.flops)
+    return DifferenceRow(
+        status,
+        one.opcode.name,
+        names[0],
+        names[1],
+        what,
+        evidence,
+        left.bytes_accessed,
+        right.bytes_accessed,
+        left.flops,
+        right.flops,
+    )

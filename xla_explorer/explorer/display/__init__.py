@@ -1,8 +1,25 @@
 """`Report` and its blocks: text, HTML, Markdown, JSON, DataFrame."""
 
-from xla_explorer.explorer.display.blocks import Blocks, Code, Layout, Listing, Sentence, Table, drawn, frame_table, printed
+from xla_explorer.explorer.display.blocks import (
+    Blocks,
+    Code,
+    Layout,
+    Listing,
+    Sentence,
+    Table,
+    drawn,
+    frame_table,
+    printed,
+)
 from xla_explorer.explorer.display.code_pane import MOST_PANE_LINES, CodePane, LazyLines, TextLine
-from xla_explorer.explorer.display.display import CodeText, Svg, cell_text, pre_html, table_html, table_text
+from xla_explorer.explorer.display.display import (
+    CodeText,
+    Svg,
+    cell_text,
+    pre_html,
+    table_html,
+    table_text,
+)
 from xla_explorer.explorer.display.escaping import escape, fenced, markdown_text
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.plain_data import named_data, plain

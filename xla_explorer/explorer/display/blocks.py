@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from xla_explorer.explorer.display.display import MOST_ROWS, cell_text, code_html, is_numeric, pre_html, table_html, table_text
+from xla_explorer.explorer.display.display import (
+    MOST_ROWS,
+    cell_text,
+    code_html,
+    is_numeric,
+    pre_html,
+    table_html,
+    table_text,
+)
 from xla_explorer.explorer.display.escaping import escape, fenced, markdown_text
 
 if TYPE_CHECKING:
@@ -56,7 +64,13 @@ class Listing(NamedTuple):
 
     def to_markdown(self) -> str:
         mark = "1." if self.numbered else "-"
-        return "\n".join([f"**{markdown_text(self.title)}**", "", *[f"{mark} {markdown_text(line)}" for line in self.lines]])
+        return "\n".join(
+            [
+                f"**{markdown_text(self.title)}**",
+                "",
+                *[f"{mark} {markdown_text(line)}" for line in self.lines],
+            ]
+        )
 
 
 class Table(NamedTuple):
@@ -79,7 +93,9 @@ class Table(NamedTuple):
 
     def to_markdown(self) -> str:
         marks = ["--:" if is_numeric(self.rows, k) else "---" for k in range(len(self.columns))]
-        cells = [[markdown_text(cell_text(value)) for value in row] for row in [self.columns, *self.rows]]
+        cells = [
+            [markdown_text(cell_text(value)) for value in row] for row in [self.columns, *self.rows]
+        ]
         lines = [f"| {' | '.join(row)} |" for row in cells]
         title = [f"**{markdown_text(self.title)}**", ""] if self.title else []
         note = ["", f"*{markdown_text(self.note)}*"] if self.note else []
@@ -99,7 +115,9 @@ class Code(NamedTuple):
         return "\n".join([f"{self.title}:", *[f"    {line}" for line in self.text.split("\n")]])
 
     def to_html(self) -> str:
-        body = pre_html(self.text) if self.language == "text" else code_html(self.text, self.language)
+        body = (
+            pre_html(self.text) if self.language == "text" else code_html(self.text, self.language)
+        )
         return f'<p style="margin:10px 0 2px"><i>{escape(self.title)}</i></p>{body}'
 
     def to_markdown(self) -> str:
@@ -135,4 +153,6 @@ def drawn(block: Block) -> Block:
 
 def frame_table(frame: pandas.DataFrame) -> Table:
     """The rows of a DataFrame."""
-    return Table(list(frame.columns), frame.astype(object).where(frame.notna(), None).values.tolist())
+    return Table(
+        list(frame.columns), frame.astype(object).where(frame.notna(), None).values.tolist()
+    )

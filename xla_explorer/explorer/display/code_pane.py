@@ -49,7 +49,10 @@ class LazyLines(Sequence[TextLine]):
     """
 
     def __init__(
-        self, name: str, make: Callable[[], list[TextLine]], chosen: Callable[[str, list[TextLine]], list[TextLine]] | None = None
+        self,
+        name: str,
+        make: Callable[[], list[TextLine]],
+        chosen: Callable[[str, list[TextLine]], list[TextLine]] | None = None,
     ) -> None:
         self._name, self._make, self._chosen = name, make, chosen
 
@@ -60,10 +63,15 @@ class LazyLines(Sequence[TextLine]):
             if len(lines) > MOST_PANE_LINES and self._chosen is not None:
                 return self._chosen(self._name, lines)
         except Exception as problem:
-            return [TextLine(f"{self._name} could not be made: {type(problem).__name__}: {problem}")]
+            return [
+                TextLine(f"{self._name} could not be made: {type(problem).__name__}: {problem}")
+            ]
         if len(lines) > MOST_PANE_LINES:
             rest = len(lines) - MOST_PANE_LINES
-            return [*lines[:MOST_PANE_LINES], TextLine(f"... {rest} more lines: session.stage({self._name!r}).text")]
+            return [
+                *lines[:MOST_PANE_LINES],
+                TextLine(f"... {rest} more lines: session.stage({self._name!r}).text"),
+            ]
         return lines
 
     def __bool__(self) -> bool:

@@ -32,7 +32,9 @@ class CodeText(str):
         lines = self.split("\n")
         if len(lines) <= MOST_LINES:
             return str(self), ""
-        return "\n".join(lines[:MOST_LINES]), f"{len(lines) - MOST_LINES} of {len(lines)} lines cut; all: print({self.whole})"
+        return "\n".join(
+            lines[:MOST_LINES]
+        ), f"{len(lines) - MOST_LINES} of {len(lines)} lines cut; all: print({self.whole})"
 
     @cleaned
     def __repr__(self) -> str:
@@ -74,13 +76,19 @@ class Svg:
 
     @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": self.plain, "image/svg+xml": self.svg, "text/html": image_html(self.svg, self.plain)}
+        return {
+            "text/plain": self.plain,
+            "image/svg+xml": self.svg,
+            "text/html": image_html(self.svg, self.plain),
+        }
 
 
 def image_html(svg: str, alt: str) -> str:
     """An SVG as an image of a page. JupyterLab shows it in notebooks that are not trusted yet, where plain SVG is not shown."""
     data = base64.b64encode(svg.encode("utf-8", "replace")).decode()
-    return f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+    return (
+        f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+    )
 
 
 _BLOCK = (
@@ -104,7 +112,9 @@ def diff_html(text: str) -> str:
     lines = []
     for line in text.split("\n"):
         colour = {"+": "#00815e", "-": "#c45100", "@": "#858585"}.get(line[:1])
-        lines.append(f'<span style="color:{colour}">{escape(line)}</span>' if colour else escape(line))
+        lines.append(
+            f'<span style="color:{colour}">{escape(line)}</span>' if colour else escape(line)
+        )
     return _BLOCK + "\n".join(lines) + "</pre>"
 
 
@@ -120,10 +130,18 @@ def number_cell(text: str) -> Marked:
     return Marked(escape(text), _NUMBER)
 
 
-def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], note: str = "", limit: int = MOST_ROWS) -> str:
+def table_html(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    note: str = "",
+    limit: int = MOST_ROWS,
+) -> str:
     """A table of plain values, or cells that are `Marked`; numbers to the right; what was cut is said."""
     head = "".join([f"<th {_CELL}>{escape(name)}</th>" for name in columns])
-    body = "".join(["<tr>" + "".join([_cell(value) for value in row]) + "</tr>" for row in rows[:limit]])
+    body = "".join(
+        ["<tr>" + "".join([_cell(value) for value in row]) + "</tr>" for row in rows[:limit]]
+    )
     notes = [note] if note else []
     if len(rows) > limit:
         notes.append(f"{len(rows) - limit} of {len(rows)} rows cut")
@@ -155,14 +173,18 @@ def cell_text(value: Any) -> str:
     return str(value)
 
 
-def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int = MOST_ROWS, width: int = 90) -> str:
+def table_text(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int = MOST_ROWS, width: int = 90
+) -> str:
     """The same table as aligned text."""
     cells = [[_short(cell_text(value), width) for value in row] for row in rows[:limit]]
     numeric = [is_numeric(rows[:limit], k) for k in range(len(columns))]
     widths = [max([len(name), *[len(row[k]) for row in cells]]) for k, name in enumerate(columns)]
 
     def line(values: Sequence[str]) -> str:
-        parts = [v.rjust(w) if n else v.ljust(w) for v, w, n in zip(values, widths, numeric, strict=True)]
+        parts = [
+            v.rjust(w) if n else v.ljust(w) for v, w, n in zip(values, widths, numeric, strict=True)
+        ]
         return "  ".join(parts).rstrip()
 
     out = [line(columns), *[line(row) for row in cells]]
@@ -174,7 +196,10 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int
 def is_numeric(rows: Sequence[Sequence[Any]], column: int) -> bool:
     """Whether a column has numbers only, which stand to the right."""
     cells = [row[column] for row in rows]
-    return bool(cells) and all(cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool)) for cell in cells)
+    return bool(cells) and all(
+        cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool))
+        for cell in cells
+    )
 
 
 def _short(text: str, width: int) -> str:

@@ -25,7 +25,9 @@ def escape(text: object) -> str:
 
 def markdown_text(value: object) -> str:
     """Text for a line or a cell of Markdown: nothing in it is markup."""
-    return _MARKUP.sub(r"\\\g<0>", escape(value).replace("&#39;", "'").replace("&quot;", '"')).replace("\n", "<br>")
+    return _MARKUP.sub(
+        r"\\\g<0>", escape(value).replace("&#39;", "'").replace("&quot;", '"')
+    ).replace("\n", "<br>")
 
 
 def fenced(text: str, language: str = "") -> str:

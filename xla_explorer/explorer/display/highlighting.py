@@ -22,10 +22,14 @@ def highlighted(text: str, language: str) -> str:
         return escape(text)
     lexer = _lexer(language)
     out: list[str] = []
-    for token, piece in _whole_words(lexer.get_tokens(text)) if language == "ptx" else lexer.get_tokens(text):
+    for token, piece in (
+        _whole_words(lexer.get_tokens(text)) if language == "ptx" else lexer.get_tokens(text)
+    ):
         colour = formatter(token)
         # Our own escape, which also makes control characters visible.
-        out.append(f'<span style="color:{colour}">{escape(piece)}</span>' if colour else escape(piece))
+        out.append(
+            f'<span style="color:{colour}">{escape(piece)}</span>' if colour else escape(piece)
+        )
     made = "".join(out)
     return made if text.endswith("\n") else made.removesuffix("\n")
 
@@ -64,8 +68,15 @@ def _formatter() -> Any:
     except ImportError:
         return None
     table = (
-        (Keyword.Type, _TYPE), (Keyword, _KEYWORD), (Name.Builtin, _KEYWORD), (Name.Attribute, _NAME), (Name.Label, _NAME),
-        (Name.Function, _NAME), (Number, _NUMBER), (String, _NUMBER), (Comment, _NOTE),
+        (Keyword.Type, _TYPE),
+        (Keyword, _KEYWORD),
+        (Name.Builtin, _KEYWORD),
+        (Name.Attribute, _NAME),
+        (Name.Label, _NAME),
+        (Name.Function, _NAME),
+        (Number, _NUMBER),
+        (String, _NUMBER),
+        (Comment, _NOTE),
     )
 
     @cache

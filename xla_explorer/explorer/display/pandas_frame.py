@@ -29,7 +29,12 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
         return str(self.attrs.get("note", "")) if not len(self) else ""
 
     def _repr_html_(self) -> str:
-        rows = [[index, *row] for index, row in zip(self.index, self.astype(object).where(self.notna(), "").values.tolist(), strict=True)]
+        rows = [
+            [index, *row]
+            for index, row in zip(
+                self.index, self.astype(object).where(self.notna(), "").values.tolist(), strict=True
+            )
+        ]
         return table_html("", ["", *map(str, self.columns)], rows, self._note())
 
     def to_frame(self) -> WideFrame:
@@ -38,4 +43,8 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
 
     def to_markdown(self, *arguments: Any, **options: Any) -> Any:
         """The rows as a Markdown table. With arguments it is that of pandas, which needs the package tabulate."""
-        return super().to_markdown(*arguments, **options) if arguments or options else frame_table(self).to_markdown()
+        return (
+            super().to_markdown(*arguments, **options)
+            if arguments or options
+            else frame_table(self).to_markdown()
+        )

@@ -31,7 +31,12 @@ def named_data(value: Any) -> Any:
     if hasattr(value, "to_json") and not hasattr(value, "columns"):
         return named_data(value.to_json())
     if hasattr(value, "to_dict"):  # a DataFrame
-        return named_data([{key: None if cell != cell else cell for key, cell in row.items()} for row in value.to_dict("records")])
+        return named_data(
+            [
+                {key: None if cell != cell else cell for key, cell in row.items()}
+                for row in value.to_dict("records")
+            ]
+        )
     if hasattr(value, "_asdict"):
         value = value._asdict()
     elif dataclasses.is_dataclass(value):

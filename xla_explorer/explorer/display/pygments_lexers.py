@@ -8,7 +8,17 @@ from __future__ import annotations
 from typing import ClassVar
 
 from pygments.lexer import RegexLexer, bygroups
-from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
+from pygments.token import (
+    Comment,
+    Keyword,
+    Name,
+    Number,
+    Operator,
+    Punctuation,
+    String,
+    Text,
+    Whitespace,
+)
 
 _LAYOUT = r"(?:\{[\d,]*(?::[^{}]*)?\})?"
 SHAPE = r"[a-z][a-z0-9]*\[(?:<=|[\d,?\s])*\]" + _LAYOUT
@@ -32,7 +42,10 @@ class HloLexer(RegexLexer):  # type: ignore[misc]
             (r'"(?:[^"\\\n]|\\.)*"?', String.Double),
             (r"(?:HloModule|ENTRY|ROOT)\b", Keyword),
             # An opcode stands after its result's shape, which for a tuple ends with a parenthesis.
-            (rf"({SHAPE})(\s+)([A-Za-z][\w\-]*)(?=\()", bygroups(Keyword.Type, Whitespace, Name.Builtin)),
+            (
+                rf"({SHAPE})(\s+)([A-Za-z][\w\-]*)(?=\()",
+                bygroups(Keyword.Type, Whitespace, Name.Builtin),
+            ),
             (r"(\))(\s+)([a-z][\w\-]*)(?=\()", bygroups(Punctuation, Whitespace, Name.Builtin)),
             (SHAPE, Keyword.Type),
             (r"->", Operator),
@@ -45,5 +58,9 @@ class HloLexer(RegexLexer):  # type: ignore[misc]
             (r"[()\[\]{},:=<>?+*/|-]", Punctuation),
             (r".", Text),
         ],
-        "comment": [(r"[^*]+", Comment.Multiline), (r"\*/", Comment.Multiline, "#pop"), (r"\*", Comment.Multiline)],
+        "comment": [
+            (r"[^*]+", Comment.Multiline),
+            (r"\*/", Comment.Multiline, "#pop"),
+            (r"\*", Comment.Multiline),
+        ],
     }

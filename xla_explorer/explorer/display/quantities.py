@@ -57,16 +57,26 @@ def headline(summary: Mapping[str, Any]) -> list[str]:
             parts.append(str(rest.pop(key)))
     if (passes := rest.pop("passes", None)) is not None:
         changed = rest.pop("changed", None)
-        parts.append(f"{passes} passes" + (f", {changed} changed it" if changed is not None else ""))
+        parts.append(
+            f"{passes} passes" + (f", {changed} changed it" if changed is not None else "")
+        )
     for noun, show in (("instructions", str), ("kernels", str), ("bytes", byte_count)):
         before, after = rest.pop(f"{noun}_before", None), rest.pop(f"{noun}_after", None)
         if after is not None:
             values = show(after) if before is None else f"{show(before)} → {show(after)}"
-            parts.append(f"{values} of traffic" if noun == "bytes" else f"{values} {noun[:-1] if values == '1' else noun}")
+            parts.append(
+                f"{values} of traffic"
+                if noun == "bytes"
+                else f"{values} {noun[:-1] if values == '1' else noun}"
+            )
     if (moved := rest.pop("bytes", None)) is not None:
         parts.append(f"{byte_count(moved)} moved" if isinstance(moved, int | float) else str(moved))
     if (run := rest.pop("run_us", None)) is not None:
-        runs, iqr, was = rest.pop("runs", None), rest.pop("run_iqr_us", None), rest.pop("run_us_before", None)
+        runs, iqr, was = (
+            rest.pop("runs", None),
+            rest.pop("run_iqr_us", None),
+            rest.pop("run_us_before", None),
+        )
         text = f"runs in {microseconds(run)}"
         detail = [f"n {runs}"] if runs is not None else []
         detail += [f"iqr {microseconds(iqr)}"] if iqr is not None else []

@@ -53,7 +53,11 @@ class Report:
 
     def _fields_by_name(self) -> dict[str, Any]:
         found = getattr(self, "__dict__", {})
-        return {name: value for name, value in found.items() if not name.startswith("_") and _is_data(value)}
+        return {
+            name: value
+            for name, value in found.items()
+            if not name.startswith("_") and _is_data(value)
+        }
 
     def _shown(self) -> list[Block]:
         head = self.headline()
@@ -98,4 +102,8 @@ class Report:
 def _is_data(value: Any) -> bool:
     """Whether a value says something in JSON, rather than being something to work with."""
     known = (Report, bool, int, float, str, list, tuple, dict)
-    return value is None or isinstance(value, known) or any(hasattr(value, name) for name in ("to_json", "to_dict", "item"))
+    return (
+        value is None
+        or isinstance(value, known)
+        or any(hasattr(value, name) for name in ("to_json", "to_dict", "item"))
+    )

@@ -22,7 +22,11 @@ from xla_explorer.explorer.measures.advice_rules import (
     flatten_products,
     halve_doubles,
 )
-from xla_explorer.explorer.measures.captured_constants import CapturedConstant, captured_constants, captured_sentence
+from xla_explorer.explorer.measures.captured_constants import (
+    CapturedConstant,
+    captured_constants,
+    captured_sentence,
+)
 from xla_explorer.explorer.measures.kernel_costs import costs_of, measured_bound
 from xla_explorer.explorer.measures.profiling import kernel_threads, limits_here, measured_kernels
 from xla_explorer.explorer.measures.slow_forms import SLOW_FORMS
@@ -77,18 +81,28 @@ def leave_the_evaluator(facts: OwnFacts) -> Advice | None:
         return None
     first = max(slow, key=lambda kernel: kernel.us)
     seen = f"{number_of(len(slow), 'step')} on the evaluator, %{first.name} for one: {first.reason}"
-    return Advice(gain, f"{seen}; write that part by instructions that have kernels (session.decisions('native-code'))", first.fact.line)
+    return Advice(
+        gain,
+        f"{seen}; write that part by instructions that have kernels (session.decisions('native-code'))",
+        first.fact.line,
+    )
 
 
 def turn_a_refusal(facts: OwnFacts) -> Advice | None:
     """The refused fusions that cost most, all of one kind and code together."""
     families: dict[tuple[str, str], list[tuple[float, Decision]]] = {}
     for d in facts.refusals:
-        if d.kind in FUSION_KINDS and len(d.names) == 2 and isinstance(cost := d.facts.get("refusal_costs_microseconds"), int | float):
+        if (
+            d.kind in FUSION_KINDS
+            and len(d.names) == 2
+            and isinstance(cost := d.facts.get("refusal_costs_microseconds"), int | float)
+        ):
             families.setdefault((d.kind, d.code), []).append((float(cost), d))
     if not families:
         return None
-    (kind, code), dear = max(families.items(), key=lambda family: sum([cost for cost, _ in family[1]]))
+    (kind, code), dear = max(
+        families.items(), key=lambda family: sum([cost for cost, _ in family[1]])
+    )
     gain = sum([cost for cost, _ in dear])
     if gain < NOTABLE / 2 * facts.run_us:
         return None
@@ -97,12 +111,16 @@ def turn_a_refusal(facts: OwnFacts) -> Advice | None:
     remedy = f" ({told.remedy})" if told is not None else ""
     a, b = [f"%{name}" for name in one.names]
     call = f'session.override(force=[("{kind}", "{a}", "{b}")]).compare()'
-    return Advice(gain, f"{number_of(len(dear), 'fusion')} refused, {code}{remedy}; try one: {call}")
+    return Advice(
+        gain, f"{number_of(len(dear), 'fusion')} refused, {code}{remedy}; try one: {call}"
+    )
 
 
 def share_among_threads(facts: OwnFacts) -> Advice | None:
     """Long kernels on one thread where there are more."""
-    alone = [k for k in facts.kernels if k.threads == 1 and k.us > _WORTH_THREADS_US and not k.reason]
+    alone = [
+        k for k in facts.kernels if k.threads == 1 and k.us > _WORTH_THREADS_US and not k.reason
+    ]
     time = sum([k.us for k in alone])
     if facts.cores < 2 or time < 2 * NOTABLE * facts.run_us:
         return None
@@ -114,7 +132,11 @@ def share_among_threads(facts: OwnFacts) -> Advice | None:
 
 def tune_what_waits(facts: OwnFacts) -> Advice | None:
     """Kernels far below every roof of the machine."""
-    roofs = [(k, k.fact.least_us) for k in facts.kernels if k.fact.least_us is not None and k.us > 5 and not k.reason]
+    roofs = [
+        (k, k.fact.least_us)
+        for k in facts.kernels
+        if k.fact.least_us is not None and k.us > 5 and not k.reason
+    ]
     far = [k for k, least in roofs if least < _FAR_FROM_ROOF * k.us]
     gain = sum([k.us - least for k, least in roofs if least < _FAR_FROM_ROOF * k.us])
     if not facts.measured or gain < 2 * NOTABLE * facts.run_us:
@@ -143,31 +165,56 @@ def start_fewer_kernels(facts: OwnFacts) -> Advice | None:
     if len(short) < 5 or time < 2 * NOTABLE * facts.run_us:
         return None
     seen = f"{number_of(len(short), 'kernel')} shorter than their start"
-    change = "give a call more to do (jax.vmap over a batch), or fuse them: session.decisions('fusion')"
+    change = (
+        "give a call more to do (jax.vmap over a batch), or fuse them: session.decisions('fusion')"
+    )
     return Advice(time, f"{seen}: {change}", facts.longest(short))
 
 
 OWN_RULES: Final[tuple[OwnRule, ...]] = (
     leave_the_evaluator, turn_a_refusal, share_among_threads, tune_what_waits, move_fewer_bytes, start_fewer_kernels,
 )  # fmt: skip
-SHARED_RULES: Final = (flatten_products, batch_stacked_weights, copy_less_in_loops, halve_doubles, *SLOW_FORMS)
+SHARED_RULES: Final = (
+    flatten_products,
+    batch_stacked_weights,
+    copy_less_in_loops,
+    halve_doubles,
+    *SLOW_FORMS,
+)
 
 
 class SessionAdvice(Report):
     """advice: changes to try, the largest possible gain first. facts: what the rules saw. captured: large constants of the program."""
 
-    def __init__(self, name: str, facts: OwnFacts, advice: Sequence[Advice], captured: Sequence[CapturedConstant] = ()) -> None:
-        self.name, self.facts, self.advice, self.captured = name, facts, list(advice), list(captured)
+    def __init__(
+        self,
+        name: str,
+        facts: OwnFacts,
+        advice: Sequence[Advice],
+        captured: Sequence[CapturedConstant] = (),
+    ) -> None:
+        self.name, self.facts, self.advice, self.captured = (
+            name,
+            facts,
+            list(advice),
+            list(captured),
+        )
 
     def headline(self) -> str:
         """How long a run takes, and how that is known."""
-        known = "measured" if self.facts.measured else "by the cost model, not run yet: session.profile() measures"
+        known = (
+            "measured"
+            if self.facts.measured
+            else "by the cost model, not run yet: session.profile() measures"
+        )
         return f"{self.name}: {microseconds(self.facts.run_us)} in {number_of(len(self.facts.kernels), 'kernel')}, {known}"
 
     def blocks(self) -> Blocks:
         """What to try, in order."""
         if self.advice:
-            yield Listing("try first:", [said(one, self.facts.run_us) for one in self.advice], numbered=True)
+            yield Listing(
+                "try first:", [said(one, self.facts.run_us) for one in self.advice], numbered=True
+            )
         else:
             yield Sentence("no rule has a change to propose that gains a notable part of a run")
         if self.captured:
@@ -176,7 +223,10 @@ class SessionAdvice(Report):
     def records(self) -> Table:
         """A row a change: gain_us (at most, of a run), share, sentence, line."""
         whole = self.facts.run_us or 1.0
-        return Table(["gain_us", "share", "sentence", "line"], [(a.gain_us, a.gain_us / whole, a.sentence, a.line) for a in self.advice])
+        return Table(
+            ["gain_us", "share", "sentence", "line"],
+            [(a.gain_us, a.gain_us / whole, a.sentence, a.line) for a in self.advice],
+        )
 
 
 def said(advice: Advice, run_us: float) -> str:
@@ -199,12 +249,24 @@ def own_facts(session: Compilation) -> OwnFacts:
         own, least, bound = threads.get(i.name, 1), None, cost.bound
         if limits is not None and us > 0:
             memory = 1e6 * cost.times * cost.cost.bytes_accessed / limits.bandwidth(own)
-            arithmetic = 1e6 * cost.times * (cost.cost.flops + cost.cost.transcendentals) / limits.flops(threads=own)
-            least, bound = min(us, max(memory, arithmetic)), measured_bound(us, memory, arithmetic, cost.times)
+            arithmetic = (
+                1e6
+                * cost.times
+                * (cost.cost.flops + cost.cost.transcendentals)
+                / limits.flops(threads=own)
+            )
+            least, bound = (
+                min(us, max(memory, arithmetic)),
+                measured_bound(us, memory, arithmetic, cost.times),
+            )
         reason = str(step.reason) if step is not None and step.runs_on == "evaluator" else ""
         fact = KernelFact(i, us, max(1, round(cost.times)), source_line(session, i.id), least)
         kernels.append(OwnKernel(fact, bound, own, reason))
-    refused = [d for d in decisions_of(session.passes.record, session.passes.lineage, with_checks=0) if d.verdict == "refused"]
+    refused = [
+        d
+        for d in decisions_of(session.passes.record, session.passes.lineage, with_checks=0)
+        if d.verdict == "refused"
+    ]
     cores = limits.cores if limits is not None else 1
     return OwnFacts(sum([kernel.us for kernel in kernels]), kernels, refused, cores, bool(measured))
 

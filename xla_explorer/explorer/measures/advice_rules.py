@@ -79,28 +79,48 @@ def flatten_products(facts: Facts) -> Advice | None:
 def batch_stacked_weights(facts: Facts) -> Advice | None:
     """One operand times a stack of weights, without a batch dimension: so `jax.vmap` over the weights alone writes it."""
     change = 'broadcast x over the stack, a batch dimension then: jnp.einsum("end,edf->enf", jnp.broadcast_to(x, (len(w), *x.shape)), w)'
-    return _of_moves(facts, _product_moves(facts, stacked=True), "a product with a stack of weights", change)
+    return _of_moves(
+        facts, _product_moves(facts, stacked=True), "a product with a stack of weights", change
+    )
 
 
-def _of_moves(facts: Facts, moves: Sequence[KernelFact], product: str, change: str) -> Advice | None:
+def _of_moves(
+    facts: Facts, moves: Sequence[KernelFact], product: str, change: str
+) -> Advice | None:
     gain = sum(kernel.us for kernel in moves)
     if gain < NOTABLE * facts.run_us:
         return None
-    seen = f"{len(moves)} kernels write a copy in another layout for {product}, {gain:.0f} us of a run"
+    seen = (
+        f"{len(moves)} kernels write a copy in another layout for {product}, {gain:.0f} us of a run"
+    )
     return Advice(gain, f"{seen}: {change}", longest_line(moves))
 
 
 def _product_moves(facts: Facts, *, stacked: bool) -> list[KernelFact]:
     """Kernels that move what a product reads, of the lines where stacked weights are flattened, or of the others."""
     line_of = {kernel.instruction: kernel.line for kernel in facts.kernels}
-    moves = [(kernel, product) for kernel in facts.kernels if (product := _product_of(kernel.instruction)) is not None]
-    lines = {line_of.get(product, kernel.line) for kernel, product in moves if _flattens_a_stack(kernel.instruction)}
-    return [kernel for kernel, product in moves if (not lines.isdisjoint((kernel.line, line_of.get(product)))) is stacked]
+    moves = [
+        (kernel, product)
+        for kernel in facts.kernels
+        if (product := _product_of(kernel.instruction)) is not None
+    ]
+    lines = {
+        line_of.get(product, kernel.line)
+        for kernel, product in moves
+        if _flattens_a_stack(kernel.instruction)
+    }
+    return [
+        kernel
+        for kernel, product in moves
+        if (not lines.isdisjoint((kernel.line, line_of.get(product)))) is stacked
+    ]
 
 
 def _flattens_a_stack(i: HloInstruction) -> bool:
     """Whether a parameter is transposed so that two dimensions become one that had another between them: [e,d,f] to [d,e*f]."""
-    if i.opcode.name != "fusion" or any(operand.opcode.name != "parameter" for operand in i.operands):
+    if i.opcode.name != "fusion" or any(
+        operand.opcode.name != "parameter" for operand in i.operands
+    ):
         return False
     flat = moved = i.called[0].root
     while moved.opcode.name in ("bitcast", "reshape", "copy"):
@@ -144,7 +164,9 @@ def _ends_in_a_move(i: HloInstruction) -> bool:
 
 def copy_less_in_loops(facts: Facts) -> Advice | None:
     """Time in kernels of loops that only move data."""
-    moves = [kernel for kernel in facts.kernels if kernel.calls > 1 and _only_moves(kernel.instruction)]
+    moves = [
+        kernel for kernel in facts.kernels if kernel.calls > 1 and _only_moves(kernel.instruction)
+    ]
     moves = [kernel for kernel in moves if _product_of(kernel.instruction) is None]
     gain = sum(kernel.us for kernel in moves)
     if gain < NOTABLE * facts.run_us:
@@ -157,13 +179,19 @@ def copy_less_in_loops(facts: Facts) -> Advice | None:
 def _only_moves(i: HloInstruction) -> bool:
     if i.opcode.name != "fusion":
         return i.opcode.name in _MOVES
-    inside = {one.opcode.name for one in i.called[0].instructions.values()} - {"parameter", "bitcast", "reshape"}
+    inside = {one.opcode.name for one in i.called[0].instructions.values()} - {
+        "parameter",
+        "bitcast",
+        "reshape",
+    }
     return bool(inside) and inside <= _MOVES
 
 
 def halve_doubles(facts: Facts) -> Advice | None:
     """Arithmetic in 64 bits, and the line at which it begins."""
-    wide = [kernel for kernel in facts.kernels if _element_type(kernel.instruction) in ("f64", "c128")]
+    wide = [
+        kernel for kernel in facts.kernels if _element_type(kernel.instruction) in ("f64", "c128")
+    ]
     time = sum(kernel.us for kernel in wide)
     if time / 2 < NOTABLE * facts.run_us:
         return None
@@ -176,24 +204,49 @@ def halve_doubles(facts: Facts) -> Advice | None:
 
 def _first_double(module: HloModule) -> str:
     """The largest array that is 64 bits wide from the beginning: an argument, a constant, or a conversion."""
-    def narrow(i: HloInstruction) -> bool:
-        return i.opcode.name == "convert" and i.operands[0].shape.element_type.name not in ("f64", "c128")
 
-    wide = [i for i in module.instructions() if i.shape.is_array and i.shape.element_type.name in ("f64", "c128")]
-    begin = [i for i in wide if narrow(i) or i.opcode.name == "constant" or (i.opcode.name == "parameter" and i.parent is module.entry)]
+    def narrow(i: HloInstruction) -> bool:
+        return i.opcode.name == "convert" and i.operands[0].shape.element_type.name not in (
+            "f64",
+            "c128",
+        )
+
+    wide = [
+        i
+        for i in module.instructions()
+        if i.shape.is_array and i.shape.element_type.name in ("f64", "c128")
+    ]
+    begin = [
+        i
+        for i in wide
+        if narrow(i)
+        or i.opcode.name == "constant"
+        or (i.opcode.name == "parameter" and i.parent is module.entry)
+    ]
     if not begin:
         return ""
     first = max(begin, key=lambda i: i.shape.byte_size)
     place = SourceLines(module).innermost_place(first.metadata)
-    what = {"parameter": "argument", "convert": "the conversion to"}.get(first.opcode.name, first.opcode.name)
+    what = {"parameter": "argument", "convert": "the conversion to"}.get(
+        first.opcode.name, first.opcode.name
+    )
     given = first.op_metadata.op_name if first.opcode.name == "parameter" else ""
-    return f"{what} {given or f'%{first.name}'} {first.shape.text_without_layout}" + (f" at {place}" if place else "")
+    return f"{what} {given or f'%{first.name}'} {first.shape.text_without_layout}" + (
+        f" at {place}" if place else ""
+    )
 
 
 def has_opcode(i: HloInstruction, opcode: str) -> bool:
-    return i.opcode.name == "fusion" and any(one.opcode.name == opcode for one in i.called[0].instructions.values())
+    return i.opcode.name == "fusion" and any(
+        one.opcode.name == opcode for one in i.called[0].instructions.values()
+    )
 
 
 def _element_type(i: HloInstruction) -> str:
-    types = {leaf.element_type.name for shape in (i.shape, *[o.shape for o in i.operands]) for _, leaf in shape.leaves() if leaf.is_array}
+    types = {
+        leaf.element_type.name
+        for shape in (i.shape, *[o.shape for o in i.operands])
+        for _, leaf in shape.leaves()
+        if leaf.is_array
+    }
     return next((name for name in ("f64", "c128") if name in types), "")

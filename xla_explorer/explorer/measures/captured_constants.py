@@ -24,11 +24,17 @@ class CapturedConstant(NamedTuple):
 
 def large_constants(module: HloModule, least_bytes: int = LEAST_BYTES) -> list[HloInstruction]:
     """Return the constants of at least so many bytes, the largest first."""
-    found = [i for i in module.instructions() if i.opcode.name == "constant" and i.shape.is_array and i.shape.byte_size >= least_bytes]
+    found = [
+        i
+        for i in module.instructions()
+        if i.opcode.name == "constant" and i.shape.is_array and i.shape.byte_size >= least_bytes
+    ]
     return sorted(found, key=lambda i: -i.shape.byte_size)
 
 
-def captured_constants(session: Compilation, least_bytes: int = LEAST_BYTES) -> list[CapturedConstant]:
+def captured_constants(
+    session: Compilation, least_bytes: int = LEAST_BYTES
+) -> list[CapturedConstant]:
     """Return the large constants of the program that a session compiled, as it was before any pass, the largest first.
 
     A constant without a line of its own takes that of its first reader.
@@ -36,7 +42,11 @@ def captured_constants(session: Compilation, least_bytes: int = LEAST_BYTES) -> 
     found = []
     for i in large_constants(session.source, least_bytes):
         lines = [line for one in (i, *i.users) if (line := source_line(session, one.id))]
-        found.append(CapturedConstant(i.name, i.shape.text_without_layout, i.shape.byte_size, lines[0] if lines else ""))
+        found.append(
+            CapturedConstant(
+                i.name, i.shape.text_without_layout, i.shape.byte_size, lines[0] if lines else ""
+            )
+        )
     return found
 
 
@@ -44,7 +54,9 @@ def captured_sentence(found: list[CapturedConstant]) -> str:
     """Say what was captured and what to write instead; empty where nothing was."""
     if not found:
         return ""
-    named = [f"%{one.name} {one.shape}{f' at {one.line}' if one.line else ''}" for one in found[:_NAMED]]
+    named = [
+        f"%{one.name} {one.shape}{f' at {one.line}' if one.line else ''}" for one in found[:_NAMED]
+    ]
     more = f", {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     size = byte_count(sum(one.bytes for one in found))
     return (

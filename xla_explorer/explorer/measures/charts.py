@@ -54,24 +54,47 @@ def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
     alt = _altair()
     import pandas
 
-
     profile, threads = _profile_of(given), 1
     if isinstance(given, Compilation):
         threads = max(kernel_threads(given).values(), default=1)
-    rows = profile[(profile["kernel"] != WHOLE_PROGRAM) & (profile["flops"] > 0) & (profile["bytes"] > 0) & (profile["median_us"] > 0)]
+    rows = profile[
+        (profile["kernel"] != WHOLE_PROGRAM)
+        & (profile["flops"] > 0)
+        & (profile["bytes"] > 0)
+        & (profile["median_us"] > 0)
+    ]
     if rows.empty:
-        raise XlaExplorerError("no kernel of this profile has operations, bytes and a time", "profile a module that computes something")
-    points = pandas.DataFrame({
-        "kernel": rows["kernel"].astype(str), "line": rows["line"].astype(str), "median us": rows["median_us"],
-        "operations a byte": rows["flops"] / rows["bytes"], "GFLOP/s": rows["flops"] / rows["median_us"] / 1e3,
-    })
+        raise XlaExplorerError(
+            "no kernel of this profile has operations, bytes and a time",
+            "profile a module that computes something",
+        )
+    points = pandas.DataFrame(
+        {
+            "kernel": rows["kernel"].astype(str),
+            "line": rows["line"].astype(str),
+            "median us": rows["median_us"],
+            "operations a byte": rows["flops"] / rows["bytes"],
+            "GFLOP/s": rows["flops"] / rows["median_us"] / 1e3,
+        }
+    )
     limits = machine_limits()
-    peak, bandwidth = limits.flops(threads=threads) / 1e9, limits.bandwidth(threads, touched=float(rows["bytes"].max())) / 1e9
+    peak, bandwidth = (
+        limits.flops(threads=threads) / 1e9,
+        limits.bandwidth(threads, touched=float(rows["bytes"].max())) / 1e9,
+    )
     ridge = peak / bandwidth
-    ends = [min(points["operations a byte"].min(), ridge) / 2, ridge, max(points["operations a byte"].max(), ridge) * 2]
-    roof = pandas.DataFrame({"operations a byte": ends, "GFLOP/s": [min(peak, bandwidth * x) for x in ends]})
+    ends = [
+        min(points["operations a byte"].min(), ridge) / 2,
+        ridge,
+        max(points["operations a byte"].max(), ridge) * 2,
+    ]
+    roof = pandas.DataFrame(
+        {"operations a byte": ends, "GFLOP/s": [min(peak, bandwidth * x) for x in ends]}
+    )
     plot: altair.LayerChart = _over_line(alt, roof, points)
-    return plot.properties(title=f"roofline: {peak:.0f} GFLOP/s, {bandwidth:.0f} GB/s, {number_of(threads, 'core')}")
+    return plot.properties(
+        title=f"roofline: {peak:.0f} GFLOP/s, {bandwidth:.0f} GB/s, {number_of(threads, 'core')}"
+    )
 
 
 def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> altair.LayerChart:
@@ -102,14 +125,21 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
     profile = _profile_of(session) if profile is None else profile
     measured = dict(zip(profile["instruction"], profile["median_us"], strict=True))
     costs = [c for c in costs_of(session) if measured.get(c.instruction.id, 0) > 0]
-    rows = [(f"%{c.instruction.name}", c.nanoseconds / 1e3, measured[c.instruction.id]) for c in costs]
+    rows = [
+        (f"%{c.instruction.name}", c.nanoseconds / 1e3, measured[c.instruction.id]) for c in costs
+    ]
     if not rows:
         hint = "take it from the same session: session.profile(...)"
         raise XlaExplorerError("this profile times no kernel of the session's module", hint)
     frame = pandas.DataFrame(rows, columns=["kernel", "predicted us", "measured us"])
-    ends = [min(frame["predicted us"].min(), frame["measured us"].min()), max(frame["predicted us"].max(), frame["measured us"].max())]
+    ends = [
+        min(frame["predicted us"].min(), frame["measured us"].min()),
+        max(frame["predicted us"].max(), frame["measured us"].max()),
+    ]
     equal = pandas.DataFrame({"predicted us": ends, "measured us": ends})
-    return _over_line(alt, equal, frame).properties(title="predicted and measured time of each kernel")
+    return _over_line(alt, equal, frame).properties(
+        title="predicted and measured time of each kernel"
+    )
 
 
 def memory(session: Compilation) -> altair.Chart:
@@ -134,8 +164,12 @@ def memory(session: Compilation) -> altair.Chart:
     alt = _altair()
     x = alt.X("position:Q", title="position in the schedule")
     y = alt.Y("live_bytes:Q", title="bytes in use")
-    chart = alt.Chart(buffer_report(session).by_program_point()).mark_area(interpolate="step-after", opacity=0.6)
-    made: altair.Chart = chart.encode(x=x, y=y, tooltip=["instruction", "opcode", "live_bytes", "line"])
+    chart = alt.Chart(buffer_report(session).by_program_point()).mark_area(
+        interpolate="step-after", opacity=0.6
+    )
+    made: altair.Chart = chart.encode(
+        x=x, y=y, tooltip=["instruction", "opcode", "live_bytes", "line"]
+    )
     return made.properties(title="memory over the program")
 
 
@@ -149,7 +183,10 @@ def _altair() -> Any:
 
 def _over_line(alt: Any, line: pandas.DataFrame, points: pandas.DataFrame) -> altair.LayerChart:
     """Kernels as points over a line, whose columns are the two axes; both are logarithmic."""
-    x, y = [axis(f"{name}:Q", scale=alt.Scale(type="log")) for axis, name in zip((alt.X, alt.Y), line.columns, strict=True)]
+    x, y = [
+        axis(f"{name}:Q", scale=alt.Scale(type="log"))
+        for axis, name in zip((alt.X, alt.Y), line.columns, strict=True)
+    ]
     dots = alt.Chart(points).mark_point(filled=True, size=70)
     dots = dots.encode(x=x, y=y, color="kernel:N", tooltip=list(points.columns))
     made: altair.LayerChart = alt.Chart(line).mark_line(color="gray").encode(x=x, y=y) + dots

@@ -21,7 +21,10 @@ COLUMNS = (
 MARKS = {
     "uncoalesced": ("#ffd8a8", "less than half of the bytes that memory delivers are asked for"),
     "divergent": ("#ffc9c9", "threads of a warp go different ways"),
-    "bank-conflict": ("#e5dbff", "threads of a warp ask one bank of shared memory for different words"),
+    "bank-conflict": (
+        "#e5dbff",
+        "threads of a warp ask one bank of shared memory for different words",
+    ),
     "same-address": ("#d0ebff", "atomic operations of a warp meet at one address"),
 }
 _SECTOR_USE = 0.5
@@ -34,7 +37,9 @@ def marks_of(row: Mapping[str, Any]) -> tuple[str, ...]:
     """What a counted line is to be coloured for, the worst first."""
     holds = {
         "divergent": row["divergent_branches"],
-        "uncoalesced": 0 < (row["sector_use"] or 0.0) < _SECTOR_USE,  # None where there is no such access
+        "uncoalesced": 0
+        < (row["sector_use"] or 0.0)
+        < _SECTOR_USE,  # None where there is no such access
         "bank-conflict": (row["bank_conflict"] or 0.0) > _BANK_CONFLICT,
         "same-address": row["same_address"],
     }
@@ -80,7 +85,9 @@ def _why(row: Mapping[str, Any], marks: Sequence[str]) -> str:
     parts = []
     for mark in marks:
         if mark == "uncoalesced":
-            parts.append(f"{row['sectors_per_request']:.1f} sectors a request, {row['sector_use']:.0%} of their bytes asked for")
+            parts.append(
+                f"{row['sectors_per_request']:.1f} sectors a request, {row['sector_use']:.0%} of their bytes asked for"
+            )
         elif mark == "divergent":
             parts.append(f"{row['divergent_branches']} warps diverge")
         elif mark == "bank-conflict":
@@ -108,7 +115,15 @@ class CountedPtx(Report):
         marked = [row for row in self._rows if row["marks"]]
         head = f"<CountedPtx of {len(self._rows)} lines, {len(marked)} with something to mend>"
         worst = sorted(marked, key=lambda row: -row["warp_instructions"])[:10]
-        text = "\n".join([head, *[f"{row['line']:5} {row['text'].strip():60} {row['marks']}: {row['why']}" for row in worst]])
+        text = "\n".join(
+            [
+                head,
+                *[
+                    f"{row['line']:5} {row['text'].strip():60} {row['marks']}: {row['why']}"
+                    for row in worst
+                ],
+            ]
+        )
         yield Layout(self._counted_table(), text, fenced(text))
 
     def records(self) -> Table:
@@ -129,14 +144,22 @@ class CountedPtx(Report):
             # Other rows take the page's own colours, light or dark.
             style = f"background:{MARKS[mark][0]};color:#000" if mark else "background:none"
             title = escape(" · ".join([part for part in (row["hlo"], row["why"]) if part]))
-            bar = f'<div style="width:{round(60 * row["share"] / most)}px;height:9px;background:#74c0fc"></div>' if row["share"] else ""
+            bar = (
+                f'<div style="width:{round(60 * row["share"] / most)}px;height:9px;background:#74c0fc"></div>'
+                if row["share"]
+                else ""
+            )
             ran = str(row["warp_instructions"]) if row["warp_instructions"] else ""
             body.append(
                 f'<tr style="{style}" title="{title}"><td style="{_CELL};text-align:right;opacity:0.6">{row["line"]}</td>'
                 f'<td style="{_CELL};text-align:right">{ran}</td><td style="{_CELL};width:62px">{bar}</td>'
                 f'<td style="{_CELL};white-space:pre">{escape(row["text"].expandtabs())}</td></tr>'
             )
-        left_out = f"<p>lines {first + 1} to {last} of {len(self._rows)}</p>" if last - first < len(self._rows) else ""
+        left_out = (
+            f"<p>lines {first + 1} to {last} of {len(self._rows)}</p>"
+            if last - first < len(self._rows)
+            else ""
+        )
         return (
             f'<div style="font-size:12px">colours: {legend}; bar: share of the kernel\'s warp instructions{left_out}'
             '<div style="max-height:640px;overflow:auto">'
@@ -147,7 +170,9 @@ class CountedPtx(Report):
     def _window(self) -> tuple[int, int]:
         """The lines of a page: from the first that ran (what stands before declares), or as many around the busiest."""
         if len(self._rows) <= _SHOWN:
-            return next((k for k, row in enumerate(self._rows) if row["warp_instructions"]), 0), len(self._rows)
+            return next(
+                (k for k, row in enumerate(self._rows) if row["warp_instructions"]), 0
+            ), len(self._rows)
         busiest = max(range(len(self._rows)), key=lambda k: self._rows[k]["warp_instructions"])
         first = min(max(busiest - _SHOWN // 2, 0), len(self._rows) - _SHOWN)
         return first, first + _SHOWN

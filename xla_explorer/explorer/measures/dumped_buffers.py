@@ -17,7 +17,12 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 STAGE: Final = "buffer-assignment"
-_KINDS: Final = (("parameter", "parameter"), ("constant", "constant"), ("preallocated-temp", "arena"), ("thread-local", "thread-local"))
+_KINDS: Final = (
+    ("parameter", "parameter"),
+    ("constant", "constant"),
+    ("preallocated-temp", "arena"),
+    ("thread-local", "thread-local"),
+)
 
 
 class DumpedAllocation(NamedTuple):
@@ -44,14 +49,21 @@ class DumpedValue(NamedTuple):
 class DumpedBuffers:
     """What a BufferAssignment answers, by XLA's texts. aliases: none, XLA's text does not list them."""
 
-    def __init__(self, module: HloModule, assignment: str, live_range: str, names: Mapping[str, str]) -> None:
+    def __init__(
+        self, module: HloModule, assignment: str, live_range: str, names: Mapping[str, str]
+    ) -> None:
         """names: XLA's names of instructions to the module's, where they differ."""
         self.module = module
         self.aliases: list[Alias] = []
         known = {i.name: i for i in module.instructions()}
         live = parse_live_ranges(live_range) if live_range else _computed(module)
-        ranges = {(names.get(one.instruction, one.instruction), one.shape_index): (one.start, one.end) for one in live.ranges}
-        self._schedule = [i for name in live.schedule if (i := known.get(names.get(name, name))) is not None]
+        ranges = {
+            (names.get(one.instruction, one.instruction), one.shape_index): (one.start, one.end)
+            for one in live.ranges
+        }
+        self._schedule = [
+            i for name in live.schedule if (i := known.get(names.get(name, name))) is not None
+        ]
         whole = 0, len(live.schedule)
         found: dict[int, DumpedAllocation] = {}
         self.values: list[DumpedValue] = []
@@ -62,7 +74,18 @@ class DumpedBuffers:
                 index = one.shape_index or "{}"
                 start, end = ranges.get((i.name, index), whole)
                 shape = i.shape.sub_shape(tuple(map(int, filter(None, index[1:-1].split(",")))))
-                self.values.append(DumpedValue(i.name + one.shape_index, i, shape, allocation, one.offset, one.size, start, end))
+                self.values.append(
+                    DumpedValue(
+                        i.name + one.shape_index,
+                        i,
+                        shape,
+                        allocation,
+                        one.offset,
+                        one.size,
+                        start,
+                        end,
+                    )
+                )
         self.allocations = list(found.values())
         self.arena_size = sum([one.size for one in self.allocations if one.kind == "arena"])
 
@@ -79,7 +102,9 @@ class DumpedBuffers:
         """The most bytes of the temporary allocation that hold something at one moment."""
         return max([live for _, _, live in self.memory_by_position()], default=0)
 
-    def memory_by_position(self, kinds: Iterable[str] = ("arena",)) -> list[tuple[HloInstruction, int, int]]:
+    def memory_by_position(
+        self, kinds: Iterable[str] = ("arena",)
+    ) -> list[tuple[HloInstruction, int, int]]:
         """(instruction, moment, bytes that hold something needed then)."""
         wanted, change = set(kinds), [0] * (len(self._schedule) + 2)
         for place in self._places.values():
@@ -93,13 +118,16 @@ class DumpedBuffers:
             rows.append((i, moment, live))
         return rows
 
-    def held_at(self, position: float, kinds: Iterable[str] = ("arena",)) -> list[tuple[DumpedValue, int]]:
+    def held_at(
+        self, position: float, kinds: Iterable[str] = ("arena",)
+    ) -> list[tuple[DumpedValue, int]]:
         """(value, bytes) of what holds something at a moment, the largest first."""
         wanted = set(kinds)
         held = [
             max(alive, key=lambda value: value.start)
             for place in self._places.values()
-            if place[0].allocation.kind in wanted and (alive := [value for value in place if value.start <= position <= value.end])
+            if place[0].allocation.kind in wanted
+            and (alive := [value for value in place if value.start <= position <= value.end])
         ]
         return sorted([(value, value.size) for value in held], key=lambda row: -row[1])
 
@@ -118,7 +146,9 @@ class DumpedBuffers:
 
     def why_not_shared(self, a: HloInstruction, b: HloInstruction) -> Reason | None:
         """None where XLA put both into one place, else what can be said of it: XLA writes no reasons down."""
-        first, second = [next((value for value in self.values if value.instruction is i), None) for i in (a, b)]
+        first, second = [
+            next((value for value in self.values if value.instruction is i), None) for i in (a, b)
+        ]
         if first is None or second is None:
             raise KeyError(f"XLA gave no buffer to %{(a if first is None else b).name}")
         if (first.allocation, first.offset) == (second.allocation, second.offset):
@@ -127,7 +157,10 @@ class DumpedBuffers:
         if late.start <= early.end:
             return refuse("live-ranges-overlap", f"%{early.name} is still needed when %{late.name} is written",
                           first=early.name, second=late.name)  # fmt: skip
-        return refuse("different-places", f"%{first.name} and %{second.name} could share; XLA's packing put them apart")
+        return refuse(
+            "different-places",
+            f"%{first.name} and %{second.name} could share; XLA's packing put them apart",
+        )
 
 
 def _computed(module: HloModule) -> LiveRanges:
@@ -139,13 +172,18 @@ def _computed(module: HloModule) -> LiveRanges:
     if found is None:
         return LiveRanges([], [], None, [])
     schedule = [i.name for i, _ in sorted(found.moments.items(), key=lambda one: one[1])]
-    ranges = [LiveRange(v.instruction.name, "{" + ",".join(map(str, v.index)) + "}", v.start, v.end) for v in found.values]
+    ranges = [
+        LiveRange(v.instruction.name, "{" + ",".join(map(str, v.index)) + "}", v.start, v.end)
+        for v in found.values
+    ]
     return LiveRanges(schedule, ranges, None, [])
 
 
 def _allocation(one: DumpedSlice) -> DumpedAllocation:
     kind = next((kind for word, kind in _KINDS if word in one.role), "output")
-    return DumpedAllocation(f"{'temporary' if kind == 'arena' else kind} {one.allocation}", kind, one.allocation_size)
+    return DumpedAllocation(
+        f"{'temporary' if kind == 'arena' else kind} {one.allocation}", kind, one.allocation_size
+    )
 
 
 def _merged(place: list[DumpedValue]) -> list[tuple[int, int, int]]:
@@ -165,6 +203,8 @@ def dumped_buffers(compilation: Compilation) -> DumpedBuffers | None:
     stages = compilation.stages() if compilation.error is None else {}
     if STAGE not in stages:
         return None
-    restored: Mapping[str, str] = getattr(compilation.result.executable if compilation.result else None, "restored", {})
+    restored: Mapping[str, str] = getattr(
+        compilation.result.executable if compilation.result else None, "restored", {}
+    )
     live_range = stages["live-range"].text if "live-range" in stages else ""
     return DumpedBuffers(compilation.module, stages[STAGE].text, live_range, restored)

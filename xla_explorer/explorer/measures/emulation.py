@@ -30,11 +30,17 @@ class Emulation(Report):
     """
 
     def __init__(
-        self, session: Compilation, values: list[Array], rows: list[dict[str, Any]], findings: list[Any], arguments: list[Array],
+        self,
+        session: Compilation,
+        values: list[Array],
+        rows: list[dict[str, Any]],
+        findings: list[Any],
+        arguments: list[Array],
         text: str | None = None,
     ) -> None:
         # Start-up time: the emulator.
         from xla_explorer.backends.gpu.emulator.counters import COLUMNS
+
         self.values = values
         names = {i.id: i.name for i in session.module.instructions()}
 
@@ -46,10 +52,16 @@ class Emulation(Report):
 
         self._ptx: CountedPtx | None = None
         self._gpu, self._arguments, self._hlo, self._text = session, arguments, hlo, text
-        placed = self._placed = [{**row, "hlo": hlo(row["instruction"]), "source": source(row["instruction"])} for row in rows]
+        placed = self._placed = [
+            {**row, "hlo": hlo(row["instruction"]), "source": source(row["instruction"])}
+            for row in rows
+        ]
         self.counters: pandas.DataFrame = wide_frame(placed, [*COLUMNS, "hlo", "source"])
         self.findings: pandas.DataFrame = wide_frame(
-            [(f.kind, f.kernel, f.line, f.text, hlo(f.origin), f.count, f.example) for f in findings],
+            [
+                (f.kind, f.kernel, f.line, f.text, hlo(f.origin), f.count, f.example)
+                for f in findings
+            ],
             ["kind", "kernel", "line", "ptx", "hlo", "count", "example"],
         )
 
@@ -86,7 +98,9 @@ class Emulation(Report):
         text = re.sub(pattern, lambda _: new, self.text)
         executable: Any = self._gpu.executable
         result = executable.emulate(self._arguments, text=text)
-        return Emulation(self._gpu, result.values, result.rows, result.findings, self._arguments, text)
+        return Emulation(
+            self._gpu, result.values, result.rows, result.findings, self._arguments, text
+        )
 
     def stepper(self, kernel: str = "", block: int = 0) -> SteppedKernel:
         """A block of a kernel's first launch with the same arguments, to be stepped warp by warp. kernel: "" is the first.
@@ -98,12 +112,18 @@ class Emulation(Report):
 
         name = kernel or str(self.counters["kernel"].iloc[0])
         executable: Any = self._gpu.executable
-        return SteppedKernel(executable.stepper(self._arguments, name, block, 1, self._text), self.text, self._hlo)
+        return SteppedKernel(
+            executable.stepper(self._arguments, name, block, 1, self._text), self.text, self._hlo
+        )
 
     def headline(self) -> str:
         """How much ran, and what went wrong."""
         total = int(self.counters["thread_instructions"].sum())
-        faults = f"{number_of(len(self.findings), 'kind')} of faults: see .findings" if len(self.findings) else "no faults"
+        faults = (
+            f"{number_of(len(self.findings), 'kind')} of faults: see .findings"
+            if len(self.findings)
+            else "no faults"
+        )
         return f"Emulation of {number_of(self.counters['kernel'].nunique(), 'kernel')}: {total} instructions of threads, {faults}"
 
     def blocks(self) -> Blocks:
@@ -120,8 +140,12 @@ def emulation(session: Compilation, arrays: Sequence[Any]) -> Emulation:
     gpu = session.gpu()
     emulate = getattr(gpu.executable, "emulate", None)
     if emulate is None:
-        raise XlaExplorerError(f"programs of {gpu.backend} cannot be emulated", 'compile with backend="gpu"')
+        raise XlaExplorerError(
+            f"programs of {gpu.backend} cannot be emulated", 'compile with backend="gpu"'
+        )
     arguments = gpu.signature.leaves(tuple(arrays) or random_arguments(gpu.source))
     result = emulate(arguments)
-    found = session.last_emulation = Emulation(gpu, result.values, result.rows, result.findings, arguments)
+    found = session.last_emulation = Emulation(
+        gpu, result.values, result.rows, result.findings, arguments
+    )
     return found

@@ -21,7 +21,15 @@ from xla_explorer.hlo.module import HloModule
 WHOLE_PROGRAM = "(whole program)"
 """What a table of kernels calls the row of the whole program."""
 
-_NO_KERNEL = FREE | {"tuple", "while", "conditional", "call", "partition-id", "replica-id", "after-all"}
+_NO_KERNEL = FREE | {
+    "tuple",
+    "while",
+    "conditional",
+    "call",
+    "partition-id",
+    "replica-id",
+    "after-all",
+}
 
 # Nanoseconds on one core of an AVX-512 server; see `compiler/costs/cpu_costs.py`.
 LAUNCH, FLOP, TRANSCENDENTAL = 50.0, 0.03, 0.2
@@ -41,7 +49,9 @@ class KernelCost(NamedTuple):
     @property
     def nanoseconds(self) -> float:
         """Predicted time of all its executions, on one core or on the GPU."""
-        return self.times * (self.gpu.nanoseconds if self.gpu is not None else sum(self._parts.values()))
+        return self.times * (
+            self.gpu.nanoseconds if self.gpu is not None else sum(self._parts.values())
+        )
 
     @property
     def bound(self) -> str:
@@ -60,7 +70,9 @@ class KernelCost(NamedTuple):
         if product := next(iter(contractions(self.instruction)), None):
             # Register tiles and libraries come near the peak, if they know the type.
             fast = product.shape.is_array and product.shape.element_type.name in ("f32", "f64")
-            work = self.cost.flops / (FLOPS_PER_NS[product.opcode.name] if fast else SLOW_FLOPS_PER_NS)
+            work = self.cost.flops / (
+                FLOPS_PER_NS[product.opcode.name] if fast else SLOW_FLOPS_PER_NS
+            )
         return {
             "launch": LAUNCH,
             "memory": per_byte * self.cost.bytes_accessed,
@@ -72,7 +84,9 @@ _LOW_ROOF, _SHORT_US = 0.1, 5.0
 """A kernel far from any roof is bound by its start where it is short, else by latencies."""
 
 
-def measured_bound(microseconds: float, memory: float, arithmetic: float, launches: float = 1.0) -> str:
+def measured_bound(
+    microseconds: float, memory: float, arithmetic: float, launches: float = 1.0
+) -> str:
     """What a kernel was bound by that took so long. memory, arithmetic: the microseconds that the machine needs for each."""
     if max(memory, arithmetic) < _LOW_ROOF * microseconds:
         return "launch" if microseconds < _SHORT_US * max(launches, 1.0) else "latency"
@@ -111,7 +125,14 @@ def kernel_costs(module: HloModule, target: Target | None = None) -> list[Kernel
             elif name == "call":
                 work.append((i.called[0], times))
             elif name not in _NO_KERNEL:
-                found.append(KernelCost(i, times, instruction_cost(i), finished_kernel_estimate(gpu, i) if gpu is not None else None))
+                found.append(
+                    KernelCost(
+                        i,
+                        times,
+                        instruction_cost(i),
+                        finished_kernel_estimate(gpu, i) if gpu is not None else None,
+                    )
+                )
     return found
 
 

@@ -8,12 +8,37 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
 
 LONGEST = 160
-_INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%", "and": "&", "or": "|", "xor": "^"}
-_SHORT = {"exponential": "exp", "logistic": "sigmoid", "maximum": "max", "minimum": "min", "negate": "-", "not": "!"}
+_INFIX = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "remainder": "%",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+}
+_SHORT = {
+    "exponential": "exp",
+    "logistic": "sigmoid",
+    "maximum": "max",
+    "minimum": "min",
+    "negate": "-",
+    "not": "!",
+}
 _ORDER = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
-_LOOSE = frozenset({"compare", "select", "broadcast", "negate", "bitcast", "copy", "convert", "reshape"})  # their operands keep parentheses
+_LOOSE = frozenset(
+    {"compare", "select", "broadcast", "negate", "bitcast", "copy", "convert", "reshape"}
+)  # their operands keep parentheses
 _SILENT = frozenset({"bitcast", "copy", "convert", "reshape"})
-_REDUCERS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product", "and": "all", "or": "any"}
+_REDUCERS = {
+    "add": "sum",
+    "maximum": "max",
+    "minimum": "min",
+    "multiply": "product",
+    "and": "all",
+    "or": "any",
+}
 
 
 def kernel_formula(kernel: HloInstruction, longest: int = LONGEST) -> str:
@@ -37,8 +62,16 @@ def kernel_formula(kernel: HloInstruction, longest: int = LONGEST) -> str:
         return text
     if kernel.opcode.name != "fusion":
         return kernel.opcode.name
-    counts = Counter([i.opcode.name for i in kernel.called[0].instructions.values() if i.opcode.name not in ("parameter", "constant")])
-    return ", ".join([f"{count} {name}" if count > 1 else name for name, count in counts.most_common()])[:longest]
+    counts = Counter(
+        [
+            i.opcode.name
+            for i in kernel.called[0].instructions.values()
+            if i.opcode.name not in ("parameter", "constant")
+        ]
+    )
+    return ", ".join(
+        [f"{count} {name}" if count > 1 else name for name, count in counts.most_common()]
+    )[:longest]
 
 
 class _Writer:
@@ -58,7 +91,11 @@ class _Writer:
         name = i.opcode.name
         if name == "constant":
             literal = i.literal
-            return literal.text if isinstance(literal, Literal) and literal.shape.is_scalar else "const"
+            return (
+                literal.text
+                if isinstance(literal, Literal) and literal.shape.is_scalar
+                else "const"
+            )
         parts = [self.write(o, top=name not in _INFIX and name not in _LOOSE) for o in i.operands]
         if name in _SILENT and parts:
             return parts[0]

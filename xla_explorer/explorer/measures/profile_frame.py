@@ -26,7 +26,9 @@ class Part(NamedTuple):
 class ProfileFrame(WideFrame):
     """A row a kernel; see `Session.profile`."""
 
-    _metadata: ClassVar = ["_parts"]  # what pandas takes along, to copies, selections of rows and pickles: it must be a list
+    _metadata: ClassVar = [
+        "_parts"
+    ]  # what pandas takes along, to copies, selections of rows and pickles: it must be a list
     _parts: dict[int, tuple[Part, ...]] = {}  # noqa: RUF012  # never changed
 
     @property
@@ -50,8 +52,13 @@ class ProfileFrame(WideFrame):
         """The frame of a session's profile."""
         made = cls(list(rows), columns=list(columns))
         known = {i.id: i for i in session.module.instructions()}
-        found = [(int(row["instruction"]), row["opcode"]) for row in made[made["instruction"].notna()].to_dict("records")]
-        made._parts = {key: _parts(session, known[key], opcode) for key, opcode in found if key in known}
+        found = [
+            (int(row["instruction"]), row["opcode"])
+            for row in made[made["instruction"].notna()].to_dict("records")
+        ]
+        made._parts = {
+            key: _parts(session, known[key], opcode) for key, opcode in found if key in known
+        }
         return made
 
     def by_line(self) -> WideFrame:
@@ -72,7 +79,11 @@ class ProfileFrame(WideFrame):
 
     def _grouped(self, column: str, place: Callable[[Part], str]) -> WideFrame:
         found: dict[str, list[float]] = {}  # place -> time, estimated time, kernels
-        rows = [row for row in self.to_dict("records") if row["instruction"] == row["instruction"] and row["instruction"] is not None]
+        rows = [
+            row
+            for row in self.to_dict("records")
+            if row["instruction"] == row["instruction"] and row["instruction"] is not None
+        ]
         whole = sum([row["median_us"] for row in rows])
         for row in rows:
             shares: dict[str, float] = {}
@@ -85,13 +96,22 @@ class ProfileFrame(WideFrame):
                 sums[0] += time
                 sums[1] += time if len(shares) > 1 else 0.0
                 sums[2] += 1
-        table = [[name, time, guess, time / whole if whole else None, int(count)] for name, (time, guess, count) in found.items()]
+        table = [
+            [name, time, guess, time / whole if whole else None, int(count)]
+            for name, (time, guess, count) in found.items()
+        ]
         return wide_frame(sorted(table, key=lambda row: -row[1]), [column, *_COLUMNS])
 
 
 def _parts(session: Compilation, i: HloInstruction, opcode: str) -> tuple[Part, ...]:
     """The instructions that a kernel computes, each with its share of the cost. opcode: `entry` where one step runs the whole program."""
-    computation = session.module.entry if opcode == "entry" else i.called[0] if i.opcode.name == "fusion" else None
+    computation = (
+        session.module.entry
+        if opcode == "entry"
+        else i.called[0]
+        if i.opcode.name == "fusion"
+        else None
+    )
     members = computation.instructions.values() if computation is not None else ()
     inner = [j for j in members if j.opcode.name not in FREE and j.opcode.name != "tuple"]
     own = source_line(session, i.id), "/".join(scope_of(session, i))
@@ -102,7 +122,11 @@ def _parts(session: Compilation, i: HloInstruction, opcode: str) -> tuple[Part, 
         return (Part(*own, 1.0),)
     return tuple(
         [
-            Part(source_line(session, j.id) or own[0], "/".join(scope_of(session, j)) or own[1], weight / whole)
+            Part(
+                source_line(session, j.id) or own[0],
+                "/".join(scope_of(session, j)) or own[1],
+                weight / whole,
+            )
             for j, weight in zip(inner, weights, strict=True)
         ]
     )

@@ -27,9 +27,23 @@ if TYPE_CHECKING:
     from xla_explorer.backends.cpu.machine_limits import MachineLimits
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
-SHORTEST_US = 0.2  # below this the counter's steps are too coarse to say how near the roof a kernel is
+SHORTEST_US = (
+    0.2  # below this the counter's steps are too coarse to say how near the roof a kernel is
+)
 COLUMNS = [
-    "kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "cycles", "bytes", "flops", "intensity", "GB/s", "roofline_share", "line",
+    "kernel",
+    "opcode",
+    "runs_on",
+    "n",
+    "median_us",
+    "iqr_us",
+    "cycles",
+    "bytes",
+    "flops",
+    "intensity",
+    "GB/s",
+    "roofline_share",
+    "line",
     "instruction",
 ]
 
@@ -41,7 +55,9 @@ class Timing(Report):
     (None where unknown): above the number of cores the times are inflated.
     """
 
-    def __init__(self, name: str, backend: str, samples_us: Sequence[float], load: float | None) -> None:
+    def __init__(
+        self, name: str, backend: str, samples_us: Sequence[float], load: float | None
+    ) -> None:
         self.name, self.backend, self.samples_us, self.load = name, backend, tuple(samples_us), load
         self.n = len(self.samples_us)
         self.median_us, self.iqr_us = spread(self.samples_us)
@@ -75,7 +91,9 @@ def spread(samples: Sequence[float]) -> tuple[float, float]:
 
 def is_emulated(session: Compilation) -> bool:
     """Whether the program runs on the PTX emulator, whose own time says nothing about a device."""
-    executor = getattr(session.result.executable if session.result is not None else None, "executor", None)
+    executor = getattr(
+        session.result.executable if session.result is not None else None, "executor", None
+    )
     return bool(getattr(getattr(executor, "facts", None), "emulated", False))
 
 
@@ -92,7 +110,10 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     """
     note = "the arguments given"
     if not arrays and session.signature.shapes:
-        arrays, note = random_arguments(session.source), "random arguments (xe.random_arguments, seed 0)"
+        arrays, note = (
+            random_arguments(session.source),
+            "random arguments (xe.random_arguments, seed 0)",
+        )
     if repeats < 1:
         raise XlaExplorerError(f"repeats is {repeats}", "profile at least one run")
     leaves = session.signature.leaves(arrays)
@@ -107,11 +128,42 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     whole = module_cost(session.module)
     most = max(threads.values(), default=1)
     widest = _widest([i.shape for i in session.module.entry.instructions.values()])
-    rows = [_row(WHOLE_PROGRAM, "", session.backend, len(result.total_us), median, iqr, per_us, whole, widest, limits, most, "", None,
-                 streaming=bool(streaming))]
+    rows = [
+        _row(
+            WHOLE_PROGRAM,
+            "",
+            session.backend,
+            len(result.total_us),
+            median,
+            iqr,
+            per_us,
+            whole,
+            widest,
+            limits,
+            most,
+            "",
+            None,
+            streaming=bool(streaming),
+        )
+    ]
     for timing in result.kernels:
-        cost, dtype = (whole, widest) if timing.step.opcode == "entry" else costs.get(timing.step.instruction, (Cost(), "f32"))
-        rows.append(_kernel_row(session, timing, per_us, cost, dtype, limits, threads.get(timing.step.name, 1), streaming))
+        cost, dtype = (
+            (whole, widest)
+            if timing.step.opcode == "entry"
+            else costs.get(timing.step.instruction, (Cost(), "f32"))
+        )
+        rows.append(
+            _kernel_row(
+                session,
+                timing,
+                per_us,
+                cost,
+                dtype,
+                limits,
+                threads.get(timing.step.name, 1),
+                streaming,
+            )
+        )
     if is_emulated(session):
         note += "; the times are those of the PTX emulator, not of a device"
         rows = [{**row, "runs_on": "PTX emulator"} for row in rows]
@@ -119,7 +171,9 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
     frame = ProfileFrame.of(session, rows, COLUMNS)
-    frame.attrs["note"] = f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"
+    frame.attrs["note"] = (
+        f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"
+    )
     session.last_profile = frame
     return frame
 
@@ -127,8 +181,21 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
 def measured_kernels(session: Compilation) -> dict[int, tuple[float, int]]:
     """(median microseconds, runs) of each kernel by the last profile, by the instruction's id; empty without one, and of an emulator's."""
     frame = None if is_emulated(session) else session.last_profile
-    rows = () if frame is None else zip(frame["instruction"].tolist(), frame["median_us"].tolist(), frame["n"].tolist(), strict=True)
-    return {int(key): (float(us), int(n)) for key, us, n in rows if key is not None and key == key and us is not None and us == us}
+    rows = (
+        ()
+        if frame is None
+        else zip(
+            frame["instruction"].tolist(),
+            frame["median_us"].tolist(),
+            frame["n"].tolist(),
+            strict=True,
+        )
+    )
+    return {
+        int(key): (float(us), int(n))
+        for key, us, n in rows
+        if key is not None and key == key and us is not None and us == us
+    }
 
 
 def time_calls(session: Compilation, arrays: Sequence[Any], repeats: int) -> list[float]:
@@ -145,13 +212,28 @@ def time_calls(session: Compilation, arrays: Sequence[Any], repeats: int) -> lis
 
 def _costs(session: Compilation) -> dict[int, tuple[Cost, str]]:
     """Cost of one execution and the type that it is computed in, by instruction id; the steps inside loops too."""
-    steps = [i for computation in sequential_computations(session.module) for i in computation.instructions.values()]
-    return {i.id: (instruction_cost(i), _widest([i.shape, *[o.shape for o in i.operands]])) for i in steps}
+    steps = [
+        i
+        for computation in sequential_computations(session.module)
+        for i in computation.instructions.values()
+    ]
+    return {
+        i.id: (instruction_cost(i), _widest([i.shape, *[o.shape for o in i.operands]]))
+        for i in steps
+    }
 
 
 def _widest(shapes: Iterable[Shape]) -> str:
     """`f64` where anything is computed in double precision, whose peak is another one; else `f32`."""
-    return "f64" if any(leaf.is_array and leaf.element_type.name in ("f64", "c128") for s in shapes for _, leaf in s.leaves()) else "f32"
+    return (
+        "f64"
+        if any(
+            leaf.is_array and leaf.element_type.name in ("f64", "c128")
+            for s in shapes
+            for _, leaf in s.leaves()
+        )
+        else "f32"
+    )
 
 
 def limits_here() -> MachineLimits | None:
@@ -167,7 +249,9 @@ def limits_here() -> MachineLimits | None:
 def streaming_kernels(session: Compilation) -> frozenset[str]:
     """Functions of the kernels that write their results past the cache, where the backend has such."""
 
-    program = getattr(session.executable, "program", None)  # not of one in a child process, nor of one that is not compiled
+    program = getattr(
+        session.executable, "program", None
+    )  # not of one in a child process, nor of one that is not compiled
     return program.streaming if isinstance(program, HostProgram) else frozenset()
 
 
@@ -194,7 +278,11 @@ def _kernel_row(
     streaming: frozenset[str],
 ) -> dict[str, Any]:
     step, calls = timing.step, max(timing.calls, 1)
-    median, iqr = spread([sample * calls for sample in timing.samples_us]) if timing.samples_us else (float("nan"), float("nan"))
+    median, iqr = (
+        spread([sample * calls for sample in timing.samples_us])
+        if timing.samples_us
+        else (float("nan"), float("nan"))
+    )
     runs_on = "evaluator (not compiled)" if step.runs_on == "evaluator" else step.runs_on
     return _row(
         f"%{step.name}",
@@ -234,7 +322,9 @@ def _row(
     moved, flops = int(cost.bytes_accessed), int(cost.flops + cost.transcendentals)
     share = None
     if limits is not None and median >= SHORTEST_US and (moved or flops):
-        share = limits.roofline_share(median / 1e6, flops, moved, dtype, threads, streaming=streaming)
+        share = limits.roofline_share(
+            median / 1e6, flops, moved, dtype, threads, streaming=streaming
+        )
     return {
         "kernel": kernel,
         "opcode": opcode,

@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Final
 
-from xla_explorer.explorer.measures.advice_rules import NOTABLE, Advice, Facts, KernelFact, longest_line
+from xla_explorer.explorer.measures.advice_rules import (
+    NOTABLE,
+    Advice,
+    Facts,
+    KernelFact,
+    longest_line,
+)
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata
@@ -25,11 +31,20 @@ def parts(i: HloInstruction) -> Iterable[HloInstruction]:
     return i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,)
 
 
-def _of_kernels(facts: Facts, slow: Callable[[HloInstruction], bool], seen: str, change: str) -> Advice | None:
-    return _of(facts, [kernel for kernel in facts.kernels if any(map(slow, parts(kernel.instruction)))], seen, change)
+def _of_kernels(
+    facts: Facts, slow: Callable[[HloInstruction], bool], seen: str, change: str
+) -> Advice | None:
+    return _of(
+        facts,
+        [kernel for kernel in facts.kernels if any(map(slow, parts(kernel.instruction)))],
+        seen,
+        change,
+    )
 
 
-def _of(facts: Facts, kernels: Sequence[KernelFact], seen: str, change: str, gain: float | None = None) -> Advice | None:
+def _of(
+    facts: Facts, kernels: Sequence[KernelFact], seen: str, change: str, gain: float | None = None
+) -> Advice | None:
     us = sum(kernel.us for kernel in kernels)
     gain = us if gain is None else gain
     if gain < NOTABLE * facts.run_us or not kernels:
@@ -39,7 +54,11 @@ def _of(facts: Facts, kernels: Sequence[KernelFact], seen: str, change: str, gai
 
 def donate_arguments(facts: Facts) -> Advice | None:
     """Copies of arguments that a result would overwrite if they were donated."""
-    copies = [(kernel, p) for kernel in facts.kernels if (p := copied_argument(kernel.instruction)) is not None]
+    copies = [
+        (kernel, p)
+        for kernel in facts.kernels
+        if (p := copied_argument(kernel.instruction)) is not None
+    ]
     names = dict.fromkeys(argument_name(parameter) for _, parameter in copies)
     donated = ", ".join([repr(name) for name in names])
     change = (
@@ -54,7 +73,11 @@ def copied_argument(i: HloInstruction) -> HloInstruction | None:
     if any(j.opcode.name not in ("copy", "parameter") for j in parts(i)) or len(i.operands) != 1:
         return None
     argument, module = i.operands[0], i.parent.module
-    if argument.opcode.name != "parameter" or argument.parent is not module.entry or argument.shape != i.shape:
+    if (
+        argument.opcode.name != "parameter"
+        or argument.parent is not module.entry
+        or argument.shape != i.shape
+    ):
         return None
     return argument if argument in undonated_arguments(module) else None
 
@@ -62,7 +85,10 @@ def copied_argument(i: HloInstruction) -> HloInstruction | None:
 def undonated_arguments(module: HloModule) -> list[HloInstruction]:
     """The arguments that could give their memory to a result of the same shape, and do not."""
     aliases = parse_input_output_alias(str(module.attributes.get("input_output_alias") or "{}"))
-    taken, results = {one.parameter_number for one in aliases}, [leaf for _, leaf in module.entry.root.shape.leaves()]
+    taken, results = (
+        {one.parameter_number for one in aliases},
+        [leaf for _, leaf in module.entry.root.shape.leaves()],
+    )
     parameters = list(module.entry.parameters())
     for number in taken:
         if number < len(parameters) and parameters[number].shape in results:
@@ -83,17 +109,28 @@ def argument_name(parameter: HloInstruction) -> str:
 
 def channels_last(facts: Facts) -> Advice | None:
     """Transposes before and after convolutions."""
+
     def moves(i: HloInstruction) -> bool:
         kinds = {part.opcode.name for part in parts(i)} - {"parameter", "bitcast", "reshape"}
         near = [*i.operands, *i.users]
-        return bool(kinds) and kinds <= {"copy", "transpose"} and any(part.opcode.name == "convolution" for j in near for part in parts(j))
+        return (
+            bool(kinds)
+            and kinds <= {"copy", "transpose"}
+            and any(part.opcode.name == "convolution" for j in near for part in parts(j))
+        )
 
     change = 'store images and weights with channels last: conv_general_dilated(..., dimension_numbers=("NHWC", "HWIO", "NHWC"))'
-    return _of(facts, [k for k in facts.kernels if moves(k.instruction)], "transposes around convolutions", change)
+    return _of(
+        facts,
+        [k for k in facts.kernels if moves(k.instruction)],
+        "transposes around convolutions",
+        change,
+    )
 
 
 def index_major(facts: Facts) -> Advice | None:
     """Scatters and gathers by an index into the minor dimension: each row is strewn over memory."""
+
     def strewn(i: HloInstruction) -> bool:
         if i.opcode.name not in ("scatter", "gather"):
             return False
@@ -101,29 +138,54 @@ def index_major(facts: Facts) -> Advice | None:
         if i.opcode.name == "scatter":
             indexed = i.attribute("scatter_dims_to_operand_dims")
             count = len(i.operands) // 2
-            row = prod(i.operands[-1].shape.dimensions[d] for d in i.attribute("update_window_dims")) if count == 1 else 1
+            row = (
+                prod(i.operands[-1].shape.dimensions[d] for d in i.attribute("update_window_dims"))
+                if count == 1
+                else 1
+            )
         else:
             indexed, row = i.attribute("start_index_map"), prod(i.attribute("slice_sizes"))
-        minor = array.layout.minor_to_major[0] if array.is_array and array.layout is not None and array.rank > 1 else None
+        minor = (
+            array.layout.minor_to_major[0]
+            if array.is_array and array.layout is not None and array.rank > 1
+            else None
+        )
         return row > 1 and tuple(indexed) == (minor,)
 
     change = "keep the indexed dimension first and the features last, x.at[i].add(u) and x[i] with x of [n, features]"
-    return _of_kernels(facts, strewn, "scatters and gathers by the last dimension, whose rows are strewn over memory,", change)
+    return _of_kernels(
+        facts,
+        strewn,
+        "scatters and gathers by the last dimension, whose rows are strewn over memory,",
+        change,
+    )
 
 
 def weights_per_row(facts: Facts) -> Advice | None:
     """A gather of a matrix for each row of a product."""
+
     def copies(i: HloInstruction) -> bool:
         if i.opcode.name != "gather" or i.shape.byte_size < 4 * i.operands[0].shape.byte_size:
             return False
-        return sum(size > 1 for size in i.attribute("slice_sizes")) >= 2 and _feeds_a_batched_product(i)
+        return sum(
+            size > 1 for size in i.attribute("slice_sizes")
+        ) >= 2 and _feeds_a_batched_product(i)
 
-    gathers = [(kernel, i) for kernel in facts.kernels for i in parts(kernel.instruction) if copies(i)]
+    gathers = [
+        (kernel, i) for kernel in facts.kernels for i in parts(kernel.instruction) if copies(i)
+    ]
     found = list(dict.fromkeys(kernel for kernel, _ in gathers))
     experts = max([i.operands[0].shape.dimensions[0] for _, i in gathers], default=0)
     dense = 'multiply by all and select: jnp.einsum("te,td,edf->tf", jax.nn.one_hot(e, len(w)), x, w), or '
-    change = (dense if experts <= _DENSE_EXPERTS else "") + "sort the rows by their index and use jax.lax.ragged_dot"
-    return _of(facts, found, f"copies of a weight for each row of a product (w[e], {experts} weights)", change)
+    change = (
+        dense if experts <= _DENSE_EXPERTS else ""
+    ) + "sort the rows by their index and use jax.lax.ragged_dot"
+    return _of(
+        facts,
+        found,
+        f"copies of a weight for each row of a product (w[e], {experts} weights)",
+        change,
+    )
 
 
 def _feeds_a_batched_product(gather: HloInstruction) -> bool:
@@ -134,7 +196,9 @@ def _feeds_a_batched_product(gather: HloInstruction) -> bool:
         if user in seen:
             continue
         seen.add(user)
-        if any(part.opcode.name == "dot" and part.attribute("lhs_batch_dims") for part in parts(user)):
+        if any(
+            part.opcode.name == "dot" and part.attribute("lhs_batch_dims") for part in parts(user)
+        ):
             return True
         if user.opcode.name in _SAME_VALUES:
             pending += user.users
@@ -144,7 +208,14 @@ def _feeds_a_batched_product(gather: HloInstruction) -> bool:
 def _fusion_around(i: HloInstruction) -> HloInstruction | None:
     """The fusion that an instruction is part of."""
     every = i.parent.module.instructions()
-    return next((kernel for kernel in every if kernel.opcode.name == "fusion" and kernel.called[0] is i.parent), None)
+    return next(
+        (
+            kernel
+            for kernel in every
+            if kernel.opcode.name == "fusion" and kernel.called[0] is i.parent
+        ),
+        None,
+    )
 
 
 def take_rows(facts: Facts) -> Advice | None:
@@ -152,7 +223,11 @@ def take_rows(facts: Facts) -> Advice | None:
     made: set[HloInstruction] = set()
 
     def selects(i: HloInstruction) -> bool:
-        for side, key in enumerate(("lhs_contracting_dims", "rhs_contracting_dims")) if i.opcode.name == "dot" else ():
+        for side, key in (
+            enumerate(("lhs_contracting_dims", "rhs_contracting_dims"))
+            if i.opcode.name == "dot"
+            else ()
+        ):
             one = i.operands[side]
             if one.opcode.name == "parameter" and (fusion := _fusion_around(i)) is not None:
                 one = fusion.operands[one.parameter_number]
@@ -163,30 +238,49 @@ def take_rows(facts: Facts) -> Advice | None:
                 one = one.operands[0]
             if one.opcode.name != "compare" or one.attribute("direction") != "EQ":
                 continue
-            counted = [o.attribute("iota_dimension") for o in one.operands if o.opcode.name == "iota"]
+            counted = [
+                o.attribute("iota_dimension") for o in one.operands if o.opcode.name == "iota"
+            ]
             if counted and tuple(i.attribute(key)) == (counted[0],):
                 made.add(maker)
                 return True
         return False
 
-    found = [kernel for kernel in facts.kernels if any(map(selects, list(parts(kernel.instruction))))]
-    found += [kernel for kernel in facts.kernels if kernel.instruction in made and kernel not in found]
+    found = [
+        kernel for kernel in facts.kernels if any(map(selects, list(parts(kernel.instruction))))
+    ]
+    found += [
+        kernel for kernel in facts.kernels if kernel.instruction in made and kernel not in found
+    ]
     change = "take the rows by index: jax.nn.one_hot(i, n) @ W is W[i] (jnp.take(W, i, axis=0))"
     return _of(facts, found, "products with a one-hot matrix", change)
 
 
 def distances_by_product(facts: Facts) -> Advice | None:
     """Sums of squared differences of all pairs."""
+
     def pairs(i: HloInstruction) -> bool:
-        if i.opcode.name != "reduce" or len(i.operands) != 2 or i.to_apply.root.opcode.name != "add":
+        if (
+            i.opcode.name != "reduce"
+            or len(i.operands) != 2
+            or i.to_apply.root.opcode.name != "add"
+        ):
             return False
         square = i.operands[0]
-        if square.opcode.name != "multiply" or square.operands[0] is not square.operands[1] or square.operands[0].opcode.name != "subtract":
+        if (
+            square.opcode.name != "multiply"
+            or square.operands[0] is not square.operands[1]
+            or square.operands[0].opcode.name != "subtract"
+        ):
             return False
         one, other = square.operands[0].operands
         if one.opcode.name != "broadcast" or other.opcode.name != "broadcast":
             return False
-        here, there, summed = set(one.attribute("dimensions")), set(other.attribute("dimensions")), set(i.attribute("dimensions"))
+        here, there, summed = (
+            set(one.attribute("dimensions")),
+            set(other.attribute("dimensions")),
+            set(i.attribute("dimensions")),
+        )
         return bool(here - there) and bool(there - here) and summed <= here & there
 
     product = "|x - y|^2 = (x*x).sum(-1)[:, None] + (y*y).sum(-1) - 2 * x @ y.T"
@@ -196,11 +290,14 @@ def distances_by_product(facts: Facts) -> Advice | None:
 
 def scan_by_doubling(facts: Facts) -> Advice | None:
     """Running sums written as windows over a whole dimension."""
+
     def running(i: HloInstruction) -> bool:
         if i.opcode.name != "reduce-window":
             return False
         rules, base = i.attribute("window").dimensions, i.operands[0].shape.dimensions
-        exclusive = any(w.size == n == w.padding_low > 1 for w, n in zip(rules, base, strict=True))  # so XLA sums its partial sums
+        exclusive = any(
+            w.size == n == w.padding_low > 1 for w, n in zip(rules, base, strict=True)
+        )  # so XLA sums its partial sums
         return exclusive or scan_dimension(rules, base) is not None
 
     change = "jax.lax.associative_scan(jnp.add, x, axis=...) takes fewer steps (jnp.cumsum becomes such windows, too)"
@@ -209,6 +306,7 @@ def scan_by_doubling(facts: Facts) -> Advice | None:
 
 def select_few(facts: Facts) -> Advice | None:
     """Sorts of which a few elements are read."""
+
     def few(i: HloInstruction) -> bool:
         if i.opcode.name != "sort" or len(i.operands) > 2:
             return False
@@ -216,7 +314,12 @@ def select_few(facts: Facts) -> Advice | None:
         readers = [user for value in values for user in value.users]
         read = sum(user.shape.byte_size for user in readers)
         sliced = all(any(part.opcode.name == "slice" for part in parts(user)) for user in readers)
-        return bool(readers) and sliced and not any(v.is_root for v in values) and _FEW * read <= i.operands[0].shape.byte_size
+        return (
+            bool(readers)
+            and sliced
+            and not any(v.is_root for v in values)
+            and _FEW * read <= i.operands[0].shape.byte_size
+        )
 
     change = "jax.lax.top_k(x, k) finds the largest without sorting the rest"
     return _of_kernels(facts, few, "sorts of which a few elements are read", change)
@@ -248,7 +351,17 @@ def _is_same(i: HloInstruction, kept: set[int]) -> bool:
     """Whether a value depends only on unchanged elements of a loop's state and on constants."""
     if i.opcode.name == "get-tuple-element" and i.operands[0].opcode.name == "parameter":
         return i.attribute("index") in kept
-    if i.opcode.name in ("parameter", "while", "conditional", "call", "custom-call", "rng", "infeed", "partition-id", "replica-id"):
+    if i.opcode.name in (
+        "parameter",
+        "while",
+        "conditional",
+        "call",
+        "custom-call",
+        "rng",
+        "infeed",
+        "partition-id",
+        "replica-id",
+    ):
         return False
     return all(_is_same(o, kept) for o in i.operands)
 

@@ -47,14 +47,20 @@ class SteppedKernel(Report):
         self._warp = warp
         for _ in range(_MOST_STEPS):
             following = self._stepper.next(warp)
-            if following is not None and (place in (following.line, self._hlo(following.origin)) or _begins(following.opcode, place)):
+            if following is not None and (
+                place in (following.line, self._hlo(following.origin))
+                or _begins(following.opcode, place)
+            ):
                 return self
             able = self._stepper.runnable
             if not able:
                 break
             self._stepper.step(warp if warp in able else None)
         what = f"PTX line {place}" if isinstance(place, int) else place
-        raise XlaExplorerError(f"warp {warp} does not come to {what}", "see .warps for where warps are; .findings for what went wrong")
+        raise XlaExplorerError(
+            f"warp {warp} does not come to {what}",
+            "see .warps for where warps are; .findings for what went wrong",
+        )
 
     # -- looking -------------------------------------------------------------------------------------------------------
     def registers(self, warp: int | None = None, floats: bool = False) -> pandas.DataFrame:
@@ -66,7 +72,11 @@ class SteppedKernel(Report):
         if floats:
             import numpy as np
 
-            for name in [name for name in frame.columns if frame[name].dtype.kind in "iu" and frame[name].dtype.itemsize == 4]:
+            for name in [
+                name
+                for name in frame.columns
+                if frame[name].dtype.kind in "iu" and frame[name].dtype.itemsize == 4
+            ]:
                 frame[name] = frame[name].to_numpy().view(np.float32)
         return frame
 
@@ -78,7 +88,10 @@ class SteppedKernel(Report):
     @property
     def findings(self) -> pandas.DataFrame:
         """Faults so far."""
-        rows = [(f.kind, f.line, f.text, self._hlo(f.origin), f.count, f.example) for f in self._stepper.findings]
+        rows = [
+            (f.kind, f.line, f.text, self._hlo(f.origin), f.count, f.example)
+            for f in self._stepper.findings
+        ]
         return wide_frame(rows, ["kind", "line", "ptx", "hlo", "count", "example"])
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -89,16 +102,30 @@ class SteppedKernel(Report):
             state = "can go on" if warp in able else f"waits {waits}" if waits else "has ended"
             line, text = (following.line, following.text) if following is not None else (None, "")
             origin = self._hlo(following.origin) if following is not None else ""
-            rows.append(dict(zip(COLUMNS, (warp, state, line, text, int(stepper.active(warp).sum()), origin), strict=True)))
+            rows.append(
+                dict(
+                    zip(
+                        COLUMNS,
+                        (warp, state, line, text, int(stepper.active(warp).sum()), origin),
+                        strict=True,
+                    )
+                )
+            )
         return rows
 
     def headline(self) -> str:
         """Where the warp stepped last stands, and how many can go on."""
         rows = self._rows()
         going = sum([row["state"] == "can go on" for row in rows])
-        faults = f", {len(self._stepper.findings)} kinds of faults" if self._stepper.findings else ""
+        faults = (
+            f", {len(self._stepper.findings)} kinds of faults" if self._stepper.findings else ""
+        )
         here = rows[self._warp]
-        at = f"next, line {here['line']}: {here['next']}" if here["line"] is not None else here["state"]
+        at = (
+            f"next, line {here['line']}: {here['next']}"
+            if here["line"] is not None
+            else here["state"]
+        )
         return f"SteppedKernel {self._stepper.kernel.name}: {going} of {len(rows)} warps can go on{faults}; warp {self._warp} {at}"
 
     def records(self) -> Table:
@@ -130,7 +157,9 @@ class SteppedKernel(Report):
         by_state: dict[str, list[int]] = {}
         for row in rows:
             by_state.setdefault(row["state"], []).append(row["warp"])
-        states = "; ".join([f"{_ranges(warps)}: {escape(state)}" for state, warps in by_state.items()])
+        states = "; ".join(
+            [f"{_ranges(warps)}: {escape(state)}" for state, warps in by_state.items()]
+        )
         return (
             f'<div style="font-size:12px">'
             '<table style="font-family:monospace;border-collapse:collapse">'

@@ -41,7 +41,9 @@ def timeline(session: Compilation, path: str | Path | None = None) -> dict[str, 
         profile(session, (), 20)
     events = _compile_events(session)
     if session.last_profile is not None:
-        events += _profile_events(session.last_profile, f"{session.source.name} on {session.backend}")
+        events += _profile_events(
+            session.last_profile, f"{session.source.name} on {session.backend}"
+        )
     return _written(events, path)
 
 
@@ -54,9 +56,16 @@ def trace_json(given: Any, path: str | Path | None = None) -> dict[str, Any]:
 
 def _compile_events(session: Compilation) -> list[dict[str, Any]]:
     """The phases of the compile, and its passes, each one after the other."""
-    events = [_named("process_name", f"compiling {session.source.name} for {session.backend}", _COMPILE)]
-    passes = [(p.name, p.seconds, {"step": p.number, "pipeline": p.pipeline, "changed": p.changed}) for p in session.passes[1:]]
-    phases: list[tuple[str, float, dict[str, Any]]] = [(name, seconds, {}) for name, seconds in session.seconds.items()]
+    events = [
+        _named("process_name", f"compiling {session.source.name} for {session.backend}", _COMPILE)
+    ]
+    passes = [
+        (p.name, p.seconds, {"step": p.number, "pipeline": p.pipeline, "changed": p.changed})
+        for p in session.passes[1:]
+    ]
+    phases: list[tuple[str, float, dict[str, Any]]] = [
+        (name, seconds, {}) for name, seconds in session.seconds.items()
+    ]
     for track, (title, parts) in enumerate((("phases", phases), ("passes", passes))):
         events.append(_named("thread_name", title, track, _COMPILE))
         clock = 0.0
@@ -68,17 +77,29 @@ def _compile_events(session: Compilation) -> list[dict[str, Any]]:
 
 def _profile_events(frame: pandas.DataFrame, name: str) -> list[dict[str, Any]]:
     """The kernels of one run one after the other, each as long as its median; the whole program on a track of its own."""
-    missing = [column for column in ("kernel", "median_us") if column not in getattr(frame, "columns", ())]
+    missing = [
+        column for column in ("kernel", "median_us") if column not in getattr(frame, "columns", ())
+    ]
     if missing:
-        raise XlaExplorerError(f"no profile: {', '.join(missing)} missing", "give a session, or the frame of session.profile()")
+        raise XlaExplorerError(
+            f"no profile: {', '.join(missing)} missing",
+            "give a session, or the frame of session.profile()",
+        )
     events = [_named("process_name", name, 0)]
-    events += [_named("thread_name", title, track) for title, track in (("program", _PROGRAM_TRACK), ("kernels (medians)", _KERNEL_TRACK))]
+    events += [
+        _named("thread_name", title, track)
+        for title, track in (("program", _PROGRAM_TRACK), ("kernels (medians)", _KERNEL_TRACK))
+    ]
     clock = 0.0
     for row in frame.to_dict("records"):
         length = float(row["median_us"])
         if not length >= 0:  # NaN: it did not run
             continue
-        said = {str(key): value for key, value in row.items() if key not in ("kernel", "median_us") and _is_said(value)}
+        said = {
+            str(key): value
+            for key, value in row.items()
+            if key not in ("kernel", "median_us") and _is_said(value)
+        }
         if row["kernel"] == WHOLE_PROGRAM:
             events.append(_complete(WHOLE_PROGRAM, _PROGRAM_TRACK, 0.0, length, said))
         else:
@@ -96,8 +117,18 @@ def _written(events: list[dict[str, Any]], path: str | Path | None) -> dict[str,
     return trace
 
 
-def _complete(name: str, track: int, start: float, length: float, said: dict[str, Any], process: int = 0) -> dict[str, Any]:
-    return {"name": name, "ph": "X", "pid": process, "tid": track, "ts": start, "dur": length, "args": said}
+def _complete(
+    name: str, track: int, start: float, length: float, said: dict[str, Any], process: int = 0
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "ph": "X",
+        "pid": process,
+        "tid": track,
+        "ts": start,
+        "dur": length,
+        "args": said,
+    }
 
 
 def _named(what: str, name: str, track: int, process: int = 0) -> dict[str, Any]:
@@ -117,7 +148,9 @@ class _Event(NamedTuple):
     arguments: dict[str, Any]
 
 
-def read_timeline(path: str | Path, module: Any = None, *, everything: bool = False) -> pandas.DataFrame:
+def read_timeline(
+    path: str | Path, module: Any = None, *, everything: bool = False
+) -> pandas.DataFrame:
     """A trace as a tidy frame: a row for each kernel and track; the columns of `session.profile()`, then `module` and `total_us`.
 
     Parameters
@@ -152,12 +185,15 @@ def read_timeline(path: str | Path, module: Any = None, *, everything: bool = Fa
     events = [e for e in _events(_content(path), path) if everything or "hlo_op" in e.arguments]
     if not events:
         raise TraceFileError(
-            f"{path} holds no event that names an HLO operation", "everything=True shows all events; was the program traced while it ran?"
+            f"{path} holds no event that names an HLO operation",
+            "everything=True shows all events; was the program traced while it ran?",
         )
     grouped: dict[tuple[str, str, str], list[_Event]] = {}
     for event in events:
         name = str(event.arguments.get("hlo_op") or event.name)
-        grouped.setdefault((str(event.arguments.get("hlo_module", "")), event.track, name), []).append(event)
+        grouped.setdefault(
+            (str(event.arguments.get("hlo_module", "")), event.track, name), []
+        ).append(event)
     known = _instructions(module)
     rows = [_row(key, found, known) for key, found in grouped.items()]
     rows.sort(key=lambda row: -row["total_us"])
@@ -168,7 +204,10 @@ def _file_of(path: Path) -> Path:
     if path.is_dir():
         found = sorted(path.rglob("*.trace.json.gz")) or sorted(path.rglob("*trace.json*"))
         if not found:
-            raise TraceFileError(f"{path} holds no trace in JSON", "jax.profiler.trace(folder, create_perfetto_trace=True) writes one")
+            raise TraceFileError(
+                f"{path} holds no trace in JSON",
+                "jax.profiler.trace(folder, create_perfetto_trace=True) writes one",
+            )
         return found[-1]
     return path
 
@@ -180,7 +219,8 @@ def _content(path: Path) -> Any:
         raise TraceFileError(problem.message, problem.hint) from None
     except (ValueError, RecursionError) as problem:
         raise TraceFileError(
-            f"{path} is not JSON: {problem}", "export the trace as JSON; xe.xla.read_profile reads *.xplane.pb"
+            f"{path} is not JSON: {problem}",
+            "export the trace as JSON; xe.xla.read_profile reads *.xplane.pb",
         ) from None
 
 
@@ -188,10 +228,14 @@ def _events(content: Any, path: Path) -> Iterator[_Event]:
     """Complete events, and those that a beginning and an end make."""
     events = content.get("traceEvents") if isinstance(content, dict) else content
     if not isinstance(events, list):
-        raise TraceFileError(f"{path} has no list traceEvents", "pass a file in the Trace Event Format")
+        raise TraceFileError(
+            f"{path} has no list traceEvents", "pass a file in the Trace Event Format"
+        )
     events = [_checked(e, number, path) for number, e in enumerate(events) if isinstance(e, dict)]
     names = {
-        (e["name"], e.get("pid"), e.get("tid") if e["name"] == "thread_name" else None): str(e.get("args", {}).get("name", ""))
+        (e["name"], e.get("pid"), e.get("tid") if e["name"] == "thread_name" else None): str(
+            e.get("args", {}).get("name", "")
+        )
         for e in events
         if e.get("ph") == "M" and e.get("name") in ("process_name", "thread_name")
     }
@@ -203,12 +247,24 @@ def _events(content: Any, path: Path) -> Iterator[_Event]:
             continue
         if phase == "E" and open_.get(place):
             begun = open_[place].pop()
-            e = {**begun, "dur": float(e.get("ts", 0)) - float(begun.get("ts", 0)), "args": {**begun.get("args", {}), **e.get("args", {})}}
+            e = {
+                **begun,
+                "dur": float(e.get("ts", 0)) - float(begun.get("ts", 0)),
+                "args": {**begun.get("args", {}), **e.get("args", {})},
+            }
         elif phase != "X":
             continue
-        process, thread = names.get(("process_name", place[0], None), ""), names.get(("thread_name", *place), "")
+        process, thread = (
+            names.get(("process_name", place[0], None), ""),
+            names.get(("thread_name", *place), ""),
+        )
         track = "/".join([part for part in (process, thread) if part]) or f"{place[0]}/{place[1]}"
-        yield _Event(str(e.get("name", "")), track, float(e.get("dur", 0)), e["args"] if isinstance(e.get("args"), dict) else {})
+        yield _Event(
+            str(e.get("name", "")),
+            track,
+            float(e.get("dur", 0)),
+            e["args"] if isinstance(e.get("args"), dict) else {},
+        )
 
 
 _LARGEST = 10**15  # microseconds: 31 years; nor infinity, nor NaN
@@ -227,7 +283,9 @@ def _checked(event: dict[str, Any], number: int, path: Path) -> dict[str, Any]:
         value = event.get(field, 0 if types is _NUMBERS else None)
         large = isinstance(value, _NUMBERS) and not abs(value) < _LARGEST
         if not isinstance(value, types) or (types is _NUMBERS and large):
-            message = f"{path}: {field} of event {number} must be {meaning}, got {json.dumps(value)[:40]}"
+            message = (
+                f"{path}: {field} of event {number} must be {meaning}, got {json.dumps(value)[:40]}"
+            )
             raise TraceFileError(message, "pass a file in the Trace Event Format")
     return {**event, "args": event.get("args") or {}}
 
@@ -253,14 +311,20 @@ def _row(key: tuple[str, str, str], found: list[_Event], known: dict[str, Any]) 
     median, iqr = spread(samples)
     i = known.get(name)
     cost = instruction_cost(i) if i is not None else None
-    moved = _number(said.get("bytes_accessed", said.get("bytes"))) or (cost.bytes_accessed if cost is not None else None)
-    flops = _number(said.get("model_flops", said.get("flops"))) or (cost.flops + cost.transcendentals if cost is not None else None)
+    moved = _number(said.get("bytes_accessed", said.get("bytes"))) or (
+        cost.bytes_accessed if cost is not None else None
+    )
+    flops = _number(said.get("model_flops", said.get("flops"))) or (
+        cost.flops + cost.transcendentals if cost is not None else None
+    )
     line = str(said.get("source") or said.get("line") or "")
     if i is not None and not line and i.op_metadata.source_line:
         line = f"{i.op_metadata.source_file}:{i.op_metadata.source_line}"
     return {
         "kernel": f"%{name}" if "hlo_op" in said else name,
-        "opcode": i.opcode.name if i is not None else str(said.get("opcode") or said.get("hlo_category") or ""),
+        "opcode": i.opcode.name
+        if i is not None
+        else str(said.get("opcode") or said.get("hlo_category") or ""),
         "runs_on": track,
         "n": len(samples),
         "median_us": median,

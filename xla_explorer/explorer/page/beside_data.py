@@ -11,7 +11,13 @@ from typing import Any
 from xla_explorer.explorer.code.code_panes import code_panes, costly
 from xla_explorer.explorer.code.control_flow import control_flow
 from xla_explorer.explorer.code.llvm_views import inner_loops
-from xla_explorer.explorer.code.side_by_side import DEFAULT_STAGES, GPU_STAGES, KernelCode, kernels_beside, stage_names
+from xla_explorer.explorer.code.side_by_side import (
+    DEFAULT_STAGES,
+    GPU_STAGES,
+    KernelCode,
+    kernels_beside,
+    stage_names,
+)
 from xla_explorer.explorer.code.stage_functions import CodeLine
 from xla_explorer.explorer.display.code_pane import CodePane
 from xla_explorer.explorer.page.reports import KernelRow
@@ -25,15 +31,26 @@ EMBEDDED_KERNELS, EMBEDDED_LINES = 60, 8_000
 
 def summary(session: Compilation, rows: Iterable[KernelRow], *, live: bool) -> dict[str, Any]:
     """Kernels with what they compute, the longest first; columns, and which are open at first. live: kernels are asked for one by one."""
-    times = {row.instruction: row.measured_us or row.predicted_us or 0.0 for row in rows if row.instruction is not None}
+    times = {
+        row.instruction: row.measured_us or row.predicted_us or 0.0
+        for row in rows
+        if row.instruction is not None
+    }
     steps = sorted(program_steps(session), key=lambda step: -times.get(step.instruction, 0.0))
     panes = [pane for pane in code_panes(session) if not costly(session, pane)]
     cheap = {pane.name for pane in panes}
     stages = [name for name in stage_names(session) if live or (name in cheap and name != "loops")]
     first = [name for name in DEFAULT_STAGES if name in stages and name in cheap]
-    first += [name for name in ("ptx", "assembly", "llvm-ir") if name in stages and name in cheap and name not in first]
+    first += [
+        name
+        for name in ("ptx", "assembly", "llvm-ir")
+        if name in stages and name in cheap and name not in first
+    ]
     ids = [step.instruction for step in steps]
-    kernels = [[s.name, i, source_line(session, i), times.get(i), _computed(session, i)] for s, i in zip(steps, ids, strict=True)]
+    kernels = [
+        [s.name, i, source_line(session, i), times.get(i), _computed(session, i)]
+        for s, i in zip(steps, ids, strict=True)
+    ]
     made: dict[str, Any] = {}
     if not live and stages:
         room = EMBEDDED_LINES
@@ -42,7 +59,10 @@ def summary(session: Compilation, rows: Iterable[KernelRow], *, live: bool) -> d
             room -= sum([len(lines) for lines in kernel.code.values()])
             if room < 0:
                 break
-            made[str(kernel.instruction)] = {**kernel_data(kernel, stages), "beyond": _beyond(kernel, stages, shown)}
+            made[str(kernel.instruction)] = {
+                **kernel_data(kernel, stages),
+                "beyond": _beyond(kernel, stages, shown),
+            }
     return {"stages": stages, "open": first[:2], "kernels": kernels, "made": made}
 
 
@@ -61,12 +81,19 @@ def kernel_data(kernel: KernelCode, stages: Sequence[str]) -> dict[str, Any]:
     return {"stages": list(stages), "rows": rows, "notes": kernel.notes, "times": kernel.times}
 
 
-def _beyond(kernel: KernelCode, stages: Sequence[str], shown: Mapping[str, Container[int]]) -> dict[str, dict[str, str]]:
+def _beyond(
+    kernel: KernelCode, stages: Sequence[str], shown: Mapping[str, Container[int]]
+) -> dict[str, dict[str, str]]:
     """By stage and number the lines of a kernel that the panes of a page leave out. shown: by stage the numbers that they have."""
     found: dict[str, dict[str, str]] = {}
     for place, stage in enumerate(stages):
         there = shown.get(stage, frozenset())
-        lines = {str(line.number): line.text for row in kernel.rows for line in row.cells[place] if line.number not in there}
+        lines = {
+            str(line.number): line.text
+            for row in kernel.rows
+            for line in row.cells[place]
+            if line.number not in there
+        }
         if lines:
             found[stage] = lines
     return found
@@ -95,7 +122,13 @@ def blocks_data(session: Compilation, key: int, stage: str) -> dict[str, Any]:
         except XlaExplorerError as problem:
             note = problem.message
     first = [block.lines[0].number for block in flow.basic_blocks]
-    return {"head": flow.headline(), "picture": flow.graph.to_json(), "first": first, "loops": loops, "note": note}
+    return {
+        "head": flow.headline(),
+        "picture": flow.graph.to_json(),
+        "first": first,
+        "loops": loops,
+        "note": note,
+    }
 
 
 def stage_text(session: Compilation, name: str) -> list[str]:
@@ -116,5 +149,3 @@ def _runs(lines: Sequence[CodeLine]) -> list[list[int]]:
         else:
             runs.append([line.number, 1])
     return runs
-
-

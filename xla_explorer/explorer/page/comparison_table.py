@@ -19,7 +19,9 @@ class _Measure(NamedTuple):
 _SPREAD = "iqr us"
 MEASURES = {
     "kernels": _Measure("kernels", "", True),
-    "bytes read and written (estimate)": _Measure("bytes read and written (estimate)", "bytes", True),
+    "bytes read and written (estimate)": _Measure(
+        "bytes read and written (estimate)", "bytes", True
+    ),
     "predicted us (cost model)": _Measure("predicted time, cost model", "us", True),
     "median us": _Measure("median time", "us", True),
     _SPREAD: _Measure("iqr time", "us"),
@@ -40,11 +42,21 @@ def comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
     """The rows of a comparison in the order of their weight, with units; what is measured has its spread."""
     given = {what: (now, before) for what, now, before in comparison.rows}
     spread = max(given.get(_SPREAD, (0.0,)))
-    order = [*[what for what in MEASURES if what in given], *[what for what in given if what not in MEASURES]]
+    order = [
+        *[what for what in MEASURES if what in given],
+        *[what for what in given if what not in MEASURES],
+    ]
     found = []
     for what in order:
         measure, (now, before) = MEASURES.get(what) or _Measure(what), given[what]
         found.append(
-            ComparisonRow(measure.title, measure.unit, measure.less_is_better, now, before, spread if what == "median us" else None)
+            ComparisonRow(
+                measure.title,
+                measure.unit,
+                measure.less_is_better,
+                now,
+                before,
+                spread if what == "median us" else None,
+            )
         )
     return tuple(found)

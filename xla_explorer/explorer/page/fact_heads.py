@@ -17,17 +17,31 @@ class FactHead(NamedTuple):
 
 
 _KNOWN = {
-    "bytes_saved": FactHead("bytes saved", "bytes", "bytes that would not be written and read again"),
+    "bytes_saved": FactHead(
+        "bytes saved", "bytes", "bytes that would not be written and read again"
+    ),
     "fused_microseconds": FactHead(
-        "cost fused", "us", "what the producer's work costs when its reader computes it, by the cost model; not the whole kernel"
+        "cost fused",
+        "us",
+        "what the producer's work costs when its reader computes it, by the cost model; not the whole kernel",
     ),
     "unfused_microseconds": FactHead(
-        "cost unfused", "us", "what it costs to compute the producer once, store it and read it again, by the cost model"
+        "cost unfused",
+        "us",
+        "what it costs to compute the producer once, store it and read it again, by the cost model",
     ),
-    "evaluations": FactHead("evaluations", "", "how many times the fused code would hold the producer's computation, or compute it"),
-    "refusal_costs_microseconds": FactHead("refusal costs", "us", "time that the refusal adds to one run, by the cost model"),
+    "evaluations": FactHead(
+        "evaluations",
+        "",
+        "how many times the fused code would hold the producer's computation, or compute it",
+    ),
+    "refusal_costs_microseconds": FactHead(
+        "refusal costs", "us", "time that the refusal adds to one run, by the cost model"
+    ),
     "refusal_costs_at_most_microseconds": FactHead(
-        "refusal costs at most", "us", "an upper bound, by the cost model: the traffic that fusing would have saved"
+        "refusal costs at most",
+        "us",
+        "an upper bound, by the cost model: the traffic that fusing would have saved",
     ),
 }
 _UNITS = {"us": "us", "microseconds": "us", "seconds": "s", "bytes": "bytes"}

@@ -36,7 +36,13 @@ def modules() -> tuple[str, ...]:
     return (*_BELOW, *[tab.name for tab in TABS], *_ABOVE)
 
 
-WORKER = ("layout", "anchored", "diff", "tasks", "worker")  # of one script of its own: see background.js
+WORKER = (
+    "layout",
+    "anchored",
+    "diff",
+    "tasks",
+    "worker",
+)  # of one script of its own: see background.js
 
 _TYPES = re.compile(r"/\*\*.*?\*/\s*", re.DOTALL)  # JSDoc: for the type checker only
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
@@ -44,7 +50,9 @@ _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULT
 
 
 def _joinable(name: str) -> str:
-    return _EXPORT.sub("", _IMPORT.sub("", _TYPES.sub("", (ASSETS / f"{name}.js").read_text(encoding="utf-8"))))
+    return _EXPORT.sub(
+        "", _IMPORT.sub("", _TYPES.sub("", (ASSETS / f"{name}.js").read_text(encoding="utf-8")))
+    )
 
 
 def _worker_source() -> str:
@@ -57,7 +65,9 @@ def _worker_source() -> str:
 def script() -> str:
     """One ES module without imports and exports; it defines `render({ model, el })`. The worker's script is inside of it as a text."""
     joined = "\n".join(_joinable(name) for name in modules())
-    return joined.replace('const WORKER_SOURCE = "";', f'const WORKER_SOURCE = "{_worker_source()}";')
+    return joined.replace(
+        'const WORKER_SOURCE = "";', f'const WORKER_SOURCE = "{_worker_source()}";'
+    )
 
 
 @cache
@@ -75,17 +85,29 @@ def page_module() -> str:
 @cache
 def style() -> str:
     """The style sheet: the colours of the kinds, from the one table that the static pictures use too, and the rest."""
-    return "\n".join([_kind_style(), *[(ASSETS / f"{name}.css").read_text(encoding="utf-8") for name in ("explorer", "editor")]])
+    return "\n".join(
+        [
+            _kind_style(),
+            *[
+                (ASSETS / f"{name}.css").read_text(encoding="utf-8")
+                for name in ("explorer", "editor")
+            ],
+        ]
+    )
 
 
 def _kind_style() -> str:
     out = []
     for theme, table in (("", COLOURS), ('[data-theme="dark"]', DARK_COLOURS)):
-        values = " ".join(f"--k-{kind}: {fill}; --l-{kind}: {line};" for kind, (fill, line) in table.items())
+        values = " ".join(
+            f"--k-{kind}: {fill}; --l-{kind}: {line};" for kind, (fill, line) in table.items()
+        )
         out.append(f".xe{theme} {{ {values} }}")
     for kind in COLOURS:
         fill, line = f"var(--k-{kind})", f"var(--l-{kind})"
-        out.append(f".xe-node.k-{kind} > .s, .xe-node.k-{kind} > .head {{ fill: {fill}; stroke: {line}; }}")
+        out.append(
+            f".xe-node.k-{kind} > .s, .xe-node.k-{kind} > .head {{ fill: {fill}; stroke: {line}; }}"
+        )
         out.append(f".xe-node.k-{kind} > .bar {{ stroke: {line}; }}")
         out.append(f".xe-legend .k-{kind}::before {{ background: {fill}; border-color: {line}; }}")
     return "\n".join(out)

@@ -107,7 +107,12 @@ class ExplorerPayload(TypedDict):
 def text_lines(lines: Sequence[TextLine] | Sequence[tuple[str, int | None]]) -> list[LineData]:
     """Lines as [text, instruction id or None], with a list of more ids where a line has several, and its number where that is not its
     place."""
-    return [[line[0], line[1]] if len(line) < 3 or not (line[2] or line[3] is not None) else _long_line(line) for line in lines]
+    return [
+        [line[0], line[1]]
+        if len(line) < 3 or not (line[2] or line[3] is not None)
+        else _long_line(line)
+        for line in lines
+    ]
 
 
 def _long_line(line: TextLine) -> LineData:

@@ -25,7 +25,12 @@ def loop_kernel(kernel: KernelLoops, first: int) -> LoopKernel:
         kernel.schedule,
         expected.nanoseconds if expected is not None else None,
         expected.limit if expected is not None else "",
-        tuple([LoopAxis(name, bound.kind.value, bound.axis.extent, *run.get(name, (0, 0.0))) for name, bound in axes.items()]),
+        tuple(
+            [
+                LoopAxis(name, bound.kind.value, bound.axis.extent, *run.get(name, (0, 0.0)))
+                for name, bound in axes.items()
+            ]
+        ),
         tuple(folds_of(kernel)),
         kernel.steps,
         tuple(access_patterns_of(kernel.name, kernel.nest)) if kernel.nest is not None else (),

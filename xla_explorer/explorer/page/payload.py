@@ -28,7 +28,14 @@ from xla_explorer.explorer.page.json_data import (
     by_field,
     text_lines,
 )
-from xla_explorer.explorer.page.pools import PICTURE_KEYS, PackedColumn, Pool, as_it_is, by_instruction, column
+from xla_explorer.explorer.page.pools import (
+    PICTURE_KEYS,
+    PackedColumn,
+    Pool,
+    as_it_is,
+    by_instruction,
+    column,
+)
 from xla_explorer.explorer.page.private_paths import data_without_paths
 from xla_explorer.explorer.page.report_data import answer_report, embedded_reports
 from xla_explorer.explorer.page.reports import Column, ComparisonTable
@@ -61,16 +68,26 @@ def packed(data: Any) -> bytes:
     """
     parts: list[tuple[list[str], str]] = []
     rest = _without_long_values(data, [], parts) if isinstance(data, dict) else data
-    lines = [_json_line([keys for keys, _ in parts]), _json_line(rest), *[line for _, line in parts]] if parts else [_json_line(rest)]
+    lines = (
+        [_json_line([keys for keys, _ in parts]), _json_line(rest), *[line for _, line in parts]]
+        if parts
+        else [_json_line(rest)]
+    )
     text = "\n".join(lines)
-    return zlib.compress(text.encode("utf-8", "replace"), 5)  # 7 takes three times as long for a twentieth of the size
+    return zlib.compress(
+        text.encode("utf-8", "replace"), 5
+    )  # 7 takes three times as long for a twentieth of the size
 
 
 def _json_line(data: Any) -> str:
-    return cleaned_text(json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False), in_json=True)
+    return cleaned_text(
+        json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False), in_json=True
+    )
 
 
-def _without_long_values(data: Mapping[str, Any], keys: list[str], parts: list[tuple[list[str], str]]) -> dict[str, Any]:
+def _without_long_values(
+    data: Mapping[str, Any], keys: list[str], parts: list[tuple[list[str], str]]
+) -> dict[str, Any]:
     rest: dict[str, Any] = {}
     for key, value in data.items():
         rest[key] = value
@@ -115,7 +132,9 @@ def _changes(source: ExplorerSource, step: int) -> list[PackedColumn] | None:
     return None if found is None else [column(sorted(ids)) for ids in found]
 
 
-def pane_data(panes: Sequence[CodePane], *, with_lines: bool = True, live: bool = True) -> list[PaneData]:
+def pane_data(
+    panes: Sequence[CodePane], *, with_lines: bool = True, live: bool = True
+) -> list[PaneData]:
     """The code panes as JSON data. live: a kernel can be asked later; without one a costly pane says how it is made."""
     found = []
     for p in panes:
@@ -126,7 +145,13 @@ def pane_data(panes: Sequence[CodePane], *, with_lines: bool = True, live: bool 
             lines = text_lines(p.lines)
         found.append(
             PaneData(
-                name=p.name, producer=p.producer, note=p.note, lines=lines, packed=None, costly=bool(p.costly), sections=list(p.sections)
+                name=p.name,
+                producer=p.producer,
+                note=p.note,
+                lines=lines,
+                packed=None,
+                costly=bool(p.costly),
+                sections=list(p.sections),
             )
         )
     return found
@@ -143,7 +168,9 @@ def packed_pane(pane: PaneData, clean: Callable[[Any], Any]) -> PaneData:
 
 def is_small(steps: Sequence[StepRow], limit: int = EMBED_INSTRUCTIONS) -> bool:
     """Whether all changed steps together are small enough to travel at once."""
-    return sum(step.instructions_after for step in steps if step.changed or step.index == 0) <= limit
+    return (
+        sum(step.instructions_after for step in steps if step.changed or step.index == 0) <= limit
+    )
 
 
 def build_payload(
@@ -202,7 +229,10 @@ def build_payload(
             _embed(payload, source, sorted(set(same)), as_it_is if paths else data_without_paths)
     if not paths:
         done = {key: value for key, value in payload.items() if key in _WITHOUT_PATHS}
-        cut: Any = {**data_without_paths({key: value for key, value in payload.items() if key not in done}), **done}
+        cut: Any = {
+            **data_without_paths({key: value for key, value in payload.items() if key not in done}),
+            **done,
+        }
         return cut  # type: ignore[no-any-return]  # the same keys
     return payload
 
@@ -213,7 +243,10 @@ def measured_data(source: ExplorerSource, colour: Column | None = None) -> dict[
         "headline": headline(source.summary()),
         "timings": [plain(row) for row in source.timings()],
         "roof": plain(source.reports.roof()),
-        "columns": [plain(column) for column in [*([colour] if colour is not None else []), *source.reports.columns()]],
+        "columns": [
+            plain(column)
+            for column in [*([colour] if colour is not None else []), *source.reports.columns()]
+        ],
     }
 
 
@@ -237,13 +270,17 @@ def _chosen(decisions: Sequence[Decision]) -> tuple[list[Decision], int]:
 
 def _reasons(source: ExplorerSource, decisions: Iterable[Decision]) -> dict[str, str]:
     """What the codes mean that the decisions and their checklists name."""
-    used = {code for row in decisions for code in (row.code, *[check.code for check in row.checklist])}
+    used = {
+        code for row in decisions for code in (row.code, *[check.code for check in row.checklist])
+    }
     return {code: sentence for code, sentence in source.reports.reasons().items() if code in used}
 
 
 def _interest(row: Decision) -> tuple[bool, int, float]:
     """The order in which decisions are kept: least first."""
-    for rank, key in enumerate(("refusal_costs_microseconds", "refusal_costs_at_most_microseconds")):
+    for rank, key in enumerate(
+        ("refusal_costs_microseconds", "refusal_costs_at_most_microseconds")
+    ):
         cost = row.facts.get(key)
         if isinstance(cost, int | float) and cost > 0:
             return len(row.subjects) < 2, rank, -float(cost)
@@ -254,7 +291,9 @@ _WHOLE = "whole_"
 """Before the names of the pools of whole modules: their nodes have neither scopes nor tooltips."""
 
 
-def _pooled(picture: PictureGraph, step: int, pools: Mapping[str, Pool], prefix: str = "") -> PooledPicture:
+def _pooled(
+    picture: PictureGraph, step: int, pools: Mapping[str, Pool], prefix: str = ""
+) -> PooledPicture:
     return PooledPicture(
         title=picture.title,
         nodes=pools[prefix + "nodes"].sequence(picture.nodes, step),
@@ -266,16 +305,31 @@ def _pooled(picture: PictureGraph, step: int, pools: Mapping[str, Pool], prefix:
     )
 
 
-def _whole(source: ExplorerSource, picture: PictureGraph, step: int, pools: Mapping[str, Pool]) -> WholeData:
+def _whole(
+    source: ExplorerSource, picture: PictureGraph, step: int, pools: Mapping[str, Pool]
+) -> WholeData:
     """A whole picture, with its blocks beside its rows: where a block ends changes from step to step, a row does not."""
     blocks, place = source.reports.whole_blocks(step)
-    outside = [n.id for n in picture.nodes if n.group is None] + [g.instruction for g in picture.groups if g.parent is None]
+    outside = [n.id for n in picture.nodes if n.group is None] + [
+        g.instruction for g in picture.groups if g.parent is None
+    ]
     homes = column([None if key is None else place.get(key) for key in outside])
-    return WholeData(**_pooled(picture, step, pools, _WHOLE), blocks=[list(group) for group in blocks], homes=homes)
+    return WholeData(
+        **_pooled(picture, step, pools, _WHOLE),
+        blocks=[list(group) for group in blocks],
+        homes=homes,
+    )
 
 
-def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int], clean: Callable[[Any], Any]) -> None:
-    pools = {prefix + name: Pool(key) for prefix in ("", _WHOLE) for name, key in PICTURE_KEYS.items()}
+def _embed(
+    payload: ExplorerPayload,
+    source: ExplorerSource,
+    steps: Iterable[int],
+    clean: Callable[[Any], Any],
+) -> None:
+    pools = {
+        prefix + name: Pool(key) for prefix in ("", _WHOLE) for name, key in PICTURE_KEYS.items()
+    }
     pools["text"] = Pool(by_instruction)
     steps = list(steps)
     for step in steps:
@@ -291,7 +345,9 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
     sentences: dict[str, int] = {}
     for key in _instructions_by_heat(source, steps)[:MOST_HISTORIES]:
         told = [str(sentence) for sentence in source.history(key)]
-        payload["histories"][str(key)] = [sentences.setdefault(sentence, len(sentences)) for sentence in told]
+        payload["histories"][str(key)] = [
+            sentences.setdefault(sentence, len(sentences)) for sentence in told
+        ]
     payload["sentences"] = column(list(sentences), clean)
     payload["pools"] = {name: pool.packed(clean) for name, pool in pools.items()}
     panes = [p for p in source.panes() if p.name != "hlo" or len(payload["steps"]) < 2]
@@ -300,7 +356,9 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
 
 def _instructions_by_heat(source: ExplorerSource, steps: Sequence[int]) -> list[int]:
     """The instructions of these steps: kernels, the longest first, then those of the later steps first."""
-    kernels = sorted(source.reports.kernels(), key=lambda row: -(row.measured_us or row.predicted_us or 0.0))
+    kernels = sorted(
+        source.reports.kernels(), key=lambda row: -(row.measured_us or row.predicted_us or 0.0)
+    )
     ids = dict.fromkeys([row.instruction for row in kernels if row.instruction is not None])
     for step in reversed(steps):
         ids.update((key, None) for _, key in source.text(step) if key is not None)
@@ -324,12 +382,18 @@ def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
         raise ValueError(f"the code has no pane {message.get('name')!r}")
     if ask == "about":
         return [plain(row) for row in source.decisions() if number in row.subjects]
-    if ask in ("step", "text", "history") and isinstance(number, int) and not isinstance(number, bool):
+    if (
+        ask in ("step", "text", "history")
+        and isinstance(number, int)
+        and not isinstance(number, bool)
+    ):
         if ask == "history":
             return plain(list(source.history(number)))
         steps = source.steps()
         if not 0 <= number < len(steps):
-            raise ValueError(f"the compile has no step {number}: 0 is as written, {len(steps) - 1} after the last pass")
+            raise ValueError(
+                f"the compile has no step {number}: 0 is as written, {len(steps) - 1} after the last pass"
+            )
         if ask == "text":
             return text_lines(source.text(number))
         return step_detail(source, number, with_text=steps[number].instructions_after <= TEXT_APART)

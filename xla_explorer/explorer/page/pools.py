@@ -55,7 +55,9 @@ def _as_long_as_equal(a: list[int], i: int, b: list[int], j: int) -> int:
     count, stretch, most = 0, _STRETCH, min(len(a) - i, len(b) - j)
     while count < most and a[i + count : i + count + stretch] == b[j + count : j + count + stretch]:
         count, stretch = count + stretch, 2 * stretch
-    while count < most and a[i + count : i + count + _STRETCH] == b[j + count : j + count + _STRETCH]:
+    while (
+        count < most and a[i + count : i + count + _STRETCH] == b[j + count : j + count + _STRETCH]
+    ):
         count += _STRETCH
     while count < most and a[i + count] == b[j + count]:
         count += 1
@@ -187,7 +189,7 @@ def column(values: Listed[Any], clean: Callable[[Any], Any] = as_it_is) -> Packe
 def _stem_and_number(text: str) -> tuple[str, int | None]:
     """`add.12` is (`add.`, 12): a number is written as Python and JavaScript write it, and is exact in both."""
     stem = text.rstrip("0123456789")
-    digits = text[len(stem):][-_MOST_DIGITS:].lstrip("0") or text[len(stem):][-1:]
+    digits = text[len(stem) :][-_MOST_DIGITS:].lstrip("0") or text[len(stem) :][-1:]
     return (text[: len(text) - len(digits)], int(digits)) if digits else (text, None)
 
 
@@ -244,4 +246,9 @@ def by_instruction(row: Any) -> Any:
     return row[0] if row[1] is None else row[1]
 
 
-PICTURE_KEYS: dict[str, Callable[[Any], Any]] = {"nodes": by_id, "edges": by_ends, "groups": by_id, "aliases": by_id}
+PICTURE_KEYS: dict[str, Callable[[Any], Any]] = {
+    "nodes": by_id,
+    "edges": by_ends,
+    "groups": by_id,
+    "aliases": by_id,
+}

@@ -9,18 +9,26 @@ from typing import Any
 _SEGMENT = r"[^\s\"'<>:/\\,;=(){}\[\]*|&]"
 # A path that stands free in a text. Not after a name, a closing bracket or `<`: `jit(f)/jit(main)/add` and `</b>` are none.
 _FREE = re.compile(rf"(?<![\w)\]}}./*<:\\-])(?:file://)?/(?:{_SEGMENT}+/)+(?={_SEGMENT})")
-_WINDOWS = re.compile(rf"(?<![\w)\]}}])[A-Za-z]:[\\/]{{1,2}}(?:(?:{_SEGMENT}| )+[\\/]{{1,2}})+(?={_SEGMENT})")
+_WINDOWS = re.compile(
+    rf"(?<![\w)\]}}])[A-Za-z]:[\\/]{{1,2}}(?:(?:{_SEGMENT}| )+[\\/]{{1,2}})+(?={_SEGMENT})"
+)
 # Between quotes a path may hold anything.
 _QUOTED = re.compile(r'(?<=")/(?:[^"\n\\/]|\\.)+/(?:(?:[^"\n\\/]|\\.)*/)*(?=[^"\n/]+")')
-_ESCAPED = re.compile(r"(?<=&quot;)/(?:(?!&quot;)[^\n/])+/(?:(?:(?!&quot;)[^\n/])*/)*(?=(?:(?!&quot;)[^\n/])+&quot;)")
+_ESCAPED = re.compile(
+    r"(?<=&quot;)/(?:(?!&quot;)[^\n/])+/(?:(?:(?!&quot;)[^\n/])*/)*(?=(?:(?!&quot;)[^\n/])+&quot;)"
+)
 # Shares of a network, also of WSL, with backslashes as they are or as a string literal has them; a way up from a working folder, or from
 # home; places in stores (gs://, s3://, file://host); who logs in where.
 _SHARE = re.compile(rf"(?<![\w\\])\\{{2,}}(?:(?:{_SEGMENT}| )+[\\/]+)+(?={_SEGMENT})")
-_UPWARDS = re.compile(rf"(?<![\w)\]}}./])(?:\.\.[\\/]{{1,2}}|~[\w.-]*/)(?:\.\.[\\/]{{1,2}}|{_SEGMENT}+[\\/]{{1,2}})*(?={_SEGMENT})")
+_UPWARDS = re.compile(
+    rf"(?<![\w)\]}}./])(?:\.\.[\\/]{{1,2}}|~[\w.-]*/)(?:\.\.[\\/]{{1,2}}|{_SEGMENT}+[\\/]{{1,2}})*(?={_SEGMENT})"
+)
 _STORE = re.compile(rf"\b(?!https?:)[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s\"'<>/]*/)+(?={_SEGMENT})")
 _LOGIN = re.compile(r"(?<=://)[^\s\"'<>/@]+@")
 _ROOT = re.compile(rf"/{_SEGMENT}+")
-_PLACE = re.compile(rf"(?<![\w)\]}}./])(?:{_SEGMENT}+[/\\])+(?={_SEGMENT}+\.\w+:\d)")  # before `file.py:12`
+_PLACE = re.compile(
+    rf"(?<![\w)\]}}./])(?:{_SEGMENT}+[/\\])+(?={_SEGMENT}+\.\w+:\d)"
+)  # before `file.py:12`
 _WHOLE = re.compile(r"(?:file://)?/[^\n\"/<>]+/(?:[^\n\"/<>]*/)*(?=[^\n\"/<>]+\Z)")
 
 
@@ -62,7 +70,10 @@ def _mapped(data: Any, cut: Callable[[str], str]) -> Any:
         return {key: _mapped(value, cut) for key, value in data.items()}
     if isinstance(data, list | tuple):
         return [
-            value if (kind := type(value)) is int or (kind is str and "/" not in value and "\\" not in value) else _mapped(value, cut)
+            value
+            if (kind := type(value)) is int
+            or (kind is str and "/" not in value and "\\" not in value)
+            else _mapped(value, cut)
             for value in data
         ]
     return data

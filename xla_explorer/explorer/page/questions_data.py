@@ -27,7 +27,9 @@ def tensor_data(passes: RecordedPasses[RecordedPass], key: int, step: int) -> di
     flops = module_cost(passes[0].module).flops
     name = passes.lineage.records[key].name if key in passes.lineage.records else key
     if flops > MOST_FLOPS_ON_A_CLICK:
-        raise ValueError(f'{flops:.1e} flops for the evaluator: ask in a cell, session.passes.value("%{name}", *arrays)')
+        raise ValueError(
+            f'{flops:.1e} flops for the evaluator: ask in a cell, session.passes.value("%{name}", *arrays)'
+        )
     found = tensor_value(passes, key, min(step, passes.last), ())
     return {
         "head": found.headline(),
@@ -39,7 +41,11 @@ def tensor_data(passes: RecordedPasses[RecordedPass], key: int, step: int) -> di
 
 def advice_data(session: Compilation) -> list[list[Any]]:
     """What to try first: sentence, the most that it can gain in microseconds of a run, source line."""
-    return [[a.sentence, a.gain_us, a.line] for a in session_advice(session).advice] if session.error is None else []
+    return (
+        [[a.sentence, a.gain_us, a.line] for a in session_advice(session).advice]
+        if session.error is None
+        else []
+    )
 
 
 def callers_data(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
@@ -65,7 +71,9 @@ def callers_data(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
     return {"frames": frames, "of": of}
 
 
-def pass_costs(passes: RecordedPasses[RecordedPass], flame: Sequence[Any], *, live: bool = False) -> dict[str, Any]:
+def pass_costs(
+    passes: RecordedPasses[RecordedPass], flame: Sequence[Any], *, live: bool = False
+) -> dict[str, Any]:
     """The passes that changed something, with costs, and the opcodes after each; beside them the flame of the compile."""
     shown = [p for p in passes if p.changed or p.number == 0]
     columns, opcodes = opcode_rows(passes, change=True)
@@ -75,7 +83,10 @@ def pass_costs(passes: RecordedPasses[RecordedPass], flame: Sequence[Any], *, li
     else:
         left_out = "bytes and flops left out for size: session.passes.costs() has them"
         grown = [(p, p.instructions - p.instructions_before) for p in shown]
-        rows = [[p.number, p.name, p.seconds * 1e3, p.instructions, by, 0, 0, 0, 0, p.rewrites, 0] for p, by in grown]
+        rows = [
+            [p.number, p.name, p.seconds * 1e3, p.instructions, by, 0, 0, 0, 0, p.rewrites, 0]
+            for p, by in grown
+        ]
     return {
         "columns": COST_COLUMNS,
         "rows": rows,
@@ -103,15 +114,25 @@ def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
     lines = {row.instruction: row.source_line for row in source.timings()}
     asked = source.reports.requests.get("callers")
     callers = asked(source.reports, {}) if asked is not None else {"frames": [], "of": {}}
-    for key, frame in callers["of"].items():  # JAX says places by stack frames, not in the printed line
+    for key, frame in callers[
+        "of"
+    ].items():  # JAX says places by stack frames, not in the printed line
         lines[int(key)] = _all_callers(callers["frames"], frame)
     steps = source.steps()
     for text, key, *_ in source.text(step):
         item = instruction_item(text, key) if key is not None else None
         if item is not None and key is not None:
-            yield {**item, "line": item["line"] or lines.get(key, ""), "time": times.get(key), "bytes": moved.get(key), "step": step}
+            yield {
+                **item,
+                "line": item["line"] or lines.get(key, ""),
+                "time": times.get(key),
+                "bytes": moved.get(key),
+                "step": step,
+            }
     for d in source.decisions():
-        cost = d.facts.get("refusal_costs_at_most_microseconds", d.facts.get("refusal_costs_microseconds"))
+        cost = d.facts.get(
+            "refusal_costs_at_most_microseconds", d.facts.get("refusal_costs_microseconds")
+        )
         decided = steps[d.step].name if d.step is not None and d.step < len(steps) else ""
         yield {"what": "decision", "id": d.subjects[0] if d.subjects else None, "name": " → ".join(d.about), "kind": d.kind,
                "verdict": d.verdict, "reason": d.code, "text": d.message, "pass": decided, "time": cost, "step": d.step}  # fmt: skip

@@ -325,7 +325,9 @@ class Reports:
         """Opcode -> one sentence, for the opcodes that occur."""
         return {}
 
-    def variant(self, force: Sequence[Asked], forbid: Sequence[Asked]) -> tuple[Any, ComparisonTable]:
+    def variant(
+        self, force: Sequence[Asked], forbid: Sequence[Asked]
+    ) -> tuple[Any, ComparisonTable]:
         """The same compile with decisions forced or forbidden, as an `ExplorerSource`, and what that changes."""
         raise ValueError("this compile cannot be done again")
 

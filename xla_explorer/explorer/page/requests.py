@@ -50,13 +50,19 @@ REQUESTS: dict[str, Request] = {
     "rules": lambda reports, m: plain(reports.rules(words(m, "names"))),
     "apart": lambda reports, m: plain(reports.why_apart(str(m.get("a")), str(m.get("b")))),
     "llvm": lambda reports, m: plain(reports.llvm_passes(str(m.get("kernel")))),
-    "rewrite": lambda reports, m: rewrite_data(reports.rewrite(number(m, "step"), number(m, "number"))),
+    "rewrite": lambda reports, m: rewrite_data(
+        reports.rewrite(number(m, "step"), number(m, "number"))
+    ),
     "around": lambda reports, m: reports.picture(
         number(m, "step"), around=[number(m, "id")], budget=max(10, min(1_500, number(m, "budget")))
     ).to_json(),
     "opened": lambda reports, m: reports.picture(
-        number(m, "step"), opened=words(m, "opened"), show=[k for k in listed(m, "show") if isinstance(k, int)]
+        number(m, "step"),
+        opened=words(m, "opened"),
+        show=[k for k in listed(m, "show") if isinstance(k, int)],
     ).to_json(),
-    "between": lambda reports, m: reports.picture(number(m, "step"), between=(number(m, "id"), number(m, "other"))).to_json(),
+    "between": lambda reports, m: reports.picture(
+        number(m, "step"), between=(number(m, "id"), number(m, "other"))
+    ).to_json(),
 }
 """Those that every view may be asked. `Reports.requests` has what only passes or a session answer."""

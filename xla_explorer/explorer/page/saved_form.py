@@ -27,7 +27,9 @@ def saved_html(source: ExplorerSource, limit: int) -> str:
     still = static_html(source)
     if not limit or not is_small(source.steps()):
         return still
-    page = base64.b64encode(zlib.compress(export_page(source).encode("utf-8", "replace"), 9)).decode()
+    page = base64.b64encode(
+        zlib.compress(export_page(source).encode("utf-8", "replace"), 9)
+    ).decode()
     if len(page) > limit:
         return still
     frame = (

@@ -16,7 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, OVERRIDDEN_KINDS
-from xla_explorer.explorer.code.loop_rows import AccessPattern, DirectiveStep, Fold, LoopChoice, LoopTry
+from xla_explorer.explorer.code.loop_rows import (
+    AccessPattern,
+    DirectiveStep,
+    Fold,
+    LoopChoice,
+    LoopTry,
+)
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
 from xla_explorer.explorer.pictures import picture
@@ -74,7 +80,14 @@ MAPPINGS: tuple[type, ...] = (
     json_data.ExplorerPayload,
 )
 _NAMES = {row: name for name, row in ROWS.items()}
-_WORDS: dict[Any, str] = {int: "number", float: "number", str: "string", bool: "boolean", types.NoneType: "null", Any: "any"}
+_WORDS: dict[Any, str] = {
+    int: "number",
+    float: "number",
+    str: "string",
+    bool: "boolean",
+    types.NoneType: "null",
+    Any: "any",
+}
 
 
 def _type_text(hint: Any) -> str:
@@ -105,11 +118,19 @@ def _type_text(hint: Any) -> str:
 def _rows_inside(hint: Any) -> str | None:
     """The kind of the rows of which a field holds a list."""
     arguments = typing.get_args(hint)
-    return _NAMES.get(arguments[0]) if arguments and typing.get_origin(hint) in (tuple, list, Sequence) else None
+    return (
+        _NAMES.get(arguments[0])
+        if arguments and typing.get_origin(hint) in (tuple, list, Sequence)
+        else None
+    )
 
 
 def _fields(row: type) -> dict[str, Any]:
-    return {name: hint for name, hint in typing.get_type_hints(row, localns=vars(source)).items() if not name.startswith("_")}
+    return {
+        name: hint
+        for name, hint in typing.get_type_hints(row, localns=vars(source)).items()
+        if not name.startswith("_")
+    }
 
 
 @cache
@@ -131,13 +152,25 @@ def _body() -> str:
     for row in (*ROWS.values(), *BY_FIELD, *MAPPINGS):
         optional: frozenset[str] = getattr(row, "__optional_keys__", frozenset())
         names = {name: f"[{name}]" if name in optional else name for name in _fields(row)}
-        properties = [f" * @property {{{_type_text(hint)}}} {names[name]}" for name, hint in _fields(row).items()]
-        types_.append("\n".join(["/**", f" * @typedef {{Object}} {row.__name__}", *properties, " */"]))
+        properties = [
+            f" * @property {{{_type_text(hint)}}} {names[name]}"
+            for name, hint in _fields(row).items()
+        ]
+        types_.append(
+            "\n".join(["/**", f" * @typedef {{Object}} {row.__name__}", *properties, " */"])
+        )
     kinds = [f" * @property {{{row.__name__}}} {name}" for name, row in ROWS.items()]
     types_.append("\n".join(["/**", " * @typedef {Object} Rows", *kinds, " */"]))
-    inside = {name: {f: kind for f, hint in _fields(row).items() if (kind := _rows_inside(hint))} for name, row in ROWS.items()}
+    inside = {
+        name: {f: kind for f, hint in _fields(row).items() if (kind := _rows_inside(hint))}
+        for name, row in ROWS.items()
+    }
     fields = [f"  {name}: [{', '.join(map(_quoted, _fields(row)))}]," for name, row in ROWS.items()]
-    nested = [f"  {name}: {{ {', '.join(f'{f}: {_quoted(k)}' for f, k in found.items())} }}," for name, found in inside.items() if found]
+    nested = [
+        f"  {name}: {{ {', '.join(f'{f}: {_quoted(k)}' for f, k in found.items())} }},"
+        for name, found in inside.items()
+        if found
+    ]
     return "\n".join(
         [
             *types_,

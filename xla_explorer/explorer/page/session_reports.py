@@ -16,15 +16,34 @@ from xla_explorer.explorer.code.loop_what_if import loop_try
 from xla_explorer.explorer.code.program import kernel_table
 from xla_explorer.explorer.comparisons.comparison import compare_sessions
 from xla_explorer.explorer.display.plain_data import plain
-from xla_explorer.explorer.measures.buffer_report import BufferReport, assigned_buffers, buffer_report
+from xla_explorer.explorer.measures.buffer_report import (
+    BufferReport,
+    assigned_buffers,
+    buffer_report,
+)
 from xla_explorer.explorer.measures.emulation import emulation
-from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, KernelCost, costs_of, measured_bound
+from xla_explorer.explorer.measures.kernel_costs import (
+    WHOLE_PROGRAM,
+    KernelCost,
+    costs_of,
+    measured_bound,
+)
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
-from xla_explorer.explorer.measures.profiling import kernel_threads, limits_here, measured_kernels, profile
+from xla_explorer.explorer.measures.profiling import (
+    kernel_threads,
+    limits_here,
+    measured_kernels,
+    profile,
+)
 from xla_explorer.explorer.page import beside_data
 from xla_explorer.explorer.page.comparison_table import comparison_rows
 from xla_explorer.explorer.page.loop_data import loop_kernel
-from xla_explorer.explorer.page.questions_data import advice_data, callers_data, pass_costs, tensor_data
+from xla_explorer.explorer.page.questions_data import (
+    advice_data,
+    callers_data,
+    pass_costs,
+    tensor_data,
+)
 from xla_explorer.explorer.page.reports import (
     ApartReason,
     Asked,
@@ -54,7 +73,13 @@ from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_t
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.explorer.questions.rule_times import clock_rules
 from xla_explorer.explorer.sessions.arguments import random_arguments
-from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps, scope_of, source_line
+from xla_explorer.explorer.sessions.compilation import (
+    Compilation,
+    is_of_xla,
+    program_steps,
+    scope_of,
+    source_line,
+)
 from xla_explorer.explorer.sessions.editing import editable_text, faults
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
 from xla_explorer.foundation.collector import collector_paused
@@ -87,10 +112,16 @@ SESSION_REQUESTS: dict[str, Request] = {
     **TRACE_REQUESTS,
     "advice": lambda reports, m: advice_data(reports.session),
     "loop": lambda reports, m: plain(
-        loop_try(reports.session, number(m, "kernel"), str(m.get("schedule") or ""), bool(m.get("run")))
+        loop_try(
+            reports.session, number(m, "kernel"), str(m.get("schedule") or ""), bool(m.get("run"))
+        )
     ),
-    "beside_kernel": lambda reports, m: beside_data.one_kernel(reports.session, number(m, "kernel"), words(m, "stages")),
-    "blocks": lambda reports, m: beside_data.blocks_data(reports.session, number(m, "kernel"), str(m.get("stage"))),
+    "beside_kernel": lambda reports, m: beside_data.one_kernel(
+        reports.session, number(m, "kernel"), words(m, "stages")
+    ),
+    "blocks": lambda reports, m: beside_data.blocks_data(
+        reports.session, number(m, "kernel"), str(m.get("stage"))
+    ),
     "stage_text": lambda reports, m: beside_data.stage_text(reports.session, str(m.get("name"))),
     "source_text": lambda reports, m: editable_text(reports.session),
     "faults": lambda reports, m: [fault._asdict() for fault in faults(str(m.get("text") or ""))],
@@ -137,17 +168,28 @@ class TraceReports(Reports):
             return pass_of_step(self.passes, step).picture(**how)
 
     def whole_picture(self, step: int) -> PictureGraph | None:
-        most = pass_of_step(self.passes, step).instructions  # parts of it are drawn, as the kernel draws them
+        most = pass_of_step(
+            self.passes, step
+        ).instructions  # parts of it are drawn, as the kernel draws them
         return self.picture(step, bare=True, budget=most)
 
     def whole_blocks(self, step: int) -> tuple[list[PictureGroup], dict[int, int]]:
         snapshot = pass_of_step(self.passes, step).snapshot
         with collector_paused():
-            return block_groups(next(c for c in snapshot.computations if c.id == snapshot.entry), self.passes.drawn)
+            return block_groups(
+                next(c for c in snapshot.computations if c.id == snapshot.entry), self.passes.drawn
+            )
 
     def reasons(self) -> Mapping[str, str]:
-        tables = [*[row.reasons for row in reversed(KINDS.values())], OF_ANY_KIND]  # what a code means for `fusion` counts most
-        return {code: f"{found.sentence}; remedy: {found.remedy}" for table in tables for code, found in table.items()}
+        tables = [
+            *[row.reasons for row in reversed(KINDS.values())],
+            OF_ANY_KIND,
+        ]  # what a code means for `fusion` counts most
+        return {
+            code: f"{found.sentence}; remedy: {found.remedy}"
+            for table in tables
+            for code, found in table.items()
+        }
 
     def opcode_help(self) -> Mapping[str, str]:
         names = dict.fromkeys([r.opcode.name for r in self.passes.lineage.records.values()])
@@ -168,12 +210,18 @@ class SessionReports(TraceReports):
         if self._rules_replayed is None:
             return super().rewrite(step, number)
         if (ours := self._rules_replayed(step) if 0 < step <= self.passes.last else None) is None:
-            raise ValueError("XLA dumps no single rewrites; our rules are replayed for its algebraic simplifier")
+            raise ValueError(
+                "XLA dumps no single rewrites; our rules are replayed for its algebraic simplifier"
+            )
         return TraceReports(ours.passes).rewrite(1, number)
 
     def no_decisions(self) -> str:
         if self.session.backend in ("xla", "xla-dump"):
-            own = "xe.load(FOLDER).compile()" if self.session.backend == "xla-dump" else 'xe.compile(module, backend="cpu")'
+            own = (
+                "xe.load(FOLDER).compile()"
+                if self.session.backend == "xla-dump"
+                else 'xe.compile(module, backend="cpu")'
+            )
             return (
                 "XLA dumps no decisions, and this dump has none of the passes whose decisions are replayed (xe.xla.replay). "
                 f"{own} takes the same module through our passes, which say what they decide, and why"
@@ -189,7 +237,9 @@ class SessionReports(TraceReports):
             return None
         report = self._report
         assignment = report.assignment
-        rows = sorted([row for row in assignment.to_rows() if row["size"]], key=lambda row: -row["size"])
+        rows = sorted(
+            [row for row in assignment.to_rows() if row["size"]], key=lambda row: -row["size"]
+        )
         hidden = max(0, len(rows) - MOST_BUFFERS)
         kept = sorted(rows[:MOST_BUFFERS], key=lambda row: (row["start"], row["offset"]))
         memory = assignment.memory_by_position()
@@ -202,16 +252,34 @@ class SessionReports(TraceReports):
                 if reason.code:
                     reasons.append(reason)
         return BufferView(
-            tuple([
-                BufferRow(
-                    row["value"], row["id"], row["opcode"], row["shape"], row["kind"], row["allocation"], row["offset"], row["size"],
-                    row["start"], row["end"], row["buffer_start"], row["buffer_end"], tuple(row["shared_with"][:20]),
-                )
-                for row in kept
-            ]),
+            tuple(
+                [
+                    BufferRow(
+                        row["value"],
+                        row["id"],
+                        row["opcode"],
+                        row["shape"],
+                        row["kind"],
+                        row["allocation"],
+                        row["offset"],
+                        row["size"],
+                        row["start"],
+                        row["end"],
+                        row["buffer_start"],
+                        row["buffer_end"],
+                        tuple(row["shared_with"][:20]),
+                    )
+                    for row in kept
+                ]
+            ),
             assignment.arena_size,
             assignment.arena_lower_bound,
-            tuple([ScheduleMoment(i.id, i.name, position, live, report.line_of(i.id)) for i, position, live in memory]),
+            tuple(
+                [
+                    ScheduleMoment(i.id, i.name, position, live, report.line_of(i.id))
+                    for i, position, live in memory
+                ]
+            ),
             top if top is not None and memory[top][2] else None,
             hidden,
             tuple(reasons),
@@ -221,8 +289,17 @@ class SessionReports(TraceReports):
         try:
             reason = self._report.why_not_shared(a.split("{")[0], b.split("{")[0])
         except KeyError as problem:
-            return ApartReason(a, b, "unknown", str(problem.args[0]) if problem.args else "one of them has no buffer of its own")
-        return ApartReason(a, b, "", "") if reason is None else ApartReason(a, b, reason.code, reason.message)
+            return ApartReason(
+                a,
+                b,
+                "unknown",
+                str(problem.args[0]) if problem.args else "one of them has no buffer of its own",
+            )
+        return (
+            ApartReason(a, b, "", "")
+            if reason is None
+            else ApartReason(a, b, reason.code, reason.message)
+        )
 
     @cached_property
     def _report(self) -> BufferReport:
@@ -263,9 +340,14 @@ class SessionReports(TraceReports):
             )
         if any(row.scope for row in rows):
             return rows
-        blocks, place = self.whole_blocks(self.passes.last)  # without names of scopes, layers that repeat are the layers
+        blocks, place = self.whole_blocks(
+            self.passes.last
+        )  # without names of scopes, layers that repeat are the layers
         chains = [tuple(block.id.removeprefix("s:").split("/")) for block in blocks]
-        return [row._replace(scope=chains[place[row.instruction]]) if row.instruction in place else row for row in rows]
+        return [
+            row._replace(scope=chains[place[row.instruction]]) if row.instruction in place else row
+            for row in rows
+        ]
 
     @property
     def _measured(self) -> dict[int, float]:
@@ -278,14 +360,22 @@ class SessionReports(TraceReports):
             us, bound = measured.get(cost.instruction.id), row.bound
             if us is not None and roof is not None:
                 memory = 1e6 * cost.times * cost.cost.bytes_accessed / roof.bytes_per_second
-                arithmetic = 1e6 * cost.times * (cost.cost.flops + cost.cost.transcendentals) / roof.flops_per_second
+                arithmetic = (
+                    1e6
+                    * cost.times
+                    * (cost.cost.flops + cost.cost.transcendentals)
+                    / roof.flops_per_second
+                )
                 bound = measured_bound(us, memory, arithmetic, cost.times)
             found.append(row._replace(measured_us=us, bound=bound))
         return found
 
     def measure(self) -> None:
         session = self.session
-        if session.backend not in _BOUND_KNOWN or session.source.instruction_count() > LONGEST_COMPARED:
+        if (
+            session.backend not in _BOUND_KNOWN
+            or session.source.instruction_count() > LONGEST_COMPARED
+        ):
             raise ValueError("session.profile() in a cell measures it: here it could take long")
         profile(session, (), MEASURED_RUNS)
 
@@ -295,7 +385,10 @@ class SessionReports(TraceReports):
         if session.error is not None or is_of_xla(session) or "llvm-ir" not in session.stages():
             return ()
         kernels = shown_loops(session)
-        return [loop_kernel(kernel, first) for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)]
+        return [
+            loop_kernel(kernel, first)
+            for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)
+        ]
 
     def beside(self, *, live: bool) -> dict[str, Any]:
         return beside_data.summary(self.session, self.kernels(), live=live)
@@ -306,9 +399,15 @@ class SessionReports(TraceReports):
         limits = limits_here()
         if limits is None:
             return None
-        threads = limits.cores if self.session.backend == "xla" else max(kernel_threads(self.session).values(), default=1)
+        threads = (
+            limits.cores
+            if self.session.backend == "xla"
+            else max(kernel_threads(self.session).values(), default=1)
+        )
         cached = tuple([(int(n), float(v) * threads) for n, v in limits.cached_bandwidth])
-        return MachineRoof(limits.cpu, limits.flops(threads=threads), limits.bandwidth(threads), cached, threads)
+        return MachineRoof(
+            limits.cpu, limits.flops(threads=threads), limits.bandwidth(threads), cached, threads
+        )
 
     def columns(self) -> Sequence[Column]:
         measured = self._measured
@@ -316,7 +415,11 @@ class SessionReports(TraceReports):
             return self._predicted
         model = {c.instruction.id: c.nanoseconds / 1e3 for c in self._costs}
         off = {key: us / model[key] for key, us in measured.items() if model.get(key)}
-        return [Column("measured time", "us", measured), *self._predicted, Column("measured / predicted", "", off)]
+        return [
+            Column("measured time", "us", measured),
+            *self._predicted,
+            Column("measured / predicted", "", off),
+        ]
 
     @cached_property
     def _predicted(self) -> list[Column]:
@@ -324,7 +427,11 @@ class SessionReports(TraceReports):
             return []
         return [
             Column("predicted time", "us", {c.instruction.id: c.nanoseconds / 1e3 for c in costs}),
-            Column("bytes moved", "bytes", {c.instruction.id: c.times * c.cost.bytes_accessed for c in costs}),
+            Column(
+                "bytes moved",
+                "bytes",
+                {c.instruction.id: c.times * c.cost.bytes_accessed for c in costs},
+            ),
         ]
 
     def column(self, given: Any) -> Column:
@@ -340,12 +447,16 @@ class SessionReports(TraceReports):
                 keys = self._row_instructions(len(keys))
             pairs = zip(keys, given.tolist(), strict=True)
         else:
-            raise ValueError(f"cannot colour by a {type(given).__name__}: give a mapping of instructions to numbers, or a column")
+            raise ValueError(
+                f"cannot colour by a {type(given).__name__}: give a mapping of instructions to numbers, or a column"
+            )
         values = {}
         for key, value in pairs:
             if key is None or key != key or key == WHOLE_PROGRAM or value is None or value != value:
                 continue
-            values[self.session.passes.find(int(key) if isinstance(key, float) else key)] = float(value)
+            values[self.session.passes.find(int(key) if isinstance(key, float) else key)] = float(
+                value
+            )
         unit = next((word for word in ("us", "bytes") if title.endswith(word)), "")
         return Column(title, unit, values)
 
@@ -354,15 +465,22 @@ class SessionReports(TraceReports):
         for frame in (self.session.last_profile, kernel_table(self.session)):
             if frame is not None and len(frame) == count:
                 return list(frame["instruction"].tolist())
-        raise ValueError(f"cannot match {count} numbered rows with instructions: use instruction names as the index of the column")
+        raise ValueError(
+            f"cannot match {count} numbered rows with instructions: use instruction names as the index of the column"
+        )
 
     # -- LLVM ----------------------------------------------------------------------------------------------------------
     def llvm_kernels(self) -> Sequence[str]:
         if self.session.backend not in OF_LLVM or "llvm-ir" not in self.session.stages():
             return ()
-        compiled = {s.instruction for s in program_steps(self.session) if getattr(s, "function", "")}
+        compiled = {
+            s.instruction for s in program_steps(self.session) if getattr(s, "function", "")
+        }
         rows = [row for row in self.kernels() if row.instruction in compiled]
-        return [row.name for row in sorted(rows, key=lambda row: -(row.measured_us or row.predicted_us or 0.0))]
+        return [
+            row.name
+            for row in sorted(rows, key=lambda row: -(row.measured_us or row.predicted_us or 0.0))
+        ]
 
     def llvm_passes(self, kernel: str) -> Sequence[LlvmPassRow]:
         names = ["pass", "level", "lines_before", "lines_after", "added", "removed", "diff"]
@@ -376,7 +494,10 @@ class SessionReports(TraceReports):
             return []
         ids = {i.name: i.id for i in session.module.instructions()}
         rows = remarks(session).astype(object).values.tolist()
-        return [RemarkRow(kind, by, message, name, line, ids.get(name.lstrip("%"))) for kind, by, message, name, line in rows]
+        return [
+            RemarkRow(kind, by, message, name, line, ids.get(name.lstrip("%")))
+            for kind, by, message, name, line in rows
+        ]
 
     # -- PTX on the emulator -------------------------------------------------------------------------------------------
     def ptx_counted(self) -> bool:
@@ -384,10 +505,17 @@ class SessionReports(TraceReports):
 
     def ptx_counts(self) -> Sequence[PtxCountRow]:
         session = self.session
-        work = sum([c.times * (c.cost.flops + c.cost.transcendentals + c.cost.bytes_accessed / 4) for c in self._costs])
+        work = sum(
+            [
+                c.times * (c.cost.flops + c.cost.transcendentals + c.cost.bytes_accessed / 4)
+                for c in self._costs
+            ]
+        )
         if session.last_emulation is None and work > MOST_EMULATED:
             seconds = work / EMULATED_PER_SECOND
-            raise ValueError(f"about {seconds:.0f} s on the emulator: run session.emulation() in a cell, then ask here again")
+            raise ValueError(
+                f"about {seconds:.0f} s on the emulator: run session.emulation() in a cell, then ask here again"
+            )
         counted = session.last_emulation or emulation(session, ())
         names = ["line", "warp_instructions", "share", "marks", "why"]
         frame = counted.ptx.lines
@@ -398,7 +526,9 @@ class SessionReports(TraceReports):
         ]
 
     # -- what-ifs ------------------------------------------------------------------------------------------------------
-    def variant(self, force: Sequence[Asked], forbid: Sequence[Asked]) -> tuple[ExplorerSource, ComparisonTable]:
+    def variant(
+        self, force: Sequence[Asked], forbid: Sequence[Asked]
+    ) -> tuple[ExplorerSource, ComparisonTable]:
         other = overridden(self.session, force=force, forbid=forbid)
         note = ""
         if other.source.instruction_count() > LONGEST_COMPARED:
@@ -413,9 +543,18 @@ class SessionReports(TraceReports):
             except XlaExplorerError as problem:
                 comparison = compare_sessions(other, self.session)
                 note = f"not run: {problem.message}"
-        asked = [(word, *one) for word, some in (("force", force), ("forbid", forbid)) for one in some]
-        words = [f"{word} {kind} of {' → '.join(['%' + name for name in names])}" for word, kind, *names in asked]
+        asked = [
+            (word, *one) for word, some in (("force", force), ("forbid", forbid)) for one in some
+        ]
+        words = [
+            f"{word} {kind} of {' → '.join(['%' + name for name in names])}"
+            for word, kind, *names in asked
+        ]
         rows = comparison_rows(comparison)
         decisions = tuple([ChangedDecision(*row) for row in comparison.changed_decisions[:200]])
-        overrides = tuple([OverrideRow(str(w), w.granted) for w in overrides_of(other)[len(self.session.asked) :]])
-        return self._source_of(other), ComparisonTable(", ".join(words), rows, decisions, note, overrides)
+        overrides = tuple(
+            [OverrideRow(str(w), w.granted) for w in overrides_of(other)[len(self.session.asked) :]]
+        )
+        return self._source_of(other), ComparisonTable(
+            ", ".join(words), rows, decisions, note, overrides
+        )

@@ -66,7 +66,9 @@ class TraceSource:
 
     @kept
     def steps(self) -> Sequence[StepRow]:
-        applied = {step: len([e for e in events if e.acted]) for step, events in self._rule_events.items()}
+        applied = {
+            step: len([e for e in events if e.acted]) for step, events in self._rule_events.items()
+        }
         # Indexes that every step needs are made here, so that the first look at a step is as fast as the next.
         rule_book()
         self.passes.warm()
@@ -115,7 +117,9 @@ class TraceSource:
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         with collector_paused():
-            return pass_of_step(self.passes, step).picture(computation=computation, show=self._shown())
+            return pass_of_step(self.passes, step).picture(
+                computation=computation, show=self._shown()
+            )
 
     def _shown(self) -> list[int]:
         """Instructions whose blocks are open at first."""
@@ -125,12 +129,18 @@ class TraceSource:
         return pass_of_step(self.passes, step).lines
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
-        return self._decisions if step is None else [row for row in self._decisions if row.step == step]
+        return (
+            self._decisions
+            if step is None
+            else [row for row in self._decisions if row.step == step]
+        )
 
     @cached_property
     def _decisions(self) -> list[Decision]:
         with collector_paused():
-            return decisions_of(self.passes.record, self.passes.lineage, with_checks=MOST_CHECKLISTS)
+            return decisions_of(
+                self.passes.record, self.passes.lineage, with_checks=MOST_CHECKLISTS
+            )
 
     def panes(self) -> Sequence[CodePane]:
         return [hlo_pane(self.passes, "xla_explorer passes")]
@@ -151,7 +161,9 @@ class SessionSource(TraceSource):
 
     @cached_property
     def reports(self) -> Reports:
-        return SessionReports(self.session, SessionSource, self._rules_replayed if is_of_xla(self.session) else None)
+        return SessionReports(
+            self.session, SessionSource, self._rules_replayed if is_of_xla(self.session) else None
+        )
 
     @property
     def title(self) -> str:
@@ -175,7 +187,11 @@ class SessionSource(TraceSource):
         frame = session.last_profile
         if frame is not None and not is_emulated(session):
             whole = frame.iloc[0]
-            found.update(run_us=float(whole["median_us"]), run_iqr_us=float(whole["iqr_us"]), runs=int(whole["n"]))
+            found.update(
+                run_us=float(whole["median_us"]),
+                run_iqr_us=float(whole["iqr_us"]),
+                runs=int(whole["n"]),
+            )
         return found
 
     def rewrites(self, step: int) -> Sequence[RewriteRow]:
@@ -186,16 +202,30 @@ class SessionSource(TraceSource):
             ours = self._rules_replayed(step)
             if ours is None:
                 return ()
-            said = [(row, _BESIDE_XLA[ours.also.get(row.subject_name.lstrip("%"))]) for row in TraceSource(ours.passes).rewrites(1)]
+            said = [
+                (row, _BESIDE_XLA[ours.also.get(row.subject_name.lstrip("%"))])
+                for row in TraceSource(ours.passes).rewrites(1)
+            ]
             # What our rules made has ids that mean something else in XLA's module.
-            return [row._replace(produced=(), sentence=f"{row.sentence} ({words})") for row, words in said]
+            return [
+                row._replace(produced=(), sentence=f"{row.sentence} ({words})")
+                for row, words in said
+            ]
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
-        beside, rows = self.session.beside, [*super().decisions(step), *[row for row in self._replayed if step in (None, row.step)]]
+        beside, rows = (
+            self.session.beside,
+            [
+                *super().decisions(step),
+                *[row for row in self._replayed if step in (None, row.step)],
+            ],
+        )
         if beside is None:
             return rows
         return [
-            row._replace(facts={**row.facts, beside.name: beside.says(self.passes.lineage, *row.subjects)})
+            row._replace(
+                facts={**row.facts, beside.name: beside.says(self.passes.lineage, *row.subjects)}
+            )
             if row.kind in FUSION_KINDS and len(row.subjects) == 2
             else row
             for row in rows
@@ -236,8 +266,14 @@ class SessionSource(TraceSource):
 
     def _shown(self) -> list[int]:
         """The instruction that takes most of the time, measured or predicted: the first look at a large module is at its block."""
-        times: Mapping[int, float] = {row.instruction: row.median_us or 0.0 for row in self.timings() if row.instruction is not None}
-        times = times or next((column.values for column in self.reports.columns() if column.unit == "us"), {})
+        times: Mapping[int, float] = {
+            row.instruction: row.median_us or 0.0
+            for row in self.timings()
+            if row.instruction is not None
+        }
+        times = times or next(
+            (column.values for column in self.reports.columns() if column.unit == "us"), {}
+        )
         return [max(times, key=lambda key: times[key])] if times else []
 
     @cached_property
@@ -252,7 +288,10 @@ class SessionSource(TraceSource):
         if frame is None or is_emulated(self.session):
             return []
         run, kernels = [float(part["median_us"].sum()) for part in (frame.whole, frame.kernels)]
-        rows, total = [], max(run, kernels) or 1.0  # kernels that overlap take longer than their run
+        rows, total = (
+            [],
+            max(run, kernels) or 1.0,
+        )  # kernels that overlap take longer than their run
         for row in frame.to_dict("records"):
             whole = row["kernel"] == WHOLE_PROGRAM
             slow = str(row["runs_on"]).startswith("evaluator") or row["runs_on"] == "interpreter"

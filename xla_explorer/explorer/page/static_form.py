@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from xla_explorer.explorer.display.code_pane import CodePane
 from xla_explorer.explorer.display.display import Marked, image_html, number_cell, table_html
 from xla_explorer.explorer.display.escaping import escape
-from xla_explorer.explorer.display.quantities import MISSING, byte_count, headline, microseconds, percent
+from xla_explorer.explorer.display.quantities import (
+    MISSING,
+    byte_count,
+    headline,
+    microseconds,
+    percent,
+)
 from xla_explorer.explorer.page.source import ExplorerSource, StepRow, TimingRow
 from xla_explorer.explorer.page.tabs import TABS
 from xla_explorer.explorer.pictures.svg import picture_svg
@@ -50,7 +56,9 @@ def static_text(source: ExplorerSource) -> str:
     return "\n".join(lines)
 
 
-def static_html(source: ExplorerSource, *, limit: int = SIZE_LIMIT, inline_svg: bool = False) -> str:
+def static_html(
+    source: ExplorerSource, *, limit: int = SIZE_LIMIT, inline_svg: bool = False
+) -> str:
     """The static form of `source` in at most `limit` characters.
 
     The picture is an <img> with a data address, which sanitizers keep where they drop inline SVG; `inline_svg` puts
@@ -64,9 +72,13 @@ def static_html(source: ExplorerSource, *, limit: int = SIZE_LIMIT, inline_svg: 
     return html
 
 
-def _static_html(source: ExplorerSource, budget: int, lines: int, rows: int, inline_svg: bool) -> str:
+def _static_html(
+    source: ExplorerSource, budget: int, lines: int, rows: int, inline_svg: bool
+) -> str:
     steps = list(source.steps())
-    out = [f"<p><b>{escape(source.title)}</b> · {escape(' · '.join(headline(source.summary())))}</p>"]
+    out = [
+        f"<p><b>{escape(source.title)}</b> · {escape(' · '.join(headline(source.summary())))}</p>"
+    ]
     failed = next((step for step in steps if step.error), None)
     if failed is not None:
         out.append(
@@ -76,7 +88,9 @@ def _static_html(source: ExplorerSource, budget: int, lines: int, rows: int, inl
     shown = [step for step in steps if not step.error and step.level == "hlo"]
     if shown:
         last = shown[-1]
-        out.append(f"<p>The module after <b>{escape(last.name)}</b> ({last.instructions_after} instructions):</p>")
+        out.append(
+            f"<p>The module after <b>{escape(last.name)}</b> ({last.instructions_after} instructions):</p>"
+        )
         svg = picture_svg(source.picture(last.index), budget=budget)
         if inline_svg:
             out.append(f'<div style="overflow:auto;max-height:900px">{svg}</div>')
@@ -114,7 +128,8 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
 
 def _panes_html(panes: Sequence[CodePane], limit: int) -> str:
     ranked = sorted(
-        (p for p in panes if not p.costly and p.lines), key=lambda p: PANE_ORDER.index(p.name) if p.name in PANE_ORDER else 99
+        (p for p in panes if not p.costly and p.lines),
+        key=lambda p: PANE_ORDER.index(p.name) if p.name in PANE_ORDER else 99,
     )
     first = [p for p in ranked if p.name == "hlo"][:1] + [p for p in ranked if p.name != "hlo"]
     cells = []
@@ -122,7 +137,9 @@ def _panes_html(panes: Sequence[CodePane], limit: int) -> str:
         text = "\n".join(line[0] for line in pane.lines[:limit])
         notes = [pane.producer] if pane.producer else []
         if len(pane.lines) > limit:
-            notes.append(f"{len(pane.lines) - limit} of {len(pane.lines)} lines cut: session.stage({pane.name!r}).text")
+            notes.append(
+                f"{len(pane.lines) - limit} of {len(pane.lines)} lines cut: session.stage({pane.name!r}).text"
+            )
         if pane.note:
             notes.append(pane.note)
         about = f" <i>{escape(' · '.join(notes))}</i>" if notes else ""
@@ -132,7 +149,11 @@ def _panes_html(panes: Sequence[CodePane], limit: int) -> str:
             f'<pre style="font-family:monospace;font-size:11px;line-height:1.35;overflow:auto;max-height:420px;text-align:left">'
             f"{escape(text)}</pre></td>"
         )
-    return f'<table style="width:100%;table-layout:fixed"><tr>{"".join(cells)}</tr></table>' if cells else ""
+    return (
+        f'<table style="width:100%;table-layout:fixed"><tr>{"".join(cells)}</tr></table>'
+        if cells
+        else ""
+    )
 
 
 def _timings_html(timings: Sequence[TimingRow], limit: int) -> str:
@@ -144,7 +165,13 @@ def _timings_html(timings: Sequence[TimingRow], limit: int) -> str:
         rate = MISSING if row.gigabytes_per_second is None else f"{row.gigabytes_per_second:.1f}"
         where = "⚠ evaluator, not compiled" if row.runs_on == "evaluator" else row.runs_on
         guess = "~" if row.estimated else ""
-        numbers = [microseconds(row.median_us), microseconds(row.iqr_us), percent(row.share), guess + byte_count(row.bytes), rate]
+        numbers = [
+            microseconds(row.median_us),
+            microseconds(row.iqr_us),
+            percent(row.share),
+            guess + byte_count(row.bytes),
+            rate,
+        ]
         kernel = Marked(f"<code>{escape(row.kernel)}</code>")
         rows.append([kernel, row.opcode, row.n, *map(number_cell, numbers), row.source_line, where])
     notes = []

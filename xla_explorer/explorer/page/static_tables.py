@@ -29,14 +29,18 @@ def decisions_html(decisions: Sequence[Decision], limit: int) -> str:
     if not decisions:
         return ""
     refused = len([row for row in decisions if row.verdict == "refused"])
-    marks = [Marked(escape(_MARKS.get(row.verdict, row.verdict)), _WHOLE) for row in decisions[:limit]]
+    marks = [
+        Marked(escape(_MARKS.get(row.verdict, row.verdict)), _WHOLE) for row in decisions[:limit]
+    ]
     rows = [
         [mark, row.kind, Marked(_ends(row)), row.code, Marked(_breakable(row.message))]
         for mark, row in zip(marks, decisions, strict=False)
     ]
     left = f"{len(decisions) - limit} more: session.decisions()" if len(decisions) > limit else ""
     title = f"Decisions: {len(decisions) - refused} accepted, {refused} refused"
-    return table_html(title, ["verdict", "kind", "producer → consumer", "code", "why"], rows, left, limit)
+    return table_html(
+        title, ["verdict", "kind", "producer → consumer", "code", "why"], rows, left, limit
+    )
 
 
 def loops_html(kernels: Sequence[LoopKernel], limit: int) -> str:
@@ -56,4 +60,6 @@ def loops_html(kernels: Sequence[LoopKernel], limit: int) -> str:
     left = f"{len(kernels) - limit} more: session.loops(NAME)" if len(kernels) > limit else ""
     opaque = len([row for row in kernels if row.code])
     title = f"Loops: {len(kernels) - opaque} nests, {opaque} opaque"
-    return table_html(title, ["kernel", "family", "form", "directives", "why opaque"], rows, left, limit)
+    return table_html(
+        title, ["kernel", "family", "form", "directives", "why opaque"], rows, left, limit
+    )

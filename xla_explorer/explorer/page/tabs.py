@@ -29,7 +29,10 @@ class Tab(NamedTuple):
 
 def _kernels(source: ExplorerSource, live: bool) -> Any:
     """LLVM's passes are asked for kernel by kernel; a page carries those of a few (see report_data.py)."""
-    return {"rows": plain(source.reports.kernels()), "llvm": plain(source.reports.llvm_kernels()) if live else []}
+    return {
+        "rows": plain(source.reports.kernels()),
+        "llvm": plain(source.reports.llvm_kernels()) if live else [],
+    }
 
 
 TABS: tuple[Tab, ...] = (
@@ -46,6 +49,8 @@ TABS: tuple[Tab, ...] = (
         data=lambda source, live: plain(source.reports.loops()),
         static=lambda source, rows: loops_html(source.reports.loops(), rows),
     ),
-    Tab("buffers", data=lambda source, live: by_field(source.reports.buffers(with_reasons=not live))),
+    Tab(
+        "buffers", data=lambda source, live: by_field(source.reports.buffers(with_reasons=not live))
+    ),
     Tab("compare"),
 )

@@ -27,7 +27,19 @@ _CANDIDATES = 32
 _WINDOW = 4
 _QUIET = frozenset({"parameter", "constant"})
 """A printer may put them anywhere: they do not take part in what repeats, and belong where they are read."""
-_TELLING = ("dot", "convolution", "custom-call", "fusion", "while", "call", "all-reduce", "reduce", "scatter", "gather", "sort")
+_TELLING = (
+    "dot",
+    "convolution",
+    "custom-call",
+    "fusion",
+    "while",
+    "call",
+    "all-reduce",
+    "reduce",
+    "scatter",
+    "gather",
+    "sort",
+)
 _Tokens = npt.NDArray[np.int32]
 
 
@@ -70,9 +82,17 @@ def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
     """
     telling = [r for r in in_program_order(records) if r.opcode.name not in _QUIET]
     words: dict[tuple[str, str], int] = {}
-    tokens = np.array([words.setdefault((r.opcode.name, r.shape.text_without_layout), len(words)) for r in telling], dtype=np.int32)
+    tokens = np.array(
+        [
+            words.setdefault((r.opcode.name, r.shape.text_without_layout), len(words))
+            for r in telling
+        ],
+        dtype=np.int32,
+    )
     repeats = sorted(_repeats(tokens))
-    if not repeats or sum([covered for _, covered, _ in repeats]) < len(tokens) // (3 if len(tokens) < 2 * LARGEST_LEAF else 20):
+    if not repeats or sum([covered for _, covered, _ in repeats]) < len(tokens) // (
+        3 if len(tokens) < 2 * LARGEST_LEAF else 20
+    ):
         return {}
     found: dict[int, Path] = {}
     end, between = 0, []
@@ -83,7 +103,11 @@ def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
             path: Path = (f"layer{letter} × {count}", f"layer{letter} {turn + 1} of {count}")
             if count > MOST_BESIDE:  # in tens or so, that a box opens to what can be looked at
                 first = turn - turn % MOST_PARTS
-                path = (path[0], f"layer{letter} {first + 1} to {min(count, first + MOST_PARTS)}", path[1])
+                path = (
+                    path[0],
+                    f"layer{letter} {first + 1} to {min(count, first + MOST_PARTS)}",
+                    path[1],
+                )
             found[telling[start + k].id] = path
         between.append(telling[end:start])
         end = start + covered
@@ -137,7 +161,11 @@ def _periods(tokens: _Tokens) -> list[int]:
     again = windows[order[1:]] == windows[order[:-1]]
     distances = np.bincount((order[1:] - order[:-1])[again])
     usual = np.argsort(distances, kind="stable")[::-1][: 2 * _CANDIDATES]
-    return sorted([int(p) for p in usual if distances[p] and SHORTEST_LAYER <= p <= len(tokens) // 2][:_CANDIDATES])
+    return sorted(
+        [int(p) for p in usual if distances[p] and SHORTEST_LAYER <= p <= len(tokens) // 2][
+            :_CANDIDATES
+        ]
+    )
 
 
 def in_sections(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) -> dict[int, Path]:
@@ -182,7 +210,9 @@ def _divided(block: Sequence[InstructionRecord], path: Path) -> dict[int, Path]:
     return found
 
 
-def block_details(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) -> dict[Path, str]:
+def block_details(
+    records: Sequence[InstructionRecord], paths: Mapping[int, Path]
+) -> dict[Path, str]:
     """What each block holds: `137: 8 dot, 6 reduce`."""
     leaves: dict[Path, list[str]] = {}
     for r in records:
@@ -197,5 +227,7 @@ def block_details(records: Sequence[InstructionRecord], paths: Mapping[int, Path
     details = {}
     for path, count in counts.items():
         telling = ", ".join([f"{count[name]} {name}" for name in _TELLING if count[name]][:2])
-        details[path] = f"{count.total()} instructions" if not telling else f"{count.total()}: {telling}"
+        details[path] = (
+            f"{count.total()} instructions" if not telling else f"{count.total()}: {telling}"
+        )
     return details

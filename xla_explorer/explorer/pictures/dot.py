@@ -7,7 +7,12 @@ import re
 import shutil
 import subprocess
 
-from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.picture import (
+    PictureEdge,
+    PictureGraph,
+    PictureGroup,
+    PictureNode,
+)
 from xla_explorer.explorer.pictures.svg import ACCEPTED, COLOURS, GREY, OWN, REFUSED
 
 SHAPES = {
@@ -28,7 +33,11 @@ _CONTROL = re.compile("[\\x00-\\x1f\\x7f\\ud800-\\udfff]")
 
 def _quoted(*lines: str) -> str:
     """A DOT string: quotes and backslashes escaped, one \\n between lines."""
-    clean = [_CONTROL.sub("\ufffd", line).replace("\\", "\\\\").replace('"', '\\"') for line in lines if line]
+    clean = [
+        _CONTROL.sub("\ufffd", line).replace("\\", "\\\\").replace('"', '\\"')
+        for line in lines
+        if line
+    ]
     return '"' + "\\n".join(clean) + '"'
 
 
@@ -58,7 +67,9 @@ def picture_dot(graph: PictureGraph) -> str:
                 cluster[group.instruction] = _cluster(group.id)
     for edge in graph.edges:
         if edge.source in ends and edge.target in ends:
-            out.append(f"  n{ends[edge.source]} -> n{ends[edge.target]} [{_edge_attributes(edge, cluster)}];")
+            out.append(
+                f"  n{ends[edge.source]} -> n{ends[edge.target]} [{_edge_attributes(edge, cluster)}];"
+            )
     return "\n".join([*out, "}"]) + "\n"
 
 
@@ -67,7 +78,9 @@ def _cluster(group: str) -> str:
 
 
 def _last_node(
-    group: str, inside: dict[str | None, list[PictureNode]], children: dict[str | None, list[PictureGroup]]
+    group: str,
+    inside: dict[str | None, list[PictureNode]],
+    children: dict[str | None, list[PictureGroup]],
 ) -> int | None:
     if inside.get(group):
         return inside[group][-1].id
@@ -89,18 +102,28 @@ def _write_level(
         fill, line = COLOURS.get(node.kind, COLOURS["custom"])
         label = _quoted(node.label, f"%{node.name}" if node.name else "", node.detail)
         shape = SHAPES.get(node.kind, "box")
-        out.append(f'{indent}n{node.id} [label={label}, shape={shape}, fillcolor="{fill}", color="{line}"];')
+        out.append(
+            f'{indent}n{node.id} [label={label}, shape={shape}, fillcolor="{fill}", color="{line}"];'
+        )
     for child in children.get(group, []):
         fill, line = COLOURS.get(child.kind, COLOURS["fusion"])
-        label = _quoted(" · ".join(filter(None, [f"%{child.name}" if child.name else "", child.label, child.detail])))
+        label = _quoted(
+            " · ".join(
+                filter(None, [f"%{child.name}" if child.name else "", child.label, child.detail])
+            )
+        )
         out.append(f"{indent}subgraph {_cluster(child.id)} {{")
-        out.append(f'{indent}  label={label}; style="rounded,filled"; fillcolor="{fill}"; color="{line}";')
+        out.append(
+            f'{indent}  label={label}; style="rounded,filled"; fillcolor="{fill}"; color="{line}";'
+        )
         _write_level(child.id, inside, children, out, indent + "  ")
         out.append(f"{indent}}}")
 
 
 def _edge_attributes(edge: PictureEdge, cluster: dict[int, str]) -> str:
-    colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED, "own": OWN}.get(edge.kind, GREY)
+    colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED, "own": OWN}.get(
+        edge.kind, GREY
+    )
     width = 1 + min(3.0, math.floor(math.log2(max(edge.weight_bytes, 1)) / 8))
     said = {
         "color": f'"{colour}"',
@@ -120,7 +143,11 @@ def render_dot(text: str, output: str = "svg", seconds: float = 10.0) -> bytes |
         return None
     try:
         done = subprocess.run(
-            [program, f"-T{output}"], input=text.encode(), capture_output=True, timeout=seconds, check=True
+            [program, f"-T{output}"],
+            input=text.encode(),
+            capture_output=True,
+            timeout=seconds,
+            check=True,
         )
     except (subprocess.SubprocessError, OSError):
         return None

@@ -10,14 +10,26 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.picture import (
+    PictureEdge,
+    PictureGraph,
+    PictureGroup,
+    PictureNode,
+)
 
 PASSED_THROUGH = frozenset({"broadcast", "bitcast", "reshape", "convert", "copy"})
 _MAY_FOLD = PASSED_THROUGH | {"get-tuple-element", "tuple"}  # and constants
 LONGEST_CONSTANT = 12
 SMALL = 1_000
 """Nodes of a picture that is folded again rather than compared with the one before."""
-QUIET = PASSED_THROUGH | {"parameter", "constant", "transpose", "tuple", "get-tuple-element", "iota"}
+QUIET = PASSED_THROUGH | {
+    "parameter",
+    "constant",
+    "transpose",
+    "tuple",
+    "get-tuple-element",
+    "iota",
+}
 """Plumbing: not what a fusion is called by."""
 
 
@@ -26,7 +38,9 @@ class FoldedRows:
 
     def __init__(self) -> None:
         self._edges: dict[tuple[int, int], tuple[PictureEdge, PictureEdge]] = {}
-        self._nodes: dict[tuple[int, tuple[str, ...], tuple[int, ...]], tuple[PictureNode, PictureNode]] = {}
+        self._nodes: dict[
+            tuple[int, tuple[str, ...], tuple[int, ...]], tuple[PictureNode, PictureNode]
+        ] = {}
         self.last: tuple[PictureGraph, PictureGraph] | None = None
         """The large picture that was folded last, and what came of it."""
 
@@ -37,7 +51,9 @@ class FoldedRows:
             self._edges[place] = edge, PictureEdge(source, *edge[1:])
         return self._edges[place][1]
 
-    def with_marks(self, node: PictureNode, constants: tuple[str, ...], positions: tuple[int, ...]) -> PictureNode:
+    def with_marks(
+        self, node: PictureNode, constants: tuple[str, ...], positions: tuple[int, ...]
+    ) -> PictureNode:
         """The node with the constants that it reads, and with its places in the result."""
         place = id(node), constants, positions
         if place not in self._nodes:
@@ -68,7 +84,11 @@ def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
         stands_for = _tuple_element_sources(links)
         roots = _droppable_roots(links)
         returned = {operand for root in roots for operand in links.operands[root]}
-        folded = {key: _real_users(key, links.users, text) for key in text if key not in returned and links.users[key]}
+        folded = {
+            key: _real_users(key, links.users, text)
+            for key in text
+            if key not in returned and links.users[key]
+        }
         gone = folded.keys() | roots | stands_for.keys()
         left = {node.group for node in graph.nodes if node.id not in gone}
         emptied = {node.id for node in graph.nodes if node.group not in left}
@@ -86,7 +106,11 @@ def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
         aliases[root] = sources[0]
     marked = marks.keys() | {user for key in folded for user in links.users[key]}
     nodes = [
-        known.with_marks(node, tuple([text[o] for o in links.operands[node.id] if o in folded]), tuple(marks.get(node.id, ())))
+        known.with_marks(
+            node,
+            tuple([text[o] for o in links.operands[node.id] if o in folded]),
+            tuple(marks.get(node.id, ())),
+        )
         if node.id in marked
         else node
         for node in graph.nodes
@@ -108,7 +132,8 @@ def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
         ],
         title=graph.title,
         aliases=aliases,
-        alias_opcodes=graph.alias_opcodes | {node.id: node.opcode for node in graph.nodes if node.id in aliases},
+        alias_opcodes=graph.alias_opcodes
+        | {node.id: node.opcode for node in graph.nodes if node.id in aliases},
         hidden=graph.hidden,
         note=graph.note,
     )
@@ -121,7 +146,9 @@ class _Links:
     """
 
     def __init__(self, graph: PictureGraph) -> None:
-        self.nodes = [node for node in graph.nodes if node.opcode in _MAY_FOLD or node.kind == "constant"]
+        self.nodes = [
+            node for node in graph.nodes if node.opcode in _MAY_FOLD or node.kind == "constant"
+        ]
         quiet = {node.id for node in self.nodes}
         operands = self.operands = defaultdict[int, list[int]](list)
         users = self.users = defaultdict[int, list[int]](list)
@@ -139,7 +166,9 @@ class _Links:
                 self.held.update((source, target))
 
 
-def _named_fusions(groups: tuple[PictureGroup, ...], nodes: tuple[PictureNode, ...]) -> list[PictureGroup]:
+def _named_fusions(
+    groups: tuple[PictureGroup, ...], nodes: tuple[PictureNode, ...]
+) -> list[PictureGroup]:
     """A fusion is called by its first three operations that are not plumbing: "subtract, exponential, sum over 1"."""
     words: dict[str, list[str]] = defaultdict(list)
     plumbing: dict[str, list[str]] = defaultdict(list)
@@ -171,7 +200,11 @@ def join_fusion_parameters(graph: PictureGraph, known: FoldedRows) -> PictureGra
     The data edges into a fusion's instruction must come in operand order, one per operand, and a parameter's `argument`
     must be its number. A box that does not fit this, or would be left empty, stays as it is.
     """
-    fusions = {group.id: group for group in graph.groups if group.kind == "fusion" and group.instruction is not None}
+    fusions = {
+        group.id: group
+        for group in graph.groups
+        if group.kind == "fusion" and group.instruction is not None
+    }
     if not fusions:
         return graph
     boxes = {group.instruction for group in fusions.values()}
@@ -191,8 +224,12 @@ def join_fusion_parameters(graph: PictureGraph, known: FoldedRows) -> PictureGra
             continue
         operands = reads[instruction]
         numbers = {node.id: node.argument for node in nodes if node.kind == "parameter"}
-        if numbers and all(number.isdecimal() and int(number) < len(operands) for number in numbers.values()):
-            stands_for |= {parameter: operands[int(number)] for parameter, number in numbers.items()}
+        if numbers and all(
+            number.isdecimal() and int(number) < len(operands) for number in numbers.values()
+        ):
+            stands_for |= {
+                parameter: operands[int(number)] for parameter, number in numbers.items()
+            }
             joined.add(instruction)
     if not stands_for:
         return graph
@@ -211,7 +248,14 @@ def join_fusion_parameters(graph: PictureGraph, known: FoldedRows) -> PictureGra
     nodes = [node for node in graph.nodes if node.id not in stands_for]
     opcodes = graph.alias_opcodes | dict.fromkeys(stands_for, "parameter")
     return PictureGraph(
-        nodes, edges, graph.groups, title=graph.title, aliases=aliases, alias_opcodes=opcodes, hidden=graph.hidden, note=graph.note
+        nodes,
+        edges,
+        graph.groups,
+        title=graph.title,
+        aliases=aliases,
+        alias_opcodes=opcodes,
+        hidden=graph.hidden,
+        note=graph.note,
     )
 
 
@@ -222,7 +266,9 @@ def _constant_texts(links: _Links) -> dict[int, str]:
             continue
         if node.kind == "constant":
             value = node.argument or "const"
-            text[node.id] = value if len(value) <= LONGEST_CONSTANT else value[: LONGEST_CONSTANT - 1] + "…"
+            text[node.id] = (
+                value if len(value) <= LONGEST_CONSTANT else value[: LONGEST_CONSTANT - 1] + "…"
+            )
         elif (
             node.opcode in PASSED_THROUGH
             and len(links.operands[node.id]) == 1
@@ -254,7 +300,11 @@ def _real_users(key: int, users: dict[int, list[int]], text: dict[int, str]) -> 
 def _tuple_element_sources(links: _Links) -> dict[int, int]:
     """What stands for each get-tuple-element that is folded: what it takes its element out of, or what stands for that."""
     elements = [node.id for node in links.nodes if node.opcode == "get-tuple-element"]
-    folded = {key for key in elements if len(links.operands[key]) == 1 and key not in links.held and links.users[key]}
+    folded = {
+        key
+        for key in elements
+        if len(links.operands[key]) == 1 and key not in links.held and links.users[key]
+    }
     # One that stays drawn says which element of its operand it is: that operand must be drawn too.
     drawn = [key for key in elements if key not in folded]
     while drawn:
@@ -280,7 +330,9 @@ def _droppable_roots(links: _Links) -> set[int]:
         and links.operands[node.id]
         and not links.users[node.id]
         and node.id not in links.held
-        and all(operand in links.drawn or operand in links.boxes for operand in links.operands[node.id])
+        and all(
+            operand in links.drawn or operand in links.boxes for operand in links.operands[node.id]
+        )
     }
 
 
@@ -288,10 +340,16 @@ def _output_mark(positions: Sequence[int]) -> str:
     return f" → out {positions[0]}" if len(positions) == 1 else f" → {len(positions)} outputs"
 
 
-def _with_marks(node: PictureNode, constants: Sequence[str], positions: Sequence[int]) -> PictureNode:
+def _with_marks(
+    node: PictureNode, constants: Sequence[str], positions: Sequence[int]
+) -> PictureNode:
     label, detail = node.label, node.detail
     if constants and node.kind not in ("reduction", "control-flow", "fusion"):
         label = f"{label} · {' '.join(constants[:2])}"
     if positions:
         detail += _output_mark(positions)
-    return node if label == node.label and detail == node.detail else node._replace(label=label, detail=detail)
+    return (
+        node
+        if label == node.label and detail == node.detail
+        else node._replace(label=label, detail=detail)
+    )

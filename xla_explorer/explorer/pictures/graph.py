@@ -32,22 +32,36 @@ class Graph(Report):
     picture: the neutral picture data (nodes, edges, boxes).
     """
 
-    def __init__(self, picture: PictureGraph, focus: int | None = None, engine: str = "own") -> None:
+    def __init__(
+        self, picture: PictureGraph, focus: int | None = None, engine: str = "own"
+    ) -> None:
         self.picture, self.focus, self.engine = picture, focus, engine
 
     def to_svg(
-        self, *, budget: int = 300, engine: str | None = None, legend: bool = True, font: str = FONT, direction: str = "down"
+        self,
+        *,
+        budget: int = 300,
+        engine: str | None = None,
+        legend: bool = True,
+        font: str = FONT,
+        direction: str = "down",
     ) -> str:
         """The picture as SVG. engine: `own`, or `dot` (falls back to `own` without the program or after 10 s).
 
         legend: name the kinds below. font: a family as CSS has it. direction: `down`, or `right`, which takes the program dot.
         """
         if direction not in ("down", "right"):
-            raise PictureFormatError(f"direction must be 'down' or 'right', got {direction!r}", "`right` takes the program dot")
+            raise PictureFormatError(
+                f"direction must be 'down' or 'right', got {direction!r}",
+                "`right` takes the program dot",
+            )
         if direction == "right":
             drawn = render_dot(self.to_dot().replace("{\n", "{\n  rankdir=LR;\n", 1))
             if drawn is None:
-                raise PictureFormatError("from left to right is drawn by the program dot, which is not here", "install Graphviz")
+                raise PictureFormatError(
+                    "from left to right is drawn by the program dot, which is not here",
+                    "install Graphviz",
+                )
             return _only_svg(drawn)
         if (engine or self.engine) == "dot":
             drawn = render_dot(self.to_dot())
@@ -89,7 +103,10 @@ class Graph(Report):
             case ".json":
                 text = json.dumps(self.to_json(), ensure_ascii=False)
             case suffix:
-                raise PictureFormatError(f"cannot save a picture as {suffix!r}", "choose .svg, .pdf, .png, .dot, .gv or .json")
+                raise PictureFormatError(
+                    f"cannot save a picture as {suffix!r}",
+                    "choose .svg, .pdf, .png, .dot, .gv or .json",
+                )
         return write_file(path, text)
 
     def records(self) -> Table:
@@ -99,9 +116,14 @@ class Graph(Report):
     def headline(self) -> str:
         """How many nodes, edges and fusions are drawn."""
         picture = self.picture
-        parts = [number_of(len(picture.nodes), "node"), number_of(len([e for e in picture.edges if e.kind == "data"]), "edge")]
+        parts = [
+            number_of(len(picture.nodes), "node"),
+            number_of(len([e for e in picture.edges if e.kind == "data"]), "edge"),
+        ]
         if picture.groups:
-            parts.append(number_of(len([g for g in picture.groups if g.kind == "fusion"]), "fusion"))
+            parts.append(
+                number_of(len([g for g in picture.groups if g.kind == "fusion"]), "fusion")
+            )
         refused = len([e for e in picture.edges if e.kind == "fusion-refused"])
         if refused:
             parts.append(number_of(refused, "refused fusion"))
@@ -134,9 +156,13 @@ def converted(svg: str, suffix: str, scale: float) -> bytes:
     """An SVG as `.pdf` or `.png`. scale: of a .png, pixels for each pixel of the picture. PictureFormatError without vl-convert-python."""
     if find_spec("vl_convert") is None:
         hint = 'pip install "xla-explorer[charts]", or save .svg'
-        raise PictureFormatError(f"{suffix} needs the package vl-convert-python, which is not installed", hint)
+        raise PictureFormatError(
+            f"{suffix} needs the package vl-convert-python, which is not installed", hint
+        )
     package = import_optional("vl_convert", "charts")
     head, tag, rest = svg.partition("</title>")
     svg = head + tag + _PAPER + rest
-    made: bytes = package.svg_to_pdf(svg) if suffix == ".pdf" else package.svg_to_png(svg, scale=scale)
+    made: bytes = (
+        package.svg_to_pdf(svg) if suffix == ".pdf" else package.svg_to_png(svg, scale=scale)
+    )
     return made

@@ -48,7 +48,10 @@ class _Adjacency:
 
 
 def layered_layout(
-    widths: Sequence[float], heights: Sequence[float], taken: Sequence[int], edges: Sequence[tuple[int, int]]
+    widths: Sequence[float],
+    heights: Sequence[float],
+    taken: Sequence[int],
+    edges: Sequence[tuple[int, int]],
 ) -> Layout:
     """Place nodes (indices 0 .. n-1) so that edges point down.
 
@@ -212,7 +215,9 @@ def _reduce_crossings(slots: _Slots) -> None:
     slots.rows = best
 
 
-def _crossings(rows: list[list[int]], down: list[list[int]], position: list[int], limit: int | None) -> int:
+def _crossings(
+    rows: list[list[int]], down: list[list[int]], position: list[int], limit: int | None
+) -> int:
     """Edge crossings between neighbouring rows, by a Fenwick tree; stops counting above `limit`."""
     total = 0
     for row in rows:
@@ -236,7 +241,9 @@ def _crossings(rows: list[list[int]], down: list[list[int]], position: list[int]
     return total
 
 
-def _place(items: list[int], want: list[float], weight: list[float], half: list[float], x: list[float]) -> None:
+def _place(
+    items: list[int], want: list[float], weight: list[float], half: list[float], x: list[float]
+) -> None:
     """Positions closest to `want` (weighted least squares) that keep the order and the gaps: exact and linear."""
     starts: list[int] = []
     means: list[float] = []
@@ -306,9 +313,13 @@ def _routed(
         count.append(most)
         at += most
     row = [first[layer[v]] + (count[layer[v]] - taken[v]) // 2 for v in range(n)]
-    y = [row[v] * PITCH + (taken[v] * PITCH - GAP_Y - heights[v]) / 2 for v in range(n)]  # each in the middle of its rows
+    y = [
+        row[v] * PITCH + (taken[v] * PITCH - GAP_Y - heights[v]) / 2 for v in range(n)
+    ]  # each in the middle of its rows
     tops = [(k * PITCH, m * PITCH - GAP_Y) for k, m in zip(first, count, strict=True)]
-    comes_from = [x[slots.chain[(a, layer[b] - 1)]] if layer[b] > layer[a] + 1 else x[a] for a, b in edges]
+    comes_from = [
+        x[slots.chain[(a, layer[b] - 1)]] if layer[b] > layer[a] + 1 else x[a] for a, b in edges
+    ]
     ends = _ports(edges, comes_from, x, half)
     lines: list[list[float]] = []
     for k, (a, b) in enumerate(edges):
@@ -330,7 +341,10 @@ def _routed(
 
 
 def _ports(
-    edges: Sequence[tuple[int, int]], comes_from: Sequence[float], x: Sequence[float], half: Sequence[float]
+    edges: Sequence[tuple[int, int]],
+    comes_from: Sequence[float],
+    x: Sequence[float],
+    half: Sequence[float],
 ) -> list[float]:
     """Where each edge enters its target: spread over the width, left to right as they come."""
     incoming: dict[int, list[int]] = {}

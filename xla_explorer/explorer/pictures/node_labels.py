@@ -21,12 +21,26 @@ _KINDS: dict[Family, NodeKind] = {
     Family.CUSTOM: "custom",
     Family.STRUCTURAL: "data-movement",
 }
-_OWN_KINDS: dict[str, NodeKind] = {"parameter": "parameter", "constant": "constant", "fusion": "fusion", "custom-call": "library-call"}
+_OWN_KINDS: dict[str, NodeKind] = {
+    "parameter": "parameter",
+    "constant": "constant",
+    "fusion": "fusion",
+    "custom-call": "library-call",
+}
 WITH_ARGUMENT = ("parameter", "constant")
-_REDUCERS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product", "and": "all", "or": "any"}
+_REDUCERS = {
+    "add": "sum",
+    "maximum": "max",
+    "minimum": "min",
+    "multiply": "product",
+    "and": "all",
+    "or": "any",
+}
 REDUCING = ("reduce", "reduce-window", "all-reduce", "scatter")
 _ALONG = ("broadcast", "transpose", "concatenate", "iota", "reverse")
-_LABELLED = frozenset({*WITH_ARGUMENT, *REDUCING, *_ALONG, "compare", "get-tuple-element", "custom-call"})
+_LABELLED = frozenset(
+    {*WITH_ARGUMENT, *REDUCING, *_ALONG, "compare", "get-tuple-element", "custom-call"}
+)
 """Opcodes whose label says more than the opcode."""
 
 
@@ -71,13 +85,24 @@ def argument_text(record: InstructionRecord) -> str:
     if record.opcode.name == "parameter":
         return str(record.payload)
     literal = record.payload
-    return literal.text if record.opcode.name == "constant" and isinstance(literal, Literal) and literal.shape.is_scalar else ""
+    return (
+        literal.text
+        if record.opcode.name == "constant"
+        and isinstance(literal, Literal)
+        and literal.shape.is_scalar
+        else ""
+    )
 
 
 def tooltip_lines(record: InstructionRecord, hidden: int) -> tuple[str, ...]:
     """The lines of a node's tooltip. hidden: how many instructions inside of it are not drawn."""
-    lines = [f"%{record.name} = {record.shape.text} {record.opcode.name}", record.metadata[:200] if record.metadata else ""]
-    return tuple(filter(None, [*lines, f"{hidden} instructions inside not drawn" if hidden else ""]))
+    lines = [
+        f"%{record.name} = {record.shape.text} {record.opcode.name}",
+        record.metadata[:200] if record.metadata else "",
+    ]
+    return tuple(
+        filter(None, [*lines, f"{hidden} instructions inside not drawn" if hidden else ""])
+    )
 
 
 def _reducer(body: ComputationRecord) -> str:

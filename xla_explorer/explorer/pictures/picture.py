@@ -169,7 +169,9 @@ class PictureGraph:
 
     def alias_rows(self) -> list[list[Any]]:
         """For each instruction that is not drawn its id, the id that stands for it, and its opcode."""
-        return [[gone, drawn, self.alias_opcodes.get(gone, "")] for gone, drawn in self.aliases.items()]
+        return [
+            [gone, drawn, self.alias_opcodes.get(gone, "")] for gone, drawn in self.aliases.items()
+        ]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PictureGraph:

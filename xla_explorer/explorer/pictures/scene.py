@@ -177,9 +177,13 @@ class _Tree:
             k = 0
             while k < len(a) and k < len(b) and a[k] == b[k]:
                 k += 1
-            if k == len(a) or k == len(b):  # inside one closed box, or between a box and its own member
+            if k == len(a) or k == len(
+                b
+            ):  # inside one closed box, or between a box and its own member
                 continue
-            if a[k] not in self.members or b[k] not in self.members:  # a box of which nothing is in the picture
+            if (
+                a[k] not in self.members or b[k] not in self.members
+            ):  # a box of which nothing is in the picture
                 continue
             box = self.groups.get(str(a[k - 1])) if k and isinstance(a[k - 1], str) else None
             if edge.kind == "fusion-refused" and box is not None and box.kind == "fusion":
@@ -231,7 +235,9 @@ def _level(tree: _Tree, container: Key | None, options: SceneOptions) -> Scene:
         nodes.append(node)
     fresh = {k: n for n, k in enumerate(visible)}
     edges = [
-        SceneEdge(fresh[a], fresh[b], kind, size, label) for a, b, kind, size, label in links if shown[a] and shown[b]
+        SceneEdge(fresh[a], fresh[b], kind, size, label)
+        for a, b, kind, size, label in links
+        if shown[a] and shown[b]
     ]
     return _placed(nodes, edges, len(keys) - len(nodes))
 
@@ -246,7 +252,9 @@ def _start(tree: _Tree, keys: list[Key], downs: list[list[int]], focus: int | No
     return [k for k in range(len(keys) - 1, -1, -1) if not downs[k]]
 
 
-def _neighbourhood(ups: list[list[int]], downs: list[list[int]], start: list[int], budget: int) -> list[bool]:
+def _neighbourhood(
+    ups: list[list[int]], downs: list[list[int]], start: list[int], budget: int
+) -> list[bool]:
     """Rings of operands and users until the budget is spent; users are not followed from what has very many.
 
     The rings grow from one start at a time, so that what is drawn hangs together.
@@ -313,22 +321,33 @@ def _measure(node: SceneNode, tree: _Tree, options: SceneOptions) -> None:
         node.box = _level(tree, node.group, options)
         head = 7.5 * (len(node.label) + len(node.name) + 4) + 16
         node.width = max(head, node.box.width + 2 * BOX_PAD)
-        loose = node.kind == "computation" or any(inner.kind == "fusion" and inner.box for inner in node.box.nodes)
+        loose = node.kind == "computation" or any(
+            inner.kind == "fusion" and inner.box for inner in node.box.nodes
+        )
         node.inset = BOX_HEAD + LOOSE if loose else BOX_HEAD
         node.height = node.box.height + node.inset + (BOX_FOOT + LOOSE if loose else BOX_FOOT)
         return
-    node.width = max(48.0, LABEL_ROOM + max(7.2 * len(node.label), 6.0 * len(node.name), 5.8 * len(node.detail)))
+    node.width = max(
+        48.0, LABEL_ROOM + max(7.2 * len(node.label), 6.0 * len(node.name), 5.8 * len(node.detail))
+    )
     node.height = 48.0 if node.name else 36.0
 
 
 def _placed(nodes: list[SceneNode], edges: list[SceneEdge], hidden: int) -> Scene:
     links = [(edge.source, edge.target) for edge in edges]
-    layout = layered_layout([node.width for node in nodes], [node.height for node in nodes], [_rows_taken(node) for node in nodes], links)
+    layout = layered_layout(
+        [node.width for node in nodes],
+        [node.height for node in nodes],
+        [_rows_taken(node) for node in nodes],
+        links,
+    )
     for k, node in enumerate(nodes):
         node.x, node.y = layout.x[k], layout.y[k]
     for k, edge in enumerate(edges):
         edge.points = layout.lines[k]
-    return Scene(nodes, edges, layout.left, layout.top, layout.right - layout.left, layout.height, hidden)
+    return Scene(
+        nodes, edges, layout.left, layout.top, layout.right - layout.left, layout.height, hidden
+    )
 
 
 def _rows_taken(node: SceneNode) -> int:

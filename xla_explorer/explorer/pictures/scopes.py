@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from xla_explorer.explorer.pictures.blocks import LARGEST_LEAF, Path, in_sections, repeated_layers, shared_start
+from xla_explorer.explorer.pictures.blocks import (
+    LARGEST_LEAF,
+    Path,
+    in_sections,
+    repeated_layers,
+    shared_start,
+)
 from xla_explorer.hlo.instruction import InstructionRecord
 from xla_explorer.hlo.metadata import parse_metadata
 
 DEEPEST = 3
 FEWEST_SIBLINGS = 3
 """So many scopes whose names differ only in a number are drawn as one box, `h_* × 12`, that opens to them."""
-_WRAPPER = re.compile(r"^(jit|pjit|jvp|transpose|vmap|remat|checkpoint|custom_jvp|custom_vjp|xla_call|core_call)\(.*\)?\Z")
+_WRAPPER = re.compile(
+    r"^(jit|pjit|jvp|transpose|vmap|remat|checkpoint|custom_jvp|custom_vjp|xla_call|core_call)\(.*\)?\Z"
+)
 _LOOP_PARTS = frozenset({"while", "body", "cond", "closed_call", "branch"})
 _NUMBER = re.compile(r"\d+")
 
@@ -22,7 +30,9 @@ def scope_paths(records: Sequence[InstructionRecord]) -> dict[int, Path]:
     is in a section of a large program, else not in the result."""
     found = {r.id: path for r in records if (path := _named_scope(r.metadata))}
     common = len(shared_start(min(found.values()), max(found.values()))) if found else 0
-    found = {key: path[common : common + DEEPEST] for key, path in found.items() if len(path) > common}
+    found = {
+        key: path[common : common + DEEPEST] for key, path in found.items() if len(path) > common
+    }
     found = _with_siblings(found) if len(set(found.values())) > 1 else repeated_layers(records)
     return in_sections(records, found) if found or len(records) > 2 * LARGEST_LEAF else found
 
@@ -33,8 +43,14 @@ def _named_scope(metadata: str | None) -> Path:
     if not metadata or "op_name" not in metadata:
         return ()
     parts = parse_metadata(metadata).op_name.split("/")[:-1]
-    named = [part for part in parts if part and part not in _LOOP_PARTS and not _WRAPPER.match(part)]
-    return ("backward", *named) if named and any(part.startswith("transpose(") for part in parts) else tuple(named)
+    named = [
+        part for part in parts if part and part not in _LOOP_PARTS and not _WRAPPER.match(part)
+    ]
+    return (
+        ("backward", *named)
+        if named and any(part.startswith("transpose(") for part in parts)
+        else tuple(named)
+    )
 
 
 def _with_siblings(paths: Mapping[int, Path]) -> dict[int, Path]:
@@ -44,7 +60,11 @@ def _with_siblings(paths: Mapping[int, Path]) -> dict[int, Path]:
         for depth, name in enumerate(path):
             if _NUMBER.search(name):
                 families.setdefault((path[:depth], _NUMBER.sub("*", name)), {})[name] = None
-    boxes = {family: f"{family[1]} × {len(names)}" for family, names in families.items() if len(names) >= FEWEST_SIBLINGS}
+    boxes = {
+        family: f"{family[1]} × {len(names)}"
+        for family, names in families.items()
+        if len(names) >= FEWEST_SIBLINGS
+    }
     known: dict[Path, Path] = {}
     for path in set(paths.values()):
         found: list[str] = []

@@ -11,7 +11,13 @@ import math
 
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.pictures.picture import PictureGraph
-from xla_explorer.explorer.pictures.scene import Scene, SceneEdge, SceneNode, SceneOptions, build_scene
+from xla_explorer.explorer.pictures.scene import (
+    Scene,
+    SceneEdge,
+    SceneNode,
+    SceneOptions,
+    build_scene,
+)
 
 # kind: (fill, outline). The dark table serves the widget, which knows its theme; a static picture has to read on both.
 COLOURS: dict[str, tuple[str, str]] = {
@@ -49,6 +55,8 @@ REFUSED, ACCEPTED, OWN = "#c45100", "#008a65", "#a84f80"
 FONT = "system-ui,sans-serif"
 _MARGIN = 12.0  # pixels around a scene that belong to the picture
 _SHORT = 36.0  # pixels: a label of 14 on the middle of a shorter line would leave nothing of it
+
+
 def picture_svg(
     graph: PictureGraph,
     *,
@@ -134,7 +142,14 @@ def outline(kind: str, w: float, h: float) -> str:
 
 
 def _text(
-    x: float, y: float, size: float, weight: int, text: str, *, anchor: str = "middle", fill: str = "#1c1c1c"
+    x: float,
+    y: float,
+    size: float,
+    weight: int,
+    text: str,
+    *,
+    anchor: str = "middle",
+    fill: str = "#1c1c1c",
 ) -> str:
     return (
         f'<text x="{_n(x)}" y="{_n(y)}" font-family="{FONT}" font-size="{size}" font-weight="{weight}" '
@@ -152,8 +167,12 @@ def _edge(edge: SceneEdge) -> str:
             middle = (p[k - 1] + p[k + 1]) / 2
             d += f"C{_n(p[k - 2])} {_n(middle)} {_n(p[k])} {_n(middle)} {_n(p[k])} {_n(p[k + 1])}"
     x, y = p[-2], p[-1]
-    colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED, "own": OWN}.get(edge.kind, GREY)
-    dash = {"fusion-refused": ' stroke-dasharray="6 4"', "control": ' stroke-dasharray="2 3"'}.get(edge.kind, "")
+    colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED, "own": OWN}.get(
+        edge.kind, GREY
+    )
+    dash = {"fusion-refused": ' stroke-dasharray="6 4"', "control": ' stroke-dasharray="2 3"'}.get(
+        edge.kind, ""
+    )
     width = 1 + min(3.0, math.floor(math.log2(max(edge.weight_bytes, 1)) / 8))
     title = f"<title>{escape(edge.label)}</title>" if edge.label else ""
     return (
@@ -185,27 +204,39 @@ def label_places(scene: Scene) -> list[tuple[SceneEdge, float, float]]:
             for part in (0.5,) if p[k] != p[k - 2] or height < 60 else (0.5, 0.25, 0.75):
                 x, y = p[k - 2] + (p[k] - p[k - 2]) * part, p[k - 1] + height * part
                 for side in (1, -1) if hides else (0, 1, -1):
-                    places.append((abs(side), abs(k - middle), x + side * (reach / 2 + half + 6), y))
+                    places.append(
+                        (abs(side), abs(k - middle), x + side * (reach / 2 + half + 6), y)
+                    )
         for _, _, x, y in sorted(places, key=lambda place: place[:2]):
             if x - half < scene.left - _MARGIN or x + half > scene.left + scene.width + _MARGIN:
                 continue
-            if any(x + half > x0 and x - half < x1 and y + 7 > y0 and y - 7 < y1 for x0, y0, x1, y1 in written):
+            if any(
+                x + half > x0 and x - half < x1 and y + 7 > y0 and y - 7 < y1
+                for x0, y0, x1, y1 in written
+            ):
                 continue
-            if all(abs(x - other_x) >= half + other_half or abs(y - other_y) >= 15 for other_x, other_y, other_half in taken):
+            if all(
+                abs(x - other_x) >= half + other_half or abs(y - other_y) >= 15
+                for other_x, other_y, other_half in taken
+            ):
                 taken.append((x, y, half))
                 placed.append((edge, x, y))
                 break
     return placed
 
 
-def _written_places(scene: Scene, dx: float = 0.0, dy: float = 0.0) -> list[tuple[float, float, float, float]]:
+def _written_places(
+    scene: Scene, dx: float = 0.0, dy: float = 0.0
+) -> list[tuple[float, float, float, float]]:
     """Left, top, right, bottom of what is written in a scene: its nodes, and the heads of its boxes."""
     found = []
     for n in scene.nodes:
         left, top = n.x + dx - n.width / 2, n.y + dy
         found.append((left, top, left + n.width, top + (18 if n.box is not None else n.height)))
         if n.box is not None:
-            found += _written_places(n.box, left + (n.width - n.box.width) / 2 - n.box.left, top + n.inset - n.box.top)
+            found += _written_places(
+                n.box, left + (n.width - n.box.width) / 2 - n.box.left, top + n.inset - n.box.top
+            )
     return found
 
 
@@ -214,11 +245,14 @@ def _label_width(label: str) -> float:
 
 
 def _edge_label(edge: SceneEdge, x: float, y: float) -> str:
-    colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED, "own": OWN}.get(edge.kind, GREY)
+    colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED, "own": OWN}.get(
+        edge.kind, GREY
+    )
     width = _label_width(edge.label)
     return (
         f'<rect x="{_n(x - width / 2)}" y="{_n(y - 7)}" width="{_n(width)}" height="14" rx="3" fill="#fff6ef" '
-        f'stroke="{colour}" stroke-width=".8"/>' + _text(x, y + 3.5, 9.5, 400, edge.label, fill="#5c2a08")
+        f'stroke="{colour}" stroke-width=".8"/>'
+        + _text(x, y + 3.5, 9.5, 400, edge.label, fill="#5c2a08")
     )
 
 
@@ -226,7 +260,10 @@ def _node(node: SceneNode) -> str:
     w, h = node.width, node.height
     fill, line = COLOURS.get(node.kind, COLOURS["custom"])
     title = "\n".join(
-        [" ".join(filter(None, [f"%{node.name}" if node.name else "", node.label, node.detail])), *node.lines]
+        [
+            " ".join(filter(None, [f"%{node.name}" if node.name else "", node.label, node.detail])),
+            *node.lines,
+        ]
     )
     out = f'<g transform="translate({_n(node.x - w / 2)} {_n(node.y)})"><title>{escape(title)}</title>'
     path = outline("" if node.box is not None else node.kind, w, h)

@@ -10,12 +10,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, RULE, meaning_of, section_of
+from xla_explorer.compiler.decisions.kinds import (
+    FUSION_KINDS,
+    KINDS_OF_CODE,
+    RULE,
+    meaning_of,
+    section_of,
+)
 from xla_explorer.compiler.decisions.reason_code import ReasonCode
 from xla_explorer.compiler.decisions.recorded import decision as as_decision
 from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.compiler.pipeline import PassContext, PassStep, registered_passes
-from xla_explorer.compiler.pipeline.explaining import Explains, answering, decided_again, kinds_of, steps_of_kind, with_checklists
+from xla_explorer.compiler.pipeline.explaining import (
+    Explains,
+    answering,
+    decided_again,
+    kinds_of,
+    steps_of_kind,
+    with_checklists,
+)
 from xla_explorer.compiler.pipeline.pass_interface import ForeignPass
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table, drawn, printed
@@ -49,12 +62,24 @@ class Answer(Report):
         What the refusal costs by the cost model.
     """
 
-    def __init__(self, decision: Decision, source: str, *, recorded: bool, cost: RefusalCost | None = None) -> None:
+    def __init__(
+        self, decision: Decision, source: str, *, recorded: bool, cost: RefusalCost | None = None
+    ) -> None:
         decision = with_cost(decision, cost)
         self.kind, self.verdict, self.refused = decision.kind, decision.verdict, decision.refused
-        self.producer, self.consumer, self.subjects = decision.names[0], decision.names[-1], decision.about
+        self.producer, self.consumer, self.subjects = (
+            decision.names[0],
+            decision.names[-1],
+            decision.about,
+        )
         self.code, self.message, self.facts = decision.code, decision.message, decision.facts
-        self.step, self.recorded, self.source, self.checklist, self.cost = decision.step, recorded, source, decision.checklist, cost
+        self.step, self.recorded, self.source, self.checklist, self.cost = (
+            decision.step,
+            recorded,
+            source,
+            decision.checklist,
+            cost,
+        )
         self._decision = decision
 
     @property
@@ -84,16 +109,28 @@ class Answer(Report):
         general = []
         if self.meaning is not None:
             page = f"{PAGE_OF_REASONS}#{section_of(self.kind, self.code)}"
-            general = [f"in general: {self.meaning.sentence}", f"remedy: {self.meaning.remedy}", f"all codes: {page}"]
+            general = [
+                f"in general: {self.meaning.sentence}",
+                f"remedy: {self.meaning.remedy}",
+                f"all codes: {page}",
+            ]
         cost = [str(self.cost)] if self.cost is not None else []
-        checks = [f"{_WORDS[check.ok]} {': '.join(filter(None, (check.name, _told(check))))}" for check in self.checklist]
+        checks = [
+            f"{_WORDS[check.ok]} {': '.join(filter(None, (check.name, _told(check))))}"
+            for check in self.checklist
+        ]
         yield printed(Listing(self._head(), [*known, *general, *cost, *checks]))
-        yield drawn(Sentence("; ".join([" — ".join([self._head(), *known]), *general, *cost]), bold=True))
+        yield drawn(
+            Sentence("; ".join([" — ".join([self._head(), *known]), *general, *cost]), bold=True)
+        )
         yield drawn(self.records())
 
     def records(self) -> Table:
         """The checklist: a mark, what must hold, what was measured, where it is written."""
-        return Table(["", "must hold", "measured", "written at"], [(_MARKS[c.ok], c.name, _told(c), c.place) for c in self.checklist])
+        return Table(
+            ["", "must hold", "measured", "written at"],
+            [(_MARKS[c.ok], c.name, _told(c), c.place) for c in self.checklist],
+        )
 
 
 PAGE_OF_REASONS = "notebooks/fusion_reasons.md"
@@ -108,13 +145,28 @@ def _told(check: Check) -> str:
 def _checks_of(rule: ApplicableRule) -> tuple[Check, ...]:
     """The guards of a rule, and whether what it builds may take the instruction's place."""
     refused = rule.reason is not None and all(check.ok for check in rule.checks)
-    message, code = (rule.reason.message, rule.reason.code) if rule.reason is not None and refused else ("", "")
+    message, code = (
+        (rule.reason.message, rule.reason.code) if rule.reason is not None and refused else ("", "")
+    )
     built = None if rule.reason is not None and not refused else not refused
-    return (*rule.checks, Check("replacement-is-built", built, rule.becomes or "nothing is built", message, code, rule.place))
+    return (
+        *rule.checks,
+        Check(
+            "replacement-is-built",
+            built,
+            rule.becomes or "nothing is built",
+            message,
+            code,
+            rule.place,
+        ),
+    )
 
 
 def why_not(
-    passes: RecordedPasses[RecordedPass], kind: str, subjects: Sequence[str | int | HloInstruction], further: Iterable[Decision] = ()
+    passes: RecordedPasses[RecordedPass],
+    kind: str,
+    subjects: Sequence[str | int | HloInstruction],
+    further: Iterable[Decision] = (),
 ) -> Answer:
     """Why a decision of a kind about some instructions went as it went. further: decisions that are not in the journal.
 
@@ -124,20 +176,33 @@ def why_not(
     if kind != RULE and kind not in declared_rules():
         check_kind(passes.record, kind, {decision.kind for decision in further})
     if not subjects:
-        raise XlaExplorerError(f"why_not({kind!r}) needs the instructions that it asks about", f'why_not({kind!r}, "%name")')
+        raise XlaExplorerError(
+            f"why_not({kind!r}) needs the instructions that it asks about",
+            f'why_not({kind!r}, "%name")',
+        )
     return answer(Known(passes), kind, tuple([_name(passes, given) for given in subjects]), further)
 
 
-def answer(known: Known, kind: str, names: tuple[str, ...], further: Sequence[Decision] = ()) -> Answer:
+def answer(
+    known: Known, kind: str, names: tuple[str, ...], further: Sequence[Decision] = ()
+) -> Answer:
     """The answer from what is known. names: of instructions that there were."""
     question = _Question(known, kind, names, further)
     found = question.recorded() or question.of_a_rule() or question.recorded_of_its_heirs()
-    return found or question.gone() or question.decided_again() or question.asked_of_the_pass() or question.never_decided()
+    return (
+        found
+        or question.gone()
+        or question.decided_again()
+        or question.asked_of_the_pass()
+        or question.never_decided()
+    )
 
 
 def _name(passes: RecordedPasses[RecordedPass], given: str | int | HloInstruction) -> str:
     key = passes.find(given)
-    record = passes.lineage.records.get(key)  # with the journal off, only the ends of the compile are known
+    record = passes.lineage.records.get(
+        key
+    )  # with the journal off, only the ends of the compile are known
     return record.name if record is not None else passes.module.find(key).name
 
 
@@ -151,7 +216,11 @@ class Known:
     def last(self, kind: str) -> dict[tuple[str, ...], Event]:
         """The last recorded event of a kind by the names of its subjects."""
         events = self.record.journal.events if self.record.journal is not None else []
-        found = [e for e in events if (e.is_rewrite if kind == RULE else e.by == kind and (e.is_decision or e.is_rewrite))]
+        found = [
+            e
+            for e in events
+            if (e.is_rewrite if kind == RULE else e.by == kind and (e.is_decision or e.is_rewrite))
+        ]
         return {e.names: e for e in found}
 
     @kept
@@ -186,7 +255,9 @@ class Known:
 class _Question:
     """One question, answered by the first of its methods that knows something."""
 
-    def __init__(self, known: Known, kind: str, names: tuple[str, ...], further: Sequence[Decision] = ()) -> None:
+    def __init__(
+        self, known: Known, kind: str, names: tuple[str, ...], further: Sequence[Decision] = ()
+    ) -> None:
         self.known, self.kind, self.names, self.further = known, kind, names, further
         self.passes, self.record, self.lineage = known.passes, known.record, known.lineage
 
@@ -203,9 +274,18 @@ class _Question:
         number = self.lineage.step_of(event)
         step = self.record.numbered(number)
         decision = decision_of(event, number)
-        if event.is_decision and step is not None and step.before is not None and step.error is None:
+        if (
+            event.is_decision
+            and step is not None
+            and step.before is not None
+            and step.error is None
+        ):
             decision = self.known.checked(step).get(event.sequence, decision)
-        where = f"recorded in pass {number}, {self.record.name_of(number)}" if number else "recorded after the passes"
+        where = (
+            f"recorded in pass {number}, {self.record.name_of(number)}"
+            if number
+            else "recorded after the passes"
+        )
         where = "recorded of the module as written" if number == 0 else where
         return self._answer(decision, where + self._part_of(kernel), recorded=True)
 
@@ -220,13 +300,23 @@ class _Question:
         if len(self.names) == 1:
             alone = self.names * 2  # an instruction that stands for itself and for its value
             leaving_out = self.kind not in FUSION_KINDS
-            fitting = [one for names, one in last.items() if names == alone or (leaving_out and alone[0] in names)]
+            fitting = [
+                one
+                for names, one in last.items()
+                if names == alone or (leaving_out and alone[0] in names)
+            ]
             return fitting[-1] if fitting else None, ""
         if len(self.names) != 2 or not self._reads(*self.names):
             return None, ""
         producer, consumer = self.names
-        kernels = [names[1] for names, one in last.items() if len(names) == 2 and names[0] == consumer and one.verdict == "accepted"]
-        inside = [(last[producer, kernel], kernel) for kernel in kernels if (producer, kernel) in last]
+        kernels = [
+            names[1]
+            for names, one in last.items()
+            if len(names) == 2 and names[0] == consumer and one.verdict == "accepted"
+        ]
+        inside = [
+            (last[producer, kernel], kernel) for kernel in kernels if (producer, kernel) in last
+        ]
         return min(inside, key=lambda pair: pair[0].verdict == "accepted", default=(None, ""))
 
     def _part_of(self, kernel: str) -> str:
@@ -239,9 +329,15 @@ class _Question:
         asked = applicable(self.passes, self.passes.find(self.names[0]))
         for rule in sorted(asked.rules, key=lambda rule: rule.reason is None):
             if self.kind in (RULE, rule.rule):
-                return self._answer(self._decision(rule.reason, _checks_of(rule)), f"asked again {asked.where}", recorded=False)
+                return self._answer(
+                    self._decision(rule.reason, _checks_of(rule)),
+                    f"asked again {asked.where}",
+                    recorded=False,
+                )
         whose = "every rule" if self.kind == RULE else self.kind
-        reason = refuse("pattern-does-not-fit", f"the pattern of {whose} does not fit {asked.instruction}")
+        reason = refuse(
+            "pattern-does-not-fit", f"the pattern of {whose} does not fit {asked.instruction}"
+        )
         return self._answer(self._decision(reason), f"asked again {asked.where}", recorded=False)
 
     # -- the module before the pass --------------------------------------------------------------------------------------
@@ -261,25 +357,48 @@ class _Question:
 
     def _kernel_of(self, name: str) -> str:
         """The fusion around an instruction when the pass came, for fusions of two kernels; else the name."""
-        return self.known.inside(self._step).get(name, name) if self.kind in FUSION_KINDS and len(self.names) == 2 else name
+        return (
+            self.known.inside(self._step).get(name, name)
+            if self.kind in FUSION_KINDS and len(self.names) == 2
+            else name
+        )
 
     def recorded_of_its_heirs(self) -> Answer | None:
         """The answer for what had taken the places of the subjects when the pass came."""
         present = NamesAt(self.lineage, {name: i.id for name, i in self._there.items()})
         now = tuple([self._kernel_of(present[name]) for name in self.names])
-        if now == self.names or any(name not in self._there for name in now) or len(set(now)) < len(now):
+        if (
+            now == self.names
+            or any(name not in self._there for name in now)
+            or len(set(now)) < len(now)
+        ):
             return None
         heirs = _Question(self.known, self.kind, now, self.further)
-        answer = heirs.recorded() or heirs.decided_again() or heirs.asked_of_the_pass() or heirs.never_decided()
+        answer = (
+            heirs.recorded()
+            or heirs.decided_again()
+            or heirs.asked_of_the_pass()
+            or heirs.never_decided()
+        )
         same = self.known.inside(self._step)
         words = {True: "was inside of", False: "had become"}
-        renamed = [f"%{old} {words[same.get(old) == new]} %{new}" for old, new in zip(self.names, now, strict=True) if old != new]
+        renamed = [
+            f"%{old} {words[same.get(old) == new]} %{new}"
+            for old, new in zip(self.names, now, strict=True)
+            if old != new
+        ]
         answer.source += f"; {' and '.join(renamed)} by then"
         return answer
 
     def gone(self) -> Answer | None:
         """What took an instruction away before the pass. XlaExplorerError for one that came after it."""
-        what = "fusion" if self.kind == "fusion" else self._step.name if self._step is not None else self.kind
+        what = (
+            "fusion"
+            if self.kind == "fusion"
+            else self._step.name
+            if self._step is not None
+            else self.kind
+        )
         for name in self.names:
             key = self.passes.find(name)
             if name in self._there or any(i.id == key for i in self._there.values()):
@@ -294,13 +413,21 @@ class _Question:
                     f"session.passes.history({name!r}) says where it came from",
                 )
             by = self.record.name_of(number)
-            heirs = [self.lineage.records[k].name for k in self.lineage.successors(key)[1:] if k in self.lineage.records]
+            heirs = [
+                self.lineage.records[k].name
+                for k in self.lineage.successors(key)[1:]
+                if k in self.lineage.records
+            ]
             message = f"%{name} ({self.lineage.records[key].opcode.name}) was gone before {what}: {by} removed it in pass {number}"
             if heirs:
                 message += f", in its place came {', then '.join(['%' + heir for heir in heirs])}"
             facts = {"pass": by, "step": number, "replaced_by": tuple(heirs)}
             code = "gone-before-fusion" if what == "fusion" else "gone-before-the-pass"
-            return self._answer(self._decision(Reason(code, message, facts)), "from the history of the instruction", recorded=False)
+            return self._answer(
+                self._decision(Reason(code, message, facts)),
+                "from the history of the instruction",
+                recorded=False,
+            )
         return None
 
     # -- asked again -----------------------------------------------------------------------------------------------------
@@ -311,7 +438,9 @@ class _Question:
         for step in self.known.steps(self.kind):
             if isinstance(step.hlo_pass, ForeignPass):
                 continue
-            found, kernel = self._pick({d.names: d for d in decided_again(self.record, step) if d.kind == self.kind})
+            found, kernel = self._pick(
+                {d.names: d for d in decided_again(self.record, step) if d.kind == self.kind}
+            )
             if found is not None:
                 source = f"asked again: {step.name} run once more on the module before it"
                 return self._answer(found, source + self._part_of(kernel), recorded=False)
@@ -319,13 +448,27 @@ class _Question:
 
     def asked_of_the_pass(self) -> Answer | None:
         """What the pass says of instructions that its run never came to."""
-        hlo_pass: Any = answering(self._step.hlo_pass) if self._step is not None else _pass_for(self.kind)
-        if not isinstance(hlo_pass, Explains) or any(name not in self._there for name in self.names):
+        hlo_pass: Any = (
+            answering(self._step.hlo_pass) if self._step is not None else _pass_for(self.kind)
+        )
+        if not isinstance(hlo_pass, Explains) or any(
+            name not in self._there for name in self.names
+        ):
             return None
         subjects = tuple([self._there[name] for name in self.names])
         found = hlo_pass.ask(self.kind, subjects, PassContext(target=self.record.target))
-        where = f"the module before {self._step.name}" if self._step is not None else "the result, which no such pass has seen"
-        return self._answer(found, f"asked again on {where}, as if the consumer stood alone", recorded=False) if found is not None else None
+        where = (
+            f"the module before {self._step.name}"
+            if self._step is not None
+            else "the result, which no such pass has seen"
+        )
+        return (
+            self._answer(
+                found, f"asked again on {where}, as if the consumer stood alone", recorded=False
+            )
+            if found is not None
+            else None
+        )
 
     def never_decided(self) -> Answer:
         """Nothing was decided: which passes decide about such things, and about what they did."""
@@ -333,14 +476,25 @@ class _Question:
         if self._step is not None and isinstance(self._step.hlo_pass, ForeignPass):
             message = f"XLA's pass {self._step.name} writes no decisions into a dump, and its replay has none about {about}"
         elif self._step is not None:
-            message = f"the pass {self._step.name} decided nothing of the kind {self.kind} about {about}"
+            message = (
+                f"the pass {self._step.name} decided nothing of the kind {self.kind} about {about}"
+            )
         elif self.kind in KINDS_OF_CODE:
             message = f"code generation decided nothing of the kind {self.kind} about {about}"
         else:
             message = f"no pass of this compile decides about {self.kind}, so nothing was asked about {about}"
-        told = list(dict.fromkeys([" and ".join(decision_of(e, None).about) for e in self.known.last(self.kind).values()]))
+        told = list(
+            dict.fromkeys(
+                [
+                    " and ".join(decision_of(e, None).about)
+                    for e in self.known.last(self.kind).values()
+                ]
+            )
+        )
         if told:
-            message += f"; it decided about {', '.join(told[:8])}" + (f" and {len(told) - 8} more" if len(told) > 8 else "")
+            message += f"; it decided about {', '.join(told[:8])}" + (
+                f" and {len(told) - 8} more" if len(told) > 8 else ""
+            )
         reason = refuse("never-decided", message, decisions=len(told))
         return self._answer(self._decision(reason), "nothing was recorded", recorded=False)
 
@@ -356,6 +510,7 @@ class _Question:
 def _pass_for(kind: str) -> Any:
     """A pass that decides about such things; the one of that name, if there is one."""
     known = registered_passes()
-    found = known.get(kind) or next((cls for cls in known.values() if kind in getattr(cls, "kinds", ())), None)
+    found = known.get(kind) or next(
+        (cls for cls in known.values() if kind in getattr(cls, "kinds", ())), None
+    )
     return found() if found is not None and kind in kinds_of(found) else None
-

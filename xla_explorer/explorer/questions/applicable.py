@@ -46,7 +46,9 @@ class ApplicableRules(Report):
         for row in self.rules:
             if row.rule == rule:
                 return row
-        raise KeyError(f"the pattern of {rule!r} does not fit; fitting: {', '.join([r.rule for r in self.rules]) or 'none'}")
+        raise KeyError(
+            f"the pattern of {rule!r} does not fit; fitting: {', '.join([r.rule for r in self.rules]) or 'none'}"
+        )
 
     def __iter__(self) -> Any:
         return iter(self.rules)
@@ -57,7 +59,10 @@ class ApplicableRules(Report):
     def records(self) -> Table:
         """A row a rule: rule, applies, code and message of the reason, becomes, sentence, place."""
         why = [(r.reason.code, r.reason.message) if r.reason else ("", "") for r in self.rules]
-        rows = [(r.rule, r.reason is None, *told, r.becomes, r.sentence, r.place) for r, told in zip(self.rules, why, strict=True)]
+        rows = [
+            (r.rule, r.reason is None, *told, r.becomes, r.sentence, r.place)
+            for r, told in zip(self.rules, why, strict=True)
+        ]
         return Table(_COLUMNS, rows)
 
     def blocks(self) -> Blocks:
@@ -67,11 +72,16 @@ class ApplicableRules(Report):
             yield Sentence(f"{self.where}: no rule's pattern fits")
             return
         title = f"{self.where}: {len(self.names)} of {len(self.rules)} fitting rules would act"
-        rows = [("✗" if r.reason else "✓", r.rule, str(r.reason) if r.reason else r.becomes, r.sentence) for r in self.rules]
+        rows = [
+            ("✗" if r.reason else "✓", r.rule, str(r.reason) if r.reason else r.becomes, r.sentence)
+            for r in self.rules
+        ]
         yield Table(["", "rule", "result, or why not", "says"], rows, title)
 
 
-def applicable(passes: RecordedPasses[RecordedPass], instruction: int, step: int | None = None) -> ApplicableRules:
+def applicable(
+    passes: RecordedPasses[RecordedPass], instruction: int, step: int | None = None
+) -> ApplicableRules:
     """Ask every rule about an instruction, in the module after pass `step` (0: as written; default: the last in which it was there).
 
     Each rule that nothing refuses is tried on a copy, so the answer is what it would really do.
@@ -94,12 +104,16 @@ def applicable(passes: RecordedPasses[RecordedPass], instruction: int, step: int
         if reason is None:
             reason, becomes = tried(rule, snapshot, instruction)
         sentence, place = book.get(rule.name, (rule.summary, ""))
-        found.append(ApplicableRule(rule.name, reason, becomes, sentence, place, rule.checklist(i, captures)))
+        found.append(
+            ApplicableRule(rule.name, reason, becomes, sentence, place, rule.checklist(i, captures))
+        )
     name = f"after pass {where}, {passes[where].name}" if where else "as written"
     return ApplicableRules(str(i), name, found)
 
 
-def _snapshot_with(passes: RecordedPasses[RecordedPass], instruction: int, step: int | None) -> tuple[int, ModuleSnapshot]:
+def _snapshot_with(
+    passes: RecordedPasses[RecordedPass], instruction: int, step: int | None
+) -> tuple[int, ModuleSnapshot]:
     steps = range(passes.last, -1, -1) if step is None else [step]
     for number in steps:
         snapshot = passes[number].snapshot

@@ -13,7 +13,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from xla_explorer.compiler.pipeline import PassContext, PassControl, PassPipeline, PassStep, PassTrace, run_pipeline
+from xla_explorer.compiler.pipeline import (
+    PassContext,
+    PassControl,
+    PassPipeline,
+    PassStep,
+    PassTrace,
+    run_pipeline,
+)
 from xla_explorer.compiler.pipeline.context import StopRequested
 from xla_explorer.compiler.pipeline.pass_interface import ForeignPass
 from xla_explorer.compiler.pipeline.value_check import ValueCheck, largest_error
@@ -33,7 +40,9 @@ ONE_BY_ONE = 256
 _SHOWN = 40  # lines of a difference
 _KERNELS = 3  # named in a sentence
 _CONTRACTING = ("cpu", "gpu")
-_FUNCTION = re.compile(r"^define [^@\n]*@\"?([\w.$-]+)\"?\([^\n]*\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+_FUNCTION = re.compile(
+    r"^define [^@\n]*@\"?([\w.$-]+)\"?\([^\n]*\{\n(.*?)^\}", re.MULTILINE | re.DOTALL
+)
 _PRODUCT = re.compile(r"^\s*(%[\w.$-]+) = fmul [\w ]*contract", re.MULTILINE)
 _SUM = re.compile(r"^\s*%[\w.$-]+ = f(?:add|sub) [\w ]*contract.*$", re.MULTILINE)
 _NAME = re.compile(r"%[\w.$-]+")
@@ -79,7 +88,9 @@ class BisectionResult(Report):
         """One sentence; what the pass changed in the text, where its single actions are unknown."""
         yield Sentence(self._sentence())
         if self.step is not None and self.step > 0 and self.event is None:
-            around = difflib.unified_diff(self.before.split("\n"), self.after.split("\n"), "before", "after", n=1, lineterm="")
+            around = difflib.unified_diff(
+                self.before.split("\n"), self.after.split("\n"), "before", "after", n=1, lineterm=""
+            )
             lines = list(itertools.islice(around, _SHOWN + 1))
             more = ["... (.before and .after are the whole texts)"] if len(lines) > _SHOWN else []
             yield Code(f"what {self.pass_name} changed", "\n".join(lines[:_SHOWN] + more), "diff")
@@ -90,7 +101,11 @@ class BisectionResult(Report):
             return f"every pass keeps the value, and the compiled program agrees ({counted})"
         if self.step < 0 and self.contracted:
             named = ", ".join([f"%{name}" for name in self.contracted[:_KERNELS]])
-            more = f" and {len(self.contracted) - _KERNELS} more" if len(self.contracted) > _KERNELS else ""
+            more = (
+                f" and {len(self.contracted) - _KERNELS} more"
+                if len(self.contracted) > _KERNELS
+                else ""
+            )
             kernels = "kernels" if len(self.contracted) > 1 else "kernel"
             return (
                 f"every pass keeps the value; the generated code of {self.pass_name} differs (largest "
@@ -108,8 +123,14 @@ class BisectionResult(Report):
             if self.rewrite is not None:
                 text += f"; its action number {self.rewrite} is the first that does it: {self.event.by} on {about}"
             else:
-                change = " was replaced by ".join(names) if self.event.kind == "replaced" else f"{about} was {self.event.kind}"
-                text += f"; it does not ask before it rewrites; the value is wrong from where {change}"
+                change = (
+                    " was replaced by ".join(names)
+                    if self.event.kind == "replaced"
+                    else f"{about} was {self.event.kind}"
+                )
+                text += (
+                    f"; it does not ask before it rewrites; the value is wrong from where {change}"
+                )
         return text + f" ({number_of(self.evaluations, 'evaluation')})"
 
 
@@ -120,8 +141,14 @@ def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
     """
     trace = session.passes.record
     if trace.initial is None:
-        raise XlaExplorerError("the passes have no snapshots to compare", 'compile with journal="passes" or more')
-    arguments = list(arrays) if arrays or not session.signature.shapes else list(random_arguments(session.source))
+        raise XlaExplorerError(
+            "the passes have no snapshots to compare", 'compile with journal="passes" or more'
+        )
+    arguments = (
+        list(arrays)
+        if arrays or not session.signature.shapes
+        else list(random_arguments(session.source))
+    )
     check = ValueCheck(session.source, session.signature.leaves(arguments))
     for step in trace.steps:
         if not step.changed or step.after is None or step.after is step.before:
@@ -129,15 +156,21 @@ def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
         error, fine, problem = check.compare(HloModule.from_snapshot(step.after))
         if not fine:
             action, event = None, None
-            if not isinstance(step.hlo_pass, ForeignPass):  # a pass of another compiler cannot run again
+            if not isinstance(
+                step.hlo_pass, ForeignPass
+            ):  # a pass of another compiler cannot run again
                 action, event = _first_action(trace, step, check)
                 event = event or _first_change(trace, step, check)
-            found = BisectionResult(step.number, step.name, action, event, error, check.evaluations, problem)
+            found = BisectionResult(
+                step.number, step.name, action, event, error, check.evaluations, problem
+            )
             found.before, found.after = [_text(snapshot) for snapshot in (step.before, step.after)]
             return found
     if session.error is None and program_steps(session):
         error, fine = largest_error(check.reference, session.executable.execute(check.leaves))
-        found = BisectionResult(None if fine else -1, session.backend, None, None, error, check.evaluations)
+        found = BisectionResult(
+            None if fine else -1, session.backend, None, None, error, check.evaluations
+        )
         if not fine:
             found.contracted = _contracted_kernels(session, check)
         return found
@@ -146,7 +179,10 @@ def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
 
 def _contracted_kernels(session: Compilation, check: ValueCheck) -> tuple[str, ...]:
     """The kernels that contract products into sums, where the code without contraction keeps the value; else none."""
-    if session.backend not in _CONTRACTING or session.options.backend_options.get("contraction", True) is False:
+    if (
+        session.backend not in _CONTRACTING
+        or session.options.backend_options.get("contraction", True) is False
+    ):
         return ()
     exact = recompiled(session, contraction=False, control=None)
     if not largest_error(check.reference, exact.executable.execute(check.leaves))[1]:
@@ -170,22 +206,34 @@ def _before(step: PassStep) -> HloModule:
     return HloModule.from_snapshot(step.before)
 
 
-def _first_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> tuple[int | None, Event | None]:
+def _first_action(
+    trace: PassTrace, step: PassStep, check: ValueCheck
+) -> tuple[int | None, Event | None]:
     """Run the pass alone on what it was given, with a limited number of actions."""
     if not step.actions:
         return None, None
     alone = PassPipeline(step.name, (step.hlo_pass,))
 
     def run(limit: int) -> PassTrace:
-        control = PassControl(trace.control.force, trace.control.forbid, trace.control.skipped_rules, limit)
-        return run_pipeline(_before(step), alone, PassContext(Journal("decisions"), control, trace.target), snapshots=False)
+        control = PassControl(
+            trace.control.force, trace.control.forbid, trace.control.skipped_rules, limit
+        )
+        return run_pipeline(
+            _before(step),
+            alone,
+            PassContext(Journal("decisions"), control, trace.target),
+            snapshots=False,
+        )
 
     def fine(limit: int) -> bool:
         found = run(limit)
         return found.error is None and check.compare(found.module)[1]
 
     if not fine(0):
-        return None, None  # it is wrong with nothing allowed: what it does wrong it does without asking
+        return (
+            None,
+            None,
+        )  # it is wrong with nothing allowed: what it does wrong it does without asking
     low, high = 1, step.actions
     if high <= ONE_BY_ONE:
         while low <= high and fine(low):
@@ -205,13 +253,16 @@ def _first_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> tuple[
 
 def _first_change(trace: PassTrace, step: PassStep, check: ValueCheck) -> Event | None:
     """The first graph change of the pass from which on the value stays wrong, at most `ONE_BY_ONE` from its end."""
+
     def run(limit: int | None) -> tuple[HloModule, list[Event]]:
         module, changes = _before(step), []  # type: ignore[var-annotated]
 
         def listen(kind: str, i: HloInstruction, other: HloInstruction | None) -> None:
             about = (i,) if other is None else (i, other)
             names = tuple([x.name for x in about])
-            changes.append(Event(len(changes), -1, kind, step.name, tuple([x.id for x in about]), names))
+            changes.append(
+                Event(len(changes), -1, kind, step.name, tuple([x.id for x in about]), names)
+            )
             if len(changes) == limit:
                 raise StopRequested
 

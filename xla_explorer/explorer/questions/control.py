@@ -50,13 +50,25 @@ def overridden(
     asked += [_request(session, "forbid", given) for given in forbid]
     keys = _keys(session, asked)
     control = PassControl(
-        {kind: [*old.force.get(kind, ()), *keys["force"].get(kind, ())] for kind in {**old.force, **keys["force"]}},
-        {kind: [*old.forbid.get(kind, ()), *keys["forbid"].get(kind, ())] for kind in {**old.forbid, **keys["forbid"]}},
+        {
+            kind: [*old.force.get(kind, ()), *keys["force"].get(kind, ())]
+            for kind in {**old.force, **keys["force"]}
+        },
+        {
+            kind: [*old.forbid.get(kind, ()), *keys["forbid"].get(kind, ())]
+            for kind in {**old.forbid, **keys["forbid"]}
+        },
         {*old.skipped_rules, *skip_rules},
-        old.rewrite_limit if stop_after is None else actions_until(session.passes.journal, stop_after),
+        old.rewrite_limit
+        if stop_after is None
+        else actions_until(session.passes.journal, stop_after),
         old.check_values,
     )
-    changed: dict[str, Any] = {name: value for name, value in (("passes", passes), ("schedules", schedules)) if value is not None}
+    changed: dict[str, Any] = {
+        name: value
+        for name, value in (("passes", passes), ("schedules", schedules))
+        if value is not None
+    }
     other = recompiled(session, None, control=control, **changed)
     other.base, other.beside = session, session.beside
     other.asked = (*session.asked, *asked)
@@ -70,12 +82,16 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
     if not -1 <= number < len(events):
         raise XlaExplorerError(
             f"event {number} does not exist; the journal has {len(events)}",
-            "compile with journal='decisions'; -1 stops before the first" if not events else "session.passes.journal.events lists them",
+            "compile with journal='decisions'; -1 stops before the first"
+            if not events
+            else "session.passes.journal.events lists them",
         )
     return len([e for e in events[: number + 1] if e.acted])
 
 
-def _keys(session: Compilation, asked: Iterable[Request]) -> dict[str, dict[str, list[tuple[Any, ...]]]]:
+def _keys(
+    session: Compilation, asked: Iterable[Request]
+) -> dict[str, dict[str, list[tuple[Any, ...]]]]:
     """The overrides by word and kind; each also under the names that its subjects have when the pass comes: rewrites may have put others in
     their place."""
     found: dict[str, dict[str, list[tuple[Any, ...]]]] = {"force": {}, "forbid": {}}
@@ -99,7 +115,9 @@ def _request(session: Compilation, word: str, given: Any, *, old_form: bool = Fa
     XlaExplorerError when it is neither, when nothing consults it, or when it names what was never there.
     """
     parts = () if isinstance(given, str) else tuple([getattr(part, "name", part) for part in given])
-    is_kind = bool(parts) and isinstance(parts[0], str) and not old_form and _may_be_kind(session, parts)
+    is_kind = (
+        bool(parts) and isinstance(parts[0], str) and not old_form and _may_be_kind(session, parts)
+    )
     if not is_kind:
         if len(parts) != 2:
             raise XlaExplorerError(
@@ -112,10 +130,14 @@ def _request(session: Compilation, word: str, given: Any, *, old_form: bool = Fa
     kind, subjects = str(parts[0]), parts[1:]
     if f"loop-{kind}" in LOOP_KINDS and kind not in KINDS_OF_CODE:  # a directive by its own name
         kind = f"loop-{kind}"
-    if kind == "library-call" and not any(kind in getattr(step.hlo_pass, "kinds", ()) for step in session.passes.record.steps):
+    if kind == "library-call" and not any(
+        kind in getattr(step.hlo_pass, "kinds", ()) for step in session.passes.record.steps
+    ):
         kind = "native-code"  # where no pass asks for libraries, code generation does
     _check_consulted(session, word, kind, subjects)
-    if session.passes.lineage.records:  # with the journal off, only the ends of the compile are known
+    if (
+        session.passes.lineage.records
+    ):  # with the journal off, only the ends of the compile are known
         for part in subjects[: 1 if kind in KINDS_OF_ONE_KERNEL else None]:
             session.passes.find(part)
     return Request(word, kind, subjects)
@@ -135,18 +157,33 @@ def _check_consulted(session: Compilation, word: str, kind: str, subjects: tuple
     if kind in declared_rules():
         if word == "force":
             hint = f'why_not({kind!r}, "%name") says which of them does not hold'
-            raise XlaExplorerError(f"the rule {kind} cannot be forced: its conditions keep the values right", hint)
+            raise XlaExplorerError(
+                f"the rule {kind} cannot be forced: its conditions keep the values right", hint
+            )
     elif kind in OVERRIDDEN_IN_CODE:
         pass
     elif kind == RULE or kind in KINDS_OF_CODE:
-        hint = "forbid a rule by its name" if kind == RULE else "options of the compile steer it, such as threads= or libraries="
-        raise XlaExplorerError(f"decisions of the kind {kind} cannot be forced or forbidden one by one", hint)
+        hint = (
+            "forbid a rule by its name"
+            if kind == RULE
+            else "options of the compile steer it, such as threads= or libraries="
+        )
+        raise XlaExplorerError(
+            f"decisions of the kind {kind} cannot be forced or forbidden one by one", hint
+        )
     else:
         check_kind(session.passes.record, kind)
     least = 2 if word == "force" and kind in ("launch", "math") else 1
     if kind == "math" and word == "force" and str(subjects[-1]) not in LEVELS:
-        raise XlaExplorerError(f"an override of math must end in a level, got {subjects[-1]!r}", f"choose {', '.join(LEVELS)}")
+        raise XlaExplorerError(
+            f"an override of math must end in a level, got {subjects[-1]!r}",
+            f"choose {', '.join(LEVELS)}",
+        )
     if len(subjects) < least or (kind in FUSION_KINDS and len(subjects) != 2):
-        wanted = {"launch": "a kernel and an emitter", "math": "a kernel and a level"}.get(kind if least == 2 else "", "what it is about")
-        raise XlaExplorerError(f"an override of {kind} must name {'two instructions' if kind in FUSION_KINDS else wanted}",
-                               f'{word}=[({kind!r}, "%producer", "%consumer")]')
+        wanted = {"launch": "a kernel and an emitter", "math": "a kernel and a level"}.get(
+            kind if least == 2 else "", "what it is about"
+        )
+        raise XlaExplorerError(
+            f"an override of {kind} must name {'two instructions' if kind in FUSION_KINDS else wanted}",
+            f'{word}=[({kind!r}, "%producer", "%consumer")]',
+        )

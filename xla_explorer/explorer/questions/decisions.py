@@ -41,7 +41,11 @@ class UnknownKindError(XlaExplorerError, ValueError):
 
 def is_kind(trace: PassTrace, kind: str) -> bool:
     """Whether a pass or code generation decides about that, or the journal records that something did."""
-    if kind in KINDS_OF_CODE or kind in _kinds_of_passes() or kind in {step.name for step in trace.steps}:
+    if (
+        kind in KINDS_OF_CODE
+        or kind in _kinds_of_passes()
+        or kind in {step.name for step in trace.steps}
+    ):
         return True
     return any(event.by == kind for event in decision_events(trace))
 
@@ -50,7 +54,12 @@ def check_kind(trace: PassTrace, kind: str, further: Collection[str] = ()) -> No
     """UnknownKindError, with near ones, for a kind that nothing decides. further: kinds of decisions that are not in the journal."""
     if kind != RULE and kind not in further and not is_kind(trace, kind):
         recorded = {event.by for event in decision_events(trace)}
-        known = sorted({RULE} | KINDS_OF_CODE | recorded | {k for step in trace.steps for k in getattr(step.hlo_pass, "kinds", ())})
+        known = sorted(
+            {RULE}
+            | KINDS_OF_CODE
+            | recorded
+            | {k for step in trace.steps for k in getattr(step.hlo_pass, "kinds", ())}
+        )
         near = nearest(kind, [*known, *_kinds_of_passes()], 3)
         hint = f"near: {', '.join(dict.fromkeys(near))}" if near else f"kinds: {', '.join(known)}"
         raise UnknownKindError(f"the compiler has no kind of decision {kind!r}", hint)
@@ -70,11 +79,17 @@ def decision_events(trace: PassTrace, kind: str | None = None) -> list[Event]:
 def refusal_costs(trace: PassTrace, lineage: Lineage) -> RefusalCosts:
     """What the trace's refused fusions cost."""
     before = next((step.before for step in steps_of_kind(trace, FUSION_KINDS[0])), None)
-    return RefusalCosts(trace, before if before is not None else trace.module.snapshot(), lineage.records)
+    return RefusalCosts(
+        trace, before if before is not None else trace.module.snapshot(), lineage.records
+    )
 
 
 def decisions_frame(
-    trace: PassTrace, lineage: Lineage, kind: str | None = None, further: Sequence[Decision] = (), backend: str = ""
+    trace: PassTrace,
+    lineage: Lineage,
+    kind: str | None = None,
+    further: Sequence[Decision] = (),
+    backend: str = "",
 ) -> pandas.DataFrame:
     """One row a decision; columns `COLUMNS`. producer, consumer: of two subjects, names with %; of one the first alone. facts: dict, last
     since they are long; subjects: all names. code: of an accepted decision empty, for it has no refusal.
@@ -87,12 +102,21 @@ def decisions_frame(
     if kind is not None:
         check_kind(trace, kind, {decision.kind for decision in further})
     costs = refusal_costs(trace, lineage)
-    rows = [_row(decision_of(event, lineage.step_of(event)), trace, costs, event.is_rewrite) for event in decision_events(trace, kind)]
-    rows += [_row(d, trace, costs, False) | {"pass": backend} for d in further if kind is None or d.kind == kind]
+    rows = [
+        _row(decision_of(event, lineage.step_of(event)), trace, costs, event.is_rewrite)
+        for event in decision_events(trace, kind)
+    ]
+    rows += [
+        _row(d, trace, costs, False) | {"pass": backend}
+        for d in further
+        if kind is None or d.kind == kind
+    ]
     return wide_frame(rows, COLUMNS)
 
 
-def _row(decision: Decision, trace: PassTrace, costs: RefusalCosts, is_rewrite: bool) -> dict[str, Any]:
+def _row(
+    decision: Decision, trace: PassTrace, costs: RefusalCosts, is_rewrite: bool
+) -> dict[str, Any]:
     cost = costs.of(decision)
     return {
         "verdict": decision.verdict,
@@ -131,9 +155,14 @@ def decisions_of(trace: PassTrace, lineage: Lineage, with_checks: int = 0) -> li
     return _with_costs(trace, lineage, _checklists(trace))
 
 
-def _with_costs(trace: PassTrace, lineage: Lineage, checked: Mapping[int, Decision]) -> list[Decision]:
+def _with_costs(
+    trace: PassTrace, lineage: Lineage, checked: Mapping[int, Decision]
+) -> list[Decision]:
     costs = refusal_costs(trace, lineage)
-    found = [checked.get(event.sequence) or decision_of(event, lineage.step_of(event)) for event in decision_events(trace)]
+    found = [
+        checked.get(event.sequence) or decision_of(event, lineage.step_of(event))
+        for event in decision_events(trace)
+    ]
     return [with_cost(one, costs.of(one)) for one in found]
 
 
@@ -149,7 +178,11 @@ def _checklists(trace: PassTrace) -> dict[int, Decision]:
 def names_before(trace: PassTrace, lineage: Lineage, kind: str) -> Mapping[str, str]:
     """The names that what came of instructions bears when the pass comes that decides about a kind, by the names as they were."""
     step = next(iter(steps_of_kind(trace, kind)), None)
-    module = HloModule.from_snapshot(step.before) if step is not None and step.before is not None else trace.module
+    module = (
+        HloModule.from_snapshot(step.before)
+        if step is not None and step.before is not None
+        else trace.module
+    )
     return NamesAt(lineage, {i.name: i.id for i in module.instructions()})
 
 

@@ -79,7 +79,16 @@ class Overrides(Report, tuple[Override, ...]):
 
     def blocks(self) -> Blocks:
         """A row an override."""
-        rows = [(w.word, w.kind, " ".join(w.subjects), "yes" if w.granted else "no", str(w.reason or "")) for w in self]
+        rows = [
+            (
+                w.word,
+                w.kind,
+                " ".join(w.subjects),
+                "yes" if w.granted else "no",
+                str(w.reason or ""),
+            )
+            for w in self
+        ]
         yield Table(_HEAD, rows) if rows else Sentence("nothing was forced or forbidden")
 
 
@@ -88,7 +97,10 @@ def overrides_of(session: Compilation) -> Overrides:
     if not session.asked:
         return Overrides()
     known = Known(session.passes)
-    at_fusion, kernels = names_before(session.passes.record, session.passes.lineage, FUSION_KINDS[0]), _Kernels(session)
+    at_fusion, kernels = (
+        names_before(session.passes.record, session.passes.lineage, FUSION_KINDS[0]),
+        _Kernels(session),
+    )
     found = []
     for word, kind, subjects in session.asked:
         names = tuple([_name(session, subject) for subject in subjects])
@@ -114,22 +126,46 @@ def _of_a_fusion(
     """Why an override about two in one kernel was not granted; the result shows whether it was."""
     joined = kernels.join(*[{name, at_fusion[name]} for name in names])
     if joined and word == "forbid":
-        return refuse("in-one-kernel", f"a pass that does not consult overrides fused %{names[0]} and %{names[1]}")
-    return _why_apart(known, names, tuple([at_fusion[name] for name in names])) if not joined and word == "force" else None
+        return refuse(
+            "in-one-kernel",
+            f"a pass that does not consult overrides fused %{names[0]} and %{names[1]}",
+        )
+    return (
+        _why_apart(known, names, tuple([at_fusion[name] for name in names]))
+        if not joined and word == "force"
+        else None
+    )
 
 
-def _of_a_directive(session: Compilation, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:
+def _of_a_directive(
+    session: Compilation, word: str, kind: str, names: tuple[str, ...]
+) -> Reason | None:
     """Why an override of a directive was not granted: what was decided last about this kernel and axis."""
     events = decision_events(session.passes.record, kind)
-    about = [e for e in events if e.names[0] == names[0] and e.reason is not None and names[1] in (e.reason.facts.get("axis"), None)]
+    about = [
+        e
+        for e in events
+        if e.names[0] == names[0]
+        and e.reason is not None
+        and names[1] in (e.reason.facts.get("axis"), None)
+    ]
     if word == "forbid":
         return about[-1].reason if about and about[-1].acted else None
     if about and about[-1].acted:
         return None
-    return about[-1].reason if about else refuse("never-decided", f"no directive {kind.removeprefix('loop-')} of %{names[0]} was asked for")
+    return (
+        about[-1].reason
+        if about
+        else refuse(
+            "never-decided",
+            f"no directive {kind.removeprefix('loop-')} of %{names[0]} was asked for",
+        )
+    )
 
 
-def _of_a_choice(session: Compilation, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:
+def _of_a_choice(
+    session: Compilation, word: str, kind: str, names: tuple[str, ...]
+) -> Reason | None:
     """Why another emitter (`launch`), or another level of a function (`math`), was taken than the one that was asked for."""
     kernel, *values = names
     about = [e for e in decision_events(session.passes.record, kind) if e.names[0] == kernel]
@@ -144,12 +180,28 @@ def _of_a_choice(session: Compilation, word: str, kind: str, names: tuple[str, .
         known = ", ".join(sorted({f"{facts['function']} ({facts['level']})" for facts in taken}))
         return refuse("function-not-used", f"%{kernel} uses {known}, and none of {level}")
     if word == "forbid":
-        written = [facts["emitter"] for facts in taken if facts["emitter"] in (values or {facts["emitter"]} - {"loop"})]
-        return refuse("done-all-the-same", f"no other emitter than {written[0]} can write %{kernel}") if written else None
+        written = [
+            facts["emitter"]
+            for facts in taken
+            if facts["emitter"] in (values or {facts["emitter"]} - {"loop"})
+        ]
+        return (
+            refuse("done-all-the-same", f"no other emitter than {written[0]} can write %{kernel}")
+            if written
+            else None
+        )
     if any(facts.get("forced-by-user") for facts in taken):
         return None
-    said = [e.reason for e in about if not e.acted and (e.facts or {}).get("emitter") == values[0] and e.reason is not None]
-    return said[-1] if said else refuse("never-decided", f"no emitter {values[0]} was asked for %{kernel}")
+    said = [
+        e.reason
+        for e in about
+        if not e.acted and (e.facts or {}).get("emitter") == values[0] and e.reason is not None
+    ]
+    return (
+        said[-1]
+        if said
+        else refuse("never-decided", f"no emitter {values[0]} was asked for %{kernel}")
+    )
 
 
 def _of_a_library(session: Compilation, word: str, name: str) -> Reason | None:
@@ -177,7 +229,10 @@ def _of_a_decision(known: Known, word: str, kind: str, names: tuple[str, ...]) -
         return None
     if found.refused:
         return Reason(found.code, found.message, dict(found.facts))
-    return refuse("done-all-the-same", f"{kind} of {' and '.join(found.subjects)} was accepted: {found.source}")
+    return refuse(
+        "done-all-the-same",
+        f"{kind} of {' and '.join(found.subjects)} was accepted: {found.source}",
+    )
 
 
 def _name(session: Compilation, given: Any) -> str:
@@ -192,12 +247,16 @@ class _Kernels:
         self.of: dict[str, set[int]] = {}
         for i in session.module.instructions():
             if i.opcode.name == "fusion":
-                for name in _names([i.name, *[inner.name for inner in i.called[0].instructions.values()]]):
+                for name in _names(
+                    [i.name, *[inner.name for inner in i.called[0].instructions.values()]]
+                ):
                     self.of.setdefault(name, set()).add(i.id)
 
     def join(self, some: set[str], others: set[str]) -> bool:
         """Whether one kernel has a name of each set."""
-        mine, theirs = [set().union(*[self.of.get(name, set()) for name in names]) for names in (some, others)]
+        mine, theirs = [
+            set().union(*[self.of.get(name, set()) for name in names]) for names in (some, others)
+        ]
         return bool(mine & theirs)
 
 
@@ -211,7 +270,9 @@ def _why_apart(known: Known, names: tuple[str, ...], now: tuple[str, ...]) -> Re
         event
         for kind in FUSION_KINDS
         for pair in dict.fromkeys((names, names[::-1], now, now[::-1]))
-        if (event := known.last(kind).get(pair)) is not None and not event.acted and event.reason is not None
+        if (event := known.last(kind).get(pair)) is not None
+        and not event.acted
+        and event.reason is not None
     ]
     if refused:
         found = max(refused, key=lambda event: event.sequence).reason
@@ -223,4 +284,7 @@ def _why_apart(known: Known, names: tuple[str, ...], now: tuple[str, ...]) -> Re
         return refuse("not-there-before-fusion", problem.message)
     if told.refused:
         return Reason(told.code, told.message, dict(told.facts))
-    return refuse("undone-later", f"%{names[0]} went into the kernel of %{names[1]}; a later pass undid that or removed one of them")
+    return refuse(
+        "undone-later",
+        f"%{names[0]} went into the kernel of %{names[1]}; a later pass undid that or removed one of them",
+    )

@@ -19,12 +19,17 @@ COST_COLUMNS = [
 ]  # fmt: skip
 
 
-def opcode_rows(passes: RecordedPasses[RecordedPass], *, change: bool) -> tuple[list[str], list[list[Any]]]:
+def opcode_rows(
+    passes: RecordedPasses[RecordedPass], *, change: bool
+) -> tuple[list[str], list[list[Any]]]:
     """(columns, rows): a row an opcode, a column a pass that changed something (and the module as written). change: differences to the
     column before."""
     shown = [p for p in passes if p.changed or p.number == 0]
     counts = [Counter([record.opcode.name for record in p.snapshot.records()]) for p in shown]
-    names = sorted({name for count in counts for name in count}, key=lambda name: (-max([c[name] for c in counts]), name))
+    names = sorted(
+        {name for count in counts for name in count},
+        key=lambda name: (-max([c[name] for c in counts]), name),
+    )
     rows: list[list[Any]] = []
     for name in names:
         row = [count[name] for count in counts]

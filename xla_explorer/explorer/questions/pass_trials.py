@@ -28,7 +28,14 @@ def effective_passes(module: HloModule, target: Target | None = None) -> pandas.
             hlo_pass = make_pass(name)
         except Exception:
             continue  # it needs options
-        trace = optimize(module, PassPipeline("trial", (hlo_pass,)), "passes", target=target, verify=True, keep_errors=True)
+        trace = optimize(
+            module,
+            PassPipeline("trial", (hlo_pass,)),
+            "passes",
+            target=target,
+            verify=True,
+            keep_errors=True,
+        )
         (step,) = trace.steps
         if trace.error is not None or step.changed:
             after = module_cost(trace.module)

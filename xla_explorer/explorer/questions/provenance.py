@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.sessions.source_lines import SourceLines
 
 # How an instruction is connected with the source, the surest first.
-SAME, REWRITTEN, CLONED, METADATA, FORWARDED, NONE = "same", "rewritten", "cloned", "metadata", "forwarded", "none"
+SAME, REWRITTEN, CLONED, METADATA, FORWARDED, NONE = (
+    "same",
+    "rewritten",
+    "cloned",
+    "metadata",
+    "forwarded",
+    "none",
+)
 
 
 class Origin(NamedTuple):
@@ -67,7 +74,12 @@ class Provenance(Report):
 
     def headline(self) -> str:
         """How many instructions come from where."""
-        kinds = ", ".join([f"{count} {how}" for how, count in Counter([o.how for o in self.origins]).most_common()])
+        kinds = ", ".join(
+            [
+                f"{count} {how}"
+                for how, count in Counter([o.how for o in self.origins]).most_common()
+            ]
+        )
         return (
             f"Provenance of {len(self.origins)} instructions: {self.coverage:.1f} % have a source instruction, {self.line_coverage:.1f} % "
             f"a line; {kinds}"
@@ -75,7 +87,10 @@ class Provenance(Report):
 
     def blocks(self) -> Blocks:
         """A row an instruction."""
-        rows = [(f"%{o.instruction}", o.opcode, ", ".join([f"%{s}" for s in o.sources]), o.how, o.line) for o in self.origins]
+        rows = [
+            (f"%{o.instruction}", o.opcode, ", ".join([f"%{s}" for s in o.sources]), o.how, o.line)
+            for o in self.origins
+        ]
         yield Table(["instruction", "opcode", "sources", "how", "line"], rows, printed=60)
 
 
@@ -117,11 +132,19 @@ class _Tracer:
         chain = self.lineage.origins(i.id)
         if chain[-1] in self.names:
             return (chain[-1],), REWRITTEN
-        for key in (i.line and self.by_line.get(i.line), *[self.by_line.get(self.lines.hlo_line(k)) for k in chain]):
+        for key in (
+            i.line and self.by_line.get(i.line),
+            *[self.by_line.get(self.lines.hlo_line(k)) for k in chain],
+        ):
             if key:
                 return (key,), CLONED
         if i.opcode.name == "fusion" or (i.called and i.opcode.name == "call"):
-            inside = [key for member in i.called[0].post_order() if member.opcode.name != "parameter" for key in self.sources(member)[0]]
+            inside = [
+                key
+                for member in i.called[0].post_order()
+                if member.opcode.name != "parameter"
+                for key in self.sources(member)[0]
+            ]
             if inside:
                 return tuple(dict.fromkeys(inside)), CLONED
         return None
@@ -152,5 +175,7 @@ def provenance(trace: RecordedPasses[RecordedPass], lines: SourceLines) -> Prove
             if not keys and line:
                 how = METADATA
             sources = tuple([tracer.names[k] for k in keys])
-            origins.append(Origin(i.name, computation.name, i.opcode.name, sources, how, line, i.id))
+            origins.append(
+                Origin(i.name, computation.name, i.opcode.name, sources, how, line, i.id)
+            )
     return Provenance(origins)

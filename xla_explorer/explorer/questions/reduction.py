@@ -17,7 +17,9 @@ from xla_explorer.hlo.verifier import violations
 Move = Callable[[HloInstruction], bool]
 
 
-def reduce(module: ModuleLike, still_fails: Callable[[HloModule], object], *, seconds: float = 60.0) -> HloModule:
+def reduce(
+    module: ModuleLike, still_fails: Callable[[HloModule], object], *, seconds: float = 60.0
+) -> HloModule:
     """Make a module small as long as it still fails.
 
     Five moves are tried until none helps: another root, a parameter in the place of an instruction, an operand in the place of its user,
@@ -58,11 +60,16 @@ def reduce(module: ModuleLike, still_fails: Callable[[HloModule], object], *, se
     """
     best = as_module(module).clone()
     if not still_fails(best.clone()):
-        raise XlaExplorerError("the module given does not fail, so there is nothing to reduce", "still_fails(module) must be true at first")
+        raise XlaExplorerError(
+            "the module given does not fail, so there is nothing to reduce",
+            "still_fails(module) must be true at first",
+        )
     end, progress = time.monotonic() + seconds, True
     while progress and time.monotonic() < end:
         progress = False
-        other_roots = smaller_modules(best, tidy=True, moves=[_make_root])  # tidied they are the smallest
+        other_roots = smaller_modules(
+            best, tidy=True, moves=[_make_root]
+        )  # tidied they are the smallest
         for smaller in chain(other_roots, smaller_modules(best, tidy=True)):
             if time.monotonic() >= end:
                 break
@@ -79,10 +86,19 @@ def _fails(still_fails: Callable[[HloModule], object], module: HloModule) -> boo
         return False
 
 
-def smaller_modules(module: HloModule, *, tidy: bool = False, moves: Sequence[Move] | None = None) -> Iterator[HloModule]:
+def smaller_modules(
+    module: HloModule, *, tidy: bool = False, moves: Sequence[Move] | None = None
+) -> Iterator[HloModule]:
     """Well-formed modules that are one move smaller, the boldest moves first. tidy: without dead code and unused parameters."""
     for i in list(module.entry.post_order()):
-        for move in moves or (_make_root, _bypass, _become_parameter, _take_out, partial(_repeat, which=0), partial(_repeat, which=-1)):
+        for move in moves or (
+            _make_root,
+            _bypass,
+            _become_parameter,
+            _take_out,
+            partial(_repeat, which=0),
+            partial(_repeat, which=-1),
+        ):
             candidate = module.clone()
             if _made_smaller(candidate, move, i.id, tidy) and _weight(candidate) < _weight(module):
                 yield candidate
@@ -103,7 +119,11 @@ def _made_smaller(module: HloModule, move: Move, key: int, tidy: bool) -> bool:
 def _weight(module: HloModule) -> tuple[int, int, int]:
     operations = [i for i in module.instructions() if i.opcode.name != "parameter"]
     tuples = sum([i.opcode.name == "tuple" for i in operations])
-    return len(operations) + tuples, module.instruction_count(), sum([len(set(i.operands)) for i in operations])
+    return (
+        len(operations) + tuples,
+        module.instruction_count(),
+        sum([len(set(i.operands)) for i in operations]),
+    )
 
 
 def _tidy(module: HloModule) -> None:

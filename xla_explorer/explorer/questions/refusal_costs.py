@@ -55,7 +55,9 @@ class RefusalCost(NamedTuple):
 class RefusalCosts:
     """The costs of one trace's refusals. before: the module that fusion was given."""
 
-    def __init__(self, trace: PassTrace, before: ModuleSnapshot, records: Mapping[int, InstructionRecord]) -> None:
+    def __init__(
+        self, trace: PassTrace, before: ModuleSnapshot, records: Mapping[int, InstructionRecord]
+    ) -> None:
         self._records = records
         self._readers: dict[int, int] = {}
         for computation in before.computations:
@@ -72,13 +74,25 @@ class RefusalCosts:
         fused, unfused = facts.get("fused_microseconds"), facts.get("unfused_microseconds")
         if isinstance(fused, int | float) and isinstance(unfused, int | float):
             size = facts.get("bytes_saved") if unfused > fused else 0
-            return RefusalCost(max(0.0, unfused - fused), size if isinstance(size, int) else None, False)
+            return RefusalCost(
+                max(0.0, unfused - fused), size if isinstance(size, int) else None, False
+            )
         ends = [self._records.get(key) for key in decision.subjects]
         if len(ends) < 2 or any(end is None for end in ends):
-            message = "one of its instructions is not recorded" if len(ends) > 1 else "the decision is about one instruction, not a pair"
-            return RefusalCost(None, None, False, Reason("no-pair", message, {"subjects": len(ends)}))
+            message = (
+                "one of its instructions is not recorded"
+                if len(ends) > 1
+                else "the decision is about one instruction, not a pair"
+            )
+            return RefusalCost(
+                None, None, False, Reason("no-pair", message, {"subjects": len(ends)})
+            )
         known = [end for end in ends if end is not None]
-        return self._one_after_the_other(known[0]) if decision.kind in _ONE_AFTER_THE_OTHER else self._beside(known)
+        return (
+            self._one_after_the_other(known[0])
+            if decision.kind in _ONE_AFTER_THE_OTHER
+            else self._beside(known)
+        )
 
     def _one_after_the_other(self, producer: InstructionRecord) -> RefusalCost:
         """The consumer would not read the result; where it is the only reader, nothing would be stored and a kernel fewer be
@@ -86,9 +100,14 @@ class RefusalCosts:
         if not producer.shape.is_array:
             shape = producer.shape.text_without_layout
             message = f"%{producer.name} has the shape {shape}: which part stays in registers depends on its kernel"
-            return RefusalCost(None, None, False, Reason("tuple-or-token", message, {"shape": shape}))
+            return RefusalCost(
+                None, None, False, Reason("tuple-or-token", message, {"shape": shape})
+            )
         size = producer.shape.byte_size
-        alone = self._readers.get(producer.id, 1) <= 1 and producer.opcode.name not in ("parameter", "constant")
+        alone = self._readers.get(producer.id, 1) <= 1 and producer.opcode.name not in (
+            "parameter",
+            "constant",
+        )
         return self._saved([size, size] if alone else [size], alone)
 
     def _beside(self, ends: Sequence[InstructionRecord]) -> RefusalCost:
@@ -100,7 +119,11 @@ class RefusalCosts:
     def _saved(self, passes: Sequence[int], launch: bool) -> RefusalCost:
         gpu = self._target.gpu
         if gpu is not None:
-            nanoseconds = sum(passes) / gpu.dram_bytes_per_nanosecond + (self._target.launch.nanoseconds if launch else 0.0)
+            nanoseconds = sum(passes) / gpu.dram_bytes_per_nanosecond + (
+                self._target.launch.nanoseconds if launch else 0.0
+            )
         else:
-            nanoseconds = sum([self._cpu.traffic(size) for size in passes]) + (self._cpu.launch if launch else 0.0)
+            nanoseconds = sum([self._cpu.traffic(size) for size in passes]) + (
+                self._cpu.launch if launch else 0.0
+            )
         return RefusalCost(nanoseconds / 1e3, sum(passes), True)

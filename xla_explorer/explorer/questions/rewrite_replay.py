@@ -68,7 +68,9 @@ class RewriteReplay:
         alone = PassPipeline(row.name, (row.hlo_pass,))
         assert row.before is not None
         module = HloModule.from_snapshot(row.before)
-        again = run_pipeline(module, alone, PassContext(None, control, self._record.target), snapshots=False)
+        again = run_pipeline(
+            module, alone, PassContext(None, control, self._record.target), snapshots=False
+        )
         if again.error is not None:
             raise ValueError(f"{row.name} cannot be stopped after {limit} actions: {again.error}")
         return again.module.snapshot()
@@ -82,9 +84,13 @@ def _lines(snapshot: ModuleSnapshot) -> list[TextLine]:
     return lines
 
 
-def _changed_lines(old: list[TextLine], new: list[TextLine]) -> tuple[list[TextLine], list[TextLine]]:
+def _changed_lines(
+    old: list[TextLine], new: list[TextLine]
+) -> tuple[list[TextLine], list[TextLine]]:
     """The hunks of a diff with a little around them, as two texts."""
-    matcher = difflib.SequenceMatcher(None, [line.text for line in old], [line.text for line in new], autojunk=False)
+    matcher = difflib.SequenceMatcher(
+        None, [line.text for line in old], [line.text for line in new], autojunk=False
+    )
     before: list[TextLine] = []
     after: list[TextLine] = []
     for group in matcher.get_grouped_opcodes(LINES_AROUND):

@@ -40,6 +40,16 @@ def hot_rules(journal: Journal | None) -> Any:
     counted, book = [], rule_book()
     if journal is not None:
         spans = {span.id: span.name for span in journal.spans if span.kind == "pass"}
-        acting = {event.by: spans[event.span] for event in journal.events if event.is_rewrite and event.span in spans}
-        counted, book = journal.hot_rules(), {name: _of_pass(by) for name, by in acting.items()} | book
-    return wide_frame([(*row, *book.get(row[0], ("", ""))) for row in counted], ["rule", "accepted", "refused", "sentence", "place"])
+        acting = {
+            event.by: spans[event.span]
+            for event in journal.events
+            if event.is_rewrite and event.span in spans
+        }
+        counted, book = (
+            journal.hot_rules(),
+            {name: _of_pass(by) for name, by in acting.items()} | book,
+        )
+    return wide_frame(
+        [(*row, *book.get(row[0], ("", ""))) for row in counted],
+        ["rule", "accepted", "refused", "sentence", "place"],
+    )

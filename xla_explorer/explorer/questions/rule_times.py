@@ -60,7 +60,9 @@ class _Timed:
         found: Reason | None = self._clocked(self._rule.refusal, i, captures)
         return found
 
-    def build(self, computation: HloComputation, i: HloInstruction, captures: Captures) -> BuildResult:
+    def build(
+        self, computation: HloComputation, i: HloInstruction, captures: Captures
+    ) -> BuildResult:
         found: BuildResult = self._clocked(self._rule.build, computation, i, captures)
         self._row.made += isinstance(found, HloInstruction)
         return found
@@ -91,7 +93,14 @@ class RuleClock:
         """Run the passes of a compile on a copy of a module."""
         control: PassControl = copy.copy(passes.record.control)
         control.on_pass, control.timed = self.begins, self.timed
-        trace = optimize(module, passes.pipeline, "passes", target=passes.record.target, control=control, keep_errors=True)
+        trace = optimize(
+            module,
+            passes.pipeline,
+            "passes",
+            target=passes.record.target,
+            control=control,
+            keep_errors=True,
+        )
         for step in trace.steps:
             self.passes[step.name] = self.passes.get(step.name, 0.0) + step.seconds
 
@@ -103,7 +112,9 @@ def clock_rules(passes: RecordedPasses[RecordedPass]) -> RuleClock:
     return clock
 
 
-def rule_times(passes: RecordedPasses[RecordedPass], others: Iterable[HloModule], *, idle: bool) -> pandas.DataFrame:
+def rule_times(
+    passes: RecordedPasses[RecordedPass], others: Iterable[HloModule], *, idle: bool
+) -> pandas.DataFrame:
     """See `Passes.rule_times`."""
     sums: dict[tuple[str, str], list[Any]] = {}
     for module in (passes[0].module, *others):
@@ -111,12 +122,21 @@ def rule_times(passes: RecordedPasses[RecordedPass], others: Iterable[HloModule]
         clock.run(module, passes)
         for (name, rule), row in clock.rows.items():
             found = sums.setdefault((rule, name), [0.0, 0, 0, 0, 0])
-            for k, value in enumerate((row.seconds * 1e3, row.tried, row.fitted, row.made, int(row.made > 0))):
+            for k, value in enumerate(
+                (row.seconds * 1e3, row.tried, row.fitted, row.made, int(row.made > 0))
+            ):
                 found[k] += value
     whole = sum([found[0] for found in sums.values()]) or 1.0
     book = rule_book()
-    rows = [[rule, name, v[0], v[0] / whole, *v[1:], *book.get(rule, ("", ""))] for (rule, name), v in sums.items()]
+    rows = [
+        [rule, name, v[0], v[0] / whole, *v[1:], *book.get(rule, ("", ""))]
+        for (rule, name), v in sums.items()
+    ]
     if idle:
         asked = {rule for rule, _ in sums}
-        rows += [[rule, "", 0.0, 0.0, 0, 0, 0, 0, *book[rule]] for rule in declared_rules() if rule not in asked]
+        rows += [
+            [rule, "", 0.0, 0.0, 0, 0, 0, 0, *book[rule]]
+            for rule in declared_rules()
+            if rule not in asked
+        ]
     return wide_frame(sorted(rows, key=lambda row: -row[2]), COLUMNS)

@@ -33,8 +33,16 @@ class RuleMatch(NamedTuple):
 class RuleTrial(Report):
     """The answer: `rule` (its name), `matches` (RuleMatch, what it rewrites first), `instructions` (how many were asked), `where`."""
 
-    def __init__(self, rule: str, pattern: str, where: str, matches: Sequence[RuleMatch], instructions: int) -> None:
-        self.rule, self.pattern, self.where, self.matches, self.instructions = rule, pattern, where, tuple(matches), instructions
+    def __init__(
+        self, rule: str, pattern: str, where: str, matches: Sequence[RuleMatch], instructions: int
+    ) -> None:
+        self.rule, self.pattern, self.where, self.matches, self.instructions = (
+            rule,
+            pattern,
+            where,
+            tuple(matches),
+            instructions,
+        )
 
     def __iter__(self) -> Iterator[RuleMatch]:
         return iter(self.matches)
@@ -57,10 +65,18 @@ class RuleTrial(Report):
         yield printed(Sentence(self.pattern))
         near = self.of("near")
         shown = [match for match in self.matches if match.outcome != "near"] + near[:MOST_NEAR]
-        marks = [_MARK[m.outcome] + (f" {m.fits} of {m.nodes}" if m.outcome == "near" else "") for m in shown]
-        rows = [(mark, m.instruction, m.becomes or m.why, m.hlo) for mark, m in zip(marks, shown, strict=True)]
+        marks = [
+            _MARK[m.outcome] + (f" {m.fits} of {m.nodes}" if m.outcome == "near" else "")
+            for m in shown
+        ]
+        rows = [
+            (mark, m.instruction, m.becomes or m.why, m.hlo)
+            for mark, m in zip(marks, shown, strict=True)
+        ]
         left = len(near) - MOST_NEAR
-        yield Table(_COLUMNS, rows, "", f"{left} further near misses: .to_frame()" if left > 0 else "")
+        yield Table(
+            _COLUMNS, rows, "", f"{left} further near misses: .to_frame()" if left > 0 else ""
+        )
 
 
 _SAID = {"rewrites": "rewritten", "refused": "refused", "near": "nearly"}
@@ -78,7 +94,11 @@ def rule_trial(rule: Rule, snapshot: ModuleSnapshot, where: str) -> RuleTrial:
             continue
         captures = rule.match(i)
         near = fit(rule.pattern, i)
-        outcome, becomes, why = "near", "", near.why or "captures of one name are different instructions"
+        outcome, becomes, why = (
+            "near",
+            "",
+            near.why or "captures of one name are different instructions",
+        )
         if captures is not None:
             reason = rule.refusal(i, captures)
             if reason is None:

@@ -32,7 +32,18 @@ KEYS: dict[str, str] = {
 _ALIASES = {"opcode": "op", "code": "reason", "source": "line"}
 _TERM = re.compile(r'(-?)(?:([A-Za-z]+)(:|>=|<=|>|<|=))?("[^"]*"|/(?:[^/\\]|\\.)+/|\S+)')
 _NUMBER = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?)([a-zA-Zµ%]*)$")
-_UNITS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6, "%": 0.01}
+_UNITS = {
+    "": 1.0,
+    "k": 1e3,
+    "K": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "us": 1.0,
+    "µs": 1.0,
+    "ms": 1e3,
+    "s": 1e6,
+    "%": 0.01,
+}
 _LINE = re.compile(r"^\s*(?:ROOT )?%?([\w.-]+) = (\(.*?\)|\S+) ([\w-]+)\(")
 
 
@@ -54,20 +65,26 @@ def parsed(query: str) -> list[Term]:
         key = _ALIASES.get(given, given)
         if given and key not in KEYS:
             if by != ":":
-                raise XlaExplorerError(f"the search has no key {given!r}", f"choose from: {', '.join(KEYS)}")
+                raise XlaExplorerError(
+                    f"the search has no key {given!r}", f"choose from: {', '.join(KEYS)}"
+                )
             raw, key, by = f"{given}:{raw}", "", ":"  # such as model.py:40 or a name with a colon
         value = raw[1:-1] if raw[:1] == '"' and len(raw) > 1 else raw
         number, share = None, False
         if by not in ("", ":"):
             read = _NUMBER.match(value)
             if read is None or read[2] not in _UNITS:
-                raise XlaExplorerError(f"{key}{by}{value}: {value!r} must be a number", "such as 1M, 5% or 20us")
+                raise XlaExplorerError(
+                    f"{key}{by}{value}: {value!r} must be a number", "such as 1M, 5% or 20us"
+                )
             number, share = float(read[1]) * _UNITS[read[2]], read[2] == "%"
         if value[:1] == "/" and value[-1:] == "/" and len(value) > 2:
             try:
                 re.compile(value[1:-1])
             except re.error as problem:
-                raise XlaExplorerError(f"{value} is not a regular expression: {problem}", "write /pattern/") from None
+                raise XlaExplorerError(
+                    f"{value} is not a regular expression: {problem}", "write /pattern/"
+                ) from None
         found.append(Term(bool(minus), key, by or ":", value, number, share))
     return found
 
@@ -76,7 +93,12 @@ def _text_matches(value: str, text: str) -> bool:
     if value[:1] == "/" and value[-1:] == "/" and len(value) > 2:
         return re.search(value[1:-1], text, re.IGNORECASE) is not None
     if "*" in value:
-        return re.search(".*".join([re.escape(part) for part in value.split("*")]), text, re.IGNORECASE) is not None
+        return (
+            re.search(
+                ".*".join([re.escape(part) for part in value.split("*")]), text, re.IGNORECASE
+            )
+            is not None
+        )
     return value.lower() in text.lower()
 
 
@@ -87,21 +109,37 @@ def holds(term: Term, item: Mapping[str, Any], totals: Mapping[str, float]) -> b
         if not isinstance(given, int | float):
             return term.negated
         value = given / totals[term.key] if term.share and totals.get(term.key) else given
-        found = {">": value > term.number, "<": value < term.number, ">=": value >= term.number, "<=": value <= term.number}.get(
-            term.by, value == term.number
-        )
+        found = {
+            ">": value > term.number,
+            "<": value < term.number,
+            ">=": value >= term.number,
+            "<=": value <= term.number,
+        }.get(term.by, value == term.number)
     elif term.key:
         value_ = item.get(term.key)
-        found = value_ is not None and value_ != "" and _text_matches(term.value.removeprefix("%"), str(value_))
+        found = (
+            value_ is not None
+            and value_ != ""
+            and _text_matches(term.value.removeprefix("%"), str(value_))
+        )
     else:
-        found = any(_text_matches(term.value.removeprefix("%"), value) for value in item.values() if isinstance(value, str))
+        found = any(
+            _text_matches(term.value.removeprefix("%"), value)
+            for value in item.values()
+            if isinstance(value, str)
+        )
     return found != term.negated
 
 
 def searched(query: str, items: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The items that meet all terms."""
     terms, every = parsed(query), list(items)
-    totals = {key: sum([item[key] for item in every if item.get("what") == "instruction" and item.get(key)]) for key in ("bytes", "time")}
+    totals = {
+        key: sum(
+            [item[key] for item in every if item.get("what") == "instruction" and item.get(key)]
+        )
+        for key in ("bytes", "time")
+    }
     for item in every:
         if all(holds(term, item, totals) for term in terms):
             yield item

@@ -36,7 +36,13 @@ class TensorValue(Report):
     """
 
     def __init__(self, name: str, step: int, array: Any, reference: Any, inputs: str) -> None:
-        self.name, self.step, self.array, self.reference, self.inputs = name, step, np.asarray(array), reference, inputs
+        self.name, self.step, self.array, self.reference, self.inputs = (
+            name,
+            step,
+            np.asarray(array),
+            reference,
+            inputs,
+        )
 
     @property
     def _numbers(self) -> Any:
@@ -49,16 +55,26 @@ class TensorValue(Report):
         """Shape, type, least, largest and mean value, how many are NaN, infinite and zero, the largest difference to the reference."""
         wide = self.array.astype(np.complex128 if np.iscomplexobj(self.array) else np.float64)
         numbers = self._numbers
-        found: dict[str, Any] = {"shape": list(self.array.shape), "type": str(self.array.dtype), "elements": int(self.array.size)}
+        found: dict[str, Any] = {
+            "shape": list(self.array.shape),
+            "type": str(self.array.dtype),
+            "elements": int(self.array.size),
+        }
         if numbers.size:
             found.update(least=float(numbers.min()), largest=float(numbers.max()))
             found.update(mean=float(numbers.mean()), deviation=float(numbers.std()))
-        found.update(nan=int(np.isnan(wide).sum()), infinite=int(np.isinf(wide).sum()), zeros=int((self.array == 0).sum()))
+        found.update(
+            nan=int(np.isnan(wide).sum()),
+            infinite=int(np.isinf(wide).sum()),
+            zeros=int((self.array == 0).sum()),
+        )
         if self.reference is not None:
             with np.errstate(all="ignore"):
                 difference = np.abs(wide - np.asarray(self.reference).astype(wide.dtype))
             both = np.isnan(wide) & np.isnan(np.asarray(self.reference).astype(wide.dtype))
-            found["largest difference to the module as written"] = float(np.max(np.where(both, 0.0, difference), initial=0.0))
+            found["largest difference to the module as written"] = float(
+                np.max(np.where(both, 0.0, difference), initial=0.0)
+            )
         return found
 
     def histogram(self) -> list[Bin]:
@@ -67,11 +83,16 @@ class TensorValue(Report):
         if not numbers.size:
             return []
         counts, edges = np.histogram(numbers, bins=BINS if numbers.min() < numbers.max() else 1)
-        return [Bin(float(low), float(high), int(n)) for low, high, n in zip(edges[:-1], edges[1:], counts, strict=True)]
+        return [
+            Bin(float(low), float(high), int(n))
+            for low, high, n in zip(edges[:-1], edges[1:], counts, strict=True)
+        ]
 
     def first(self) -> str:
         """The first and last values as text."""
-        return str(np.array2string(self.array, threshold=60, edgeitems=3, precision=5, max_line_width=100))
+        return str(
+            np.array2string(self.array, threshold=60, edgeitems=3, precision=5, max_line_width=100)
+        )
 
     def headline(self) -> str:
         """Which value it is."""
@@ -80,10 +101,20 @@ class TensorValue(Report):
 
     def blocks(self) -> Blocks:
         """Facts, histogram, values."""
-        yield Table(["what", "value"], [(key, cell_text(value)) for key, value in self.facts().items()])
+        yield Table(
+            ["what", "value"], [(key, cell_text(value)) for key, value in self.facts().items()]
+        )
         most = max([row.number for row in self.histogram()], default=0)
         if most:
-            yield Code("histogram", "\n".join([f"{b.low:>12.4g} {'█' * round(40 * b.number / most)} {b.number}" for b in self.histogram()]))
+            yield Code(
+                "histogram",
+                "\n".join(
+                    [
+                        f"{b.low:>12.4g} {'█' * round(40 * b.number / most)} {b.number}"
+                        for b in self.histogram()
+                    ]
+                ),
+            )
         yield Code("values", self.first())
 
     def records(self) -> Table:
@@ -97,25 +128,46 @@ def _recorded(module: HloModule, arguments: Sequence[Any], ids: Sequence[int]) -
     return {key: evaluator.values[key] for key in ids if key in evaluator.values}
 
 
-def tensor_value(passes: RecordedPasses[RecordedPass], key: int, step: int, arrays: Sequence[Any]) -> TensorValue:
+def tensor_value(
+    passes: RecordedPasses[RecordedPass], key: int, step: int, arrays: Sequence[Any]
+) -> TensorValue:
     """See `Passes.value`."""
     recorded = passes[step]
     there = {i.id: i for i in recorded.module.instructions()}
-    found = next((k for k in (key, *passes.lineage.successors(key), *passes.lineage.origins(key)) if k in there), None)
+    found = next(
+        (
+            k
+            for k in (key, *passes.lineage.successors(key), *passes.lineage.origins(key))
+            if k in there
+        ),
+        None,
+    )
     if found is None:
         raise XlaExplorerError(
-            f"%{passes.lineage.records[key].name} is not in the module {recorded.title}", "name a step in which it is: value(name, step=0)"
+            f"%{passes.lineage.records[key].name} is not in the module {recorded.title}",
+            "name a step in which it is: value(name, step=0)",
         )
     written = passes[0].module
     arguments = list(arrays) or list(random_arguments(written))
     values = _recorded(recorded.module, arguments, [found])
     if found not in values:
-        raise XlaExplorerError(f"%{there[found].name} did not run", "choose an instruction outside of reducers and of branches not taken")
+        raise XlaExplorerError(
+            f"%{there[found].name} did not run",
+            "choose an instruction outside of reducers and of branches not taken",
+        )
     array = flatten_value(values[found])[0]
     reference = None
     if recorded.number:
-        origins = [k for k in passes.lineage.origins(found) if k in {i.id for i in written.instructions()}]
+        origins = [
+            k for k in passes.lineage.origins(found) if k in {i.id for i in written.instructions()}
+        ]
         before = _recorded(written, arguments, origins)
         leaves = [flatten_value(before[k])[0] for k in origins if k in before]
         reference = next((leaf for leaf in leaves if np.shape(leaf) == np.shape(array)), None)
-    return TensorValue(there[found].name, recorded.number, array, reference, "the given" if len(arrays) else "random")
+    return TensorValue(
+        there[found].name,
+        recorded.number,
+        array,
+        reference,
+        "the given" if len(arrays) else "random",
+    )

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.pipeline import PassContext, PassControl, PassPipeline, PassStep, PassTrace, run_pipeline
+from xla_explorer.compiler.pipeline import (
+    PassContext,
+    PassControl,
+    PassPipeline,
+    PassStep,
+    PassTrace,
+    run_pipeline,
+)
 from xla_explorer.compiler.pipeline.value_check import ValueCheck
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.arguments import random_arguments
@@ -23,21 +30,31 @@ COLUMNS = ["step", "pass", "rewrite", "by", "instructions", "error", "agrees", "
 MOST_REWRITES = 400
 
 
-def value_errors(passes: RecordedPasses[RecordedPass], arrays: Sequence[Any], *, rewrites: bool) -> pandas.DataFrame:
+def value_errors(
+    passes: RecordedPasses[RecordedPass], arrays: Sequence[Any], *, rewrites: bool
+) -> pandas.DataFrame:
     """See `Passes.errors`."""
     trace = passes.record
     if trace.initial is None:
-        raise XlaExplorerError("the passes have no snapshots to compare", 'compile with journal="passes" or more')
+        raise XlaExplorerError(
+            "the passes have no snapshots to compare", 'compile with journal="passes" or more'
+        )
     source = passes[0].module
     check = ValueCheck(source, list(arrays) or list(random_arguments(source)))
     rows: list[list[Any]] = []
-    changed = [step for step in trace.steps if step.changed and step.after is not None and step.after is not step.before]
+    changed = [
+        step
+        for step in trace.steps
+        if step.changed and step.after is not None and step.after is not step.before
+    ]
     for step in counted(changed, "evaluating after passes", noun="passes"):
         if rewrites:
             rows += _after_each_action(trace, step, check)
         assert step.after is not None
         error, fine, problem = check.compare(HloModule.from_snapshot(step.after))
-        rows.append([step.number, step.name, None, "", step.instructions_after, error, fine, problem])
+        rows.append(
+            [step.number, step.name, None, "", step.instructions_after, error, fine, problem]
+        )
     return wide_frame(rows, COLUMNS)
 
 
@@ -51,15 +68,38 @@ def _after_each_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> l
     alone = PassPipeline(step.name, (step.hlo_pass,))
     rows = []
     for limit in range(1, step.actions + 1):
-        control = PassControl(trace.control.force, trace.control.forbid, trace.control.skipped_rules, limit)
+        control = PassControl(
+            trace.control.force, trace.control.forbid, trace.control.skipped_rules, limit
+        )
         context = PassContext(Journal("decisions"), control, trace.target)
         found = run_pipeline(HloModule.from_snapshot(step.before), alone, context, snapshots=False)
-        acted = [event for event in found.journal.events if event.acted] if found.journal is not None else []
+        acted = (
+            [event for event in found.journal.events if event.acted]
+            if found.journal is not None
+            else []
+        )
         about = acted[limit - 1] if len(acted) >= limit else None
-        by = f"{about.by} on {', '.join([f'%{name}' for name in about.names[:2]])}" if about is not None else ""
+        by = (
+            f"{about.by} on {', '.join([f'%{name}' for name in about.names[:2]])}"
+            if about is not None
+            else ""
+        )
         if found.error is not None:
-            rows.append([step.number, step.name, limit, by, 0, float("inf"), False, str(found.error)])
+            rows.append(
+                [step.number, step.name, limit, by, 0, float("inf"), False, str(found.error)]
+            )
             continue
         error, fine, problem = check.compare(found.module)
-        rows.append([step.number, step.name, limit, by, found.module.instruction_count(), error, fine, problem])
+        rows.append(
+            [
+                step.number,
+                step.name,
+                limit,
+                by,
+                found.module.instruction_count(),
+                error,
+                fine,
+                problem,
+            ]
+        )
     return rows

@@ -13,7 +13,12 @@ from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.pytrees import fits, flatten, is_node
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
-from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number, has_dimensions_of
+from xla_explorer.hlo.given_values import (
+    GivenValueProblem,
+    array_of,
+    array_of_number,
+    has_dimensions_of,
+)
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
@@ -51,7 +56,9 @@ class Signature:
         self.leaf_shapes: list[Shape] = []
         for p in parameters:
             for index, leaf in p.shape.leaves():
-                where = f"%{p.name}" + (f" element {{{','.join(map(str, index))}}}" if index else "")
+                where = f"%{p.name}" + (
+                    f" element {{{','.join(map(str, index))}}}" if index else ""
+                )
                 self.leaf_names.append(f"parameter {p.payload} ({where})")
                 self.leaf_shapes.append(leaf)
         self._plain = all(shape.is_array for shape in self.shapes)
@@ -59,30 +66,51 @@ class Signature:
     @property
     def text(self) -> str:
         """`x: f32[4], y: f32[4]`."""
-        return ", ".join([f"{name}: {shape.text_without_layout}" for name, shape in zip(self.names, self.shapes, strict=True)])
+        return ", ".join(
+            [
+                f"{name}: {shape.text_without_layout}"
+                for name, shape in zip(self.names, self.shapes, strict=True)
+            ]
+        )
 
     @property
     def brief_text(self) -> str:
         """The same, of the first parameters where there are many."""
         pairs = list(zip(self.names, self.shapes, strict=True))
         shown = ", ".join([f"{name}: {_brief_shape(shape)}" for name, shape in pairs[:MOST_NAMED]])
-        return f"{shown} and {len(pairs) - MOST_NAMED} more (session.signature lists all)" if len(pairs) > MOST_NAMED else shown
+        return (
+            f"{shown} and {len(pairs) - MOST_NAMED} more (session.signature lists all)"
+            if len(pairs) > MOST_NAMED
+            else shown
+        )
 
     @cleaned
     def __repr__(self) -> str:
-        return f"<Signature of {self.module_name}: ({self.text}) -> {self.result.text_without_layout}>"
+        return (
+            f"<Signature of {self.module_name}: ({self.text}) -> {self.result.text_without_layout}>"
+        )
 
     def leaves(self, arguments: Sequence[Any]) -> list[Array]:
         """One array per leaf, checked. Tuple parameters take tuples; all leaves in order are accepted too, as is a pytree of them."""
         tree = self._tree(arguments)
         if tree is not None:
-            named = [f"{name[:-1]}, given as {path})" for name, (path, _) in zip(self.leaf_names, tree, strict=True)]
-            return [_leaf(name, shape, leaf) for name, shape, (_, leaf) in zip(named, self.leaf_shapes, tree, strict=True)]
+            named = [
+                f"{name[:-1]}, given as {path})"
+                for name, (path, _) in zip(self.leaf_names, tree, strict=True)
+            ]
+            return [
+                _leaf(name, shape, leaf)
+                for name, shape, (_, leaf) in zip(named, self.leaf_shapes, tree, strict=True)
+            ]
         if len(arguments) != len(self.shapes) and len(arguments) != len(self.leaf_shapes):
             raise ArgumentError(
                 f"{self.module_name} takes {len(self.shapes)} argument{'s' if len(self.shapes) != 1 else ''}, got {len(arguments)}",
                 f"pass one array per parameter, in this order: {self.brief_text}"
-                + ("; of a JAX pytree pass jax.tree.leaves(...)" if len(self.shapes) > MOST_NAMED else ""),
+                + (
+                    "; of a JAX pytree pass jax.tree.leaves(...)"
+                    if len(self.shapes) > MOST_NAMED
+                    else ""
+                ),
             )
         flat: list[Any]
         if self._plain or len(arguments) != len(self.shapes):
@@ -91,18 +119,25 @@ class Signature:
             flat = []
             for name, shape, value in zip(self.names, self.shapes, arguments, strict=True):
                 _unpack(name, shape, value, flat)
-        return [_leaf(name, shape, value) for name, shape, value in zip(self.leaf_names, self.leaf_shapes, flat, strict=True)]
+        return [
+            _leaf(name, shape, value)
+            for name, shape, value in zip(self.leaf_names, self.leaf_shapes, flat, strict=True)
+        ]
 
     def _tree(self, arguments: Sequence[Any]) -> list[tuple[str, Any]] | None:
         """(path, leaf) of all arguments, where they are a pytree of the module's leaves; None for one argument a parameter, or a leaf."""
-        if all(type(value) is np.ndarray for value in arguments) or not any(map(is_node, arguments)):
+        if all(type(value) is np.ndarray for value in arguments) or not any(
+            map(is_node, arguments)
+        ):
             return None
         if len(arguments) == len(self.shapes) and all(map(fits, self.shapes, arguments)):
             return None
         tree = flatten(arguments)
         if len(tree) == len(self.leaf_shapes):
             return tree
-        if len(arguments) == len(self.shapes) and not any(isinstance(value, dict) for value in arguments):
+        if len(arguments) == len(self.shapes) and not any(
+            isinstance(value, dict) for value in arguments
+        ):
             return None  # what is wrong with one argument says more
         last = f": the last is {tree[-1][0]}" if tree else ""
         raise ArgumentError(
@@ -112,7 +147,9 @@ class Signature:
 
     def pack_arguments(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """The other way round: one argument for each parameter."""
-        arrays = iter([leaf for leaf, shape in zip(leaves, self.leaf_shapes, strict=True) if shape.is_array])
+        arrays = iter(
+            [leaf for leaf, shape in zip(leaves, self.leaf_shapes, strict=True) if shape.is_array]
+        )
         return tuple([_pack(shape, arrays) for shape in self.shapes])
 
     def pack(self, leaves: Sequence[Array]) -> Result:
@@ -164,7 +201,9 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
         how = "array.astype(" if hasattr(value, "astype") else "np.asarray(argument, "
         raise ArgumentError(
             f"{name} is {shape.text_without_layout}, so it wants dtype {wanted}; got {array.dtype}{list(array.shape)}",
-            f"convert the argument: {how}{str(wanted)!r})" if array.dtype.kind not in "OUS" else "pass numbers or an array of them",
+            f"convert the argument: {how}{str(wanted)!r})"
+            if array.dtype.kind not in "OUS"
+            else "pass numbers or an array of them",
         )
     raise ArgumentError(
         f"{name} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; got {list(array.shape)}",
@@ -175,7 +214,9 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
 def _on_a_device(value: Any) -> bool:
     """Whether an array lies in memory that the host cannot read (by DLPack)."""
     try:
-        return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] not in _DLPACK_HOST
+        return (
+            hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] not in _DLPACK_HOST
+        )
     except Exception:  # its own method; reading it says what is wrong
         return False
 
@@ -234,7 +275,9 @@ def random_arguments(module: ModuleLike, seed: int = 0) -> tuple[Any, ...]:
         if kind.is_pred:
             return np.asarray(generator.integers(0, 2, sizes), dtype=bool)
         if kind.is_integer:
-            return np.asarray(generator.integers(0, 2 if kind.bits < 8 else 10, sizes)).astype(kind.dtype)
+            return np.asarray(generator.integers(0, 2 if kind.bits < 8 else 10, sizes)).astype(
+                kind.dtype
+            )
         values = np.asarray(generator.standard_normal(sizes))
         if kind.is_complex:
             values = values + 1j * np.asarray(generator.standard_normal(sizes))

@@ -10,7 +10,9 @@ from xla_explorer.backends.registry import platform
 from xla_explorer.foundation.keywords import check_keywords
 
 
-def platform_with_options(backend: str, given: Mapping[str, Any], keywords: Sequence[str] = ()) -> Platform:
+def platform_with_options(
+    backend: str, given: Mapping[str, Any], keywords: Sequence[str] = ()
+) -> Platform:
     """The platform of a backend, once it is clear that the backend reads the options given.
 
     A platform without `option_names` judges its options itself. keywords: those of every backend, for the nearest name.
@@ -23,5 +25,10 @@ def platform_with_options(backend: str, given: Mapping[str, Any], keywords: Sequ
     known: Sequence[str] | None = getattr(found, "option_names", None)
     if known is not None and (unknown := [name for name in given if name not in known]):
         listed = f"options of {backend} alone: {', '.join(known) or 'none'}; help(xe.compile) tells those of every backend"
-        check_keywords(f"neither xe.compile nor the backend {backend} has an", unknown[:1], [*known, *keywords], listed)
+        check_keywords(
+            f"neither xe.compile nor the backend {backend} has an",
+            unknown[:1],
+            [*known, *keywords],
+            listed,
+        )
     return found

@@ -12,7 +12,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
 
-_NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "fusion", "call"})
+_NO_WORK = frozenset(
+    {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "fusion", "call"}
+)
 Operation = tuple[str, str, int]
 
 
@@ -32,9 +34,13 @@ class Beside:
                 found.update(dict.fromkeys(copies, (operation, "", 0)))
                 continue
             for opcode in {i.opcode.name for i in bearers}:
-                mine, theirs = [[i for i in of if i.opcode.name == opcode] for of in (bearers, copies)]
+                mine, theirs = [
+                    [i for i in of if i.opcode.name == opcode] for of in (bearers, copies)
+                ]
                 if len(mine) == len(theirs):
-                    self._of_source.update({i.id: (operation, opcode, k) for k, i in enumerate(mine)})
+                    self._of_source.update(
+                        {i.id: (operation, opcode, k) for k, i in enumerate(mine)}
+                    )
                     found.update({i: (operation, opcode, k) for k, i in enumerate(theirs)})
         self.kernels: dict[Operation, set[int]] = {}
         kernel_of = _kernels(result)
@@ -44,16 +50,32 @@ class Beside:
     def says(self, lineage: Lineage, producer: int | None, consumer: int | None) -> str:
         """What became of a pair of our compile, in words."""
         first, second = self._operation(lineage, producer), self._operation(lineage, consumer)
-        if first is None or second is None or first not in self.kernels or second not in self.kernels:
+        if (
+            first is None
+            or second is None
+            or first not in self.kernels
+            or second not in self.kernels
+        ):
             return "not known: one of them was rewritten there, or bears no op_name by which it is known again"
         if first == second:
             return "knows the two as one operation"
-        return "computes both in one kernel" if self.kernels[first] & self.kernels[second] else "uses two kernels"
+        return (
+            "computes both in one kernel"
+            if self.kernels[first] & self.kernels[second]
+            else "uses two kernels"
+        )
 
     def _operation(self, lineage: Lineage, instruction: int | None) -> Operation | None:
         if instruction is None:
             return None
-        return next((self._of_source[key] for key in lineage.origins(instruction) if key in self._of_source), None)
+        return next(
+            (
+                self._of_source[key]
+                for key in lineage.origins(instruction)
+                if key in self._of_source
+            ),
+            None,
+        )
 
 
 def _by_operation(module: HloModule) -> dict[str, list[HloInstruction]]:
@@ -68,10 +90,18 @@ def _kernels(module: HloModule) -> dict[int, int]:
     """Computation of a fusion -> the outermost fusion around it, by ids."""
     found: dict[int, int] = {}
     bodies = module.fusion_computations()
-    work = [(i, i.id) for i in module.instructions() if i.opcode.name == "fusion" and i.parent not in bodies]
+    work = [
+        (i, i.id)
+        for i in module.instructions()
+        if i.opcode.name == "fusion" and i.parent not in bodies
+    ]
     while work:
         fusion, outermost = work.pop()
         for computation in fusion.called:
             found[computation.id] = outermost
-            work += [(i, outermost) for i in computation.instructions.values() if i.opcode.name == "fusion"]
+            work += [
+                (i, outermost)
+                for i in computation.instructions.values()
+                if i.opcode.name == "fusion"
+            ]
     return found

@@ -42,7 +42,9 @@ class SignatureDifference(Report):
             yield Table(SignatureChange._fields, self.changes)
 
 
-def diff_signatures(first: Any, second: Any, static: tuple[int | str, ...] = ()) -> SignatureDifference:
+def diff_signatures(
+    first: Any, second: Any, static: tuple[int | str, ...] = ()
+) -> SignatureDifference:
     """The differences between two calls as far as a compile depends on them.
 
     Parameters
@@ -72,14 +74,21 @@ def diff_signatures(first: Any, second: Any, static: tuple[int | str, ...] = ())
             changes.append(_only_one(place, place in a))
         elif place.removeprefix("args[").removesuffix("]") in map(str, static) or place in static:
             if a[place] != b[place]:
-                changes.append(SignatureChange(place, "value", repr(a[place])[:80], repr(b[place])[:80]))
+                changes.append(
+                    SignatureChange(place, "value", repr(a[place])[:80], repr(b[place])[:80])
+                )
         else:
             changes += _compare(dict(_leaves(place, a[place])), dict(_leaves(place, b[place])))
     return SignatureDifference(changes)
 
 
 def _arguments(call: Any) -> dict[str, Any]:
-    if isinstance(call, tuple) and len(call) == 2 and isinstance(call[0], tuple) and isinstance(call[1], Mapping):
+    if (
+        isinstance(call, tuple)
+        and len(call) == 2
+        and isinstance(call[0], tuple)
+        and isinstance(call[1], Mapping)
+    ):
         positional, named = call
     elif isinstance(call, Mapping):
         positional, named = (), call
@@ -111,7 +120,11 @@ def _compare(a: dict[str, Any], b: dict[str, Any]) -> list[SignatureChange]:
             changes.append(_only_one(place, place in a))
             continue
         left, right = _facts(a[place]), _facts(b[place])
-        changes += [SignatureChange(place, what, left[what], right.get(what, "-")) for what in left if left[what] != right.get(what, "-")]
+        changes += [
+            SignatureChange(place, what, left[what], right.get(what, "-"))
+            for what in left
+            if left[what] != right.get(what, "-")
+        ]
     return changes
 
 
@@ -122,7 +135,12 @@ def _only_one(place: str, in_first: bool) -> SignatureChange:
 
 def _facts(leaf: Any) -> dict[str, str]:
     if not hasattr(leaf, "shape") or not hasattr(leaf, "dtype"):
-        return {"element type": type(leaf).__name__, "shape": "()", "weak type": "True", "device": _FREE}
+        return {
+            "element type": type(leaf).__name__,
+            "shape": "()",
+            "weak type": "True",
+            "device": _FREE,
+        }
     return {
         "element type": str(leaf.dtype),
         "shape": str(tuple(leaf.shape)),

@@ -17,7 +17,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, CompileResult, Executable, ProgramStep, Stage
+from xla_explorer.backends.interfaces import (
+    ArgumentPlacer,
+    CompileOptions,
+    CompileResult,
+    Executable,
+    ProgramStep,
+    Stage,
+)
 from xla_explorer.backends.registry import UnknownBackendError
 from xla_explorer.compiler.decisions.kinds import CONSTANT_VALUES
 from xla_explorer.compiler.decisions.recorded import code_check
@@ -111,16 +118,25 @@ class Compilation:
         self.source_lines = SourceLines(source)
         self.source_lines.learn(record.module)
         self.passes: RecordedPasses[RecordedPass] = self._passes_of(record)
-        self.result, self.error, self.failed_phase, self.seconds = result, error, failed_phase, dict(seconds)
+        self.result, self.error, self.failed_phase, self.seconds = (
+            result,
+            error,
+            failed_phase,
+            dict(seconds),
+        )
         self.signature = Signature(source)
         self.gpu_sessions: dict[tuple[Any, ...], Any] = {}  # by the options that they differ in
         self.last_profile: Any = None  # the DataFrame of the last profile
         self.last_emulation: Any = None
         self.base: Any = None
-        self.asked: tuple[tuple[str, str, tuple[Any, ...]], ...] = ()  # (force | forbid, kind, subjects) of the overrides
+        self.asked: tuple[
+            tuple[str, str, tuple[Any, ...]], ...
+        ] = ()  # (force | forbid, kind, subjects) of the overrides
         self.beside: Beside | None = None  # what another compiler made of the same program
         self.written = ""  # its text, where it was written in an editor
-        self.isolation: Isolation | None = None  # how its code is kept apart; None: it runs in this process
+        self.isolation: Isolation | None = (
+            None  # how its code is kept apart; None: it runs in this process
+        )
 
     def _passes_of(self, record: PassTrace) -> RecordedPasses[RecordedPass]:
         return RecordedPasses(record, RecordedPass)
@@ -173,7 +189,9 @@ class Compilation:
         """
         leaves: list[Any] = list(self.signature.leaves(arrays))
         executable = self.executable
-        return self.signature.pack_arguments(executable.place(leaves) if isinstance(executable, ArgumentPlacer) else leaves)
+        return self.signature.pack_arguments(
+            executable.place(leaves) if isinstance(executable, ArgumentPlacer) else leaves
+        )
 
     # -- what was made -------------------------------------------------------------------------------------------------
     @property
@@ -196,7 +214,10 @@ class Compilation:
         """
         found = self.stages().get(name)
         if found is None:
-            raise UnknownStageError(f"{self.backend} has no stage {name!r}", f"choose from: {', '.join(self.stages()) or 'none'}")
+            raise UnknownStageError(
+                f"{self.backend} has no stage {name!r}",
+                f"choose from: {', '.join(self.stages()) or 'none'}",
+            )
         return found
 
     @was_property
@@ -216,13 +237,19 @@ class Compilation:
             warn_renamed("session.gpu(*arrays)", "session.gpu()(*arrays)")
             return self.gpu()(*arrays)  # type: ignore[return-value]  # the old way runs it
         own = self.backend == "gpu"
-        if own and all(self.options.backend_options.get(name) == value for name, value in options.items()):
+        if own and all(
+            self.options.backend_options.get(name) == value for name, value in options.items()
+        ):
             return self
         key = tuple(sorted(options.items()))
         if key not in self.gpu_sessions:
             changes = {**options, "backend": "gpu", "threads": None, "check_passes": False}
             # Names of another backend's options and overrides mean nothing to this one.
-            self.gpu_sessions[key] = recompiled(self, **changes) if own else recompiled(self, {}, control=None, **changes)
+            self.gpu_sessions[key] = (
+                recompiled(self, **changes)
+                if own
+                else recompiled(self, {}, control=None, **changes)
+            )
         found: C = self.gpu_sessions[key]
         return found
 
@@ -252,13 +279,20 @@ def compile_as(
 ) -> C:
     """Compile a module, HLO text or the path of a file into a `kind`; `xe.compile` says what the other arguments mean."""
     if not isinstance(backend, str):
-        raise UnknownBackendError(f"no backend is named {reprlib.repr(backend)}", "a session takes arrays: xe.compile(module)(*arrays)")
+        raise UnknownBackendError(
+            f"no backend is named {reprlib.repr(backend)}",
+            "a session takes arrays: xe.compile(module)(*arrays)",
+        )
     if "schedules" in backend_options:
         backend_options["schedules"] = given_schedules(backend_options["schedules"])
     if mixed_precision:
         module = in_explicit_precision(as_module(module, filename))
-    options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
-    isolation = _isolation(backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit))
+    options = CompileOptions(
+        passes, journal, threads, check_passes, cache, control, backend_options
+    )
+    isolation = _isolation(
+        backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit)
+    )
     check_compile_options(backend, backend_options)
     if isolation is None:
         source = source_of(module, filename, verify)
@@ -273,12 +307,27 @@ def compile_as(
         elif not isinstance(module, str | bytes):
             given = as_module(module, filename)
         source, outcome = compile_isolated(
-            given, filename, backend, options, isolation, verify=verify, check_values=_plain(check_values)
+            given,
+            filename,
+            backend,
+            options,
+            isolation,
+            verify=verify,
+            check_values=_plain(check_values),
         )
     _record_elided_constants(warn_of_elided_constants(source), outcome.trace)
     if outcome.trace.control.check_values is not None:
         options = replace(options, control=outcome.trace.control)
-    made = kind(source, backend, options, outcome.trace, outcome.result, outcome.error, outcome.phase, outcome.seconds)
+    made = kind(
+        source,
+        backend,
+        options,
+        outcome.trace,
+        outcome.result,
+        outcome.error,
+        outcome.phase,
+        outcome.seconds,
+    )
     made.isolation = isolation
     if outcome.error is not None and not keep_errors:
         raise CompileFailedError(made) from outcome.error
@@ -288,10 +337,17 @@ def compile_as(
 def check_compile_options(backend: str, options: Mapping[str, Any]) -> None:
     """Check the keywords of a compile for a backend before it begins. UnknownOptionError with the nearest name, UnknownBackendError."""
     keywords = (*tuple(inspect.signature(compile_as).parameters)[1:], "force", "forbid")
-    platform_with_options(backend, {name: value for name, value in options.items() if name not in keywords}, keywords)
+    platform_with_options(
+        backend, {name: value for name, value in options.items() if name not in keywords}, keywords
+    )
 
 
-def recompiled(compilation: C, kept: Mapping[str, Any] | None = None, source: HloModule | None = None, **changes: Any) -> C:
+def recompiled(
+    compilation: C,
+    kept: Mapping[str, Any] | None = None,
+    source: HloModule | None = None,
+    **changes: Any,
+) -> C:
     """The same source compiled again, with these keywords of `xe.compile` changed; the result is of the same type.
 
     kept: the options of the backend that stay; None: all of them. source: another module in place of it.
@@ -302,7 +358,9 @@ def recompiled(compilation: C, kept: Mapping[str, Any] | None = None, source: Hl
         "cache": was.cache, "control": was.control, "isolate": compilation.isolation or False, "verify": False,
         **(was.backend_options if kept is None else kept),
     }  # fmt: skip
-    return compile_as(type(compilation), compilation.source if source is None else source, **{**same, **changes})
+    return compile_as(
+        type(compilation), compilation.source if source is None else source, **{**same, **changes}
+    )
 
 
 def is_of_xla(compilation: Compilation) -> bool:
@@ -333,7 +391,9 @@ def source_line(compilation: Compilation, instruction: str | int | HloInstructio
     lineage = compilation.passes.lineage
     for origin in lineage.origins(key):
         record = lineage.records.get(origin)
-        place = compilation.source_lines.place(origin, record.metadata if record is not None else None)
+        place = compilation.source_lines.place(
+            origin, record.metadata if record is not None else None
+        )
         if place:
             return place
         if record is not None and record.opcode.name == "fusion":
@@ -361,9 +421,21 @@ def _record_elided_constants(constants: list[HloInstruction], trace: PassTrace) 
         with trace.journal.span(AS_WRITTEN, "constants"):
             for constant in constants:
                 reason = elided_reason(constant)
-                checks = code_check(CONSTANT_VALUES, False, reason, {"bytes": constant.shape.byte_size}, place_of(elided_reason))
+                checks = code_check(
+                    CONSTANT_VALUES,
+                    False,
+                    reason,
+                    {"bytes": constant.shape.byte_size},
+                    place_of(elided_reason),
+                )
                 trace.journal.write(
-                    "decision", CONSTANT_VALUES, (constant.id,), (constant.name,), reason, accepted=False, checklist=checks
+                    "decision",
+                    CONSTANT_VALUES,
+                    (constant.id,),
+                    (constant.name,),
+                    reason,
+                    accepted=False,
+                    checklist=checks,
                 )
 
 
@@ -371,10 +443,16 @@ def _plain(values: Any) -> Any:
     """Arguments as they travel: arrays of any library as numpy's."""
     if isinstance(values, tuple | list):
         return tuple([_plain(value) for value in values])
-    return values if values is None or isinstance(values, bool | int | float | complex) else np.asarray(values)
+    return (
+        values
+        if values is None or isinstance(values, bool | int | float | complex)
+        else np.asarray(values)
+    )
 
 
-def _isolation(backend: str, passes: PipelineLike, asked: Any, wanted: Isolation | None) -> Isolation | None:
+def _isolation(
+    backend: str, passes: PipelineLike, asked: Any, wanted: Isolation | None
+) -> Isolation | None:
     """What can be had of what is wanted. A child process that was asked for in the call and cannot be had is an error; one that only
     `xe.options` asks for, a warning."""
     if wanted is None:

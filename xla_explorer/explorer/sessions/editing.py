@@ -41,20 +41,38 @@ def faults(text: str) -> list[Fault]:
 def faults_of(problem: XlaExplorerError) -> list[Fault]:
     """An error as the places that it names."""
     if isinstance(problem, HloVerifyError):
-        return [_fault(found.span, f"{found.subject}: {found.message}", found.code) for found in problem.violations]
+        return [
+            _fault(found.span, f"{found.subject}: {found.message}", found.code)
+            for found in problem.violations
+        ]
     if isinstance(problem, HloParseError):
         return [_fault(problem.span, problem.message, problem.hint)]
-    return [Fault(0, 0, 0, problem.message, problem.hint, "passes" if isinstance(problem, PipelineSyntaxError) else "text")]
+    return [
+        Fault(
+            0,
+            0,
+            0,
+            problem.message,
+            problem.hint,
+            "passes" if isinstance(problem, PipelineSyntaxError) else "text",
+        )
+    ]
 
 
 def _fault(span: SourceSpan | None, message: str, hint: str) -> Fault:
-    return Fault(0, 0, 0, message, hint) if span is None else Fault(span.line, span.column, span.end_column, message, hint)
+    return (
+        Fault(0, 0, 0, message, hint)
+        if span is None
+        else Fault(span.line, span.column, span.end_column, message, hint)
+    )
 
 
 def editable_text(session: Compilation) -> str:
     """The program as somebody has written it in an editor, else as it prints. XlaExplorerError where nothing compiles it again."""
     if session.backend == DUMP:
-        raise XlaExplorerError("a dump is a record of another compile", "xe.compile(text) compiles its text here")
+        raise XlaExplorerError(
+            "a dump is a record of another compile", "xe.compile(text) compiles its text here"
+        )
     return session.written or session.source.to_text()
 
 
@@ -73,7 +91,10 @@ def beside_sentence(new: Compilation, old: Compilation) -> str:
         ("kernel", len(program_steps(new)), len(program_steps(old))),
         ("instruction", new.module.instruction_count(), old.module.instruction_count()),
     ):
-        counts.append(f"{now} {noun}{'' if now == 1 else 's'}" + (f" (before: {before})" if now != before else ""))
+        counts.append(
+            f"{now} {noun}{'' if now == 1 else 's'}"
+            + (f" (before: {before})" if now != before else "")
+        )
     return f"compiled in {sum(new.seconds.values()) * 1e3:.0f} ms: {', '.join(counts)}"
 
 
@@ -83,4 +104,8 @@ def like_step(new: Sequence[str], old: Sequence[str], step: int) -> int:
     if not 0 <= step < len(old) - 1:
         return len(new) - 1 if step == len(old) - 1 else -1
     places = [k for k, name in enumerate(new) if name == old[step]]
-    return places[min(old[:step].count(old[step]), len(places) - 1)] if places else min(step, len(new) - 1)
+    return (
+        places[min(old[:step].count(old[step]), len(places) - 1)]
+        if places
+        else min(step, len(new) - 1)
+    )

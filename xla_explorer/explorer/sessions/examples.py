@@ -18,7 +18,9 @@ def example_path(name: str) -> Path:
     """The path of an example, by its short name or file name. XlaExplorerError when there is none."""
     file = EXAMPLES.get(name, name)
     if file not in EXAMPLES.values():
-        raise XlaExplorerError(f"no example has the name {name!r}", f"choose from: {', '.join(EXAMPLES)}")
+        raise XlaExplorerError(
+            f"no example has the name {name!r}", f"choose from: {', '.join(EXAMPLES)}"
+        )
     return _installed(file, _ROOT / "tests" / "data")
 
 
@@ -32,7 +34,8 @@ def _installed(file: str, in_the_source_tree: Path) -> Path:
         if (folder / file).is_file():
             return folder / file
     raise XlaExplorerError(
-        f"the file {file} is not in this installation", "install the package again: pip install --force-reinstall xla-explorer"
+        f"the file {file} is not in this installation",
+        "install the package again: pip install --force-reinstall xla-explorer",
     )
 
 

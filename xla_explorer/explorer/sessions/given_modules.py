@@ -79,7 +79,9 @@ def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
     """
     source = as_module(module)
     warn_of_elided_constants(source)
-    check_keywords("xe.evaluate has no", options, list(inspect.signature(evaluator.evaluate).parameters)[2:])
+    check_keywords(
+        "xe.evaluate has no", options, list(inspect.signature(evaluator.evaluate).parameters)[2:]
+    )
     if any(map(is_node, arrays)):
         arrays = tuple(Signature(source).leaves(arrays))
     found: Result = evaluator.evaluate(source, *arrays, **options)

@@ -33,7 +33,10 @@ class Lineage:
     @cached_property
     def step_of_span(self) -> dict[int, int]:
         """Journal span -> step, for the spans of passes and all spans inside them; what is said of the module as written is of step 0."""
-        journal, found = self._trace.journal, {s.span: s.number for s in self._trace.steps if s.span >= 0}
+        journal, found = (
+            self._trace.journal,
+            {s.span: s.number for s in self._trace.steps if s.span >= 0},
+        )
         if journal is not None:
             for span in journal.spans:
                 if span.kind == AS_WRITTEN:
@@ -53,7 +56,9 @@ class Lineage:
         for event in journal.events if journal is not None else ():
             if event.by == "fusion" and event.is_decision and len(event.subjects) >= 2:
                 code = None if event.acted else event.reason.code if event.reason else ""
-                found.append((self.step_of(event) or 0, (event.subjects[0], event.subjects[1]), code))
+                found.append(
+                    (self.step_of(event) or 0, (event.subjects[0], event.subjects[1]), code)
+                )
         return sorted(found, key=lambda row: row[0])
 
     @cached_property
@@ -73,7 +78,11 @@ class Lineage:
         for step in self._trace.steps:
             if (difference := self.difference(step)) is None:
                 continue
-            for word, ids in (("created", difference.added), ("changed", difference.changed), ("removed", difference.removed)):
+            for word, ids in (
+                ("created", difference.added),
+                ("changed", difference.changed),
+                ("removed", difference.removed),
+            ):
                 for key in ids:
                     found.setdefault(key, []).append((step.number, word))
         return found
@@ -112,7 +121,11 @@ class Lineage:
         forward: dict[int, int] = {}
         backward: dict[int, int] = {}
         initial = self._trace.initial
-        written = {r.id for c in initial.computations for r in c.instructions} if initial is not None else set()
+        written = (
+            {r.id for c in initial.computations for r in c.instructions}
+            if initial is not None
+            else set()
+        )
         if self._trace.journal is not None:
             for event in self._trace.journal.events:
                 if not (event.is_rewrite and event.acted):
@@ -120,7 +133,9 @@ class Lineage:
                 if len(event.subjects) > 1:
                     forward[event.subjects[0]] = event.subjects[1]
                 for made in (*event.subjects[1:], *((event.facts or {}).get("created") or ())):
-                    if made not in written:  # an operand that takes the place of its user does not come from it
+                    if (
+                        made not in written
+                    ):  # an operand that takes the place of its user does not come from it
                         backward.setdefault(made, event.subjects[0])
         return forward, backward
 
@@ -162,7 +177,9 @@ class Lineage:
             elif text and step == 0:
                 entries.append((0, event.sequence, f"as written: {text}"))
             elif text and step is not None:
-                entries.append((step, event.sequence, f"pass {step}, {passes.name_of(step)}: {text}"))
+                entries.append(
+                    (step, event.sequence, f"pass {step}, {passes.name_of(step)}: {text}")
+                )
                 told.add((step, kind))
         for step, word in life:
             if (step, word) not in told:
@@ -183,7 +200,9 @@ def _event_sentence(event: Event, instruction: int) -> tuple[str, str]:
     if event.is_rewrite:
         return f"rule {event.by} refused: {event.reason}", ""
     if event.is_decision:
-        return f"{event.by} {' into '.join(names)} {event.verdict}" + (f": {event.reason}" if event.reason else ""), ""
+        return f"{event.by} {' into '.join(names)} {event.verdict}" + (
+            f": {event.reason}" if event.reason else ""
+        ), ""
     if event.kind == "replaced" and len(event.subjects) > 1:
         if instruction == event.subjects[0]:
             return f"replaced by {names[1]}", "removed"

@@ -15,13 +15,19 @@ from xla_explorer.foundation.optional import MissingExtraError
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
 from xla_explorer.frontends.mixed_precision import with_tpu_conversions, write_out_conversions
 from xla_explorer.frontends.saved_models import saved_programs
-from xla_explorer.frontends.stablehlo import StablehloError, StablehloUnsupportedError, parse_stablehlo
+from xla_explorer.frontends.stablehlo import (
+    StablehloError,
+    StablehloUnsupportedError,
+    parse_stablehlo,
+)
 from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
 # What MLIR text begins with, after comments; HLO text begins with HloModule, a name or a percent sign.
-_MLIR = re.compile(r"(?:\s++|//[^\n]*+)*+(?:#[\w$]+\s*=|module\b(?!\s*\()|func(?:\.func)?\s|\"builtin\.module\"|\{-#)")
+_MLIR = re.compile(
+    r"(?:\s++|//[^\n]*+)*+(?:#[\w$]+\s*=|module\b(?!\s*\()|func(?:\.func)?\s|\"builtin\.module\"|\{-#)"
+)
 
 # A file's name where a text is wanted, though no such file is there: a module has blanks and braces.
 _PATH = re.compile(rf"[^\s{{}}=]+(?:{'|'.join(map(re.escape, MODULE_SUFFIXES))})", re.IGNORECASE)
@@ -74,12 +80,17 @@ def module_of_file(path: Path, function: str | None = None) -> HloModule:
     try:
         if path.is_dir():
             return read_stages(DumpFolder(path).module(), only=())[1]
-        raw = read_file(path, hint="give the path of a file of HLO text (.hlo, .txt) or of a proto (.hlo.pb), also gzipped (.gz)")
+        raw = read_file(
+            path,
+            hint="give the path of a file of HLO text (.hlo, .txt) or of a proto (.hlo.pb), also gzipped (.gz)",
+        )
     except FileReadError as problem:
         raise LoadError(problem.message, problem.hint) from None
     except (OSError, ValueError) as problem:  # a name that no file can have
         reason = getattr(problem, "strerror", None) or problem
-        raise LoadError(f"cannot read {str(path)[:200]!r}: {reason}", "give the path of a file") from None
+        raise LoadError(
+            f"cannot read {str(path)[:200]!r}: {reason}", "give the path of a file"
+        ) from None
     is_mlir = bool({suffix.lower() for suffix in path.suffixes} & MLIR_SUFFIXES)
     return module_of_bytes(raw, str(path), mlir=is_mlir, function=function)
 
@@ -87,13 +98,21 @@ def module_of_file(path: Path, function: str | None = None) -> HloModule:
 def checked_path(path: str | os.PathLike[str]) -> Path:
     """What was given as a path. LoadError for the text of a module, NotAModuleError for what names no file."""
     if isinstance(path, str) and ("\n" in path or path.startswith("HloModule ")):
-        raise LoadError("this is a module's text, and xla_explorer.load reads files", "give a path, or the text to parse_hlo or compile")
+        raise LoadError(
+            "this is a module's text, and xla_explorer.load reads files",
+            "give a path, or the text to parse_hlo or compile",
+        )
     if not isinstance(path, str | os.PathLike):
-        raise NotAModuleError(f"expected the path of a file, got {type(path).__name__}", "xe.compile takes modules and text as well")
+        raise NotAModuleError(
+            f"expected the path of a file, got {type(path).__name__}",
+            "xe.compile takes modules and text as well",
+        )
     return Path(path)
 
 
-def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False, function: str | None = None) -> HloModule:
+def module_of_bytes(
+    raw: bytes, filename: str | None, *, mlir: bool = False, function: str | None = None
+) -> HloModule:
     """A module from what a file (or standard input) held: HLO or MLIR text, an HLO proto, MLIR bytecode, each also gzipped.
 
     mlir: its name says MLIR. function: of MLIR text, the function to enter.
@@ -123,16 +142,23 @@ def _bytecode_inside(raw: bytes) -> bytes | None:
     start = raw.find(_BYTECODE, 0, _CONTAINER_HEAD)
     if start <= 0:
         return None if start else raw
-    size = int.from_bytes(raw[start - 4 : start], "little")  # a vector's length stands in front of it
+    size = int.from_bytes(
+        raw[start - 4 : start], "little"
+    )  # a vector's length stands in front of it
     return raw[start : start + size] if len(_BYTECODE) < size <= len(raw) - start else None
 
 
-def _module_of_text(text: str | bytes, filename: str | None, *, mlir: bool = False, function: str | None = None) -> HloModule:
+def _module_of_text(
+    text: str | bytes, filename: str | None, *, mlir: bool = False, function: str | None = None
+) -> HloModule:
     """HLO text or MLIR text, by how it begins. mlir: its name says MLIR. function: of MLIR text, the function to enter."""
     start = text[:4096] if isinstance(text, str) else text[:4096].decode("utf-8", "replace")
     if not mlir and _MLIR.match(start) is None:
         if function is not None:
-            raise LoadError(f"HLO text has one entry: `function` must be left out, got {function!r}", "leave `function` out")
+            raise LoadError(
+                f"HLO text has one entry: `function` must be left out, got {function!r}",
+                "leave `function` out",
+            )
         return with_tpu_conversions(parse_hlo(text, filename))
     try:
         return parse_stablehlo(text, filename, function=function)
@@ -143,7 +169,9 @@ def _module_of_text(text: str | bytes, filename: str | None, *, mlir: bool = Fal
         return other
 
 
-def _read_by_jaxlib(text: str | bytes, filename: str | None, problem: StablehloError) -> HloModule | None:
+def _read_by_jaxlib(
+    text: str | bytes, filename: str | None, problem: StablehloError
+) -> HloModule | None:
     """Read a program of a dialect or operation that our reader lacks; None where jaxlib is not there, or refuses it too."""
     plain = text if isinstance(text, str) else text.decode("utf-8", "replace")
     code = problem.reason.code if isinstance(problem, StablehloUnsupportedError) else ""
@@ -187,7 +215,9 @@ def as_module(given: Any, filename: str | None = None) -> HloModule:
 
 def has_module(given: Any) -> bool:
     """Return whether an object has an attribute `module`, without computing it."""
-    return inspect.getattr_static(given, "module", None) is not None or "module" in getattr(given, "__dict__", ())
+    return inspect.getattr_static(given, "module", None) is not None or "module" in getattr(
+        given, "__dict__", ()
+    )
 
 
 def in_explicit_precision(module: HloModule) -> HloModule:

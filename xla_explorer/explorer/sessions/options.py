@@ -43,7 +43,9 @@ class Options(Report):
         object.__setattr__(self, "_values", {})
         self.isolate = environment.get("XLA_EXPLORER_ISOLATE", "") not in ("", "0", "false", "no")
         self.timeout = self.checked("timeout", environment.get("XLA_EXPLORER_TIMEOUT") or None)
-        self.memory_limit = self.checked("memory_limit", environment.get("XLA_EXPLORER_MEMORY_LIMIT") or None)
+        self.memory_limit = self.checked(
+            "memory_limit", environment.get("XLA_EXPLORER_MEMORY_LIMIT") or None
+        )
         most = environment.get("XLA_EXPLORER_EMULATED_INSTRUCTIONS") or limits.emulated_instructions
         self.emulated_instructions = self.checked("emulated_instructions", most)
         self.isolated_imports = ()
@@ -55,7 +57,9 @@ class Options(Report):
     def checked(name: str, value: Any) -> Any:
         """The value of an option in its own type. XlaExplorerError when it does not fit."""
         if name not in _MEANINGS:
-            raise XlaExplorerError(f"xe.options has no option {name!r}", f"choose from {', '.join(_MEANINGS)}")
+            raise XlaExplorerError(
+                f"xe.options has no option {name!r}", f"choose from {', '.join(_MEANINGS)}"
+            )
         if name == "progress" and callable(value):
             return value
         if name in ("isolate", "progress", "paths"):
@@ -71,7 +75,9 @@ class Options(Report):
         except (TypeError, ValueError):
             number = 0
         if not number > 0:
-            unit = {"timeout": "seconds", "memory_limit": "bytes", "embed": "characters"}.get(name, "instructions")
+            unit = {"timeout": "seconds", "memory_limit": "bytes", "embed": "characters"}.get(
+                name, "instructions"
+            )
             hint = "None takes the limit away" if unit != "instructions" else "such as 20_000_000"
             raise XlaExplorerError(f"{name}={value!r} is not a number of {unit} above zero", hint)
         return number
@@ -79,7 +85,9 @@ class Options(Report):
     def __getattr__(self, name: str) -> Any:
         if name in _MEANINGS:
             return self._values[name]
-        raise AttributeError(f"xe.options has no option {name!r}; choose from {', '.join(_MEANINGS)}")
+        raise AttributeError(
+            f"xe.options has no option {name!r}; choose from {', '.join(_MEANINGS)}"
+        )
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._values[name] = self.checked(name, value)
@@ -88,7 +96,9 @@ class Options(Report):
     def _tell(self) -> None:
         """What the rooms below have to know."""
         limits.seconds = self._values.get("timeout")
-        limits.emulated_instructions = self._values.get("emulated_instructions", limits.emulated_instructions)
+        limits.emulated_instructions = self._values.get(
+            "emulated_instructions", limits.emulated_instructions
+        )
 
     def __dir__(self) -> list[str]:
         return [*_MEANINGS, "set"]

@@ -27,7 +27,12 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
+from xla_explorer.hlo.module import (
+    HloModule,
+    ModuleSnapshot,
+    SnapshotDifference,
+    snapshot_difference,
+)
 
 AS_WRITTEN = "as written"
 """The name of element 0."""
@@ -52,7 +57,9 @@ class RecordedPass(Report):
 
     __slots__ = ("_passes", "number", "step")
 
-    def __init__(self, passes: RecordedPasses[RecordedPass], number: int, step: PassStep | None) -> None:
+    def __init__(
+        self, passes: RecordedPasses[RecordedPass], number: int, step: PassStep | None
+    ) -> None:
         self._passes, self.number, self.step = passes, number, step
 
     @property
@@ -88,7 +95,11 @@ class RecordedPass(Report):
     @property
     def instructions(self) -> int:
         """How many instructions the module has after it."""
-        return self.step.instructions_after if self.step is not None else self.snapshot.instruction_count()
+        return (
+            self.step.instructions_after
+            if self.step is not None
+            else self.snapshot.instruction_count()
+        )
 
     @property
     def instructions_before(self) -> int:
@@ -106,7 +117,10 @@ class RecordedPass(Report):
         before = self._passes.record.initial if self.step is None else self.step.before
         after = self._passes.record.initial if self.step is None else self.step.after
         if before is None or after is None:
-            raise XlaExplorerError(f"pass {self.number} ({self.name}) has no snapshots", 'run with journal="passes" or more')
+            raise XlaExplorerError(
+                f"pass {self.number} ({self.name}) has no snapshots",
+                'run with journal="passes" or more',
+            )
         return before, after
 
     @property
@@ -132,7 +146,9 @@ class RecordedPass(Report):
     @property
     def text(self) -> CodeText:
         """The module after it, as HLO text."""
-        return CodeText("\n".join([line for line, _ in self.lines]), "hlo", f"passes[{self.number}].text")
+        return CodeText(
+            "\n".join([line for line, _ in self.lines]), "hlo", f"passes[{self.number}].text"
+        )
 
     @property
     def lines(self) -> list[PrintedLine]:
@@ -147,8 +163,14 @@ class RecordedPass(Report):
         context_lines : int
             Lines that did not change, shown around each change.
         """
-        old, new = [HloModule.from_snapshot(s).to_text().splitlines(keepends=True) for s in self._ends()]
-        found = "".join(difflib.unified_diff(old, new, f"before {self.name}", f"after {self.name}", n=context_lines))
+        old, new = [
+            HloModule.from_snapshot(s).to_text().splitlines(keepends=True) for s in self._ends()
+        ]
+        found = "".join(
+            difflib.unified_diff(
+                old, new, f"before {self.name}", f"after {self.name}", n=context_lines
+            )
+        )
         return CodeText(found, "diff", f"passes[{self.number}].text_diff()")
 
     @property
@@ -230,7 +252,11 @@ class RecordedPass(Report):
     def records(self) -> Table:
         """Its row of `passes.to_frame()`."""
         difference = self.known_diff if self.changed else None
-        counts = (len(difference.added), len(difference.removed), len(difference.changed)) if difference is not None else (0, 0, 0)
+        counts = (
+            (len(difference.added), len(difference.removed), len(difference.changed))
+            if difference is not None
+            else (0, 0, 0)
+        )
         return Table(
             _COLUMNS,
             [(self.number, self.pipeline, self.name, self.changed, _seconds(self), self.instructions_before, self.instructions,
@@ -273,7 +299,10 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
 
     @cached_property
     def _elements(self) -> list[P_co]:
-        return [self._element(self, 0, None), *[self._element(self, step.number, step) for step in self.record.steps]]
+        return [
+            self._element(self, 0, None),
+            *[self._element(self, step.number, step) for step in self.record.steps],
+        ]
 
     def __len__(self) -> int:
         return len(self._elements)
@@ -286,12 +315,16 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         if isinstance(number, slice):
             return self._elements[number]
         if isinstance(number, str):
-            raise UnknownStepError(f"a pass is asked for by its number, not by the name {number!r}", f"passes.named({number!r}) finds it")
+            raise UnknownStepError(
+                f"a pass is asked for by its number, not by the name {number!r}",
+                f"passes.named({number!r}) finds it",
+            )
         try:
             return self._elements[as_integer(number)]
         except IndexError:
             raise UnknownStepError(
-                f"the compile has no pass {number}", f"passes are 0 (as written) to {self.last}, or -1 for the last"
+                f"the compile has no pass {number}",
+                f"passes are 0 (as written) to {self.last}, or -1 for the last",
             ) from None
 
     def named(self, name: str, occurrence: int = 0) -> P_co:
@@ -403,7 +436,9 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         if key is None:
             near = nearest(str(given).lstrip("%"), list(names), 3)
             root = self.module.entry.root.name
-            likes = f"near: {', '.join('%' + n for n in near)}" if near else f"names look like %{root}"
+            likes = (
+                f"near: {', '.join('%' + n for n in near)}" if near else f"names look like %{root}"
+            )
             raise XlaExplorerError(f"no instruction was ever named {given}", likes)
         return key
 
@@ -416,7 +451,17 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         yield printed(Sentence(str(self.record).partition("\n")[2]))
         telling = [p for p in self if p.changed or p.error]
         rows = [
-            (p.number, p.pipeline, p.name, p.instructions_before, p.instructions, p.rewrites, _ms(p), p.error) for p in telling
+            (
+                p.number,
+                p.pipeline,
+                p.name,
+                p.instructions_before,
+                p.instructions,
+                p.rewrites,
+                _ms(p),
+                p.error,
+            )
+            for p in telling
         ]
         columns = ["pass", "pipeline", "name", "before", "after", "rules applied", "ms", "error"]
         yield drawn(Table(columns, rows, note=f"{self.last - len(telling)} passes changed nothing"))
@@ -441,7 +486,12 @@ def name_or_id(instruction: str | int | HloInstruction) -> str | int:
     """How every question takes an instruction: by name, by id, or itself."""
     if isinstance(instruction, HloInstruction):
         return instruction.id
-    if isinstance(instruction, str) or (hasattr(instruction, "__index__") and not isinstance(instruction, bool)):
+    if isinstance(instruction, str) or (
+        hasattr(instruction, "__index__") and not isinstance(instruction, bool)
+    ):
         return instruction if isinstance(instruction, str) else int(instruction)
     kind = type(instruction).__name__
-    raise XlaExplorerError(f"an instruction is named by its name, its id or itself, not by a {kind}", "such as '%add.3'")
+    raise XlaExplorerError(
+        f"an instruction is named by its name, its id or itself, not by a {kind}",
+        "such as '%add.3'",
+    )

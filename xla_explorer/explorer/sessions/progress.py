@@ -37,10 +37,16 @@ def watched() -> bool:
 def _notebook() -> Any:
     """The module IPython where this process is a notebook's kernel, which then has loaded it; else None."""
     ipython = sys.modules.get("IPython")
-    return ipython if ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None else None
+    return (
+        ipython
+        if ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
+        else None
+    )
 
 
-def counted(items: Iterable[_Item], label: str, total: int | None = None, noun: str = "done") -> Iterator[_Item]:
+def counted(
+    items: Iterable[_Item], label: str, total: int | None = None, noun: str = "done"
+) -> Iterator[_Item]:
     """The items, with a line of k of n once it has taken longer than a second."""
     if not watched():
         yield from items
@@ -74,10 +80,18 @@ def working(label: str) -> Iterator[None]:
                 return
             line = _line()
             while not ended.wait(_PACE):
-                line.show(label, present.done, present.total or None, present.noun, time.monotonic() - started)
+                line.show(
+                    label,
+                    present.done,
+                    present.total or None,
+                    present.noun,
+                    time.monotonic() - started,
+                )
             line.clear()
 
-        context = contextvars.copy_context()  # a notebook knows by it which cell the output belongs to
+        context = (
+            contextvars.copy_context()
+        )  # a notebook knows by it which cell the output belongs to
         ticker = threading.Thread(target=lambda: context.run(tick), daemon=True)
         ticker.start()
         try:
@@ -118,8 +132,15 @@ class _Output:
 
     def show(self, label: str, done: int, total: int | None, noun: str, seconds: float) -> None:
         text = _text(label, done, total, noun, seconds)
-        bar = f'<progress max="{total}" value="{done}"></progress>' if total else "<progress></progress>"
-        bundle = {"text/plain": text, "text/html": f"<div>{bar} {escape(text)} {_cancel_button(self.ipython.get_ipython())}</div>"}
+        bar = (
+            f'<progress max="{total}" value="{done}"></progress>'
+            if total
+            else "<progress></progress>"
+        )
+        bundle = {
+            "text/plain": text,
+            "text/html": f"<div>{bar} {escape(text)} {_cancel_button(self.ipython.get_ipython())}</div>",
+        }
         if self.shown is None:
             self.shown = self.ipython.display.display(bundle, raw=True, display_id=True)
         else:
@@ -137,7 +158,11 @@ class _Told:
         self.halted = False
 
     def show(self, label: str, done: int, total: int | None, noun: str, seconds: float) -> None:
-        if not self.halted and callable(options.progress) and options.progress(label, done, total, seconds) is False:
+        if (
+            not self.halted
+            and callable(options.progress)
+            and options.progress(label, done, total, seconds) is False
+        ):
             self.halted = True
             interrupt_main()
 
@@ -146,7 +171,9 @@ class _Told:
 
 
 def _text(label: str, done: int, total: int | None, noun: str, seconds: float) -> str:
-    counted = f"{done} of {total} {noun}, " if total is not None else f"{done} {noun}, " if done else ""
+    counted = (
+        f"{done} of {total} {noun}, " if total is not None else f"{done} {noun}, " if done else ""
+    )
     return cleaned_text(f"{label}: {counted}{seconds:.0f} s")
 
 

@@ -22,7 +22,11 @@ def fits(shape: Shape, value: Any) -> bool:
     """
     if shape.is_tuple:
         parts = shape.tuple_shapes
-        return isinstance(value, tuple | list) and len(value) == len(parts) and all(map(fits, parts, value))
+        return (
+            isinstance(value, tuple | list)
+            and len(value) == len(parts)
+            and all(map(fits, parts, value))
+        )
     return not shape.is_array or not is_node(value) or _is_numbers(value)
 
 
@@ -57,6 +61,8 @@ def _flatten(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list | tuple):
         fields = getattr(value, "_fields", None)
         for number, part in enumerate(value):
-            yield from _flatten(f"{path}.{fields[number]}" if fields is not None else f"{path}[{number}]", part)
+            yield from _flatten(
+                f"{path}.{fields[number]}" if fields is not None else f"{path}[{number}]", part
+            )
     elif value is not None:
         yield path, value

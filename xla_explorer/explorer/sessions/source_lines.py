@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 _CELL: Final = re.compile(r"(?:[/\\]ipykernel_\d+[/\\]\d+\.py|<ipython-input-.*>)\Z")
 
 
-_LIBRARY: Final = re.compile(r"(?:^|[/\\])(?:site-packages|dist-packages|lib[/\\]python3[.\d]*|<frozen)[/\\]?")
+_LIBRARY: Final = re.compile(
+    r"(?:^|[/\\])(?:site-packages|dist-packages|lib[/\\]python3[.\d]*|<frozen)[/\\]?"
+)
 
 
 def in_library(file: str) -> bool:
@@ -65,7 +67,11 @@ class SourceLines:
         if not metadata:
             return []
         found = parse_metadata(metadata)
-        stack = self._frames.stack(found.stack_frame_id) if found.stack_frame_id and self._frames is not None else []
+        stack = (
+            self._frames.stack(found.stack_frame_id)
+            if found.stack_frame_id and self._frames is not None
+            else []
+        )
         frames = [(file, line) for file, _, line in stack]
         innermost = (found.source_file, found.source_line)
         return frames if not found.source_file or innermost in frames else [innermost, *frames]

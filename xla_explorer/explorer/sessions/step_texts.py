@@ -43,14 +43,20 @@ class StepTexts:
             for c in snapshot.computations:
                 found = before.get(c.id)
                 is_entry = c.id == snapshot.entry
-                if found is None or found.record is not c or found.names != [str(is_entry), *[names[key] for key in found.callees]]:
+                if (
+                    found is None
+                    or found.record is not c
+                    or found.names != [str(is_entry), *[names[key] for key in found.callees]]
+                ):
                     if any(r.opcode.asynchronous for r in c.instructions):
                         return _printed_whole(snapshot)  # its short form hides a computation
                     found = self._computation(c, is_entry, names, found)
                 printed[c.id] = found
             self._printed = printed
             out = self._head(snapshot)
-            for key in callees_first({key: found.callees for key, found in printed.items()}, snapshot.entry):
+            for key in callees_first(
+                {key: found.callees for key, found in printed.items()}, snapshot.entry
+            ):
                 out += printed[key].lines
             return out
 
@@ -71,27 +77,52 @@ class StepTexts:
         return [(self._printer.header(module), None), ("", None), *frames]
 
     def _computation(
-        self, c: ComputationRecord, is_entry: bool, names: Mapping[int, str], known: _PrintedComputation | None
+        self,
+        c: ComputationRecord,
+        is_entry: bool,
+        names: Mapping[int, str],
+        known: _PrintedComputation | None,
     ) -> _PrintedComputation:
         records = {r.id: r for r in c.instructions}
         if known is not None and len(known.lines_of) >= 2 * len(records):
             known = None  # most of what is known is gone
         calls = [r for r in c.instructions if r.called]
         fresh = [*_changed_lines(c, records, known), *calls]
-        callees = dict.fromkeys([key for r in calls for key in (r.called[::-1] if r.opcode.name == "while" else r.called)])
+        callees = dict.fromkeys(
+            [
+                key
+                for r in calls
+                for key in (r.called[::-1] if r.opcode.name == "while" else r.called)
+            ]
+        )
         part = _part_of(c, fresh, records, names)
-        head, *texts, end = self._printer.computation(part, is_entry, [part.instructions[r.id] for r in fresh])
+        head, *texts, end = self._printer.computation(
+            part, is_entry, [part.instructions[r.id] for r in fresh]
+        )
         lines_of = known.lines_of.copy() if known is not None else {}
         for r, text in zip(fresh, texts, strict=True):
             first, *rest = text.split("\n")
             lines_of[r.id] = [(first, r.id), *[(line, None) for line in rest]]
-        shown = [line for key in (records if c.schedule is None else c.schedule) for line in lines_of[key]]
+        shown = [
+            line
+            for key in (records if c.schedule is None else c.schedule)
+            for line in lines_of[key]
+        ]
         lines = [(head, None), *shown, (end, None), ("", None)]
-        return _PrintedComputation(records, c, [str(is_entry), *[names[key] for key in callees]], tuple(callees), lines_of, lines)
+        return _PrintedComputation(
+            records,
+            c,
+            [str(is_entry), *[names[key] for key in callees]],
+            tuple(callees),
+            lines_of,
+            lines,
+        )
 
 
 def _changed_lines(
-    c: ComputationRecord, records: Mapping[int, InstructionRecord], known: _PrintedComputation | None
+    c: ComputationRecord,
+    records: Mapping[int, InstructionRecord],
+    known: _PrintedComputation | None,
 ) -> Sequence[InstructionRecord]:
     """Of the instructions that call nothing those whose lines are not known: new records, roots, what reads what has another name now."""
     if known is None:
@@ -99,22 +130,42 @@ def _changed_lines(
     before = set(map(id, known.record.instructions))
     fresh = [r for r in c.instructions if id(r) not in before]
     renamed = {r.id for r in fresh if r.id in known.records and known.records[r.id].name != r.name}
-    found = {r.id: r for r in fresh} | {key: records[key] for key in (c.root, known.record.root) if key in records}
+    found = {r.id: r for r in fresh} | {
+        key: records[key] for key in (c.root, known.record.root) if key in records
+    }
     if renamed:
-        found |= {r.id: r for r in c.instructions if not renamed.isdisjoint((*r.operands, *r.control_predecessors))}
+        found |= {
+            r.id: r
+            for r in c.instructions
+            if not renamed.isdisjoint((*r.operands, *r.control_predecessors))
+        }
     return [r for r in found.values() if not r.called]
 
 
 def _part_of(
-    c: ComputationRecord, shown: Sequence[InstructionRecord], records: Mapping[int, InstructionRecord], names: Mapping[int, str]
+    c: ComputationRecord,
+    shown: Sequence[InstructionRecord],
+    records: Mapping[int, InstructionRecord],
+    names: Mapping[int, str],
 ) -> HloComputation:
     """A computation of its own with what a printer asks of some instructions, and of the computation's parameters and root."""
     module = HloModule("")
     computation = HloComputation(c.name, module)
     computation.execution_thread = c.execution_thread
-    called = {key: HloComputation(names[key], module) for r in shown for key in r.called if key in names}
+    called = {
+        key: HloComputation(names[key], module) for r in shown for key in r.called if key in names
+    }
     made = {
-        r.id: new_instruction(r.id, r.name, r.opcode, r.shape, (), r.attributes, payload=r.payload, metadata=r.metadata)
+        r.id: new_instruction(
+            r.id,
+            r.name,
+            r.opcode,
+            r.shape,
+            (),
+            r.attributes,
+            payload=r.payload,
+            metadata=r.metadata,
+        )
         for r in c.instructions
         if r.opcode is PARAMETER or r.id == c.root
     }
@@ -123,7 +174,16 @@ def _part_of(
         for key in read:
             if key not in made:
                 o = records[key]
-                made[key] = new_instruction(key, o.name, o.opcode, o.shape, (), o.attributes, payload=o.payload, metadata=o.metadata)
+                made[key] = new_instruction(
+                    key,
+                    o.name,
+                    o.opcode,
+                    o.shape,
+                    (),
+                    o.attributes,
+                    payload=o.payload,
+                    metadata=o.metadata,
+                )
         i = made[r.id]
         i.operands = tuple([made[key] for key in r.operands])
         i.control_predecessors = tuple([made[key] for key in r.control_predecessors])

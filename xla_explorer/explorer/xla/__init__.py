@@ -1,7 +1,13 @@
 """`xe.xla`: what real XLA did, how long it took, and why."""
 
 from xla_explorer.explorer.xla.profile import XlaProfile, read_profile
-from xla_explorer.explorer.xla.replay import Replay, ReplayedFusion, ReplayRow, replay, replay_fusion
+from xla_explorer.explorer.xla.replay import (
+    Replay,
+    ReplayedFusion,
+    ReplayRow,
+    replay,
+    replay_fusion,
+)
 from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_slow import WhySlow
 from xla_explorer.frontends.xla_profile import ProfileError

@@ -50,7 +50,12 @@ def compile_small_loops(facts: Facts) -> Advice | None:
         return None
     seen = f"loops start {starts} kernels of under {_SMALL_US:g} us in a run, and take {loops:.0f} us beside them"
     change = f"compile whole loops: XLA_FLAGS={SMALL_LOOPS}"
-    return Advice(min(gain, facts.run_us / 2), f"{seen}; {change}", longest_line(_in_loops(facts)), SMALL_LOOPS)
+    return Advice(
+        min(gain, facts.run_us / 2),
+        f"{seen}; {change}",
+        longest_line(_in_loops(facts)),
+        SMALL_LOOPS,
+    )
 
 
 def unroll_small_loops(facts: Facts) -> Advice | None:
@@ -63,7 +68,11 @@ def unroll_small_loops(facts: Facts) -> Advice | None:
         return None
     short = f"{len(looped)} kernels of under {_SMALL_US:g} us each"
     seen = f"a loop of {turns} turns runs {short}; between kernels and in the loop itself {gain:.0f} us pass"
-    return Advice(gain, f"{seen}: unroll it, jax.lax.scan(..., unroll=8), or do more in each turn", longest_line(looped))
+    return Advice(
+        gain,
+        f"{seen}: unroll it, jax.lax.scan(..., unroll=8), or do more in each turn",
+        longest_line(looped),
+    )
 
 
 def batch_small_kernels(facts: Facts) -> Advice | None:
@@ -79,7 +88,11 @@ def batch_small_kernels(facts: Facts) -> Advice | None:
 
 def convolutions_by_eigen(facts: Facts) -> Advice | None:
     """Convolutions handed to YNN that stay far below the machine's roof."""
-    found = [kernel for kernel in facts.kernels if kernel.least_us is not None and has_opcode(kernel.instruction, "convolution")]
+    found = [
+        kernel
+        for kernel in facts.kernels
+        if kernel.least_us is not None and has_opcode(kernel.instruction, "convolution")
+    ]
     gain = sum(kernel.us - (kernel.least_us or 0.0) for kernel in found)
     time = sum(kernel.us for kernel in found)
     if time < 4 * NOTABLE * facts.run_us or gain < time / 2:
@@ -90,12 +103,22 @@ def convolutions_by_eigen(facts: Facts) -> Advice | None:
 
 def reductions_without_ynn(facts: Facts) -> Advice | None:
     """Reductions that XLA's rewriter gave to the library YNN."""
-    found = [k for k in facts.kernels if has_opcode(k.instruction, "reduce") and YNN in str(k.instruction.attributes.get("backend_config"))]
+    found = [
+        k
+        for k in facts.kernels
+        if has_opcode(k.instruction, "reduce")
+        and YNN in str(k.instruction.attributes.get("backend_config"))
+    ]
     time = sum(kernel.us for kernel in found)
     if time < 2 * NOTABLE * facts.run_us:
         return None
     seen = f"{len(found)} reductions run in the library YNN for {time:.0f} us of a run"
-    return Advice(time, f"{seen}; try XLA's own: XLA_FLAGS={NO_YNN_REDUCE}", longest_line(found), NO_YNN_REDUCE)
+    return Advice(
+        time,
+        f"{seen}; try XLA's own: XLA_FLAGS={NO_YNN_REDUCE}",
+        longest_line(found),
+        NO_YNN_REDUCE,
+    )
 
 
 def sort_by_our_compiler(facts: Facts) -> Advice | None:

@@ -15,19 +15,36 @@ from xla_explorer.frontends.jax_program.stages import is_stage
 from xla_explorer.hlo.module import HloModule
 
 _NOTABLE: Final = 2.0  # times a jitted run
-_MOST_US: Final = 2e6  # of a jitted run, beyond which the function is not run again operation by operation
+_MOST_US: Final = (
+    2e6  # of a jitted run, beyond which the function is not run again operation by operation
+)
 _CALLS: Final = 3
 
 
-def as_called(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any], module: HloModule, run_us: float) -> str | None:
+def as_called(
+    program: Any,
+    arrays: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+    module: HloModule,
+    run_us: float,
+) -> str | None:
     """Return the sentence about a function that is not jitted and takes notably longer than its jitted run; None of any other.
 
     A function with Python callbacks is not called, for they would act; nor is one whose arguments are specifications.
     """
-    if is_stage(program) or has_module(program) or not callable(program) or hasattr(program, "lower"):
+    if (
+        is_stage(program)
+        or has_module(program)
+        or not callable(program)
+        or hasattr(program, "lower")
+    ):
         return None
     leaves = import_optional("jax", "jax").tree_util.tree_leaves((arrays, dict(keywords)))
-    if run_us > _MOST_US or has_callbacks(module) or not all(hasattr(leaf, "__array__") or not hasattr(leaf, "shape") for leaf in leaves):
+    if (
+        run_us > _MOST_US
+        or has_callbacks(module)
+        or not all(hasattr(leaf, "__array__") or not hasattr(leaf, "shape") for leaf in leaves)
+    ):
         return None
     called_us = _called_us(lambda: program(*arrays, **keywords))
     if called_us is None or called_us < _NOTABLE * run_us:

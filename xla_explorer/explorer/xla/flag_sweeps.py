@@ -18,7 +18,9 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 
-def sweep_flags(program: Any, *arrays: Any, flags: Flags, repeats: int = 20, **keywords: Any) -> WhatIf:
+def sweep_flags(
+    program: Any, *arrays: Any, flags: Flags, repeats: int = 20, **keywords: Any
+) -> WhatIf:
     """Compile a program by real XLA with other flags, each in a child process of its own, time them in turns and compare the results.
 
     Parameters
@@ -56,7 +58,12 @@ def sweep_flags(program: Any, *arrays: Any, flags: Flags, repeats: int = 20, **k
 
 
 def time(
-    program: Any, *arrays: Any, against: ModuleLike | None = None, environments: Sequence[str] = (), repeats: int = 20, **keywords: Any
+    program: Any,
+    *arrays: Any,
+    against: ModuleLike | None = None,
+    environments: Sequence[str] = (),
+    repeats: int = 20,
+    **keywords: Any,
 ) -> WhatIf:
     """Compile and time a program by real XLA as it is: an edited module beside the one it was, or by the XLA of several JAX versions.
 
@@ -94,12 +101,22 @@ def time(
     True
     """
     module, leaves = given(program, arrays, keywords)
-    first = [Variant("given", module)] if against is None else [Variant("against", as_module(against)), Variant("given", module)]
-    others = [Variant(f"{one.label} by {place}", one.module, python=place) for place in environments for one in first]
+    first = (
+        [Variant("given", module)]
+        if against is None
+        else [Variant("against", as_module(against)), Variant("given", module)]
+    )
+    others = [
+        Variant(f"{one.label} by {place}", one.module, python=place)
+        for place in environments
+        for one in first
+    ]
     return timed([*first, *others], leaves, repeats)
 
 
-def given(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any] | None = None) -> tuple[HloModule, list[Any]]:
+def given(
+    program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any] | None = None
+) -> tuple[HloModule, list[Any]]:
     """Return the module, and the leaves that its parameters take.
 
     Random leaves stand for those that are missing: of a module without arguments, and of specifications (`jax.ShapeDtypeStruct`).
@@ -130,9 +147,13 @@ def _leaves_of_program(program: JaxProgram, leaves: Sequence[Any]) -> list[Any]:
         taken = _by_shape(program.module, leaves)
     if any(map(_is_missing, taken)):
         random = random_arguments(program.module)
-        taken = [made if _is_missing(leaf) else leaf for leaf, made in zip(taken, random, strict=True)]
+        taken = [
+            made if _is_missing(leaf) else leaf for leaf, made in zip(taken, random, strict=True)
+        ]
     kinds = [shape.element_type.dtype for shape in signature.shapes]
-    return signature.leaves([array_of(leaf).astype(kind, copy=False) for leaf, kind in zip(taken, kinds, strict=True)])
+    return signature.leaves(
+        [array_of(leaf).astype(kind, copy=False) for leaf, kind in zip(taken, kinds, strict=True)]
+    )
 
 
 def _by_shape(module: HloModule, leaves: Sequence[Any]) -> list[Any]:
@@ -151,7 +172,11 @@ def _fits(leaf: Any, shape: Shape) -> bool:
     wanted = shape.element_type.dtype.kind
     if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
         return tuple(leaf.shape) == shape.dimensions and getattr(leaf.dtype, "kind", None) == wanted
-    return isinstance(leaf, bool | int | float | complex) and shape.is_scalar and np.asarray(leaf).dtype.kind == wanted
+    return (
+        isinstance(leaf, bool | int | float | complex)
+        and shape.is_scalar
+        and np.asarray(leaf).dtype.kind == wanted
+    )
 
 
 def _is_missing(leaf: Any) -> bool:

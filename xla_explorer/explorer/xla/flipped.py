@@ -17,7 +17,18 @@ from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.cost import module_cost
 
 _SHOWN: Final = 20
-_NO_KERNEL: Final = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional", "call"})
+_NO_KERNEL: Final = frozenset(
+    {
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "while",
+        "conditional",
+        "call",
+    }
+)
 _MOVED: Final = frozenset({"memory", "copied"})
 ABSENT: Final = "not decided"
 
@@ -62,10 +73,14 @@ class XlaDifference(Report):
         (opcode, of the first, of the second) where the number of kernels differs.
     """
 
-    def __init__(self, first: Compilation, second: Compilation, limits: MachineLimits | None) -> None:
+    def __init__(
+        self, first: Compilation, second: Compilation, limits: MachineLimits | None
+    ) -> None:
         self.names = first.source.name, second.source.name
         sides = [_counts(one) for one in (first, second)]
-        self.counts = [(what, sides[0][what], sides[1][what]) for what in sides[0] if what in sides[1]]
+        self.counts = [
+            (what, sides[0][what], sides[1][what]) for what in sides[0] if what in sides[1]
+        ]
         by_opcode = [_kernels(one) for one in (first, second)]
         self.kernels = [
             (opcode, by_opcode[0][opcode], by_opcode[1][opcode])
@@ -76,7 +91,9 @@ class XlaDifference(Report):
         self.flipped = sorted(found, key=lambda row: (-row.bytes, row.kind, row.subject))
 
     def __bool__(self) -> bool:
-        return bool(self.flipped or self.kernels or any(first != second for _, first, second in self.counts))
+        return bool(
+            self.flipped or self.kernels or any(first != second for _, first, second in self.counts)
+        )
 
     def headline(self) -> str:
         """How much differs."""
@@ -91,7 +108,9 @@ class XlaDifference(Report):
         yield Table(["what", "first", "second"], self.counts, "the two compiles")
         if self.kernels:
             yield Table(["opcode", "first", "second"], self.kernels, "kernels by opcode")
-        note = f"{len(self.flipped) - _SHOWN} more in to_frame()" if len(self.flipped) > _SHOWN else ""
+        note = (
+            f"{len(self.flipped) - _SHOWN} more in to_frame()" if len(self.flipped) > _SHOWN else ""
+        )
         if self.flipped:
             yield Table(Flipped._fields, self.flipped[:_SHOWN], "decided otherwise", note)
         else:
@@ -102,14 +121,20 @@ class XlaDifference(Report):
         return Table(Flipped._fields, self.flipped)
 
 
-def differences(first: Compilation, second: Compilation, limits: MachineLimits | None) -> XlaDifference:
+def differences(
+    first: Compilation, second: Compilation, limits: MachineLimits | None
+) -> XlaDifference:
     """Both compiles, of dumps the main programs."""
     return XlaDifference(main_program(first), main_program(second), limits)
 
 
 def _counts(session: Compilation) -> dict[str, int]:
     cost = module_cost(session.module)
-    found = {"kernels": sum(_kernels(session).values()), "bytes": int(cost.bytes_accessed), "flops": int(cost.flops + cost.transcendentals)}
+    found = {
+        "kernels": sum(_kernels(session).values()),
+        "bytes": int(cost.bytes_accessed),
+        "flops": int(cost.flops + cost.transcendentals),
+    }
     buffers = assigned_buffers(session)
     if buffers is not None:
         found["temporary bytes"] = buffers.arena_size
@@ -126,7 +151,9 @@ def _kernels(session: Compilation) -> Counter[str]:
     ])  # fmt: skip
 
 
-def _flipped(kind: str, first: Compilation, second: Compilation, limits: MachineLimits | None) -> list[Flipped]:
+def _flipped(
+    kind: str, first: Compilation, second: Compilation, limits: MachineLimits | None
+) -> list[Flipped]:
     sides = []
     for session in (first, second):
         rows = []
@@ -139,11 +166,24 @@ def _flipped(kind: str, first: Compilation, second: Compilation, limits: Machine
         here, there = [row.xla if row is not None else ABSENT for row in (one, other)]
         if here == there:
             continue
-        refusing = next((row for row in (one, other) if row is not None and row.xla in _MOVED), one or other)
+        refusing = next(
+            (row for row in (one, other) if row is not None and row.xla in _MOVED), one or other
+        )
         assert refusing is not None
         paid = (there in _MOVED) - (here in _MOVED)
         us = None
         if limits is not None:
             us = paid * 2e6 * refusing.bytes / limits.bandwidth(limits.cores, 2 * refusing.bytes)
-        found.append(Flipped(kind, key[0], key[1], here, there, 2 * refusing.bytes if paid else 0, us, refusing.why))
+        found.append(
+            Flipped(
+                kind,
+                key[0],
+                key[1],
+                here,
+                there,
+                2 * refusing.bytes if paid else 0,
+                us,
+                refusing.why,
+            )
+        )
     return found

@@ -48,7 +48,9 @@ class PlacedModule:
         for metadata in (*[self._said.get(one.name) for one in _told_by(i)], i.metadata):
             if line := self._lines.metadata_place(metadata):
                 innermost = self._lines.innermost_place(metadata)
-                return i, Place(line, innermost if innermost != line else "", parse_metadata(metadata).scope)
+                return i, Place(
+                    line, innermost if innermost != line else "", parse_metadata(metadata).scope
+                )
         return i, NOWHERE
 
 

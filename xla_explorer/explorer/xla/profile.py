@@ -16,7 +16,13 @@ from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.xla.places import NOWHERE, Place, PlacedModule
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.frontends.xla_profile import KernelEvent, ProfileError, StepEvent, is_copy, with_runs
+from xla_explorer.frontends.xla_profile import (
+    KernelEvent,
+    ProfileError,
+    StepEvent,
+    is_copy,
+    with_runs,
+)
 from xla_explorer.frontends.xla_profile import read_profile as read_recorded
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
@@ -30,7 +36,17 @@ _KERNEL_COLUMNS = [
     "library", "scope",
 ]  # fmt: skip
 _GROUP_COLUMNS = ["total_us", "share", "kernels", "n"]
-_RUN_COLUMNS = ["module", "program", "run", "device", "start_us", "wall_us", "busy_us", "idle_us", "kernels"]
+_RUN_COLUMNS = [
+    "module",
+    "program",
+    "run",
+    "device",
+    "start_us",
+    "wall_us",
+    "busy_us",
+    "idle_us",
+    "kernels",
+]
 _MOST_SHOWN = 12
 NOT_JOINED = "(not joined)"
 COPIES = "(copies of the device)"
@@ -101,7 +117,9 @@ class XlaProfile(Report):
 
     def _share_of(self, holds: Callable[[_Joined], bool]) -> float:
         whole = sum(one.event.self_ps for one in self._joined)
-        return sum(one.event.self_ps for one in self._joined if holds(one)) / whole if whole else 0.0
+        return (
+            sum(one.event.self_ps for one in self._joined if holds(one)) / whole if whole else 0.0
+        )
 
     # -- tables -------------------------------------------------------------------------------------------------------------------
     def kernels(self) -> pandas.DataFrame:
@@ -122,19 +140,33 @@ class XlaProfile(Report):
         """The rows of `kernels()`, each with the instruction that it is joined to."""
         groups: dict[tuple[str, str, int | None, str], list[_Joined]] = {}
         for one in self._joined:
-            groups.setdefault((one.event.device, one.event.module, one.event.program, one.event.op or one.event.event), []).append(one)
+            groups.setdefault(
+                (
+                    one.event.device,
+                    one.event.module,
+                    one.event.program,
+                    one.event.op or one.event.event,
+                ),
+                [],
+            ).append(one)
         rows = [
-            (self._kernel_row(name, device, module, found), found[0].instruction) for (device, module, _, name), found in groups.items()
+            (self._kernel_row(name, device, module, found), found[0].instruction)
+            for (device, module, _, name), found in groups.items()
         ]
         # By the median run: one long run of a loaded machine would put others first.
-        typical = [row["per_run_us"] * len({one.event.run for one in found}) for (row, _), found in zip(rows, groups.values(), strict=True)]
+        typical = [
+            row["per_run_us"] * len({one.event.run for one in found})
+            for (row, _), found in zip(rows, groups.values(), strict=True)
+        ]
         whole = sum(typical) or 1.0
         for (row, _), us, found in zip(rows, typical, groups.values(), strict=True):
             row["share"] = us / whole
             self._shares.update({id(one): us / whole / len(found) for one in found})
         return sorted(rows, key=lambda row: -row[0]["share"])
 
-    def _kernel_row(self, name: str, device: str, module: str, found: list[_Joined]) -> dict[str, Any]:
+    def _kernel_row(
+        self, name: str, device: str, module: str, found: list[_Joined]
+    ) -> dict[str, Any]:
         i = found[0].instruction
         times = [one.event.self_ps / 1e6 for one in found]
         median, iqr = spread(times)
@@ -162,12 +194,20 @@ class XlaProfile(Report):
 
     def by_opcode(self) -> pandas.DataFrame:
         """Device time by opcode, the longest first."""
-        return self._grouped("opcode", lambda one: one.instruction.opcode.name if one.instruction is not None else "")
+        return self._grouped(
+            "opcode", lambda one: one.instruction.opcode.name if one.instruction is not None else ""
+        )
 
     def _grouped(self, column: str, key: Callable[[_Joined], str]) -> pandas.DataFrame:
         groups: dict[str, list[_Joined]] = {}
         for one in self._joined:
-            nameless = f"(no {column})" if one.instruction is not None else COPIES if is_copy(one.event) else NOT_JOINED
+            nameless = (
+                f"(no {column})"
+                if one.instruction is not None
+                else COPIES
+                if is_copy(one.event)
+                else NOT_JOINED
+            )
             groups.setdefault(key(one) or nameless, []).append(one)
         rows: list[dict[str, Any]] = []
         _ = self.kernel_rows  # makes the shares
@@ -175,7 +215,15 @@ class XlaProfile(Report):
             share = sum(self._shares[id(one)] for one in found)
             total = sum(one.event.self_ps for one in found) / 1e6
             names = {(one.event.device, one.event.module, one.event.op) for one in found}
-            rows.append({column: name, "total_us": total, "share": share, "kernels": len(names), "n": len(found)})
+            rows.append(
+                {
+                    column: name,
+                    "total_us": total,
+                    "share": share,
+                    "kernels": len(names),
+                    "n": len(found),
+                }
+            )
         rows.sort(key=lambda row: -row["share"])
         return wide_frame(rows, [column, *_GROUP_COLUMNS])
 
@@ -190,10 +238,13 @@ class XlaProfile(Report):
         """
         groups: dict[tuple[Any, ...], list[KernelEvent]] = {}
         for event in self._events:
-            groups.setdefault((event.module, event.program, event.run, event.device), []).append(event)
+            groups.setdefault((event.module, event.program, event.run, event.device), []).append(
+                event
+            )
         first = self._events[0].start_ps
         rows: list[dict[str, Any]] = [
-            dict(zip(_RUN_COLUMNS, (*key, *_span(events, first), len(events)), strict=True)) for key, events in groups.items()
+            dict(zip(_RUN_COLUMNS, (*key, *_span(events, first), len(events)), strict=True))
+            for key, events in groups.items()
         ]
         rows.sort(key=lambda row: row["start_us"])
         return wide_frame(rows, _RUN_COLUMNS)
@@ -241,19 +292,29 @@ class XlaProfile(Report):
         """
         ran: dict[tuple[str, int | None], int] = {}
         for event in self._events:
-            ran[event.module, event.program] = ran.get((event.module, event.program), 0) + event.self_ps
+            ran[event.module, event.program] = (
+                ran.get((event.module, event.program), 0) + event.self_ps
+            )
         for module, number in sorted(ran, key=lambda key: -ran[key]):
-            if name in (None, module, module.removeprefix("jit_")) and (found := self._module_of(module, number)) is not None:
+            if (
+                name in (None, module, module.removeprefix("jit_"))
+                and (found := self._module_of(module, number)) is not None
+            ):
                 return found
         known = ", ".join(sorted({module for module, _ in ran if module})) or "no module"
-        raise ProfileError(f"no module {name or ''} is known to the profile".replace("  ", " "), f"choose from: {known}")
+        raise ProfileError(
+            f"no module {name or ''} is known to the profile".replace("  ", " "),
+            f"choose from: {known}",
+        )
 
     # -- shown --------------------------------------------------------------------------------------------------------------------
     def headline(self) -> str:
         """Programs, runs, device time, and how much of it is joined."""
         runs = self.runs()
         modules = list(dict.fromkeys(row["module"] for row, _ in self.kernel_rows if row["module"]))
-        names = ", ".join(modules[:3]) + (f" and {len(modules) - 3} more" if len(modules) > 3 else "")
+        names = ", ".join(modules[:3]) + (
+            f" and {len(modules) - 3} more" if len(modules) > 3 else ""
+        )
         return (
             f"profile of {names or 'device work'}: {len(runs)} runs, {microseconds(self.device_us)} of device time, "
             f"{self.joined_share:.1%} joined to instructions, {self.lines_share:.1%} to source lines"
@@ -271,7 +332,11 @@ class XlaProfile(Report):
 
 
 def _first(frame: pandas.DataFrame, what: str) -> Table:
-    note = f"{len(frame)} {what}, the {_MOST_SHOWN} longest are shown" if len(frame) > _MOST_SHOWN else ""
+    note = (
+        f"{len(frame)} {what}, the {_MOST_SHOWN} longest are shown"
+        if len(frame) > _MOST_SHOWN
+        else ""
+    )
     return frame_table(frame.head(_MOST_SHOWN))._replace(title=what, note=note)
 
 
@@ -313,6 +378,7 @@ def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
     ...     print(problem.hint)
     give the path of an *.xplane.pb file
     """
+
     def module_of(name: str, number: int | None) -> HloModule | None:
         program = recorded.program(name, number)
         return program.module if program is not None else None
@@ -322,5 +388,9 @@ def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
         return XlaProfile(recorded.paths[0].name, recorded.kernels, module_of, steps=recorded.steps)
     except ProfileError:
         raise
-    except XlaExplorerError as problem:  # planes, events and modules are decoded when they are asked for
-        raise ProfileError(f"{os.path.basename(os.fspath(path))}: {problem.message}", problem.hint) from problem
+    except (
+        XlaExplorerError
+    ) as problem:  # planes, events and modules are decoded when they are asked for
+        raise ProfileError(
+            f"{os.path.basename(os.fspath(path))}: {problem.message}", problem.hint
+        ) from problem

@@ -36,8 +36,12 @@ def repeated_lines(module: HloModule) -> list[RepeatedLine]:
         whole += 1
         line = places.metadata_place(i.metadata)
         found = parse_metadata(i.metadata)
-        if line and found.op_name and i.opcode.name != "parameter":  # constants and broadcasts, which are shared, have no name
-            operations.setdefault(line, Counter())[i.opcode.name, found.op_name, found.stack_frame_id] += 1
+        if (
+            line and found.op_name and i.opcode.name != "parameter"
+        ):  # constants and broadcasts, which are shared, have no name
+            operations.setdefault(line, Counter())[
+                i.opcode.name, found.op_name, found.stack_frame_id
+            ] += 1
     rows = []
     for line, counts in operations.items():
         times, made = median_high(counts.values()), counts.total()

@@ -12,7 +12,12 @@ from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decisions import decision_events
-from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError, is_of_xla, program_steps
+from xla_explorer.explorer.sessions.compilation import (
+    Compilation,
+    NotThereError,
+    is_of_xla,
+    program_steps,
+)
 from xla_explorer.explorer.xla.replay import replay_fusion
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import read_file
@@ -47,7 +52,11 @@ class Check(Report):
 
     def __init__(self, saved: dict[str, Any], now: dict[str, Any]) -> None:
         self.name = str(now["module"])
-        self.counts = [Difference(what, str(saved[what]), str(now[what])) for what in _COUNTS if saved[what] != now[what]]
+        self.counts = [
+            Difference(what, str(saved[what]), str(now[what]))
+            for what in _COUNTS
+            if saved[what] != now[what]
+        ]
         self.counts += _changed(saved["kernels_by_opcode"], now["kernels_by_opcode"], "kernels of ")
         self.decisions = _changed(saved["decisions"], now["decisions"])
 
@@ -67,7 +76,9 @@ class Check(Report):
                 more = f"{len(rows) - _SHOWN} more in --json" if len(rows) > _SHOWN else ""
                 yield Table(Difference._fields, rows[:_SHOWN], title, more)
         if not self:
-            yield Sentence("where the difference is wanted, save it: xla-explorer check FILE --against saved.json --save")
+            yield Sentence(
+                "where the difference is wanted, save it: xla-explorer check FILE --against saved.json --save"
+            )
 
     def records(self) -> Table:
         """A row a difference."""
@@ -88,7 +99,9 @@ def facts_of(session: Compilation) -> dict[str, Any]:
     return {
         "version": _VERSION,
         "module": session.source.name,
-        "backend": session.backend.partition(":")[0],  # XLA of another environment is XLA, and the folder is nobody's business
+        "backend": session.backend.partition(":")[
+            0
+        ],  # XLA of another environment is XLA, and the folder is nobody's business
         "kernels": len(steps),
         "kernels_by_opcode": dict(sorted(Counter(step.opcode for step in steps).items())),
         "bytes": int(cost.bytes_accessed),
@@ -108,7 +121,9 @@ def _decisions(session: Compilation) -> dict[str, str]:
         return {f"fusion %{edge.producer} -> %{edge.consumer}": edge.right for edge in edges}
     found = [decision_of(event, None) for event in decision_events(session.passes.record)]
     return {
-        f"{one.kind} {' -> '.join(f'%{name}' for name in one.names)}": " ".join([one.verdict, one.code]).strip()
+        f"{one.kind} {' -> '.join(f'%{name}' for name in one.names)}": " ".join(
+            [one.verdict, one.code]
+        ).strip()
         for one in found
         if one.kind in FUSION_KINDS
     }
@@ -133,9 +148,15 @@ def check_against(session: Compilation, path: str | Path) -> Check:
     except ValueError as problem:
         raise SavedFactsError(f"{Path(path).name} must be JSON, got: {problem}", hint) from None
     now = facts_of(session)
-    alike = isinstance(saved, dict) and saved.keys() == now.keys() and all(isinstance(saved[key], type(now[key])) for key in now)
+    alike = (
+        isinstance(saved, dict)
+        and saved.keys() == now.keys()
+        and all(isinstance(saved[key], type(now[key])) for key in now)
+    )
     if not alike or saved["version"] != _VERSION:
-        raise SavedFactsError(f"{Path(path).name} was not written by this version's check --save", hint)
+        raise SavedFactsError(
+            f"{Path(path).name} was not written by this version's check --save", hint
+        )
     if saved["backend"] != now["backend"]:
         text = f"{Path(path).name} is of the backend {saved['backend']}, got {now['backend']}"
         raise SavedFactsError(text, "give --backend as when it was saved")

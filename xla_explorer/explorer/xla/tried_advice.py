@@ -20,7 +20,11 @@ _GAIN: Final = 1.03
 
 
 def try_flags(
-    advice: Sequence[Advice], module: HloModule, executable: XlaExecutable, leaves: Sequence[Any], repeats: int
+    advice: Sequence[Advice],
+    module: HloModule,
+    executable: XlaExecutable,
+    leaves: Sequence[Any],
+    repeats: int,
 ) -> tuple[list[Advice], list[Advice]]:
     """Return (the advice without what did not help, what did not help), each flag with its times.
 
@@ -41,7 +45,9 @@ def try_flags(
     return sorted(kept, key=lambda one: -one.gain_us), without_gain
 
 
-def _times(flags: str, module: HloModule, executable: XlaExecutable, leaves: Sequence[Any], repeats: int) -> tuple[float, float] | None:
+def _times(
+    flags: str, module: HloModule, executable: XlaExecutable, leaves: Sequence[Any], repeats: int
+) -> tuple[float, float] | None:
     child = XlaChild(flags=flags, dumped="")
     arrays = [np.asarray(leaf) for leaf in leaves]
     before: list[float] = []

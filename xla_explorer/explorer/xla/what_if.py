@@ -21,7 +21,18 @@ from xla_explorer.hlo.module import HloModule
 ROUNDS = 5
 Array = np.ndarray[Any, Any]
 Flags = Mapping[str, Any] | Sequence[str]
-_NO_KERNEL = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional", "call"})
+_NO_KERNEL = frozenset(
+    {
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "while",
+        "conditional",
+        "call",
+    }
+)
 
 
 class Variant(NamedTuple):
@@ -75,7 +86,9 @@ class WhatIf(Report):
         Label -> microseconds of each run.
     """
 
-    def __init__(self, name: str, rows: list[TimedVariant], samples: dict[str, list[float]]) -> None:
+    def __init__(
+        self, name: str, rows: list[TimedVariant], samples: dict[str, list[float]]
+    ) -> None:
         self.name, self.rows, self.samples = name, rows, samples
 
     @property
@@ -96,10 +109,17 @@ class WhatIf(Report):
 
     def blocks(self) -> Blocks:
         """A row a way."""
-        yield Table(TimedVariant._fields, self.rows, "ways to compile", "ratio: of the first's time to this one's; timed in turns")
+        yield Table(
+            TimedVariant._fields,
+            self.rows,
+            "ways to compile",
+            "ratio: of the first's time to this one's; timed in turns",
+        )
         wrong = [row.label for row in self.rows if row.difference > 1e-3]
         if wrong:
-            yield Sentence(f"other results than the first's (by more than 0.1 %): {', '.join(wrong)}")
+            yield Sentence(
+                f"other results than the first's (by more than 0.1 %): {', '.join(wrong)}"
+            )
 
 
 def flag_variants(module: HloModule, flags: Flags) -> list[Variant]:
@@ -108,12 +128,17 @@ def flag_variants(module: HloModule, flags: Flags) -> list[Variant]:
     if isinstance(flags, Mapping):
         for name, values in flags.items():
             several = isinstance(values, Sequence) and not isinstance(values, str)
-            texts = [str(value).lower() if isinstance(value, bool) else str(value) for value in (values if several else [values])]
+            texts = [
+                str(value).lower() if isinstance(value, bool) else str(value)
+                for value in (values if several else [values])
+            ]
             settings += [f"--{name.lstrip('-')}={text}" for text in texts]
     else:
         settings = [flags] if isinstance(flags, str) else list(flags)
     if not settings:
-        raise ValueError("flags must name at least one setting: flags={'xla_cpu_enable_fast_math': [True]}")
+        raise ValueError(
+            "flags must name at least one setting: flags={'xla_cpu_enable_fast_math': [True]}"
+        )
     return [Variant("default", module), *[Variant(text, module, text) for text in settings]]
 
 
@@ -141,14 +166,20 @@ def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> W
         for _ in range(ROUNDS):  # in turns, so that a change of the machine's pace meets all
             for number, one in enumerate(children):
                 if one is not None:
-                    samples[number] += [float(us) for us in one.ask("time", leaves, max(repeats // ROUNDS, 1))]
+                    samples[number] += [
+                        float(us) for us in one.ask("time", leaves, max(repeats // ROUNDS, 1))
+                    ]
     medians = [float(np.median(found)) if found else float("nan") for found in samples]
     rows = [
         TimedVariant(variant.label, medians[k], min(samples[k], default=float("nan")), _ratio(samples[0], samples[k]), seconds[k],
                      kernels[k], _difference(results[0], results[k]), errors[k])
         for k, variant in enumerate(variants)
     ]  # fmt: skip
-    return WhatIf(variants[0].module.name, rows, {variant.label: found for variant, found in zip(variants, samples, strict=True)})
+    return WhatIf(
+        variants[0].module.name,
+        rows,
+        {variant.label: found for variant, found in zip(variants, samples, strict=True)},
+    )
 
 
 def _ratio(first: Sequence[float], other: Sequence[float]) -> float:
@@ -173,7 +204,11 @@ def _kernels(child: XlaChild) -> int:
     if after is None:
         return 0
     module = read_module(after)
-    run = [i for computation in sequential_computations(module) for i in computation.instructions.values()]
+    run = [
+        i
+        for computation in sequential_computations(module)
+        for i in computation.instructions.values()
+    ]
     return sum([i.opcode.name not in _NO_KERNEL for i in run])
 
 
@@ -183,11 +218,16 @@ def _difference(first: Sequence[Array], other: Sequence[Array]) -> float:
         return float("nan")
     worst = 0.0
     for one, two in zip(first, other, strict=True):
-        a, b = [np.asarray(x).astype(np.complex128 if np.iscomplexobj(x) else np.float64) for x in (one, two)]
+        a, b = [
+            np.asarray(x).astype(np.complex128 if np.iscomplexobj(x) else np.float64)
+            for x in (one, two)
+        ]
         if a.shape != b.shape:
             return float("inf")
         if a.size and not np.array_equal(a, b, equal_nan=True):
             scale = float(np.nanmax(np.abs(a))) or 1.0
             distance = np.abs(a - b)
-            worst = max(worst, float("inf") if np.isnan(distance).any() else float(distance.max()) / scale)
+            worst = max(
+                worst, float("inf") if np.isnan(distance).any() else float(distance.max()) / scale
+            )
     return worst

@@ -9,7 +9,11 @@ from typing import Final, NamedTuple
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.quantities import byte_count, number_of
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.measures.captured_constants import CapturedConstant, captured_constants, captured_sentence
+from xla_explorer.explorer.measures.captured_constants import (
+    CapturedConstant,
+    captured_constants,
+    captured_sentence,
+)
 from xla_explorer.explorer.measures.slow_forms import argument_name, undonated_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError, source_line
 from xla_explorer.explorer.xla.places import PlacedModule, short_place
@@ -64,7 +68,14 @@ class WhyMemory(Report):
         A CapturedConstant for each constant of a MiB or more in the program as it was given.
     """
 
-    def __init__(self, name: str, slices: list[DumpedSlice], alive: list[Alive], at: str, not_aliased: list[NotAliased]) -> None:
+    def __init__(
+        self,
+        name: str,
+        slices: list[DumpedSlice],
+        alive: list[Alive],
+        at: str,
+        not_aliased: list[NotAliased],
+    ) -> None:
         sizes = {one.allocation: (one.allocation_size, _role(one.role)) for one in slices}
         self.name, self.at, self.not_aliased = name, at, not_aliased
         self.undonated: list[tuple[str, int]] = []
@@ -74,7 +85,10 @@ class WhyMemory(Report):
         self.by_role: dict[str, int] = {}
         for size, role in sizes.values():
             self.by_role[role] = self.by_role.get(role, 0) + size
-        self.total_bytes, self.temporary_bytes = sum(self.by_role.values()), self.by_role.get("temporary", 0)
+        self.total_bytes, self.temporary_bytes = (
+            sum(self.by_role.values()),
+            self.by_role.get("temporary", 0),
+        )
         self.own_bytes = _own_bytes(self.alive)
         self.peak_bytes = sum(self.own_bytes)
 
@@ -84,12 +98,24 @@ class WhyMemory(Report):
         for one, own in zip(self.alive, self.own_bytes, strict=True):
             size, count = lines.get(one.line, (0, 0))
             lines[one.line] = size + own, count + 1
-        return sorted([(line or "(no line)", *found) for line, found in lines.items()], key=lambda row: -row[1])
+        return sorted(
+            [(line or "(no line)", *found) for line, found in lines.items()],
+            key=lambda row: -row[1],
+        )
 
     def headline(self) -> str:
         """All memory, the peak, and where it is."""
-        roles = ", ".join([f"{byte_count(size)} {role}" for role, size in sorted(self.by_role.items(), key=lambda row: -row[1])])
-        peak = f"; at %{self.at} {byte_count(self.peak_bytes)} live at once" if self.alive else "; the moment of most use is unknown"
+        roles = ", ".join(
+            [
+                f"{byte_count(size)} {role}"
+                for role, size in sorted(self.by_role.items(), key=lambda row: -row[1])
+            ]
+        )
+        peak = (
+            f"; at %{self.at} {byte_count(self.peak_bytes)} live at once"
+            if self.alive
+            else "; the moment of most use is unknown"
+        )
         return f"{self.name} on XLA takes {byte_count(self.total_bytes)} ({roles}){peak}"
 
     def blocks(self) -> Blocks:
@@ -98,12 +124,18 @@ class WhyMemory(Report):
         lines = [(short_place(line), size, count) for line, size, count in self.by_line()]
         yield Table(["line", "bytes", "values"], lines[:_SHOWN], "source lines at the peak")
         shown = [one._replace(line=short_place(one.line)) for one in self.alive[:_SHOWN]]
-        note = f"{len(self.alive)} values live, the {_SHOWN} largest are shown" if len(self.alive) > _SHOWN else ""
+        note = (
+            f"{len(self.alive)} values live, the {_SHOWN} largest are shown"
+            if len(self.alive) > _SHOWN
+            else ""
+        )
         yield Table(Alive._fields, shown, "values at the peak", note)
         if self.not_aliased:
             yield Table(NotAliased._fields, self.not_aliased, "donated but not aliased")
         elif not self.undonated:
-            yield Sentence("every donated parameter is taken over by a result, or no parameter has the shape of a result")
+            yield Sentence(
+                "every donated parameter is taken over by a result, or no parameter has the shape of a result"
+            )
         if self.undonated:
             size = byte_count(sum(size for _, size in self.undonated))
             names = ", ".join(dict.fromkeys(name for name, _ in self.undonated))
@@ -150,13 +182,20 @@ def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _role(text: str) -> str:
-    for word, role in (("parameter", "parameters"), ("constant", "constants"), ("preallocated-temp", "temporary"), ("live-out", "results")):
+    for word, role in (
+        ("parameter", "parameters"),
+        ("constant", "constants"),
+        ("preallocated-temp", "temporary"),
+        ("live-out", "results"),
+    ):
         if word in text:
             return role
     return "results" if text.startswith("output") else "other"
 
 
-def explain_memory(session: Compilation, donated: Iterable[int] = (), names: Mapping[str, str] | None = None) -> WhyMemory:
+def explain_memory(
+    session: Compilation, donated: Iterable[int] = (), names: Mapping[str, str] | None = None
+) -> WhyMemory:
     """What XLA wrote of the memory of a compile.
 
     Parameters
@@ -175,25 +214,42 @@ def explain_memory(session: Compilation, donated: Iterable[int] = (), names: Map
     """
     stages = session.stages()
     if "buffer-assignment" not in stages:
-        raise NotThereError("XLA's dump has no buffer assignment", "dump with --xla_dump_hlo_as_text; a profile alone holds none")
+        raise NotThereError(
+            "XLA's dump has no buffer assignment",
+            "dump with --xla_dump_hlo_as_text; a profile alone holds none",
+        )
     known = names or {}
     slices = parse_buffer_assignment(stages["buffer-assignment"].text)
-    live = parse_live_ranges(stages["live-range"].text) if "live-range" in stages else parse_live_ranges("")
+    live = (
+        parse_live_ranges(stages["live-range"].text)
+        if "live-range" in stages
+        else parse_live_ranges("")
+    )
     of_value = {(one.instruction, one.shape_index): one for one in slices}
     placed = PlacedModule(session.module)
     alive = []
     for value, index, size in live.alive:
         name = known.get(value, value)
-        found = of_value.get((value, index if index != "{}" else "")) or of_value.get((value, index))
+        found = of_value.get((value, index if index != "{}" else "")) or of_value.get(
+            (value, index)
+        )
         title = f"%{name}{index if index != '{}' else ''}"
         line = _line(session, placed, name)
         if found is None:
             alive.append(Alive(title, size, "", None, None, line))
         else:
-            alive.append(Alive(title, size, _role(found.role), found.allocation, found.offset, line))
-    at = live.schedule[live.peak] if live.peak is not None and live.peak < len(live.schedule) else ""
-    page = WhyMemory(session.source.name, slices, alive, known.get(at, at), _not_aliased(session, donated))
-    page.undonated = [(argument_name(p), p.shape.byte_size) for p in undonated_arguments(session.module)]
+            alive.append(
+                Alive(title, size, _role(found.role), found.allocation, found.offset, line)
+            )
+    at = (
+        live.schedule[live.peak] if live.peak is not None and live.peak < len(live.schedule) else ""
+    )
+    page = WhyMemory(
+        session.source.name, slices, alive, known.get(at, at), _not_aliased(session, donated)
+    )
+    page.undonated = [
+        (argument_name(p), p.shape.byte_size) for p in undonated_arguments(session.module)
+    ]
     page.captured = captured_constants(session)
     return page
 
@@ -204,14 +260,22 @@ def _line(session: Compilation, placed: PlacedModule, name: str) -> str:
 
 
 def _not_aliased(session: Compilation, donated: Iterable[int]) -> list[NotAliased]:
-    taken = {int(number) for number in _ALIASED.findall(str(session.module.attributes.get("input_output_alias", "")))}
-    parameters, results = session.module.entry.parameters(), [leaf for _, leaf in session.module.entry.root.shape.leaves()]
+    taken = {
+        int(number)
+        for number in _ALIASED.findall(str(session.module.attributes.get("input_output_alias", "")))
+    }
+    parameters, results = (
+        session.module.entry.parameters(),
+        [leaf for _, leaf in session.module.entry.root.shape.leaves()],
+    )
     found = []
     for number in sorted(set(donated) - taken):
         shape = parameters[number].shape
         text = shape.text_without_layout
         alike = sum(leaf.text_without_layout == text for leaf in results)
-        others = f"{alike} results have its shape {text}, and other parameters are aliased with them"
+        others = (
+            f"{alike} results have its shape {text}, and other parameters are aliased with them"
+        )
         why = others if alike else f"no result has its shape {text}"
         found.append(NotAliased(number, parameters[number].name, shape.byte_size, why))
     return found

@@ -46,7 +46,9 @@ class WhyRecompiled(Report):
     repeated: a RepeatedLine for each source line that the first compile traced many times, the most instructions first.
     """
 
-    def __init__(self, name: str, calls: Sequence[Call], repeated: Sequence[RepeatedLine] = ()) -> None:
+    def __init__(
+        self, name: str, calls: Sequence[Call], repeated: Sequence[RepeatedLine] = ()
+    ) -> None:
         self.name, self.calls, self.repeated = name, tuple(calls), tuple(repeated)
         self.compiles = sum(call.compiled for call in calls)
 
@@ -66,7 +68,9 @@ class WhyRecompiled(Report):
             yield Table(RepeatedLine._fields, shown, "lines that were traced many times", note)
 
 
-def why_recompiled(function: Callable[..., Any], *calls: tuple[Any, ...], static_argnums: tuple[int, ...] = ()) -> WhyRecompiled:
+def why_recompiled(
+    function: Callable[..., Any], *calls: tuple[Any, ...], static_argnums: tuple[int, ...] = ()
+) -> WhyRecompiled:
     """Call a jitted function several times and say which call compiled again, and why. JAX runs in this process.
 
     Parameters
@@ -101,23 +105,39 @@ def why_recompiled(function: Callable[..., Any], *calls: tuple[Any, ...], static
         jitted = function
     else:
         # JAX remembers what it compiled by the function object: this one is new.
-        jitted = jax.jit(wraps(function)(lambda *arguments: function(*arguments)), static_argnums=static_argnums or None)
+        jitted = jax.jit(
+            wraps(function)(lambda *arguments: function(*arguments)),
+            static_argnums=static_argnums or None,
+        )
     phases = _listening()
     found: list[Call] = []
     for number, arguments in enumerate(calls):
         phases.clear()
         started = time.perf_counter()
-        placed = [a if k in static_argnums or not _is_numpy(jax, a) else jax.device_put(a) for k, a in enumerate(arguments)]
+        placed = [
+            a if k in static_argnums or not _is_numpy(jax, a) else jax.device_put(a)
+            for k, a in enumerate(arguments)
+        ]
         jax.block_until_ready([a for k, a in enumerate(placed) if k not in static_argnums])
         moved = time.perf_counter()
         result = jitted(*placed)
         returned = time.perf_counter()
         jax.block_until_ready(result)
         ended = time.perf_counter()
-        trace, lower, compiling = (1e3 * sum(phases.get(name, ())) for name in ("trace", "lower", "compile"))
+        trace, lower, compiling = (
+            1e3 * sum(phases.get(name, ())) for name in ("trace", "lower", "compile")
+        )
         dispatch = max(1e3 * (returned - moved) - trace - lower - compiling, 0.0)
-        compiled, transfer, run = bool(phases.get("compile")), 1e3 * (moved - started), 1e3 * (ended - returned)
-        why = _why(calls, number, [one.number for one in found if one.compiled], static_argnums) if compiled else ""
+        compiled, transfer, run = (
+            bool(phases.get("compile")),
+            1e3 * (moved - started),
+            1e3 * (ended - returned),
+        )
+        why = (
+            _why(calls, number, [one.number for one in found if one.compiled], static_argnums)
+            if compiled
+            else ""
+        )
         found.append(Call(number, compiled, transfer, trace, lower, compiling, dispatch, run, why))
     repeated = _repeated(jitted, calls[0]) if found and found[0].compiled else []
     return WhyRecompiled(getattr(function, "__name__", "function"), found, repeated)
@@ -131,17 +151,21 @@ def _repeated(jitted: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Re
         return []
 
 
-def _why(calls: Sequence[tuple[Any, ...]], number: int, compiled: Sequence[int], static: tuple[int, ...]) -> str:
+def _why(
+    calls: Sequence[tuple[Any, ...]], number: int, compiled: Sequence[int], static: tuple[int, ...]
+) -> str:
     """The least difference to a call that compiled before."""
     if not compiled:
         return "the first call"
-    differences = [diff_signatures(calls[earlier], calls[number], static).changes for earlier in compiled]
+    differences = [
+        diff_signatures(calls[earlier], calls[number], static).changes for earlier in compiled
+    ]
     least = min(differences, key=len)
     if not least:
         return "the arguments are alike: a new function object, another configuration, or a cache that was cleared"
-    return "; ".join([f"{one.place}: {one.what} {one.first} became {one.second}" for one in least[:3]]) + (
-        f"; {len(least) - 3} more" if len(least) > 3 else ""
-    )
+    return "; ".join(
+        [f"{one.place}: {one.what} {one.first} became {one.second}" for one in least[:3]]
+    ) + (f"; {len(least) - 3} more" if len(least) > 3 else "")
 
 
 def _is_numpy(jax: Any, argument: Any) -> bool:

@@ -84,7 +84,9 @@ class WhySlow(Report):
             if i is not None:
                 us = one.us / self.slowdown
                 least = None if one.roof is None else min(one.roof * one.us, us)
-                kernels.append(KernelFact(i, us, max(round(row["n"] / runs), 1), row["line"], least))
+                kernels.append(
+                    KernelFact(i, us, max(round(row["n"] / runs), 1), row["line"], least)
+                )
         return Facts(self.run_us, self.idle_us / self.slowdown, kernels, self.ours_us)
 
     def headline(self) -> str:
@@ -98,7 +100,9 @@ class WhySlow(Report):
         """At most a screen."""
         yield from map(Sentence, self.notes)
         yield Table(["line", "us", "share", "kernels"], self._lines()[:_MOST], "source lines")
-        longest = [kernel._replace(line=short_place(kernel.line)) for kernel in self.kernels[:_MOST]]
+        longest = [
+            kernel._replace(line=short_place(kernel.line)) for kernel in self.kernels[:_MOST]
+        ]
         yield Table(SlowKernel._fields, longest, "kernels")
         if self.replay is not None:
             yield self._not_fused(self.replay)
@@ -107,31 +111,56 @@ class WhySlow(Report):
             yield Listing("try first:", [_said(one) for one in self.advice], numbered=True)
         else:
             seen = "no loop of short kernels, no layout copies, no slow library kernels, no known slow form, no 64-bit arithmetic"
-            yield Sentence(f"no rule has a change to propose: {seen} that takes a notable part of a run")
-        if self.profile.session is not None and (captured := captured_constants(self.profile.session)):
+            yield Sentence(
+                f"no rule has a change to propose: {seen} that takes a notable part of a run"
+            )
+        if self.profile.session is not None and (
+            captured := captured_constants(self.profile.session)
+        ):
             yield Sentence(captured_sentence(captured))
         if self.without_gain:
-            yield Listing("tried, no gain:", [f"XLA_FLAGS={one.flags}; {one.evidence}" for one in self.without_gain])
+            yield Listing(
+                "tried, no gain:",
+                [f"XLA_FLAGS={one.flags}; {one.evidence}" for one in self.without_gain],
+            )
 
     def _lines(self) -> list[tuple[str, float, float, int]]:
         """(place, microseconds, share, kernels) of each source line, by the times of its kernels in the table below it."""
         found: dict[str, list[SlowKernel]] = {}
         for kernel in self.kernels:
             found.setdefault(short_place(kernel.line) or "(no line)", []).append(kernel)
-        rows = [(line, sum(one.us for one in of), sum(one.share for one in of), len(of)) for line, of in found.items()]
+        rows = [
+            (line, sum(one.us for one in of), sum(one.share for one in of), len(of))
+            for line, of in found.items()
+        ]
         return sorted(rows, key=lambda row: -row[1])
 
     def _not_fused(self, replay: ReplayedFusion) -> Table:
         rows = [
-            (f"%{edge.producer}", f"%{edge.consumer}", edge.bytes, self._saved_us(edge.bytes), edge.message or "unknown")
+            (
+                f"%{edge.producer}",
+                f"%{edge.consumer}",
+                edge.bytes,
+                self._saved_us(edge.bytes),
+                edge.message or "unknown",
+            )
             for edge in replay.refused()[:_MOST]
         ]
         note = f"the replay of XLA's policy agrees with XLA in {replay.agreed:.1%} of the edges"
-        return Table(["producer", "consumer", "bytes", "saves at most, us", "why not fused"], rows, "not fused by XLA", note)
+        return Table(
+            ["producer", "consumer", "bytes", "saves at most, us", "why not fused"],
+            rows,
+            "not fused by XLA",
+            note,
+        )
 
     def _saved_us(self, size: int) -> float | str:
         """What is neither written nor read again."""
-        return 2e6 * size / self._limits.bandwidth(self._limits.cores, 2 * size) if self._limits is not None else "unknown"
+        return (
+            2e6 * size / self._limits.bandwidth(self._limits.cores, 2 * size)
+            if self._limits is not None
+            else "unknown"
+        )
 
     def _beside_ours(self) -> str:
         if self.ours_us is None:
@@ -155,4 +184,11 @@ def _slow_kernel(row: dict[str, Any], limits: MachineLimits | None, whole: float
         memory = 1e6 * row["bytes"] / limits.bandwidth(limits.cores, row["bytes"])
         arithmetic = 1e6 * row["flops"] / limits.flops(threads=limits.cores)
         roof, bound = max(memory, arithmetic) / median, measured_bound(median, memory, arithmetic)
-    return SlowKernel(row["kernel"], row["per_run_us"], row["per_run_us"] / whole if whole else 0.0, bound, roof, row["line"])
+    return SlowKernel(
+        row["kernel"],
+        row["per_run_us"],
+        row["per_run_us"] / whole if whole else 0.0,
+        bound,
+        roof,
+        row["line"],
+    )

@@ -13,7 +13,9 @@ from xla_explorer.frontends.stablehlo.types import read_shape
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.primitive_type import PrimitiveType, primitive_type
 
-ForeignValue: TypeAlias = "str | tuple[PrimitiveType, np.ndarray[Any, Any]] | dict[str, ForeignValue]"
+ForeignValue: TypeAlias = (
+    "str | tuple[PrimitiveType, np.ndarray[Any, Any]] | dict[str, ForeignValue]"
+)
 """A text, numbers of one type (a scalar has rank 0, an array rank 1), or a dictionary."""
 _TYPED = re.compile(r":\s*(?=[us]?i\d|bf16|f\d|index)")
 _ELEMENTS = re.compile(r"array<\s*([us]?i\d+|bf16|f\d\w*)\s*(?::\s*([^>]*))?>")
@@ -53,7 +55,10 @@ def _value(reader: Reader) -> ForeignValue:
         kind = read_shape(Reader(array.group(1))).element_type
         words = [word.strip() for word in (array.group(2) or "").split(",") if word.strip()]
         truth = {"true": 1, "false": 0}
-        return kind, np.asarray([truth[w] if w in truth else float(w) if kind.is_float else int(w) for w in words], kind.dtype)
+        return kind, np.asarray(
+            [truth[w] if w in truth else float(w) if kind.is_float else int(w) for w in words],
+            kind.dtype,
+        )
     number = reader.take(NUMBER)
     if number is not None:
         given = read_shape(reader).element_type if reader.take(_TYPED) is not None else None
@@ -67,11 +72,16 @@ def _value(reader: Reader) -> ForeignValue:
         return value
     if isinstance(value, Literal) and value.shape.rank <= 1:
         return value.shape.element_type, np.asarray(value.array)
-    reader.fail("an attribute of a foreign function must be a number, a text, an array of one dimension or a dictionary of them",
-                "pass another attribute", start)
+    reader.fail(
+        "an attribute of a foreign function must be a number, a text, an array of one dimension or a dictionary of them",
+        "pass another attribute",
+        start,
+    )
 
 
 def _of_text(kind: PrimitiveType, text: str) -> tuple[PrimitiveType, np.ndarray[Any, Any]]:
     if "0x" in text and kind.is_float:  # the bits: an infinity, or NaN
-        return kind, np.frombuffer(int(text, 16).to_bytes(kind.dtype.itemsize, "little"), kind.dtype)[0].reshape(())
+        return kind, np.frombuffer(
+            int(text, 16).to_bytes(kind.dtype.itemsize, "little"), kind.dtype
+        )[0].reshape(())
     return kind, np.asarray(float(text) if kind.is_float else int(text, 0), kind.dtype)

@@ -20,14 +20,24 @@ _BUFFER = 1  # XLA_FFI_ArgType, XLA_FFI_RetType
 class CallFrame:
     """The structures of one call; one run at a time uses them. buffers: the addresses of its buffers, the operands', then the results'."""
 
-    def __init__(self, operands: Sequence[Shape], results: Sequence[Shape], attributes: Mapping[str, ForeignValue], context: int) -> None:
+    def __init__(
+        self,
+        operands: Sequence[Shape],
+        results: Sequence[Shape],
+        attributes: Mapping[str, ForeignValue],
+        context: int,
+    ) -> None:
         self._kept: list[Any] = []
         given, made = [self._buffer(s) for s in operands], [self._buffer(s) for s in results]
         self._buffers = [*given, *made]
         self.buffers = [ctypes.addressof(b) for b in self._buffers]
         self.frame = interface.Frame(
-            struct_size=interface.Frame.future.offset, api=interface.interface_address(), context=context,
-            arguments=self._listed(given), results=self._listed(made), attributes=self._attributes(attributes),
+            struct_size=interface.Frame.future.offset,
+            api=interface.interface_address(),
+            context=context,
+            arguments=self._listed(given),
+            results=self._listed(made),
+            attributes=self._attributes(attributes),
         )
         self.address = ctypes.addressof(self.frame)
 
@@ -48,13 +58,17 @@ class CallFrame:
     def _buffer(self, shape: Shape) -> Any:
         dims = shape.dimensions if shape.is_array else ()
         return interface.Buffer(
-            struct_size=ctypes.sizeof(interface.Buffer), dtype=_CODES[shape.element_type.name], rank=len(dims),
+            struct_size=ctypes.sizeof(interface.Buffer),
+            dtype=_CODES[shape.element_type.name],
+            rank=len(dims),
             dims=self._array(ctypes.c_int64, dims),
         )
 
     def _listed(self, buffers: Sequence[Any]) -> Any:
         return interface.Operands(
-            struct_size=ctypes.sizeof(interface.Operands), size=len(buffers), types=self._array(ctypes.c_int32, [_BUFFER] * len(buffers)),
+            struct_size=ctypes.sizeof(interface.Operands),
+            size=len(buffers),
+            types=self._array(ctypes.c_int32, [_BUFFER] * len(buffers)),
             values=self._array(ctypes.c_void_p, [ctypes.addressof(b) for b in buffers]),
         )
 
@@ -65,7 +79,9 @@ class CallFrame:
     def _attributes(self, given: Mapping[str, ForeignValue]) -> Any:
         rows = [self._attribute(value) for value in given.values()]
         return interface.Attributes(
-            struct_size=ctypes.sizeof(interface.Attributes), size=len(rows), types=self._array(ctypes.c_int32, [kind for kind, _ in rows]),
+            struct_size=ctypes.sizeof(interface.Attributes),
+            size=len(rows),
+            types=self._array(ctypes.c_int32, [kind for kind, _ in rows]),
             names=self._array(ctypes.c_void_p, [self._text(name) for name in given]),
             values=self._array(ctypes.c_void_p, [place for _, place in rows]),
         )
@@ -80,4 +96,6 @@ class CallFrame:
         data = self._array(ctypes.c_uint8, np.ascontiguousarray(numbers).tobytes())
         if numbers.ndim == 0:
             return interface.SCALAR, self._place(interface.Scalar(_CODES[kind.name], data))
-        return interface.ARRAY, self._place(interface.Numbers(_CODES[kind.name], numbers.size, data))
+        return interface.ARRAY, self._place(
+            interface.Numbers(_CODES[kind.name], numbers.size, data)
+        )

@@ -16,7 +16,13 @@ INSTANTIATE, PREPARE, INITIALIZE, EXECUTE = range(4)
 STAGES = ("instantiate", "prepare", "initialize", "execute")
 ARRAY, DICTIONARY, SCALAR, STRING = 1, 2, 3, 4  # XLA_FFI_AttrType
 VERSION = (0, 1)
-_CODES = {"p": ctypes.c_void_p, "z": ctypes.c_size_t, "q": ctypes.c_int64, "i": ctypes.c_int32, "s": ctypes.c_char_p}
+_CODES = {
+    "p": ctypes.c_void_p,
+    "z": ctypes.c_size_t,
+    "q": ctypes.c_int64,
+    "i": ctypes.c_int32,
+    "s": ctypes.c_char_p,
+}
 _HEADER = "struct_size:z extension_start:p "
 _BAD, _NOT_THERE = 3, 12  # absl's invalid argument, unimplemented
 
@@ -31,7 +37,11 @@ class ForeignError(XlaExplorerError):
 
 def _structure(name: str, fields: str, header: str = _HEADER) -> type[Any]:
     members = [field.split(":") for field in (header + fields).split()]
-    return type(name, (ctypes.Structure,), {"_fields_": [(member, _CODES[code]) for member, code in members]})
+    return type(
+        name,
+        (ctypes.Structure,),
+        {"_fields_": [(member, _CODES[code]) for member, code in members]},
+    )
 
 
 Buffer = _structure("Buffer", "dtype:i data:p rank:q dims:p")
@@ -46,9 +56,17 @@ _Version = _structure("Version", "major:i minor:i")
 class Frame(ctypes.Structure):
     """XLA_FFI_CallFrame."""
 
-    _fields_ = [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.c_void_p), ("api", ctypes.c_void_p),
-                ("context", ctypes.c_void_p), ("stage", ctypes.c_int32), ("arguments", Operands), ("results", Operands),
-                ("attributes", Attributes), ("future", ctypes.c_void_p)]  # as ctypes wants it
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("extension_start", ctypes.c_void_p),
+        ("api", ctypes.c_void_p),
+        ("context", ctypes.c_void_p),
+        ("stage", ctypes.c_int32),
+        ("arguments", Operands),
+        ("results", Operands),
+        ("attributes", Attributes),
+        ("future", ctypes.c_void_p),
+    ]  # as ctypes wants it
 
 
 HANDLER = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
@@ -102,14 +120,19 @@ def new_error(message: bytes, code: int) -> int:
 def take_error(address: int) -> tuple[int, str]:
     """(code, message) of an error, which is gone then."""
     code, text = _errors.pop(address, (2, None))
-    return code, text.value.decode("utf-8", "replace") if text is not None else "a foreign function failed"
+    return code, text.value.decode(
+        "utf-8", "replace"
+    ) if text is not None else "a foreign function failed"
 
 
 def take_future(address: int) -> int | None:
     """The error of a future, or None where the work went well. ForeignError where it is not finished."""
     _, outcome = _futures.pop(address, (None, []))
     if not outcome:
-        raise ForeignError("a foreign function returned a future that is not finished", "finish the work before the handler returns")
+        raise ForeignError(
+            "a foreign function returned a future that is not finished",
+            "finish the work before the handler returns",
+        )
     return outcome[0]
 
 
@@ -130,7 +153,9 @@ def _set_state(a: Any) -> int:
 def _get_state(a: Any) -> int:
     kept = _states[a.context].kept
     if a.stage not in kept:
-        return new_error(f"the handler has set no state in the stage {STAGES[a.stage]}".encode(), _BAD)
+        return new_error(
+            f"the handler has set no state in the stage {STAGES[a.stage]}".encode(), _BAD
+        )
     a.state = kept[a.stage]
     return 0
 
@@ -209,7 +234,11 @@ def interface_address() -> int:
         callbacks = [_callback(name, fields) for name, _, fields in rows]
         # struct_size, extension_start, the version's four fields in 24 bytes, internal_api, the functions.
         words = (ctypes.c_uint64 * (6 + len(callbacks)))()
-        words[0], words[2], words[4] = ctypes.sizeof(words), ctypes.sizeof(_Version), VERSION[0] | VERSION[1] << 32
+        words[0], words[2], words[4] = (
+            ctypes.sizeof(words),
+            ctypes.sizeof(_Version),
+            VERSION[0] | VERSION[1] << 32,
+        )
         for k, callback in enumerate(callbacks):
             words[6 + k] = ctypes.cast(callback, ctypes.c_void_p).value or 0
         _table.extend([words, callbacks])

@@ -25,7 +25,9 @@ _WORD: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 
 def _choice(what: str, number: int, *words: str) -> str:
     if not 0 <= number < len(words):
-        raise ProtoError(f"{what} {number} is not known", "read the file with a newer version of xla_explorer")
+        raise ProtoError(
+            f"{what} {number} is not known", "read the file with a newer version of xla_explorer"
+        )
     return words[number]
 
 
@@ -35,7 +37,10 @@ def _word(field: str) -> AttributeText:
     def text(i: Message) -> str | None:
         word = i.text(field)
         if word and _WORD.fullmatch(word) is None:
-            raise ProtoError(f"{i.kind.name}.{field} must be a word, got {word[:40]!r}", "check that the file holds an HLO module")
+            raise ProtoError(
+                f"{i.kind.name}.{field} must be a word, got {word[:40]!r}",
+                "check that the file holds an HLO module",
+            )
         return word or None
 
     return text
@@ -97,7 +102,9 @@ def _scatter(field: str) -> AttributeText:
 
 
 def _index_vector_dim(i: Message) -> str | None:
-    scatter = _inside("scatter_dimension_numbers", schema.SCATTER_DIMENSIONS, _number("index_vector_dim"))
+    scatter = _inside(
+        "scatter_dimension_numbers", schema.SCATTER_DIMENSIONS, _number("index_vector_dim")
+    )
     return _gather("index_vector_dim", _number)(i) or scatter(i)
 
 
@@ -105,13 +112,21 @@ def _slices(i: Message) -> str:
     found = []
     for one in i.messages("slice_dimensions", schema.SLICE_DIMENSION):
         stride = one.number("stride")
-        found.append(f"[{one.number('start')}:{one.number('limit')}" + (f":{stride}]" if stride != 1 else "]"))
+        found.append(
+            f"[{one.number('start')}:{one.number('limit')}"
+            + (f":{stride}]" if stride != 1 else "]")
+        )
     return "{" + ", ".join(found) + "}"
 
 
 def _padding(config: Message) -> str:
     parts = [
-        "_".join([str(one.number(name)) for name in ("edge_padding_low", "edge_padding_high", "interior_padding")])
+        "_".join(
+            [
+                str(one.number(name))
+                for name in ("edge_padding_low", "edge_padding_high", "interior_padding")
+            ]
+        )
         for one in config.messages("dimensions", schema.PADDING_DIMENSION)
     ]
     return "x".join(parts)
@@ -138,17 +153,33 @@ def _dim_labels(numbers: Message) -> str:
         places.update({place: str(number) for number, place in enumerate(numbers.numbers(spatial))})
         last = max(places)
         if not 0 <= min(places) <= last < 64:
-            raise ProtoError(f"ConvolutionDimensionNumbers has the dimension {last}", "check that the file is complete")
+            raise ProtoError(
+                f"ConvolutionDimensionNumbers has the dimension {last}",
+                "check that the file is complete",
+            )
         return "".join([places.get(place, "?") for place in range(last + 1)])
 
-    given = labels("input_spatial_dimensions", "input_batch_dimension", "b", "input_feature_dimension", "f")
-    kernel = labels("kernel_spatial_dimensions", "kernel_input_feature_dimension", "i", "kernel_output_feature_dimension", "o")
-    output = labels("output_spatial_dimensions", "output_batch_dimension", "b", "output_feature_dimension", "f")
+    given = labels(
+        "input_spatial_dimensions", "input_batch_dimension", "b", "input_feature_dimension", "f"
+    )
+    kernel = labels(
+        "kernel_spatial_dimensions",
+        "kernel_input_feature_dimension",
+        "i",
+        "kernel_output_feature_dimension",
+        "o",
+    )
+    output = labels(
+        "output_spatial_dimensions", "output_batch_dimension", "b", "output_feature_dimension", "f"
+    )
     return f"{given}_{kernel}->{output}"
 
 
 def _precisions(config: Message) -> str | None:
-    words = [_choice("Precision", one, "default", "high", "highest") for one in config.numbers("operand_precision")]
+    words = [
+        _choice("Precision", one, "default", "high", "highest")
+        for one in config.numbers("operand_precision")
+    ]
     return "{" + ",".join(words) + "}" if words else None
 
 
@@ -162,7 +193,13 @@ _DOT_ALGORITHMS: Final = (
 
 def _algorithm(i: Message) -> str | None:
     if i.text("opcode") == "rng-bit-generator":
-        return _choice("RandomAlgorithm", i.number("rng_algorithm"), "rng_default", "rng_three_fry", "rng_philox")
+        return _choice(
+            "RandomAlgorithm",
+            i.number("rng_algorithm"),
+            "rng_default",
+            "rng_three_fry",
+            "rng_philox",
+        )
     config = i.message("precision_config", schema.PRECISION_CONFIG)
     number = config.number("algorithm") if config is not None else 0
     return _choice("PrecisionConfig.Algorithm", number, *_DOT_ALGORITHMS) if number else None
@@ -173,14 +210,22 @@ def _sparsity(config: Message) -> str | None:
     for side in ("lhs", "rhs"):
         if (one := config.message(side, schema.TENSOR_SPARSITY)) is not None:
             ratio = f"{one.number('num_non_zero')}x{one.number('block_size')}"
-            parts.append(f"{side}={{sparsity={ratio} dimension={one.number('dimension')} stride={one.number('stride')}}}")
+            parts.append(
+                f"{side}={{sparsity={ratio} dimension={one.number('dimension')} stride={one.number('stride')}}}"
+            )
     return "{" + " ".join(parts) + "}" if parts else None
 
 
 def comparison_type(i: Message, operand_type: str) -> str | None:
     """The type of a comparison; None where the element type of the operands implies it."""
     kind = PRIMITIVE_TYPES.get(operand_type)
-    implied = "FLOAT" if kind is None or kind.is_float or kind.is_complex else "SIGNED" if kind.is_signed else "UNSIGNED"
+    implied = (
+        "FLOAT"
+        if kind is None or kind.is_float or kind.is_complex
+        else "SIGNED"
+        if kind.is_signed
+        else "UNSIGNED"
+    )
     given = _word("comparison_type")(i)
     if (order := _word("comparison_order")(i)) is not None:  # which newer XLA writes instead
         given = "TOTALORDER" if order == "TOTAL" and implied == "FLOAT" else implied
@@ -192,12 +237,16 @@ def _accuracy(accuracy: Message) -> str | None:
     if tolerance is not None:
         atol, rtol = (f"{tolerance.real(name):g}" for name in ("atol", "rtol"))
         return f"{{tolerance={{atol={atol},rtol={rtol},ulps={tolerance.number('ulps')}}}}}"
-    return f"{{mode={_choice('ResultAccuracy.Mode', accuracy.number('mode'), 'default', 'highest')}}}"
+    return (
+        f"{{mode={_choice('ResultAccuracy.Mode', accuracy.number('mode'), 'default', 'highest')}}}"
+    )
 
 
 def _lower(i: Message) -> str | None:
     read = _flag("lower")
-    return _inside("triangular_solve_options", schema.TRIANGULAR_SOLVE, read)(i) or _inside("cholesky_options", schema.CHOLESKY, read)(i)
+    return _inside("triangular_solve_options", schema.TRIANGULAR_SOLVE, read)(i) or _inside(
+        "cholesky_options", schema.CHOLESKY, read
+    )(i)
 
 
 def _triangular(field: str) -> AttributeText:
@@ -211,7 +260,9 @@ def _transpose_a(options: Message) -> str:
 
 def _chosen(field: str, *words: str, from_one: bool = False) -> AttributeText:
     """A word for a number of an enumeration; from_one: number 0 means absent."""
-    return lambda i: _choice(field, i.number(field), *words) if i.number(field) or not from_one else None
+    return lambda i: (
+        _choice(field, i.number(field), *words) if i.number(field) or not from_one else None
+    )
 
 
 def _api_version(i: Message) -> str | None:
@@ -224,13 +275,22 @@ def _api_version(i: Message) -> str | None:
 def _layout_constraints(i: Message) -> str | None:
     if not i.flag("constrain_layout"):
         return None
-    return "{" + ", ".join([shape_text(one) for one in i.messages("operand_shapes_with_layout", schema.SHAPE)]) + "}"
+    return (
+        "{"
+        + ", ".join(
+            [shape_text(one) for one in i.messages("operand_shapes_with_layout", schema.SHAPE)]
+        )
+        + "}"
+    )
 
 
 def _aliasing(i: Message) -> str | None:
     entries = []
     for one in i.messages("output_operand_aliasing", schema.ALIASING):
-        output, inside = joined(one.numbers("output_shape_index")), joined(one.numbers("operand_shape_index"))
+        output, inside = (
+            joined(one.numbers("output_shape_index")),
+            joined(one.numbers("operand_shape_index")),
+        )
         entries.append(f"{{{output}}}: ({one.number('operand_index')}, {{{inside}}})")
     return "{" + ", ".join(entries) + "}" if entries else None
 
@@ -241,7 +301,10 @@ def _channel(i: Message) -> str | None:
 
 
 def _pairs(i: Message) -> str:
-    pairs = [f"{{{one.number('source')},{one.number('target')}}}" for one in i.messages("source_target_pairs", schema.SOURCE_TARGET)]
+    pairs = [
+        f"{{{one.number('source')},{one.number('target')}}}"
+        for one in i.messages("source_target_pairs", schema.SOURCE_TARGET)
+    ]
     return "{" + ",".join(pairs) + "}"
 
 
@@ -258,42 +321,75 @@ def _slice_sizes(i: Message) -> str | None:
 
 
 def _prefetch_index(i: Message) -> str | None:
-    return str(i.number("cross_program_prefetch_index")) if i.has("cross_program_prefetch_index") else None
+    return (
+        str(i.number("cross_program_prefetch_index"))
+        if i.has("cross_program_prefetch_index")
+        else None
+    )
 
 
 def _domain(i: Message) -> str | None:
     # What the proto calls the exit is the side of the operand, which the text calls the entry.
-    sides = [i.message(name, schema.SHARDING) for name in ("domain_exit_sharding", "domain_entry_sharding")]
+    sides = [
+        i.message(name, schema.SHARDING)
+        for name in ("domain_exit_sharding", "domain_entry_sharding")
+    ]
     entry, leaving = [sharding_text(side) if side is not None else "{}" for side in sides]
     return f'{{kind="sharding", entry={entry}, exit={leaving}}}'
 
 
 def _replication(replication: Message) -> str | None:
     leaves = replication.numbers("replicated_at_leaf_buffers")
-    return "{" + ",".join(["true" if leaf else "false" for leaf in leaves]) + "}" if leaves else None
+    return (
+        "{" + ",".join(["true" if leaf else "false" for leaf in leaves]) + "}" if leaves else None
+    )
 
 
 def frontend_attributes(attributes: Message) -> str | None:
     """`{a="x"}`; None where there are none."""
-    entries = {entry.text("key"): entry.text("value") for entry in attributes.messages("map", schema.MAP_ENTRY)}
+    entries = {
+        entry.text("key"): entry.text("value")
+        for entry in attributes.messages("map", schema.MAP_ENTRY)
+    }
     for name in entries:
         if _WORD.fullmatch(name) is None:
-            raise ProtoError(f"FrontendAttributes: the name {name[:40]!r} must be a word", "check that the file holds an HLO module")
-    return "{" + ",".join([f"{name}={quoted_string(entries[name])}" for name in sorted(entries)]) + "}" if entries else None
+            raise ProtoError(
+                f"FrontendAttributes: the name {name[:40]!r} must be a word",
+                "check that the file holds an HLO module",
+            )
+    return (
+        "{" + ",".join([f"{name}={quoted_string(entries[name])}" for name in sorted(entries)]) + "}"
+        if entries
+        else None
+    )
 
 
 def _statistics(visible: Message) -> str | None:
-    found = [(one.text("stat_name"), one.real("stat_val")) for one in visible.messages("statistics", schema.STATISTIC)]
+    found = [
+        (one.text("stat_name"), one.real("stat_val"))
+        for one in visible.messages("statistics", schema.STATISTIC)
+    ]
     if not found:
         return None
     index = f"visualizing_index={visible.number('stat_index_to_visualize')}"
-    return "{" + ",".join([index, *[f"{name}={value:g}" for name, value in found if _WORD.fullmatch(name)]]) + "}"
+    return (
+        "{"
+        + ",".join(
+            [index, *[f"{name}={value:g}" for name, value in found if _WORD.fullmatch(name)]]
+        )
+        + "}"
+    )
 
 
 def original_array(array: Message) -> str:
     """`{"name" {0}}`, without braces around the index where it is empty."""
     index = array.numbers("shape_index")
-    return "{" + quoted_string(array.text("instruction_name")) + (f" {{{joined(index)}}}" if index else "") + "}"
+    return (
+        "{"
+        + quoted_string(array.text("instruction_name"))
+        + (f" {{{joined(index)}}}" if index else "")
+        + "}"
+    )
 
 
 def _original_value(value: Message) -> str:
@@ -302,18 +398,31 @@ def _original_value(value: Message) -> str:
     found: dict[tuple[int, ...], str] = {}
     for element in value.messages("elements", schema.ORIGINAL_ELEMENT):
         array = element.message("original_array", schema.ORIGINAL_ARRAY)
-        found[tuple(element.numbers("shape_index"))] = original_array(array) if array is not None else "{}"
+        found[tuple(element.numbers("shape_index"))] = (
+            original_array(array) if array is not None else "{}"
+        )
 
     def tree(place: tuple[int, ...]) -> str:
         if place in found or len(place) > 64:
             return found.get(place, "{}")
         below = [index[len(place)] for index in found if index[: len(place)] == place]
-        return "(" + ", ".join([tree((*place, number)) for number in range(min(max(below, default=-1), 4096) + 1)]) + ")"
+        return (
+            "("
+            + ", ".join(
+                [tree((*place, number)) for number in range(min(max(below, default=-1), 4096) + 1)]
+            )
+            + ")"
+        )
 
     return "{" + tree(()) + "}"
 
 
-_DOT_DIMENSIONS: Final = ("lhs_batch_dims", "lhs_contracting_dims", "rhs_batch_dims", "rhs_contracting_dims")
+_DOT_DIMENSIONS: Final = (
+    "lhs_batch_dims",
+    "lhs_contracting_dims",
+    "rhs_batch_dims",
+    "rhs_contracting_dims",
+)
 
 # By name of the attribute; what an opcode reads in another way is told apart inside.
 READERS: Final[dict[str, AttributeText]] = {
@@ -391,5 +500,3 @@ READERS: Final[dict[str, AttributeText]] = {
 }  # fmt: skip
 # Any instruction may have these.
 COMMON: Final = ("parameter_replication", "sharding", "frontend_attributes", "statistics", "origin")
-
-

@@ -63,12 +63,18 @@ def payload_of(literal: Literal) -> Payload:
     if shape.layout is not None:
         array = array.transpose(shape.layout.minor_to_major[::-1])
     array = np.ascontiguousarray(array).reshape(-1)
-    return LITERAL.numbers[f"{kind.name}s"], _varints(array) if kind.name in _VARINTS else array.tobytes()
+    return LITERAL.numbers[f"{kind.name}s"], _varints(
+        array
+    ) if kind.name in _VARINTS else array.tobytes()
 
 
 def _varints(array: np.ndarray[Any, Any]) -> bytes:
     """Integers as protobuf packs them: seven bits a byte, the lowest first; negative ones as 64 bits."""
-    words = array.astype(np.int64).view(np.uint64) if array.dtype.kind == "i" else array.astype(np.uint64)
+    words = (
+        array.astype(np.int64).view(np.uint64)
+        if array.dtype.kind == "i"
+        else array.astype(np.uint64)
+    )
     columns = np.empty((words.size, 10), np.uint8)
     used = np.ones((words.size, 10), np.bool_)
     for k in range(10):

@@ -26,7 +26,10 @@ def read_literal(literal: Message, shape: Shape | None = None) -> Literal:
     if shape.is_tuple:
         parts = list(literal.messages("tuple_literals", schema.LITERAL))
         if len(parts) != len(shape.tuple_shapes):
-            raise ProtoError(f"LiteralProto has {len(parts)} parts for the shape {shape}", "check that the file is complete")
+            raise ProtoError(
+                f"LiteralProto has {len(parts)} parts for the shape {shape}",
+                "check that the file is complete",
+            )
         return Literal(shape, parts=tuple([read_literal(part) for part in parts]))
     if not shape.is_array:
         return Literal(shape)
@@ -49,7 +52,10 @@ def _elements(literal: Message, name: str) -> np.ndarray[Any, Any]:
     if name in ("f32", "f64", "c64", "c128"):
         parts = literal.reals(field, np.float32 if name in ("f32", "c64") else np.float64)
         if kind.is_complex and parts.size % 2:
-            raise ProtoError(f"LiteralProto.{field} has an odd number of parts", "check that the file is complete")
+            raise ProtoError(
+                f"LiteralProto.{field} has an odd number of parts",
+                "check that the file is complete",
+            )
         return parts.view(kind.dtype) if kind.is_complex else parts
     raw = np.frombuffer(literal.data(field), np.uint8)
     count = _count(literal)
@@ -68,7 +74,9 @@ def _count(literal: Message) -> int:
     return math.prod(shape.numbers("dimensions")) if shape is not None else 0
 
 
-def _unpacked(raw: np.ndarray[Any, Any], bits: int, signed: bool, count: int) -> np.ndarray[Any, Any]:
+def _unpacked(
+    raw: np.ndarray[Any, Any], bits: int, signed: bool, count: int
+) -> np.ndarray[Any, Any]:
     """Elements below a byte, the lowest bits first, one byte each."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     values = ((raw[:, None] >> shifts) & ((1 << bits) - 1)).reshape(-1)[:count]
@@ -82,8 +90,13 @@ def _in_logical_order(elements: np.ndarray[Any, Any], shape: Message) -> np.ndar
     """Row-major, whatever the layout."""
     sizes = shape.numbers("dimensions")
     layout = shape.message("layout", schema.LAYOUT)
-    order = (layout.numbers("minor_to_major") if layout is not None else [])[::-1] or list(range(len(sizes)))
+    order = (layout.numbers("minor_to_major") if layout is not None else [])[::-1] or list(
+        range(len(sizes))
+    )
     if sorted(order) != list(range(len(sizes))):
-        raise ProtoError(f"LayoutProto.minor_to_major {order[::-1]} must list each of {len(sizes)} dimensions once", "check the file")
+        raise ProtoError(
+            f"LayoutProto.minor_to_major {order[::-1]} must list each of {len(sizes)} dimensions once",
+            "check the file",
+        )
     lying = elements.reshape([sizes[dimension] for dimension in order])
     return np.ascontiguousarray(lying.transpose(np.argsort(order)) if order else lying)

@@ -23,11 +23,17 @@ _PLACE: Final = ("file_name_id", "function_name_id", "line", "end_line", "column
 
 def metadata_text(metadata: Message) -> str:
     """`{op_name="jit(f)/add" source_file="f.py" source_line=3}`; `{}` where it says nothing."""
-    parts = [f"{name}={quoted_string(value)}" for name in _STRINGS if (value := metadata.text(name))]
+    parts = [
+        f"{name}={quoted_string(value)}" for name in _STRINGS if (value := metadata.text(name))
+    ]
     if kinds := metadata.numbers("profile_type"):
         parts.append(f"profile_type={{{joined(kinds)}}}")
     parts += [f"{name}={number}" for name in _NUMBERS if (number := metadata.number(name))]
-    parts += [f"{name}={quoted_string(value)}" for name in ("deduplicated_name", "scheduling_name") if (value := metadata.text(name))]
+    parts += [
+        f"{name}={quoted_string(value)}"
+        for name in ("deduplicated_name", "scheduling_name")
+        if (value := metadata.text(name))
+    ]
     return "{" + " ".join(parts) + "}"
 
 
@@ -59,4 +65,9 @@ def frames_text(index: Message) -> str:
         ("FileLocations", [f"{{{place}}}" for place in places]),
         ("StackFrames", [f"{{{frame}}}" for frame in frames]),
     )
-    return "\n".join([f"{title}\n" + "".join([f"{number} {row}\n" for number, row in enumerate(rows, 1)]) for title, rows in tables])
+    return "\n".join(
+        [
+            f"{title}\n" + "".join([f"{number} {row}\n" for number, row in enumerate(rows, 1)])
+            for title, rows in tables
+        ]
+    )

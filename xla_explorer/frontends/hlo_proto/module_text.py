@@ -11,7 +11,13 @@ from typing import Final
 
 from xla_explorer.foundation.naming import UniqueNames, legal_name
 from xla_explorer.frontends.hlo_proto import schema
-from xla_explorer.frontends.hlo_proto.attributes import COMMON, READERS, comparison_type, frontend_attributes, original_array
+from xla_explorer.frontends.hlo_proto.attributes import (
+    COMMON,
+    READERS,
+    comparison_type,
+    frontend_attributes,
+    original_array,
+)
 from xla_explorer.frontends.hlo_proto.literals import read_literal
 from xla_explorer.frontends.hlo_proto.metadata import frames_text, metadata_text
 from xla_explorer.frontends.hlo_proto.shapes import element_type, is_scalar, joined, shape_text
@@ -35,14 +41,20 @@ class ModuleText:
         self._payloads = [bytes(one) for one in module.spans("payloads")]
         self._computations = list(module.messages("computations", schema.COMPUTATION))
         names = UniqueNames()
-        self._names = {one.number("id"): names.unique(legal_name(one.text("name") or "computation")) for one in self._computations}
+        self._names = {
+            one.number("id"): names.unique(legal_name(one.text("name") or "computation"))
+            for one in self._computations
+        }
         self._instructions: dict[int, str] = {}  # number to name, of all computations
         self._types: dict[int, str] = {}  # number to element type, of arrays
         self._unique = UniqueNames()
         schedules = self._schedules(module)
         entry = module.number("entry_computation_id")
         if entry not in self._names:
-            raise ProtoError(f"HloModuleProto.entry_computation_id {entry} must be the id of a computation", _COMPLETE)
+            raise ProtoError(
+                f"HloModuleProto.entry_computation_id {entry} must be the id of a computation",
+                _COMPLETE,
+            )
         bodies = ["\n".join(self._computation(one, schedules, entry)) for one in self._computations]
         self.text = "\n\n".join([*self._header(module, bool(schedules)), *bodies]) + "\n"
 
@@ -60,9 +72,15 @@ class ModuleText:
                 for one in donors.messages("entries", schema.DONOR)
             ]
             parts += [f"buffer_donor={{ {', '.join(entries)} }}"] if entries else []
-        if (shape := module.message("host_program_shape", schema.PROGRAM_SHAPE)) is not None and shape.has("result"):
-            parameters = ", ".join([shape_text(one) for one in shape.messages("parameters", schema.SHAPE)])
-            parts.append(f"entry_computation_layout={{({parameters})->{shape_text(shape.message('result', schema.SHAPE))}}}")
+        if (
+            shape := module.message("host_program_shape", schema.PROGRAM_SHAPE)
+        ) is not None and shape.has("result"):
+            parameters = ", ".join(
+                [shape_text(one) for one in shape.messages("parameters", schema.SHAPE)]
+            )
+            parts.append(
+                f"entry_computation_layout={{({parameters})->{shape_text(shape.message('result', schema.SHAPE))}}}"
+            )
         given = module.message("frontend_attributes", schema.FRONTEND_ATTRIBUTES)
         if given is not None and (text := frontend_attributes(given)):
             parts.append(f"frontend_attributes={text}")
@@ -70,7 +88,9 @@ class ModuleText:
         if table is not None and (rows := _recovery(table)):
             parts.append(f"origin_recovery_table={{{rows}}}")
         yield ", ".join(parts)
-        if (index := module.message("stack_frame_index", schema.FRAME_INDEX)) is not None and (frames := frames_text(index)):
+        if (index := module.message("stack_frame_index", schema.FRAME_INDEX)) is not None and (
+            frames := frames_text(index)
+        ):
             yield frames
 
     @staticmethod
@@ -78,47 +98,86 @@ class ModuleText:
         """Number of a computation to numbers of instructions in their order."""
         found: dict[int, list[int]] = {}
         schedule = module.message("schedule", schema.SCHEDULE)
-        for entry in schedule.messages("sequences", schema.SEQUENCE_ENTRY) if schedule is not None else ():
+        for entry in (
+            schedule.messages("sequences", schema.SEQUENCE_ENTRY) if schedule is not None else ()
+        ):
             sequence = entry.message("value", schema.SEQUENCE)
-            found[entry.number("key")] = sequence.numbers("instruction_ids") if sequence is not None else []
+            found[entry.number("key")] = (
+                sequence.numbers("instruction_ids") if sequence is not None else []
+            )
         return found
 
     # -- computations -------------------------------------------------------------------------------------------------------------
-    def _computation(self, computation: Message, schedules: dict[int, list[int]], entry: int) -> Iterator[str]:
+    def _computation(
+        self, computation: Message, schedules: dict[int, list[int]], entry: int
+    ) -> Iterator[str]:
         number, root = computation.number("id"), computation.number("root_id")
-        instructions = {one.number("id"): one for one in computation.messages("instructions", schema.INSTRUCTION)}
+        instructions = {
+            one.number("id"): one
+            for one in computation.messages("instructions", schema.INSTRUCTION)
+        }
         if root not in instructions:
-            raise ProtoError(f"HloComputationProto.root_id {root}: {self._names[number]} has no such instruction", _COMPLETE)
+            raise ProtoError(
+                f"HloComputationProto.root_id {root}: {self._names[number]} has no such instruction",
+                _COMPLETE,
+            )
         for one, i in instructions.items():
-            self._instructions[one] = self._unique.unique(legal_name(i.text("name") or i.text("opcode") or "instruction"))
-            if (shape := i.message("shape", schema.SHAPE)) is not None and not shape.has("tuple_shapes"):
+            self._instructions[one] = self._unique.unique(
+                legal_name(i.text("name") or i.text("opcode") or "instruction")
+            )
+            if (shape := i.message("shape", schema.SHAPE)) is not None and not shape.has(
+                "tuple_shapes"
+            ):
                 self._types[one] = element_type(shape) if shape.number("element_type") != 13 else ""
         order = schedules.get(number) or list(instructions)
         if sorted(order) != sorted(instructions):
-            raise ProtoError(f"HloScheduleProto: the sequence of {self._names[number]} does not list each instruction once", _COMPLETE)
+            raise ProtoError(
+                f"HloScheduleProto: the sequence of {self._names[number]} does not list each instruction once",
+                _COMPLETE,
+            )
         yield f"{'ENTRY ' if number == entry else ''}%{self._names[number]} {{"
         for one in order:
             yield f"  {'ROOT ' if one == root else ''}{self._instruction(one, instructions[one])}"
         thread = computation.text("execution_thread")
-        yield "}" + (f", execution_thread={quoted_string(thread)}" if thread and thread != "main" else "")
+        yield "}" + (
+            f", execution_thread={quoted_string(thread)}" if thread and thread != "main" else ""
+        )
 
     def _instruction(self, number: int, i: Message) -> str:
         name, opcode = self._instructions[number], i.text("opcode")
         spec = OPCODES.get(opcode)
         if spec is None:
-            raise ProtoError(f"%{name} has the unknown opcode {opcode[:60]!r}", "read the file with a newer version of xla_explorer")
-        parts = [f"%{name} = {shape_text(i.message('shape', schema.SHAPE))} {opcode}({self._operands(name, opcode, i)})"]
-        parts += [f"{one}={text}" for one in spec.attributes if one in READERS and (text := READERS[one](i)) is not None]
+            raise ProtoError(
+                f"%{name} has the unknown opcode {opcode[:60]!r}",
+                "read the file with a newer version of xla_explorer",
+            )
+        parts = [
+            f"%{name} = {shape_text(i.message('shape', schema.SHAPE))} {opcode}({self._operands(name, opcode, i)})"
+        ]
+        parts += [
+            f"{one}={text}"
+            for one in spec.attributes
+            if one in READERS and (text := READERS[one](i)) is not None
+        ]
         if opcode == "compare":
             operand = next(iter(i.numbers("operand_ids")), -1)
             if (text := comparison_type(i, self._types.get(operand, ""))) is not None:
                 parts.append(f"type={text}")
-        if opcode == "custom-call" and (literal := i.message("literal", schema.LITERAL)) is not None:
+        if (
+            opcode == "custom-call"
+            and (literal := i.message("literal", schema.LITERAL)) is not None
+        ):
             parts.append(f"literal={_literal_text(literal)}")
         parts += self._called(name, opcode, spec.called, i)
-        parts += [f"{one}={text}" for one in COMMON if one not in spec.attributes and (text := READERS[one](i)) is not None]
+        parts += [
+            f"{one}={text}"
+            for one in COMMON
+            if one not in spec.attributes and (text := READERS[one](i)) is not None
+        ]
         if before := i.numbers("control_predecessor_ids"):
-            parts.append(f"control-predecessors={{{', '.join(['%' + self._named(name, one) for one in before])}}}")
+            parts.append(
+                f"control-predecessors={{{', '.join(['%' + self._named(name, one) for one in before])}}}"
+            )
         metadata = i.message("metadata", schema.METADATA)
         if metadata is not None and (text := metadata_text(metadata)) != "{}":
             parts.append(f"metadata={text}")
@@ -129,7 +188,10 @@ class ModuleText:
     def _named(self, user: str, number: int) -> str:
         found = self._instructions.get(number)
         if found is None:
-            raise ProtoError(f"%{user} reads the instruction {number}, which its computation does not have", _COMPLETE)
+            raise ProtoError(
+                f"%{user} reads the instruction {number}, which its computation does not have",
+                _COMPLETE,
+            )
         return found
 
     def _operands(self, name: str, opcode: str, i: Message) -> str:
@@ -149,7 +211,10 @@ class ModuleText:
         numbers = i.numbers("called_computation_ids")
         for one in numbers:
             if one not in self._names:
-                raise ProtoError(f"%{name} calls the computation {one}, which the module does not have", _COMPLETE)
+                raise ProtoError(
+                    f"%{name} calls the computation {one}, which the module does not have",
+                    _COMPLETE,
+                )
         names = [f"%{self._names[one]}" for one in numbers]
         if not names:
             return []
@@ -157,7 +222,9 @@ class ModuleText:
         if opcode == "conditional" and self._types.get(i.numbers("operand_ids")[0]) == "pred":
             roles = ("true_computation", "false_computation")
         elif opcode in ("conditional", "custom-call"):
-            return [f"{'branch' if opcode == 'conditional' else 'called'}_computations={{{', '.join(names)}}}"]
+            return [
+                f"{'branch' if opcode == 'conditional' else 'called'}_computations={{{', '.join(names)}}}"
+            ]
         return [f"{role}={one}" for role, one in zip(roles, names, strict=False)]
 
     def _backend_config(self, i: Message) -> str | None:
@@ -172,17 +239,26 @@ class ModuleText:
 
 
 def _alias(entry: Message) -> str:
-    output, inside = joined(entry.numbers("output_shape_index")), joined(entry.numbers("parameter_shape_index"))
+    output, inside = (
+        joined(entry.numbers("output_shape_index")),
+        joined(entry.numbers("parameter_shape_index")),
+    )
     return f"{{{output}}}: ({entry.number('parameter_number')}, {{{inside}}}, {'must' if entry.number('kind') == 2 else 'may'}-alias)"
 
 
 def _recovery(table: Message) -> str:
     rows = []
     for entry in table.messages("entries", schema.RECOVERY_ENTRY):
-        sides = [entry.message(name, schema.ORIGINAL_ARRAY) for name in ("old_original_array", "new_original_array")]
+        sides = [
+            entry.message(name, schema.ORIGINAL_ARRAY)
+            for name in ("old_original_array", "new_original_array")
+        ]
         old, new = [original_array(side) if side is not None else "{}" for side in sides]
         recovery = entry.message("recovery_module", schema.MODULE)
-        rows.append(f"{old} : {new}" + (f", {quoted_string(ModuleText(recovery).text)}" if recovery is not None else ""))
+        rows.append(
+            f"{old} : {new}"
+            + (f", {quoted_string(ModuleText(recovery).text)}" if recovery is not None else "")
+        )
     return " ".join(rows)
 
 

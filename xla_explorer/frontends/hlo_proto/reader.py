@@ -59,16 +59,25 @@ def read_hlo_proto(data: bytes | memoryview, filename: str | None = None) -> Hlo
     hlo = snapshot.message("hlo", schema.HLO)
     inside = hlo.message("hlo_module", schema.MODULE) if hlo is not None else None
     if inside is not None and _is_module(inside):
-        arguments = tuple([read_literal(one) for one in snapshot.messages("arguments", schema.LITERAL)])
+        arguments = tuple(
+            [read_literal(one) for one in snapshot.messages("arguments", schema.LITERAL)]
+        )
         result = snapshot.message("result", schema.LITERAL)
         value = read_literal(result) if result is not None else None
-        return HloProtoContents(_module(inside, filename), arguments, value, snapshot.text("execution_platform"))
-    raise ProtoError(f"{filename or 'the file'} holds no HLO module", "an HloModuleProto, HloProto or HloSnapshot is read")
+        return HloProtoContents(
+            _module(inside, filename), arguments, value, snapshot.text("execution_platform")
+        )
+    raise ProtoError(
+        f"{filename or 'the file'} holds no HLO module",
+        "an HloModuleProto, HloProto or HloSnapshot is read",
+    )
 
 
 def _is_module(message: Message) -> bool:
     # The other messages have numbers of their own for computations, but none for an entry.
-    return message.has("computations") and (message.has("entry_computation_id") or message.has("entry_computation_name"))
+    return message.has("computations") and (
+        message.has("entry_computation_id") or message.has("entry_computation_name")
+    )
 
 
 def _module_message(data: memoryview) -> Message | None:
@@ -95,7 +104,13 @@ def _module(message: Message, filename: str | None) -> HloModule:
                 i.parent.set_payload(i, read_literal(literal, i.shape))
     except HloParseError as problem:
         line = problem.span.line_text.strip()
-        raise ProtoError(f"the HLO proto holds a module that is not valid: {problem.message} (in {line[:200]})", problem.hint) from problem
+        raise ProtoError(
+            f"the HLO proto holds a module that is not valid: {problem.message} (in {line[:200]})",
+            problem.hint,
+        ) from problem
     except ShapeError as problem:
-        raise ProtoError(f"the HLO proto holds a shape that cannot be: {problem}", "check that the file is complete") from problem
+        raise ProtoError(
+            f"the HLO proto holds a shape that cannot be: {problem}",
+            "check that the file is complete",
+        ) from problem
     return module

@@ -13,7 +13,9 @@ LAYOUT = MessageType(
 )  # fmt: skip
 TILE = MessageType("TileProto", dimensions=1)
 SPLIT_CONFIG = MessageType("SplitConfigProto", dimension=1, split_indices=2)
-SHAPE = MessageType("ShapeProto", element_type=2, dimensions=3, is_dynamic_dimension=6, tuple_shapes=4, layout=5)
+SHAPE = MessageType(
+    "ShapeProto", element_type=2, dimensions=3, is_dynamic_dimension=6, tuple_shapes=4, layout=5
+)
 PROGRAM_SHAPE = MessageType("ProgramShapeProto", parameters=1, result=2)
 LITERAL = MessageType(
     "LiteralProto", shape=1, tuple_literals=10, preds=2, s1s=30, s2s=26, s4s=21, s8s=15, s16s=17, s32s=4, s64s=5, u1s=31, u2s=27, u4s=22,
@@ -28,7 +30,14 @@ METADATA = MessageType(
 )  # fmt: skip
 WINDOW = MessageType("Window", dimensions=1)
 WINDOW_DIMENSION = MessageType(
-    "WindowDimension", size=1, stride=2, padding_low=3, padding_high=4, window_dilation=5, base_dilation=6, window_reversal=7
+    "WindowDimension",
+    size=1,
+    stride=2,
+    padding_low=3,
+    padding_high=4,
+    window_dilation=5,
+    base_dilation=6,
+    window_reversal=7,
 )
 CONVOLUTION_DIMENSIONS = MessageType(
     "ConvolutionDimensionNumbers", input_batch_dimension=7, input_feature_dimension=8, input_spatial_dimensions=11,
@@ -36,9 +45,18 @@ CONVOLUTION_DIMENSIONS = MessageType(
     output_feature_dimension=10, output_spatial_dimensions=12,
 )  # fmt: skip
 DOT_DIMENSIONS = MessageType(
-    "DotDimensionNumbers", lhs_contracting_dimensions=1, rhs_contracting_dimensions=2, lhs_batch_dimensions=3, rhs_batch_dimensions=4
+    "DotDimensionNumbers",
+    lhs_contracting_dimensions=1,
+    rhs_contracting_dimensions=2,
+    lhs_batch_dimensions=3,
+    rhs_batch_dimensions=4,
 )
-RAGGED_DOT_DIMENSIONS = MessageType("RaggedDotDimensionNumbers", dot_dimension_numbers=1, lhs_ragged_dimensions=2, rhs_group_dimensions=3)
+RAGGED_DOT_DIMENSIONS = MessageType(
+    "RaggedDotDimensionNumbers",
+    dot_dimension_numbers=1,
+    lhs_ragged_dimensions=2,
+    rhs_group_dimensions=3,
+)
 GATHER_DIMENSIONS = MessageType(
     "GatherDimensionNumbers", offset_dims=1, collapsed_slice_dims=2, start_index_map=3, index_vector_dim=4, operand_batching_dims=5,
     start_indices_batching_dims=6,
@@ -49,20 +67,28 @@ SCATTER_DIMENSIONS = MessageType(
 )  # fmt: skip
 SLICE_DIMENSION = MessageType("SliceDimensions", start=1, limit=2, stride=3)
 PADDING_CONFIG = MessageType("PaddingConfig", dimensions=1)
-PADDING_DIMENSION = MessageType("PaddingConfigDimension", edge_padding_low=1, edge_padding_high=2, interior_padding=3)
+PADDING_DIMENSION = MessageType(
+    "PaddingConfigDimension", edge_padding_low=1, edge_padding_high=2, interior_padding=3
+)
 PRECISION_CONFIG = MessageType("PrecisionConfig", operand_precision=1, algorithm=2)
-TRIANGULAR_SOLVE = MessageType("TriangularSolveOptions", left_side=1, lower=2, unit_diagonal=3, transpose_a=4)
+TRIANGULAR_SOLVE = MessageType(
+    "TriangularSolveOptions", left_side=1, lower=2, unit_diagonal=3, transpose_a=4
+)
 CHOLESKY = MessageType("CholeskyOptions", lower=1)
 RESULT_ACCURACY = MessageType("ResultAccuracy", mode=1, tolerance=2)
 TOLERANCE = MessageType("ResultAccuracy.Tolerance", atol=1, rtol=2, ulps=3)
-ALIASING = MessageType("OutputOperandAliasing", output_shape_index=1, operand_index=2, operand_shape_index=3)
+ALIASING = MessageType(
+    "OutputOperandAliasing", output_shape_index=1, operand_index=2, operand_shape_index=3
+)
 REPLICATION = MessageType("ParameterReplication", replicated_at_leaf_buffers=1)
 FRONTEND_ATTRIBUTES = MessageType("FrontendAttributes", map=1)
 MAP_ENTRY = MessageType("MapEntry", key=1, value=2)
 STATISTICS = MessageType("StatisticsViz", stat_index_to_visualize=1, statistics=2)
 STATISTIC = MessageType("Statistic", stat_name=1, stat_val=2)
 SPARSITY = MessageType("SparsityConfig", lhs=1, rhs=2)
-TENSOR_SPARSITY = MessageType("TensorSparsityConfig", num_non_zero=1, block_size=2, dimension=3, stride=4)
+TENSOR_SPARSITY = MessageType(
+    "TensorSparsityConfig", num_non_zero=1, block_size=2, dimension=3, stride=4
+)
 ORIGINAL_VALUE = MessageType("OriginalValueProto", elements=1, is_synthetic_call=2)
 ORIGINAL_ELEMENT = MessageType("OriginalValueElementProto", shape_index=1, original_array=2)
 ORIGINAL_ARRAY = MessageType("OriginalArrayProto", instruction_name=1, shape_index=2)
@@ -78,13 +104,23 @@ IOTA_TRANSFORM = MessageType("IotaTransform", reshape_dims=1, transpose_perm=2)
 AXIS_REFERENCE = MessageType("AxisRefProto", mesh_axis_index=1, sub_axis_info=2)
 SUB_AXIS = MessageType("SubAxis", pre_size=1, size=2)
 NAMED_SHARDING = MessageType(
-    "NamedShardingProto", mesh=2, dim_shardings=3, replicated_axes=4, unreduced_axes=5, manual_axes=7, metadata=6
+    "NamedShardingProto",
+    mesh=2,
+    dim_shardings=3,
+    replicated_axes=4,
+    unreduced_axes=5,
+    manual_axes=7,
+    metadata=6,
 )
 DIMENSION_SHARDING = MessageType("DimensionSharding", axes=1, is_closed=2)
 REPLICA_GROUP = MessageType("ReplicaGroup", replica_ids=1)
 DEVICE_LIST = MessageType("CollectiveDeviceListProto", replica_groups=1, iota_replica_group_list=2)
 IOTA_GROUPS = MessageType(
-    "IotaReplicaGroupListProto", num_replica_groups=1, num_devices_per_group=2, iota_reshape_dims=3, iota_transpose_perm=4
+    "IotaReplicaGroupListProto",
+    num_replica_groups=1,
+    num_devices_per_group=2,
+    iota_reshape_dims=3,
+    iota_transpose_perm=4,
 )
 MESH_GROUPS = MessageType("MeshAxesReplicaGroupListProto", mesh=1, axes=2)
 SOURCE_TARGET = MessageType("SourceTarget", source=1, target=2)
@@ -106,19 +142,38 @@ INSTRUCTION = MessageType(
     ragged_dot_dimension_numbers=90, result_accuracy=91, iota_collective_device_list=92, mesh_axes_replica_group_list=93, is_reverse=94,
     num_carries=95, is_associative=96, conv_kind=97, sparsity_config=98, backend_config_payload=99, comparison_order=102,
 )  # fmt: skip
-COMPUTATION = MessageType("HloComputationProto", name=1, instructions=2, id=5, root_id=6, is_fusion_computation=7, execution_thread=8)
+COMPUTATION = MessageType(
+    "HloComputationProto",
+    name=1,
+    instructions=2,
+    id=5,
+    root_id=6,
+    is_fusion_computation=7,
+    execution_thread=8,
+)
 SCHEDULE = MessageType("HloScheduleProto", sequences=1)
 SEQUENCE_ENTRY = MessageType("HloScheduleProto.SequencesEntry", key=1, value=2)
 SEQUENCE = MessageType("HloScheduleProto.InstructionSequence", instruction_ids=1)
 ALIASES = MessageType("HloInputOutputAliasProto", entries=1)
-ALIAS = MessageType("AliasEntryProto", output_shape_index=1, parameter_number=2, parameter_shape_index=3, kind=4)
+ALIAS = MessageType(
+    "AliasEntryProto", output_shape_index=1, parameter_number=2, parameter_shape_index=3, kind=4
+)
 DONORS = MessageType("HloBufferDonorProto", entries=1)
 DONOR = MessageType("BufferDonorEntryProto", parameter_number=1, parameter_shape_index=2)
-FRAME_INDEX = MessageType("StackFrameIndexProto", file_names=1, function_names=2, file_locations=3, stack_frames=4)
-FILE_LOCATION = MessageType("FileLocation", file_name_id=1, function_name_id=2, line=3, end_line=5, column=4, end_column=6)
+FRAME_INDEX = MessageType(
+    "StackFrameIndexProto", file_names=1, function_names=2, file_locations=3, stack_frames=4
+)
+FILE_LOCATION = MessageType(
+    "FileLocation", file_name_id=1, function_name_id=2, line=3, end_line=5, column=4, end_column=6
+)
 STACK_FRAME = MessageType("StackFrame", file_location_id=1, parent_frame_id=2)
 RECOVERY_TABLE = MessageType("OriginalValueRecoveryTableProto", entries=1)
-RECOVERY_ENTRY = MessageType("OriginalValueRecoveryTableProto.Entry", old_original_array=1, new_original_array=2, recovery_module=3)
+RECOVERY_ENTRY = MessageType(
+    "OriginalValueRecoveryTableProto.Entry",
+    old_original_array=1,
+    new_original_array=2,
+    recovery_module=3,
+)
 MODULE = MessageType(
     "HloModuleProto", name=1, entry_computation_name=2, computations=3, host_program_shape=4, id=5, entry_computation_id=6, schedule=7,
     input_output_alias=8, stack_frame_index=17, buffer_donor=18, frontend_attributes=19, original_value_recovery_table=20, payloads=22,

@@ -30,27 +30,43 @@ def element_type(shape: Message) -> str:
     number = shape.number("element_type")
     name = TYPE_NAMES.get(number)
     if name is None:
-        raise ProtoError(f"ShapeProto.element_type {number} is not an element type", "read the file with a newer version of xla_explorer")
+        raise ProtoError(
+            f"ShapeProto.element_type {number} is not an element type",
+            "read the file with a newer version of xla_explorer",
+        )
     return name
 
 
 def shape_text(shape: Message | None, depth: int = 0) -> str:
     """A shape with its layout. ProtoError where it is absent or nests too deep."""
     if shape is None or depth > _DEEPEST:
-        what = "a shape is missing" if shape is None else f"tuple shapes nest deeper than {_DEEPEST} levels"
+        what = (
+            "a shape is missing"
+            if shape is None
+            else f"tuple shapes nest deeper than {_DEEPEST} levels"
+        )
         raise ProtoError(what, "check that the file is complete")
     kind = shape.number("element_type")
     if kind in (_TUPLE, _BUFFER):
-        parts = ", ".join([shape_text(part, depth + 1) for part in shape.messages("tuple_shapes", schema.SHAPE)])
+        parts = ", ".join(
+            [shape_text(part, depth + 1) for part in shape.messages("tuple_shapes", schema.SHAPE)]
+        )
         return f"{'b' if kind == _BUFFER else ''}({parts})"
     sizes, dynamic = shape.numbers("dimensions"), shape.numbers("is_dynamic_dimension")
-    bounds = [_size(size, number < len(dynamic) and bool(dynamic[number])) for number, size in enumerate(sizes)]
+    bounds = [
+        _size(size, number < len(dynamic) and bool(dynamic[number]))
+        for number, size in enumerate(sizes)
+    ]
     return f"{element_type(shape)}[{','.join(bounds)}]{layout_text(shape.message('layout', schema.LAYOUT), len(sizes))}"
 
 
 def is_scalar(shape: Message | None) -> bool:
     """Whether it is the shape of one element."""
-    return shape is not None and shape.number("element_type") in TYPE_NAMES and not shape.numbers("dimensions")
+    return (
+        shape is not None
+        and shape.number("element_type") in TYPE_NAMES
+        and not shape.numbers("dimensions")
+    )
 
 
 def _size(size: int, dynamic: bool) -> str:
@@ -63,7 +79,9 @@ def layout_text(layout: Message | None, rank: int) -> str:
     """`{1,0:T(8,128)S(1)}`; empty where there is none, and for a scalar without properties."""
     if layout is None:
         return ""
-    tiles = "".join([f"({_tile(tile.numbers('dimensions'))})" for tile in layout.messages("tiles", schema.TILE)])
+    tiles = "".join(
+        [f"({_tile(tile.numbers('dimensions'))})" for tile in layout.messages("tiles", schema.TILE)]
+    )
     properties = f"T{tiles}" if tiles else ""
     if (alignment := layout.number("tail_padding_alignment_in_elements")) > 1:
         properties += f"L({alignment})"
@@ -74,13 +92,20 @@ def layout_text(layout: Message | None, rank: int) -> str:
         if number := layout.number(name):
             properties += f"{mark}({number})"
     splits = layout.messages("split_configs", schema.SPLIT_CONFIG)
-    split = "".join([f"({one.number('dimension')}:{joined(one.numbers('split_indices'))})" for one in splits])
+    split = "".join(
+        [f"({one.number('dimension')}:{joined(one.numbers('split_indices'))})" for one in splits]
+    )
     properties += f"SC{split}" if split else ""
     if prefix := layout.number("dynamic_shape_metadata_prefix_bytes"):
         properties += f"M({prefix})"
     if not rank and not properties:
         return ""
-    return "{" + joined(layout.numbers("minor_to_major")) + (f":{properties}" if properties else "") + "}"
+    return (
+        "{"
+        + joined(layout.numbers("minor_to_major"))
+        + (f":{properties}" if properties else "")
+        + "}"
+    )
 
 
 def _tile(sizes: list[int]) -> str:

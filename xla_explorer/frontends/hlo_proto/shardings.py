@@ -22,20 +22,36 @@ def sharding_text(sharding: Message, *, inside: bool = False) -> str:
         return "{" + _named(named) + "}"
     kind = sharding.number("type")
     if not 0 <= kind < len(_TYPES) or (kind == _TUPLE and inside):
-        raise ProtoError(f"OpSharding.type {kind} is not a sharding", "read the file with a newer version of xla_explorer")
+        raise ProtoError(
+            f"OpSharding.type {kind} is not a sharding",
+            "read the file with a newer version of xla_explorer",
+        )
     if kind == _TUPLE:
-        return "{" + ", ".join([sharding_text(part, inside=True) for part in sharding.messages("tuple_shardings", schema.SHARDING)]) + "}"
+        return (
+            "{"
+            + ", ".join(
+                [
+                    sharding_text(part, inside=True)
+                    for part in sharding.messages("tuple_shardings", schema.SHARDING)
+                ]
+            )
+            + "}"
+        )
     devices = sharding.numbers("tile_assignment_devices")
     if kind == _OTHER:
         body = f"devices=[{joined(sharding.numbers('tile_assignment_dimensions'))}]"
         iota = sharding.numbers("iota_reshape_dims")
-        body += f"<={_iota(iota, sharding.numbers('iota_transpose_perm'))}" if iota else joined(devices)
+        body += (
+            f"<={_iota(iota, sharding.numbers('iota_transpose_perm'))}" if iota else joined(devices)
+        )
         if sharding.flag("replicate_on_last_tile_dim"):
             body += " last_tile_dim_replicate"
         if last := sharding.numbers("last_tile_dims"):
             body += f" last_tile_dims={{{', '.join([_TYPES[one] if 0 <= one < len(_TYPES) else str(one) for one in last])}}}"
     else:
-        body = f"maximal device={devices[0] if devices else 0}" if kind == _MAXIMAL else _TYPES[kind]
+        body = (
+            f"maximal device={devices[0] if devices else 0}" if kind == _MAXIMAL else _TYPES[kind]
+        )
     if sharding.flag("is_shard_group"):
         body += f" {'shard_like' if sharding.number('shard_group_type') else 'shard_as'} {sharding.number('shard_group_id')}"
     return "{" + body + metadata_list(sharding, " metadata=") + "}"
@@ -49,11 +65,17 @@ def _mesh(mesh: Message | None) -> tuple[str, list[str]]:
     """(text, names of the axes)."""
     if mesh is None:
         raise ProtoError("a sharding over axes has no mesh", "check that the file is complete")
-    axes = [(axis.text("name"), axis.number("size")) for axis in mesh.messages("axes", schema.MESH_AXIS)]
+    axes = [
+        (axis.text("name"), axis.number("size")) for axis in mesh.messages("axes", schema.MESH_AXIS)
+    ]
     text = f"mesh[{','.join([f'{_quoted(name)}={size}' for name, size in axes])}]"
     transform = mesh.message("iota_transform", schema.IOTA_TRANSFORM)
     if devices := mesh.numbers("device_ids"):
-        text = f"maximal_mesh[device_id={devices[0]}]" if not axes else f"{text}, device_ids=({joined(devices)})"
+        text = (
+            f"maximal_mesh[device_id={devices[0]}]"
+            if not axes
+            else f"{text}, device_ids=({joined(devices)})"
+        )
     elif transform is not None and (sizes := transform.numbers("reshape_dims")):
         text += f", device_ids=({_iota(sizes, transform.numbers('transpose_perm'))})"
     return text, [name for name, _ in axes]
@@ -66,9 +88,14 @@ def _quoted(name: str) -> str:
 def _axis(reference: Message, names: list[str]) -> str:
     number = reference.number("mesh_axis_index")
     if not 0 <= number < len(names):
-        raise ProtoError(f"AxisRefProto.mesh_axis_index {number}: the mesh has {len(names)} axes", "check that the file is complete")
+        raise ProtoError(
+            f"AxisRefProto.mesh_axis_index {number}: the mesh has {len(names)} axes",
+            "check that the file is complete",
+        )
     part = reference.message("sub_axis_info", schema.SUB_AXIS)
-    return _quoted(names[number]) + (f":({part.number('pre_size')}){part.number('size')}" if part is not None else "")
+    return _quoted(names[number]) + (
+        f":({part.number('pre_size')}){part.number('size')}" if part is not None else ""
+    )
 
 
 def _axes(message: Message, field: str, names: list[str]) -> list[str]:
@@ -83,7 +110,11 @@ def _named(sharding: Message) -> str:
         dimensions.append("{" + ", ".join(parts) + "}")
     if not text.startswith("maximal_mesh"):
         text += f", [{', '.join(dimensions)}]"
-        for field, word in (("replicated_axes", "replicated"), ("unreduced_axes", "unreduced"), ("manual_axes", "manual")):
+        for field, word in (
+            ("replicated_axes", "replicated"),
+            ("unreduced_axes", "unreduced"),
+            ("manual_axes", "manual"),
+        ):
             if axes := _axes(sharding, field, names):
                 text += f", {word}={{{', '.join(axes)}}}"
     return text + metadata_list(sharding, ", metadata=")
@@ -93,7 +124,9 @@ def device_groups_text(instruction: Message) -> str | None:
     """Replica groups in whichever of its four fields an instruction has them; None where it names none."""
     if (iota := instruction.message("iota_collective_device_list", schema.IOTA_GROUPS)) is not None:
         return _iota_groups(iota)
-    if (mesh := instruction.message("mesh_axes_replica_group_list", schema.MESH_GROUPS)) is not None:
+    if (
+        mesh := instruction.message("mesh_axes_replica_group_list", schema.MESH_GROUPS)
+    ) is not None:
         text, names = _mesh(mesh.message("mesh", schema.MESH))
         return f"{text} {{{', '.join(_axes(mesh, 'axes', names))}}}"
     holder = instruction
@@ -101,7 +134,10 @@ def device_groups_text(instruction: Message) -> str | None:
         if (iota := devices.message("iota_replica_group_list", schema.IOTA_GROUPS)) is not None:
             return _iota_groups(iota)
         holder = devices
-    groups = [joined(group.numbers("replica_ids")) for group in holder.messages("replica_groups", schema.REPLICA_GROUP)]
+    groups = [
+        joined(group.numbers("replica_ids"))
+        for group in holder.messages("replica_groups", schema.REPLICA_GROUP)
+    ]
     return "{" + ",".join([f"{{{group}}}" for group in groups]) + "}" if groups else None
 
 

@@ -37,7 +37,10 @@ def program_target(handler: Callable[[int, int], int]) -> str | None:
         return None
     jax = import_optional("jax", "jax")
     capsule = ctypes.pythonapi.PyCapsule_New
-    capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    capsule.restype, capsule.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+    )
     jax.ffi.register_ffi_target(_TARGET, capsule(handler(*version), None, None), platform="cpu")
     return _TARGET
 
@@ -54,9 +57,15 @@ def tracing_nothing() -> Callable[[], bool] | None:
         return None
 
 
-def call_program(target: str, record: int, results: Any, arguments: Any, given_away: dict[int, int]) -> list[Any]:
+def call_program(
+    target: str, record: int, results: Any, arguments: Any, given_away: dict[int, int]
+) -> list[Any]:
     """The results of a program, traced: a call of the foreign function. results: shapes and types. given_away: for arguments whose memory a
     result takes over, its number."""
     jax, numpy = import_optional("jax", "jax"), import_optional("numpy", "jax")
     shapes = [jax.ShapeDtypeStruct(r.shape, r.dtype) for r in results]
-    return list(jax.ffi.ffi_call(target, shapes, input_output_aliases=given_away)(*arguments, record=numpy.int64(record)))
+    return list(
+        jax.ffi.ffi_call(target, shapes, input_output_aliases=given_away)(
+            *arguments, record=numpy.int64(record)
+        )
+    )

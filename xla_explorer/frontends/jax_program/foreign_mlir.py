@@ -18,7 +18,11 @@ from xla_explorer.foundation.child_python import child_command, child_environmen
 from xla_explorer.foundation.messages import own_streams, received, send
 from xla_explorer.foundation.optional import MissingExtraError, import_optional
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
-from xla_explorer.frontends.jax_program.mlir import MlirConversionError, serialized_hlo, triton_text_here
+from xla_explorer.frontends.jax_program.mlir import (
+    MlirConversionError,
+    serialized_hlo,
+    triton_text_here,
+)
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.module import HloModule
 
@@ -57,14 +61,21 @@ def _ask(what: str, *request: Any) -> Any:
         child = _children.get(os.getpid())
         if child is None or not child.alive:
             command = child_command("xla_explorer.frontends.jax_program.foreign_mlir")
-            child = _children[os.getpid()] = MessagingChild(command, child_environment(JAX_PLATFORMS="cpu"))
+            child = _children[os.getpid()] = MessagingChild(
+                command, child_environment(JAX_PLATFORMS="cpu")
+            )
         try:
             state, *answer = child.ask(_SECONDS + len(request[1]) / _BYTES_A_SECOND, *request)
         except TimeoutError as late:
-            raise MlirConversionError(f"{what} cannot be read: jaxlib {late}", "is the file complete?") from None
+            raise MlirConversionError(
+                f"{what} cannot be read: jaxlib {late}", "is the file complete?"
+            ) from None
         except ChildEndedError as ended:
             message = f"{what} cannot be read: jaxlib's process {ended}"
-            raise MlirConversionError(message, "the file is damaged, or was written by another version; your session is unharmed") from None
+            raise MlirConversionError(
+                message,
+                "the file is damaged, or was written by another version; your session is unharmed",
+            ) from None
     if state == "ok":
         return answer[0]
     raise (MissingExtraError if state == "missing" else MlirConversionError)(*answer)
@@ -78,7 +89,11 @@ def main() -> None:
         try:
             answer: tuple[Any, ...] = ("ok", readers[name](*arguments))
         except (MissingExtraError, MlirConversionError) as problem:
-            answer = ("missing" if isinstance(problem, MissingExtraError) else "refused", problem.message, problem.hint or "")
+            answer = (
+                "missing" if isinstance(problem, MissingExtraError) else "refused",
+                problem.message,
+                problem.hint or "",
+            )
         except Exception as problem:  # whatever jaxlib raises is an answer
             answer = ("refused", f"jaxlib: {type(problem).__name__}: {problem}", "")
         send(answers, answer)

@@ -26,7 +26,9 @@ from xla_explorer.hlo.shape import Shape, tuple_shape
 _JAXS_TARGET = re.compile(r'"?xla_ffi(_partitioned)?_python_cpu_callback"?')
 _TARGET = "xla_explorer_host_callback"
 _NUMBER = re.compile(r"(\w+)\s*=\s*(\d+)")
-_MODULES_KEPT = 256  # of those that nobody can be seen to hold, how many of the newest keep their functions
+_MODULES_KEPT = (
+    256  # of those that nobody can be seen to hold, how many of the newest keep their functions
+)
 
 
 class HostCallback:
@@ -47,11 +49,15 @@ def keep(callbacks: tuple[HostCallback, ...]) -> None:
         _kept.append(callbacks)
 
 
-def bind_callbacks(module: HloModule, functions: Sequence[Callable[..., Any]]) -> tuple[HostCallback, ...]:
+def bind_callbacks(
+    module: HloModule, functions: Sequence[Callable[..., Any]]
+) -> tuple[HostCallback, ...]:
     """Give each call of a Python function the function's number in this process. They can be called as long as what is returned lives."""
     made: dict[int, tuple[int, HostCallback]] = {}
     for i in list(module.instructions()):
-        if i.opcode.name != "custom-call" or not _JAXS_TARGET.fullmatch(str(i.attributes.get("custom_call_target"))):
+        if i.opcode.name != "custom-call" or not _JAXS_TARGET.fullmatch(
+            str(i.attributes.get("custom_call_target"))
+        ):
             continue
         index = dict(_NUMBER.findall(str(i.attributes.get("backend_config") or ""))).get("index")
         if index is None or int(index) >= len(functions):
@@ -60,7 +66,9 @@ def bind_callbacks(module: HloModule, functions: Sequence[Callable[..., Any]]) -
             made[int(index)] = next(_numbers), HostCallback(functions[int(index)])
             _callbacks[made[int(index)][0]] = made[int(index)][1]
         config = f"{{number = {made[int(index)][0]} : ui64}}"
-        i.parent.set_attributes(i, i.attributes.with_values(custom_call_target=f'"{_TARGET}"', backend_config=config))
+        i.parent.set_attributes(
+            i, i.attributes.with_values(custom_call_target=f'"{_TARGET}"', backend_config=config)
+        )
     return tuple([callback for _, callback in made.values()])
 
 
@@ -88,8 +96,15 @@ def start_with_own_tokens(module: HloModule) -> None:
         entry.set_payload(p, number)
     if entry.root.shape.is_tuple:
         root = entry.root
-        parts = root.operands if root.opcode.name == "tuple" else tuple(
-            [entry.add("get-tuple-element", shape, (root,), attributes_of({"index": k})) for k, shape in enumerate(root.shape.tuple_shapes)]
+        parts = (
+            root.operands
+            if root.opcode.name == "tuple"
+            else tuple(
+                [
+                    entry.add("get-tuple-element", shape, (root,), attributes_of({"index": k}))
+                    for k, shape in enumerate(root.shape.tuple_shapes)
+                ]
+            )
         )
         parts = tuple([part for part in parts if not _is_token(part.shape)])
         entry.set_root(entry.add("tuple", tuple_shape([part.shape for part in parts]), parts))
@@ -106,5 +121,7 @@ def _call_back(i: HloInstruction, operands: Sequence[Any], evaluator: Any) -> An
             "trace it again: functions live as long as the xe.jit function that called them, and in its process",
         )
     # Copies: an operand's memory is the program's, which goes on.
-    made = tuple(callback.function(*[np.array(v) if isinstance(v, np.ndarray) else v for v in operands]))
+    made = tuple(
+        callback.function(*[np.array(v) if isinstance(v, np.ndarray) else v for v in operands])
+    )
     return made if i.shape.is_tuple else made[0]

@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.foreign_calls import bind_foreign_calls
-from xla_explorer.frontends.jax_program.host_callbacks import HostCallback, bind_callbacks, start_with_own_tokens
+from xla_explorer.frontends.jax_program.host_callbacks import (
+    HostCallback,
+    bind_callbacks,
+    start_with_own_tokens,
+)
 from xla_explorer.frontends.jax_program.mlir import computation_of, module_of_jaxlib, refined_shapes
 from xla_explorer.frontends.source_places import complete_source_places, forget_callers
 from xla_explorer.hlo.given_values import Array, array_of
@@ -58,6 +62,10 @@ def program_of_lowered(
     complete_source_places(module, place)
     count = len(module.entry.parameters())
     leaves = lowered.in_tree.num_leaves
-    kept = tuple(range(leaves)) if count == leaves else tuple(sorted(lowered._lowering.compile_args["kept_var_idx"]))
+    kept = (
+        tuple(range(leaves))
+        if count == leaves
+        else tuple(sorted(lowered._lowering.compile_args["kept_var_idx"]))
+    )
     results = tuple(jax.tree_util.tree_leaves(lowered.out_info))
     return JaxProgram(module, kept, lowered.in_tree, lowered.out_tree, results, callbacks)

@@ -26,19 +26,31 @@ def lower(
 ) -> JaxProgram:
     """Trace and lower a function; see `from_jax`."""
     jax = import_optional("jax", "jax")
-    options = {"static_argnums": static_argnums, "static_argnames": static_argnames, "donate_argnums": donate_argnums}
+    options = {
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+        "donate_argnums": donate_argnums,
+    }
     chosen = {name: value for name, value in options.items() if value is not None}
     with warnings.catch_warnings():
         # A donation that no result can use is a fact of the module, not a mistake of who looks at it.
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         lowered = None if chosen else _lowered_by_library(function, arguments, keywords or {})
         if lowered is None:
-            jitted: Any = function if hasattr(function, "trace") and not chosen else jax.jit(function, keep_unused=True, **chosen)
-            lowered = jitted.trace(*arguments, **(keywords or {})).lower(lowering_platforms=(platform,))
+            jitted: Any = (
+                function
+                if hasattr(function, "trace") and not chosen
+                else jax.jit(function, keep_unused=True, **chosen)
+            )
+            lowered = jitted.trace(*arguments, **(keywords or {})).lower(
+                lowering_platforms=(platform,)
+            )
     return program_of_lowered(lowered, *_definition(function), traced_in=__file__)
 
 
-def _lowered_by_library(function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+def _lowered_by_library(
+    function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]
+) -> Any:
     """The `jax.stages.Lowered` of a function that a library on top of JAX jitted (equinox's `filter_jit`), whose arguments may hold what
     JAX takes for no array; None of other functions."""
     if hasattr(function, "trace") or not hasattr(function, "lower"):
@@ -94,8 +106,15 @@ def from_jax(
     """
     if is_stage(function):
         return stage_module(function)
-    program = lower(function, args_or_specs, keywords, static_argnums=static_argnums, static_argnames=static_argnames,
-                    donate_argnums=donate_argnums, platform=platform)
+    program = lower(
+        function,
+        args_or_specs,
+        keywords,
+        static_argnums=static_argnums,
+        static_argnames=static_argnames,
+        donate_argnums=donate_argnums,
+        platform=platform,
+    )
     keep(program.callbacks)
     return program.module
 
@@ -105,4 +124,7 @@ def _definition(function: Callable[..., Any]) -> tuple[str, tuple[str, int] | No
     plain = inspect.unwrap(function)
     code = getattr(plain, "__code__", None)
     name = getattr(plain, "__name__", "")
-    return name if name.isidentifier() else "", (code.co_filename, code.co_firstlineno) if code is not None else None
+    return name if name.isidentifier() else "", (
+        code.co_filename,
+        code.co_firstlineno,
+    ) if code is not None else None

@@ -28,12 +28,20 @@ def module_of_jaxlib(module: Any, filename: str | None = None) -> HloModule:
 def refined_shapes(module: Any) -> bytes | None:
     """The bytecode of a StableHLO module whose entry has static shapes, with those of what it calls (an export of symbolic shapes) worked
     out as JAX does when it compiles; None for a module without such calls."""
-    if all("?" not in str(function.type) for function in module.body.operations if hasattr(function, "type")):
+    if all(
+        "?" not in str(function.type)
+        for function in module.body.operations
+        if hasattr(function, "type")
+    ):
         return None
     stream = io.BytesIO()
     module.operation.write_bytecode(stream)
     mlir = import_optional("jaxlib._jax", "jax").mlir
-    return bytes(mlir.refine_polymorphic_shapes(stream.getvalue(), enable_shape_assertions=True, validate_static_shapes=True))
+    return bytes(
+        mlir.refine_polymorphic_shapes(
+            stream.getvalue(), enable_shape_assertions=True, validate_static_shapes=True
+        )
+    )
 
 
 def computation_of(program: str | bytes) -> Any:
@@ -63,7 +71,9 @@ def triton_text_here(bytecode: bytes) -> str:
         MissingExtraError: jaxlib is not installed, or has no such dialect.
         MlirConversionError: jaxlib cannot read the bytecode.
     """
-    ir, dialect = [import_optional(name, "jax") for name in ("jaxlib.mlir.ir", "jaxlib.triton.dialect")]
+    ir, dialect = [
+        import_optional(name, "jax") for name in ("jaxlib.mlir.ir", "jaxlib.triton.dialect")
+    ]
     with ir.Context() as context:
         dialect.register_dialect(context)
         context.load_all_available_dialects()
@@ -83,7 +93,9 @@ def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloMo
         MissingExtraError: jaxlib is not installed.
         MlirConversionError: jaxlib cannot read or convert the program.
     """
-    module = read_hlo_proto(serialized_hlo(program, filename), Path(filename).name if filename else None).module
+    module = read_hlo_proto(
+        serialized_hlo(program, filename), Path(filename).name if filename else None
+    ).module
     complete_source_places(module)
     return module
 
@@ -106,6 +118,8 @@ def serialized_hlo(program: str | bytes, filename: str | None = None) -> bytes:
         return bytes(computation.get_hlo_module().as_serialized_hlo_module_proto())
     except Exception as problem:  # jaxlib raises several kinds
         said = " ".join(str(problem).split("\n\nDiagnostics", 1)[0].split())
-        raise MlirConversionError(f"{filename or 'the MLIR program'} cannot be converted to HLO: {said}",
-                                  "xla_explorer reads what jaxlib's StableHLO reads; check that the file is complete, its dialect and "
-                                  "its version") from problem
+        raise MlirConversionError(
+            f"{filename or 'the MLIR program'} cannot be converted to HLO: {said}",
+            "xla_explorer reads what jaxlib's StableHLO reads; check that the file is complete, its dialect and "
+            "its version",
+        ) from problem

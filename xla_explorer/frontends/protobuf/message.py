@@ -58,7 +58,10 @@ def read_varint(data: memoryview, at: int, end: int, name: str) -> tuple[int, in
 
 
 def _broken(name: str, at: int, what: str) -> ProtoError:
-    return ProtoError(f"cannot read {name}: at byte {at} {what}", "check that the file is complete and holds this kind of message")
+    return ProtoError(
+        f"cannot read {name}: at byte {at} {what}",
+        "check that the file is complete and holds this kind of message",
+    )
 
 
 def signed(value: int) -> int:
@@ -102,7 +105,9 @@ class Message:
                 else:
                     raise _broken(kind.name, at, f"field {number} has the unknown wire type {wire}")
                 if size > end - at:
-                    raise _broken(kind.name, at, f"field {number} takes {size} bytes, and {end - at} are left")
+                    raise _broken(
+                        kind.name, at, f"field {number} takes {size} bytes, and {end - at} are left"
+                    )
                 value, at = view[at : at + size], at + size
             if number in fields:
                 fields[number].append((wire, value))
@@ -207,15 +212,25 @@ class Message:
         for wire, value in self._fields.get(self.kind.numbers[name], ()):
             if wire not in (_VARINT, _BYTES):
                 raise self._unexpected(name, wire, _BYTES)
-            parts.append(np.array([value], np.uint64) if wire == _VARINT else self._unpacked(name, value))
+            parts.append(
+                np.array([value], np.uint64) if wire == _VARINT else self._unpacked(name, value)
+            )
         return np.concatenate(parts) if parts else np.empty(0, np.uint64)
 
     def reals(self, name: str, dtype: type[np.float32 | np.float64]) -> np.ndarray[Any, Any]:
         """The floats or doubles of a repeated field, packed or not."""
         size = np.dtype(dtype).itemsize
-        raw = b"".join([bytes(value) for _, value in self._fields.get(self.kind.numbers[name], ())if not isinstance(value, int)])
+        raw = b"".join(
+            [
+                bytes(value)
+                for _, value in self._fields.get(self.kind.numbers[name], ())
+                if not isinstance(value, int)
+            ]
+        )
         if len(raw) % size:
-            message = f"{self.kind.name}.{name} has {len(raw)} bytes, which must be a multiple of {size}"
+            message = (
+                f"{self.kind.name}.{name} has {len(raw)} bytes, which must be a multiple of {size}"
+            )
             raise ProtoError(message, "check that the file is complete")
         return np.frombuffer(raw, np.dtype(dtype).newbyteorder("<")).astype(dtype)
 
@@ -226,10 +241,16 @@ class Message:
             return np.empty(0, np.uint64)
         ends = np.flatnonzero(raw < 0x80)
         if not ends.size or ends[-1] != raw.size - 1:
-            raise ProtoError(f"cannot read {self.kind.name}.{name}: the last number is cut off", "check that the file is complete")
+            raise ProtoError(
+                f"cannot read {self.kind.name}.{name}: the last number is cut off",
+                "check that the file is complete",
+            )
         starts = np.concatenate([[0], ends[:-1] + 1])
         places = np.arange(raw.size) - np.repeat(starts, ends - starts + 1)
         if places.max() > 9:
-            raise ProtoError(f"cannot read {self.kind.name}.{name}: a number has more than ten bytes", "check that the file is complete")
+            raise ProtoError(
+                f"cannot read {self.kind.name}.{name}: a number has more than ten bytes",
+                "check that the file is complete",
+            )
         pieces = (raw & 0x7F).astype(np.uint64) << (7 * places).astype(np.uint64)
         return np.add.reduceat(pieces, starts)

@@ -42,15 +42,24 @@ def saved_programs(folder: Path) -> list[SavedProgram] | None:
     functions = folder / "functions"
     try:
         is_tensorflows = (folder / "saved_model.pb").is_file()
-        programs = sorted([p for p in functions.iterdir() if p.suffix in _TORCH_SUFFIXES]) if functions.is_dir() else []
+        programs = (
+            sorted([p for p in functions.iterdir() if p.suffix in _TORCH_SUFFIXES])
+            if functions.is_dir()
+            else []
+        )
     except (OSError, ValueError):  # a name that no file can have, a folder that may not be read
         return None
     if is_tensorflows:
         return _of_tensorflow(folder / "saved_model.pb")
     if not programs:
         return None
-    chosen = {p.stem: p for suffix in reversed(_TORCH_SUFFIXES) for p in programs if p.suffix == suffix}
-    return [SavedProgram(name, read_file(path, hint="save the model again")) for name, path in chosen.items()]
+    chosen = {
+        p.stem: p for suffix in reversed(_TORCH_SUFFIXES) for p in programs if p.suffix == suffix
+    }
+    return [
+        SavedProgram(name, read_file(path, hint="save the model again"))
+        for name, path in chosen.items()
+    ]
 
 
 def _of_tensorflow(path: Path) -> list[SavedProgram]:
@@ -64,7 +73,9 @@ def _of_tensorflow(path: Path) -> list[SavedProgram]:
                 value = entry.message("value", _VALUE)
                 if entry.text("key") == "module" and value is not None:
                     raw = value.data("s")
-                    found.setdefault(raw, SavedProgram(node.text("name"), raw))  # functions are saved under several names
+                    found.setdefault(
+                        raw, SavedProgram(node.text("name"), raw)
+                    )  # functions are saved under several names
     if not found:
         raise SavedModelError(
             f"{path.parent} is a SavedModel of {len(operations)} kinds of TensorFlow operations and holds no StableHLO (no {_CALL})",

@@ -15,7 +15,9 @@ from xla_explorer.hlo.verifier import verify
 __all__ = ["StablehloError", "StablehloUnsupportedError", "parse_stablehlo"]
 
 
-def parse_stablehlo(text: str | bytes, filename: str | None = None, *, function: str | None = None) -> HloModule:
+def parse_stablehlo(
+    text: str | bytes, filename: str | None = None, *, function: str | None = None
+) -> HloModule:
     """The HLO module of a StableHLO (or MHLO, with CHLO) program in MLIR's textual form, pretty or generic.
 
     Locations become metadata (op_name, file, line). Shardings, aliases and
@@ -59,7 +61,11 @@ def parse_stablehlo(text: str | bytes, filename: str | None = None, *, function:
 
 
 def read_program(
-    text: str | bytes, filename: str | None = None, open_result: str = "{replicated}", *, function: str | None = None
+    text: str | bytes,
+    filename: str | None = None,
+    open_result: str = "{replicated}",
+    *,
+    function: str | None = None,
 ) -> HloModule:
     """`parse_stablehlo`; `open_result` is the sharding of a result without one where others have one, as XLA's translation says it."""
     if isinstance(text, bytes | bytearray):
@@ -67,9 +73,15 @@ def read_program(
     reader = Reader(text, filename)
     try:
         with collector_paused():
-            module = ModuleConverter(Parser(reader, read_custom_form).program(), reader, open_result, function).convert()
+            module = ModuleConverter(
+                Parser(reader, read_custom_form).program(), reader, open_result, function
+            ).convert()
     except RecursionError:
-        reader.fail("regions, types or locations nest too deep, or an alias stands for itself", "simplify the program", 0)
+        reader.fail(
+            "regions, types or locations nest too deep, or an alias stands for itself",
+            "simplify the program",
+            0,
+        )
     complete_source_places(module)
     verify(module)
     return module

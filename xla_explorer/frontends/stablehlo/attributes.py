@@ -86,7 +86,11 @@ def read_attribute(reader: Reader) -> Any:
     if name == "opaque":  # how older MLIR wrote values that it left out
         reader.at = start + len(name)
         text = reader.balanced()
-        return elided_literal(reader, read_shape(reader), start) if reader.accept(":") else Opaque(name + text)
+        return (
+            elided_literal(reader, read_shape(reader), start)
+            if reader.accept(":")
+            else Opaque(name + text)
+        )
     if name == "array":
         reader.at = start + len(name)
         return _array(reader)
@@ -100,18 +104,28 @@ def read_attribute(reader: Reader) -> Any:
         if reader.text.startswith("<", reader.at):
             return Opaque(name + reader.balanced())
         return Keyword(name)
-    reader.fail(f"expected an attribute, found {reader.found()}", "write a number, a string, a list, dense<...> or #dialect.name<...>")
+    reader.fail(
+        f"expected an attribute, found {reader.found()}",
+        "write a number, a string, a list, dense<...> or #dialect.name<...>",
+    )
 
 
 def _number(reader: Reader, text: str) -> int | float:
     integral = re.fullmatch(r"-?(\d+|0x[0-9A-Fa-f]+)", text) is not None
-    shape = read_shape(reader) if reader.take(_SCALAR_FOLLOWS) is not None else None  # not the type of an operation
+    shape = (
+        read_shape(reader) if reader.take(_SCALAR_FOLLOWS) is not None else None
+    )  # not the type of an operation
     if shape is not None and shape.element_type.is_float:
         if "0x" in text:
             size = shape.element_type.dtype.itemsize
             if "-" in text or int(text, 16) >> 8 * size:
-                reader.fail(f"{text[:40]} is not the bits of a {shape.element_type}", f"write {2 * size} hexadecimal digits at most")
-            return float(np.frombuffer(int(text, 16).to_bytes(size, "little"), shape.element_type.dtype)[0])
+                reader.fail(
+                    f"{text[:40]} is not the bits of a {shape.element_type}",
+                    f"write {2 * size} hexadecimal digits at most",
+                )
+            return float(
+                np.frombuffer(int(text, 16).to_bytes(size, "little"), shape.element_type.dtype)[0]
+            )
         return float(text)
     return int(text, 0 if "0x" in text else 10) if integral else float(text)
 
@@ -167,7 +181,11 @@ def _resource(reader: Reader, start: int) -> Literal:
     reader.expect(":", "a resource")
     shape = read_shape(reader)
     raw = reader.resource(m.group().strip('"'))
-    return elided_literal(reader, shape, start) if raw is None else decode_bytes(reader, shape, raw, start)
+    return (
+        elided_literal(reader, shape, start)
+        if raw is None
+        else decode_bytes(reader, shape, raw, start)
+    )
 
 
 def _hash(reader: Reader) -> Any:
@@ -187,7 +205,9 @@ def _hash(reader: Reader) -> Any:
         return Opaque(reader.text[start : reader.at])
     if kind == "conv":
         reader.expect("<", "dimension numbers")
-        numbers = _raw_convolution(reader) if reader.peek("raw") else read_convolution_numbers(reader)
+        numbers = (
+            _raw_convolution(reader) if reader.peek("raw") else read_convolution_numbers(reader)
+        )
         reader.expect(">", "dimension numbers")
         return numbers
     if not kind:  # `#stablehlo<precision HIGH>`, or the long form `#stablehlo<gather<...>>`
@@ -228,7 +248,12 @@ def read_convolution_numbers(reader: Reader) -> ConvolutionDimensionNumbers:
         if before:
             reader.expect(before, "dimension numbers")
         at = reader.skip()
-        labels = [label.strip() for label in reader.need(_SIDE, "dimension labels such as [b, 0, 1, f]").group(1).split(",")]
+        labels = [
+            label.strip()
+            for label in reader.need(_SIDE, "dimension labels such as [b, 0, 1, f]")
+            .group(1)
+            .split(",")
+        ]
         spatial = sorted(label for label in labels if label.isdecimal())
         if sorted(labels) != sorted([*letters, *map(str, range(len(spatial)))]):
             reader.fail(
@@ -238,7 +263,11 @@ def read_convolution_numbers(reader: Reader) -> ConvolutionDimensionNumbers:
             )
         sides.append(labels)
     if len({len(labels) for labels in sides}) != 1:
-        reader.fail("the sides differ in their number of dimensions", "give every side the same number of labels", at)
+        reader.fail(
+            "the sides differ in their number of dimensions",
+            "give every side the same number of labels",
+            at,
+        )
     return _numbers_of(sides)
 
 
@@ -280,10 +309,19 @@ def _raw_convolution(reader: Reader) -> ConvolutionDimensionNumbers:
 
     try:
         batch = (("b", "batch"), ("f", "feature"))
-        return _numbers_of([side("input", batch), side("kernel", (("i", "input_feature"), ("o", "output_feature"))), side("output", batch)])
+        return _numbers_of(
+            [
+                side("input", batch),
+                side("kernel", (("i", "input_feature"), ("o", "output_feature"))),
+                side("output", batch),
+            ]
+        )
     except (KeyError, ValueError) as problem:
         reader.fail(
-            f"the dimension numbers are not complete: {problem}", "write #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>", start, 3
+            f"the dimension numbers are not complete: {problem}",
+            "write #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>",
+            start,
+            3,
         )
 
 
@@ -292,7 +330,11 @@ LONGEST = 1 << 20  # elements of a constant that says sizes, groups or places
 
 def integers(value: Any) -> tuple[int, ...]:
     """A list of integers in any of its spellings: `array<i64: ...>`, `[...]`, `dense<...>`."""
-    if isinstance(value, Literal) and value.shape.element_count <= LONGEST and not value.shape.element_type.is_float:
+    if (
+        isinstance(value, Literal)
+        and value.shape.element_count <= LONGEST
+        and not value.shape.element_type.is_float
+    ):
         return tuple(map(int, value.array.reshape(-1)))
     if isinstance(value, tuple) and all(isinstance(one, int) for one in value):
         return tuple(map(int, value))

@@ -19,7 +19,9 @@ from xla_explorer.hlo.shape import Shape, array_shape
 from xla_explorer.hlo.text.number_text import round_to
 
 LARGEST = 1 << 32  # bytes of one constant whose values the text leaves out
-_DIGITS = 1 << 22  # hexadecimal digits that are decoded at once: what is held beside the constant itself
+_DIGITS = (
+    1 << 22
+)  # hexadecimal digits that are decoded at once: what is held beside the constant itself
 _BRACKETS = str.maketrans({"[": " ", "]": " ", "(": " ", ")": " "})
 _NUMBER = re.compile(r"-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|inf|nan|true|false)")
 _BODY = re.compile(r"[^<>\"]*")
@@ -86,10 +88,19 @@ def is_elision(text: str) -> bool:
 def elided_literal(reader: Reader, shape: Shape, at: int) -> Literal:
     """A literal whose values the text leaves out, as HLO's `{...}`: a counter's numbers stand for them, and a warning says so."""
     if not shape.is_array or not shape.rank or any(shape.dynamic):
-        reader.fail(f"the value of this {shape.text_without_layout} was left out", "write it; only arrays may stand without values", at, 3)
+        reader.fail(
+            f"the value of this {shape.text_without_layout} was left out",
+            "write it; only arrays may stand without values",
+            at,
+            3,
+        )
     if shape.byte_size > LARGEST:
         reader.refuse(
-            "too-large", f"{shape.byte_size:,} bytes of a constant were left out", "pass the constant as an argument", at, 3
+            "too-large",
+            f"{shape.byte_size:,} bytes of a constant were left out",
+            "pass the constant as an argument",
+            at,
+            3,
         )
     return Literal(shape, text="{...}")
 
@@ -98,7 +109,9 @@ def repeated_element(literal: Literal) -> Literal | None:
     """The one element that a splat repeats, as a scalar; None for a literal with values of its own."""
     if literal.is_elided or literal.shape.element_count < 2 or any(literal.array.strides):
         return None
-    return literal_of(array_shape(literal.shape.element_type, ()), literal.array[(0,) * literal.shape.rank])
+    return literal_of(
+        array_shape(literal.shape.element_type, ()), literal.array[(0,) * literal.shape.rank]
+    )
 
 
 def _from_numbers(reader: Reader, shape: Shape, text: str, at: int) -> np.ndarray[Any, Any]:
@@ -109,7 +122,9 @@ def _from_numbers(reader: Reader, shape: Shape, text: str, at: int) -> np.ndarra
         bad = next(piece for piece in pieces if not _NUMBER.fullmatch(piece))
         reader.fail(
             f"expected a number, got {bad[:40]!r}",
-            "write numbers, true, false, or bits such as 0x7F800000", at + text.index(bad), len(bad)
+            "write numbers, true, false, or bits such as 0x7F800000",
+            at + text.index(bad),
+            len(bad),
         )
     if shape.element_count == 0 and not text.startswith("["):
         return np.empty(0, kind.dtype)
@@ -118,7 +133,10 @@ def _from_numbers(reader: Reader, shape: Shape, text: str, at: int) -> np.ndarra
             return _complex(shape, pieces) if kind.is_complex else _numbers(shape, pieces)
     except (ValueError, OverflowError) as problem:
         reader.fail(
-            f"the literal does not fit {shape.text_without_layout}: {problem}", "correct the numbers or the type", at, len(text)
+            f"the literal does not fit {shape.text_without_layout}: {problem}",
+            "correct the numbers or the type",
+            at,
+            len(text),
         )
 
 
@@ -134,7 +152,9 @@ def decode_bytes(reader: Reader, shape: Shape, raw: bytes, at: int) -> Literal:
     array = _from_bytes(reader, shape, raw, at)
     if array.size != shape.element_count:
         reader.fail(
-            f"the resource has {array.size} elements, {shape.text_without_layout} has {shape.element_count}", "was the file cut?", at
+            f"the resource has {array.size} elements, {shape.text_without_layout} has {shape.element_count}",
+            "was the file cut?",
+            at,
         )
     return literal_of(shape, array)
 
@@ -149,18 +169,31 @@ def _hexadecimal(reader: Reader, start: int, end: int) -> bytearray:
             piece = binascii.unhexlify(reader.text[at : min(at + _DIGITS, end)])
             raw[(at - start) // 2 : (at - start) // 2 + len(piece)] = piece
     except ValueError:
-        reader.fail("a buffer must be an even number of hexadecimal digits behind 0x", "print the constant anew", start - 3, 3)
+        reader.fail(
+            "a buffer must be an even number of hexadecimal digits behind 0x",
+            "print the constant anew",
+            start - 3,
+            3,
+        )
     return raw
 
 
-def _from_bytes(reader: Reader, shape: Shape, raw: bytes | bytearray, at: int) -> np.ndarray[Any, Any]:
+def _from_bytes(
+    reader: Reader, shape: Shape, raw: bytes | bytearray, at: int
+) -> np.ndarray[Any, Any]:
     """The elements of a buffer, or the one of a splat."""
     kind, count = shape.element_type, shape.element_count
     if len(raw) % kind.dtype.itemsize:
-        reader.fail(f"{len(raw)} bytes are not a multiple of the size of {kind.name}", "print the constant anew", at)
+        reader.fail(
+            f"{len(raw)} bytes are not a multiple of the size of {kind.name}",
+            "print the constant anew",
+            at,
+        )
     if kind.is_pred:
         flags = np.frombuffer(raw, np.uint8)
-        if len(raw) not in (1, count) and len(raw) == (count + 7) // 8:  # MLIR before 2025 packed truth values
+        if (
+            len(raw) not in (1, count) and len(raw) == (count + 7) // 8
+        ):  # MLIR before 2025 packed truth values
             flags = np.unpackbits(flags, bitorder="little")[:count]
         return np.asarray(flags != 0)
     if kind.bits < 8:  # the bits above those of the element mean nothing
@@ -183,7 +216,10 @@ def _numbers(shape: Shape, pieces: list[str]) -> np.ndarray[Any, Any]:
         if any("0x" in piece for piece in pieces):
             return np.array([_float_from(kind, piece) for piece in pieces], kind.dtype)
         return round_to(kind, np.array(list(map(float, pieces)), np.float64))
-    values = [_TRUTH[piece] if piece in _TRUTH else int(piece, 0 if "0x" in piece else 10) for piece in pieces]
+    values = [
+        _TRUTH[piece] if piece in _TRUTH else int(piece, 0 if "0x" in piece else 10)
+        for piece in pieces
+    ]
     if kind.is_pred:  # the one bit of i1, with or without its sign
         if not all(v in (-1, 0, 1) for v in values):
             raise OverflowError("a truth value is true, false, 0 or 1")
@@ -195,7 +231,11 @@ def _numbers(shape: Shape, pieces: list[str]) -> np.ndarray[Any, Any]:
     if kind.is_signed:  # the bits of a signless integer may be written without its sign
         values = [v - (1 << kind.bits) if v >= 1 << (kind.bits - 1) else v for v in values]
     wide = np.array(values, np.int64 if kind.is_signed else np.uint64)
-    return wide.astype(np.int8 if kind.is_signed else np.uint8).astype(kind.dtype) if kind.bits < 8 else wide.astype(kind.dtype)
+    return (
+        wide.astype(np.int8 if kind.is_signed else np.uint8).astype(kind.dtype)
+        if kind.bits < 8
+        else wide.astype(kind.dtype)
+    )
 
 
 def _float_from(kind: Any, piece: str) -> Any:
@@ -209,7 +249,9 @@ def _complex(shape: Shape, pieces: list[str]) -> np.ndarray[Any, Any]:
     if len(pieces) % 2:
         raise ValueError("a complex number is a pair (real, imaginary)")
     part = shape.element_type.component
-    parts: np.ndarray[Any, Any] = np.array([_float_from(part, piece) for piece in pieces], part.dtype)
+    parts: np.ndarray[Any, Any] = np.array(
+        [_float_from(part, piece) for piece in pieces], part.dtype
+    )
     pairs: np.ndarray[Any, Any] = parts.view(shape.element_type.dtype)
     return pairs
 

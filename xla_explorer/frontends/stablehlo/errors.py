@@ -19,7 +19,10 @@ class StablehloError(XlaExplorerError, SyntaxError):
         super().__init__(message, hint)
         self.span = span
         self.msg = cleaned_text(message)  # Python's own tracebacks show these, not str()
-        self.filename, self.text = cleaned_text(span.filename), cleaned_text(span.line_text, same_width=True)
+        self.filename, self.text = (
+            cleaned_text(span.filename),
+            cleaned_text(span.line_text, same_width=True),
+        )
         self.lineno = self.end_lineno = span.line
         self.offset, self.end_offset = span.column, span.end_column
 

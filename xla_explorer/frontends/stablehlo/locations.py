@@ -66,7 +66,11 @@ class Locations:
     def metadata(self, offset: int | None) -> str | None:
         """The same as the text of an instruction's metadata."""
         place = self.at(offset)
-        return None if place is NOWHERE else write_metadata(OpMetadata("", place.name, place.file, place.line, 0))
+        return (
+            None
+            if place is NOWHERE
+            else write_metadata(OpMetadata("", place.name, place.file, place.line, 0))
+        )
 
     def _read(self) -> Place:
         reader = self._reader
@@ -109,7 +113,9 @@ class Locations:
             first = NOWHERE
             while not reader.accept("]"):
                 found = self._read()
-                first = Place(first.name or found.name, first.file or found.file, first.line or found.line)
+                first = Place(
+                    first.name or found.name, first.file or found.file, first.line or found.line
+                )
                 if not reader.accept(","):
                     break
             return first
@@ -118,4 +124,7 @@ class Locations:
             return self._read()
         if name == "unknown" or reader.take(INTEGER):
             return NOWHERE
-        reader.fail(f"expected a location, found {name or reader.found()}", 'write loc("file.py":3:1), loc("name"(...)) or loc(unknown)')
+        reader.fail(
+            f"expected a location, found {name or reader.found()}",
+            'write loc("file.py":3:1), loc("name"(...)) or loc(unknown)',
+        )

@@ -11,9 +11,23 @@ from collections.abc import Callable
 
 from xla_explorer.frontends.stablehlo.attributes import Dictionary, read_attribute, read_dictionary
 from xla_explorer.frontends.stablehlo.locations import skip_location
-from xla_explorer.frontends.stablehlo.program import CONSTANTS, Argument, Function, Operation, Program, Region, Use
+from xla_explorer.frontends.stablehlo.program import (
+    CONSTANTS,
+    Argument,
+    Function,
+    Operation,
+    Program,
+    Region,
+    Use,
+)
 from xla_explorer.frontends.stablehlo.reader import VALUE, Reader
-from xla_explorer.frontends.stablehlo.types import FunctionType, MlirType, read_results, read_type, type_list
+from xla_explorer.frontends.stablehlo.types import (
+    FunctionType,
+    MlirType,
+    read_results,
+    read_type,
+    type_list,
+)
 
 _RESULT = re.compile(r"(%[\w$.\-]+)(?::(\d+))?")
 _BLOCK = re.compile(r"\^[\w$.\-]+")
@@ -45,14 +59,23 @@ class Parser:
                 continue
             if reader.text[reader.at] in "#!":
                 if _METADATA.match(reader.text, reader.at) is None:
-                    reader.fail(f"expected a module or functions, found {reader.found()}", "the text must hold a module of StableHLO")
+                    reader.fail(
+                        f"expected a module or functions, found {reader.found()}",
+                        "the text must hold a module of StableHLO",
+                    )
                 self._alias()
                 continue
             operations.append(self.operation())
         modules = [one for one in operations if one.name == "builtin.module"]
         if len(modules) > 1:
             names = ", ".join([f"@{one.attributes.get('sym_name', '')}" for one in modules])
-            reader.refuse("several-modules", f"the file holds {len(modules)} modules: {names}", "give a file of one", modules[1].at, 6)
+            reader.refuse(
+                "several-modules",
+                f"the file holds {len(modules)} modules: {names}",
+                "give a file of one",
+                modules[1].at,
+                6,
+            )
         if len(operations) == 1 and operations[0].name == "builtin.module":
             module = operations[0]
             name, attributes = str(module.attributes.pop("sym_name", "")), module.attributes
@@ -61,13 +84,21 @@ class Parser:
             if operation.name == "func.func":
                 function = operation.words[0]
                 if function.name in functions:
-                    reader.fail(f"@{function.name} is defined twice", "rename one of the functions", function.at)
+                    reader.fail(
+                        f"@{function.name} is defined twice",
+                        "rename one of the functions",
+                        function.at,
+                    )
                 functions[function.name] = function
             elif operation.name == "sdy.mesh":
                 meshes[operation.words[0]] = operation.words[1]
             elif operation.name == "builtin.module":
                 reader.refuse(
-                    "nested-module", "a module inside a module has no place in HLO", "give the inner module alone", operation.at, 6
+                    "nested-module",
+                    "a module inside a module has no place in HLO",
+                    "give the inner module alone",
+                    operation.at,
+                    6,
                 )
             else:
                 reader.refuse(
@@ -137,7 +168,10 @@ class Parser:
         operation.operands = self.uses(")")
         if reader.peek("["):
             reader.refuse(
-                "control-flow-graph", f"{operation.name} branches to other blocks", "StableHLO has structured control flow only", reader.at
+                "control-flow-graph",
+                f"{operation.name} branches to other blocks",
+                "StableHLO has structured control flow only",
+                reader.at,
             )
         if reader.peek("<{"):
             reader.accept("<")
@@ -204,7 +238,12 @@ class Parser:
             reader.expect(":", "the label of a block")
         while not reader.accept("}"):
             if reader.peek("^"):
-                reader.refuse("control-flow-graph", "a region of several blocks", "StableHLO has structured control flow only", reader.at)
+                reader.refuse(
+                    "control-flow-graph",
+                    "a region of several blocks",
+                    "StableHLO has structured control flow only",
+                    reader.at,
+                )
             if reader.at >= len(reader.text):
                 reader.fail("the text ends inside this region", "was the file cut?", start)
             region.operations.append(self.operation())
@@ -221,7 +260,9 @@ class Parser:
                 reader.expect(":", "an argument")
             kind = read_type(reader)
             attributes = read_dictionary(reader) if reader.peek("{") else Dictionary()
-            found.append(Argument(m.group(1) if m else "", kind, attributes, skip_location(reader), at))
+            found.append(
+                Argument(m.group(1) if m else "", kind, attributes, skip_location(reader), at)
+            )
             if not reader.accept(","):
                 reader.expect(")", "a list of arguments")
                 break
@@ -260,14 +301,27 @@ class Parser:
                 result_attributes.append(Dictionary())
         attributes = read_dictionary(reader) if reader.keyword("attributes") else Dictionary()
         body = self.region(arguments) if reader.peek("{") else None
-        operation.words = [Function(name, private, arguments, tuple(results), tuple(result_attributes), attributes, body, at)]
+        operation.words = [
+            Function(
+                name,
+                private,
+                arguments,
+                tuple(results),
+                tuple(result_attributes),
+                attributes,
+                body,
+                at,
+            )
+        ]
 
     def _generic_function(self, operation: Operation) -> None:
         given = operation.attributes
         kind, name = given.get("function_type"), str(given.get("sym_name", ""))
         if not isinstance(kind, FunctionType) or not operation.regions:
             self.reader.fail(
-                "func.func needs function_type, sym_name and a body", "compare with mlir-opt --mlir-print-op-generic", operation.at
+                "func.func needs function_type, sym_name and a body",
+                "compare with mlir-opt --mlir-print-op-generic",
+                operation.at,
             )
         region = operation.regions[0]
         if region.operations and len(region.arguments) != len(kind.inputs):
@@ -278,11 +332,33 @@ class Parser:
             )
         for key, owners in (("arg_attrs", len(kind.inputs)), ("res_attrs", len(kind.results))):
             found = given.setdefault(key, tuple([Dictionary()] * owners))
-            if not isinstance(found, tuple) or len(found) != owners or not all(isinstance(one, Dictionary) for one in found):
-                self.reader.fail(f"{key} of @{name} must list {owners} dictionaries", "write {} for an empty one", operation.at)
-        arguments = [a._replace(attributes=more) for a, more in zip(region.arguments, given["arg_attrs"], strict=False)]
+            if (
+                not isinstance(found, tuple)
+                or len(found) != owners
+                or not all(isinstance(one, Dictionary) for one in found)
+            ):
+                self.reader.fail(
+                    f"{key} of @{name} must list {owners} dictionaries",
+                    "write {} for an empty one",
+                    operation.at,
+                )
+        arguments = [
+            a._replace(attributes=more)
+            for a, more in zip(region.arguments, given["arg_attrs"], strict=False)
+        ]
         region.arguments = arguments
-        private = isinstance(given.get("sym_visibility"), str) and given["sym_visibility"] == "private"
+        private = (
+            isinstance(given.get("sym_visibility"), str) and given["sym_visibility"] == "private"
+        )
         operation.words = [
-            Function(name, private, arguments, kind.results, given["res_attrs"], given, region if region.operations else None, operation.at)
+            Function(
+                name,
+                private,
+                arguments,
+                kind.results,
+                given["res_attrs"],
+                given,
+                region if region.operations else None,
+                operation.at,
+            )
         ]

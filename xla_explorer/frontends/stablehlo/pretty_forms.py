@@ -45,7 +45,11 @@ FIELDS: dict[str, dict[str, str]] = {
     "rng": {"distribution": "rng_distribution"},
     "rng_bit_generator": {"algorithm": "rng_algorithm"},
     "dot": {"precision": "precision_config"},
-    "dot_general": {"precision": "precision_config", "contracting_dims": "contracting", "batching_dims": "batching"},
+    "dot_general": {
+        "precision": "precision_config",
+        "contracting_dims": "contracting",
+        "batching_dims": "batching",
+    },
     "convolution": {"dim_numbers": "dimension_numbers"},
     "dynamic_conv": {"dim_numbers": "dimension_numbers"},
     "einsum": {"config": "einsum_config"},
@@ -147,7 +151,9 @@ def _parenthesis(parser: Parser, operation: Operation, fields: dict[str, str]) -
     while not reader.accept(")"):
         field = reader.take(_FIELD)
         if field is not None:
-            operation.attributes[fields.get(field.group(1), field.group(1))] = _field(parser, field.group(1))
+            operation.attributes[fields.get(field.group(1), field.group(1))] = _field(
+                parser, field.group(1)
+            )
         else:
             found.append(parser.use())
         if not reader.accept(","):
@@ -162,7 +168,9 @@ def _field(parser: Parser, name: str) -> Any:
         return read_convolution_numbers(reader)
     if reader.peek("<"):
         return read_fields(reader, name)
-    if name == "type" and (word := reader.take(WORD)) is not None:  # `complex` would be read as a type
+    if (
+        name == "type" and (word := reader.take(WORD)) is not None
+    ):  # `complex` would be read as a type
         return Keyword(word.group())
     value = read_attribute(reader)
     if isinstance(value, tuple) and reader.take(_PAIR) is not None:
@@ -178,7 +186,9 @@ def _slice_of(parser: Parser, operation: Operation) -> None:
     while not reader.accept("]"):
         m = reader.take(_SLICE)
         if m is None:
-            operation.attributes["index"] = integer(reader, "start:limit:stride, or the number of a tuple element")
+            operation.attributes["index"] = integer(
+                reader, "start:limit:stride, or the number of a tuple element"
+            )
         else:
             starts.append(int(m.group(1)))
             limits.append(int(m.group(2)))
@@ -187,7 +197,9 @@ def _slice_of(parser: Parser, operation: Operation) -> None:
             reader.expect("]", "a slice")
             break
     if "index" not in operation.attributes:
-        operation.attributes.update(start_indices=tuple(starts), limit_indices=tuple(limits), strides=tuple(strides))
+        operation.attributes.update(
+            start_indices=tuple(starts), limit_indices=tuple(limits), strides=tuple(strides)
+        )
 
 
 def _settle(parser: Parser, operation: Operation, short: str) -> None:
@@ -238,10 +250,17 @@ def _constant(parser: Parser, operation: Operation) -> None:
     if not isinstance(value, Literal):
         if isinstance(value, int | float):
             scalar = " ".join(reader.text[at : reader.at].split())
-            message = f"the constant {scalar} is a scalar, and StableHLO computes with tensors alone"
+            message = (
+                f"the constant {scalar} is a scalar, and StableHLO computes with tensors alone"
+            )
             hint = f"lower the dialects arith and tensor to StableHLO, or export with static shapes{NEEDS_JAX}"
             reader.refuse("constant", message, hint, at)
-        reader.refuse("constant", f"{operation.name} holds no dense literal", "write dense<...> : tensor<...>", at)
+        reader.refuse(
+            "constant",
+            f"{operation.name} holds no dense literal",
+            "write dense<...> : tensor<...>",
+            at,
+        )
     operation.attributes["value"] = value
     operation.types = (value.shape,)
     if reader.accept(":"):
@@ -265,14 +284,23 @@ def _while(parser: Parser, operation: Operation) -> None:
         parser.signature(operation)
     if len(operation.types) != len(names):
         reader.fail(
-            f"{len(names)} values are carried, but {len(operation.types)} types are given", "give one type for each value", operation.at, 5
+            f"{len(names)} values are carried, but {len(operation.types)} types are given",
+            "give one type for each value",
+            operation.at,
+            5,
         )
     if reader.keyword("attributes"):
         operation.attributes.update(read_dictionary(reader))
     for word in ("cond", "do"):
         if not reader.keyword(word):
-            reader.fail(f"expected {word!r} and a region, found {reader.found()}", "write cond {...} do {...}")
-        arguments = [Argument(name, kind, Dictionary(), None, at) for (name, at), kind in zip(names, operation.types, strict=True)]
+            reader.fail(
+                f"expected {word!r} and a region, found {reader.found()}",
+                "write cond {...} do {...}",
+            )
+        arguments = [
+            Argument(name, kind, Dictionary(), None, at)
+            for (name, at), kind in zip(names, operation.types, strict=True)
+        ]
         operation.regions.append(parser.region(arguments))
 
 
@@ -289,9 +317,14 @@ def _reduce(parser: Parser, operation: Operation) -> None:
     inner = None
     if reader.keyword("applies"):
         at = reader.skip()
-        inner = Operation(reader.need(WORD, "the operation that reduces").group(), at, [("%result", 1)])
+        inner = Operation(
+            reader.need(WORD, "the operation that reduces").group(), at, [("%result", 1)]
+        )
     if not (reader.keyword("across") and reader.keyword("dimensions") and reader.accept("=")):
-        reader.fail(f"expected 'across dimensions = [...]', found {reader.found()}", "write across dimensions = [0]")
+        reader.fail(
+            f"expected 'across dimensions = [...]', found {reader.found()}",
+            "write across dimensions = [0]",
+        )
     operation.attributes["dimensions"] = read_list(reader)
     if reader.peek("{"):
         operation.attributes.update(read_dictionary(reader))
@@ -302,13 +335,21 @@ def _reduce(parser: Parser, operation: Operation) -> None:
     operation.location = skip_location(reader)
     if inner is None:
         if not reader.keyword("reducer"):
-            reader.fail(f"expected 'reducer', found {reader.found()}", "write reducer(%a: tensor<f32>, %b: tensor<f32>) {...}")
+            reader.fail(
+                f"expected 'reducer', found {reader.found()}",
+                "write reducer(%a: tensor<f32>, %b: tensor<f32>) {...}",
+            )
         pairs = []
         while reader.accept("("):
             pairs.append(parser.arguments())
         if len(pairs) != count or any(len(pair) != 2 for pair in pairs):
-            reader.fail(f"the reducer needs {count} pairs of arguments", "write one pair (accumulator, element) for each input")
-        operation.regions = [parser.region([pair[0] for pair in pairs] + [pair[1] for pair in pairs])]
+            reader.fail(
+                f"the reducer needs {count} pairs of arguments",
+                "write one pair (accumulator, element) for each input",
+            )
+        operation.regions = [
+            parser.region([pair[0] for pair in pairs] + [pair[1] for pair in pairs])
+        ]
         return
     kind = operation.operand_types[-1] if operation.operand_types else operation.types[-1]
     inner.types = (kind,)
@@ -316,7 +357,10 @@ def _reduce(parser: Parser, operation: Operation) -> None:
     inner.location = operation.location
     back = Operation("stablehlo.return", inner.at, [])
     back.operands = [Use("%result", 0, inner.at)]
-    arguments = [Argument(name, kind, Dictionary(), operation.location, inner.at) for name in ("%lhs", "%rhs")]
+    arguments = [
+        Argument(name, kind, Dictionary(), operation.location, inner.at)
+        for name in ("%lhs", "%rhs")
+    ]
     operation.regions = [Region(arguments, [inner, back], inner.at)]
 
 
@@ -353,7 +397,14 @@ def _mesh(parser: Parser, operation: Operation) -> None:
     operation.words = [name, text]
 
 
-_OF_SHARDY = ("sharding_constraint", "reshard", "propagation_barrier", "sharding_group", "return", "manual_computation")
+_OF_SHARDY = (
+    "sharding_constraint",
+    "reshard",
+    "propagation_barrier",
+    "sharding_group",
+    "return",
+    "manual_computation",
+)
 
 
 def _shardy(parser: Parser, operation: Operation) -> None:

@@ -44,7 +44,18 @@ class Operation:
     operand_types: as written, None where the form leaves them out. at: offset of the name; location: an offset for `Locations`.
     """
 
-    __slots__ = ("at", "attributes", "location", "name", "operand_types", "operands", "regions", "results", "types", "words")
+    __slots__ = (
+        "at",
+        "attributes",
+        "location",
+        "name",
+        "operand_types",
+        "operands",
+        "regions",
+        "results",
+        "types",
+        "words",
+    )
 
     def __init__(self, name: str, at: int, results: list[tuple[str, int]]) -> None:
         self.name, self.at, self.results = name, at, results

@@ -33,7 +33,9 @@ def unescaped(text: str) -> str:
     if "\\" not in text:
         return text
     simple = {b'"': b'"', b"\\": b"\\", b"n": b"\n", b"t": b"\t"}
-    raw = _ESCAPE.sub(lambda m: bytes([int(m.group(1), 16)]) if m.group(1) else simple[m.group(2)], text.encode())
+    raw = _ESCAPE.sub(
+        lambda m: bytes([int(m.group(1), 16)]) if m.group(1) else simple[m.group(2)], text.encode()
+    )
     return raw.decode("utf-8", "replace")
 
 
@@ -51,13 +53,23 @@ class Reader:
     # -- errors ------------------------------------------------------------------------------------------------------
     def span(self, at: int | None = None, length: int = 1) -> SourceSpan:
         """The place of an offset; by default the cursor."""
-        return SourceSpan.from_offset(self.text, self.at if at is None else at, length, self.filename or "<stablehlo>")
+        return SourceSpan.from_offset(
+            self.text, self.at if at is None else at, length, self.filename or "<stablehlo>"
+        )
 
     def fail(self, message: str, hint: str, at: int | None = None, length: int = 1) -> NoReturn:
         """Raise StablehloError at an offset."""
         raise StablehloError(message, self.span(at, length), hint)
 
-    def refuse(self, code: str, message: str, hint: str, at: int | None = None, length: int = 1, **facts: Any) -> NoReturn:
+    def refuse(
+        self,
+        code: str,
+        message: str,
+        hint: str,
+        at: int | None = None,
+        length: int = 1,
+        **facts: Any,
+    ) -> NoReturn:
         """Raise StablehloUnsupportedError with its Reason at an offset."""
         raise StablehloUnsupportedError(refuse(code, message, **facts), self.span(at, length), hint)
 
@@ -81,7 +93,10 @@ class Reader:
     def expect(self, token: str, where: str) -> None:
         """Take the token, or fail. where: what was being read."""
         if not self.accept(token):
-            self.fail(f"expected {token!r} in {where}, found {self.found()}", f"compare with how MLIR prints {where}")
+            self.fail(
+                f"expected {token!r} in {where}, found {self.found()}",
+                f"compare with how MLIR prints {where}",
+            )
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Take what matches, if it comes next."""

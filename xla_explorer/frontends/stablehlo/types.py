@@ -10,7 +10,14 @@ from typing import NamedTuple, TypeAlias
 
 from xla_explorer.frontends.stablehlo.reader import INTEGER, WORD, Reader
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
-from xla_explorer.hlo.shape import UNBOUNDED, Shape, ShapeError, array_shape, token_shape, tuple_shape
+from xla_explorer.hlo.shape import (
+    UNBOUNDED,
+    Shape,
+    ShapeError,
+    array_shape,
+    token_shape,
+    tuple_shape,
+)
 
 
 class FunctionType(NamedTuple):
@@ -36,7 +43,9 @@ MlirType: TypeAlias = "Shape | FunctionType | FutureType | OpaqueType"
 
 _SIMPLE = re.compile(r"tensor<((?:(?:\d+|\?)x)*)([A-Za-z]\w*)>")
 _DIMENSION = re.compile(r"(\d+|\?)x")
-_FLOAT_NAMES = {f"{name[:2]}{name[2:].upper()}": name for name in PRIMITIVE_TYPES if re.match(r"f[468]e", name)}
+_FLOAT_NAMES = {
+    f"{name[:2]}{name[2:].upper()}": name for name in PRIMITIVE_TYPES if re.match(r"f[468]e", name)
+}
 _ELEMENTS: dict[str, PrimitiveType] = {
     "i1": PRIMITIVE_TYPES["pred"],
     "index": PRIMITIVE_TYPES["s64"],
@@ -49,7 +58,9 @@ _ELEMENTS: dict[str, PrimitiveType] = {
     **{mlir: PRIMITIVE_TYPES[name] for mlir, name in _FLOAT_NAMES.items()},
 }
 _KNOWN: dict[str, Shape] = {}
-_STARTS = re.compile(r"tensor<|tuple<|!|\(|(?:[us]?i\d+|bf16|f\d+\w*|index|none|complex<|vector<|memref<)")
+_STARTS = re.compile(
+    r"tensor<|tuple<|!|\(|(?:[us]?i\d+|bf16|f\d+\w*|index|none|complex<|vector<|memref<)"
+)
 
 
 def element_type(reader: Reader) -> PrimitiveType:
@@ -74,7 +85,11 @@ def element_type(reader: Reader) -> PrimitiveType:
         reader.expect(">", "a complex type")
         if part.name not in ("f32", "f64"):
             reader.refuse(
-                "element-type", f"HLO has no type complex<{part.name}>", "use complex<f32> or complex<f64>", start, reader.at - start
+                "element-type",
+                f"HLO has no type complex<{part.name}>",
+                "use complex<f32> or complex<f64>",
+                start,
+                reader.at - start,
             )
         return PRIMITIVE_TYPES["c64" if part.name == "f32" else "c128"]
     found = _ELEMENTS.get(name)
@@ -113,10 +128,15 @@ def read_type(reader: Reader) -> MlirType:
     return _other_type(reader)
 
 
-def _array(reader: Reader, kind: PrimitiveType, sizes: list[int], bounds: list[int] | None) -> Shape:
+def _array(
+    reader: Reader, kind: PrimitiveType, sizes: list[int], bounds: list[int] | None
+) -> Shape:
     dynamic = tuple([size == UNBOUNDED for size in sizes])
     if bounds is not None:
-        sizes = [bound if size == UNBOUNDED and bound != UNBOUNDED else size for size, bound in zip(sizes, bounds, strict=True)]
+        sizes = [
+            bound if size == UNBOUNDED and bound != UNBOUNDED else size
+            for size, bound in zip(sizes, bounds, strict=True)
+        ]
     try:
         return array_shape(kind, sizes, None, dynamic)
     except ShapeError as problem:
@@ -127,7 +147,13 @@ def _other_type(reader: Reader) -> MlirType:
     start = reader.at
     if reader.accept("tensor<"):
         if reader.accept("*"):
-            reader.refuse("unranked", "a tensor of unknown rank has no HLO shape", "export the program with static shapes", start, 8)
+            reader.refuse(
+                "unranked",
+                "a tensor of unknown rank has no HLO shape",
+                "export the program with static shapes",
+                start,
+                8,
+            )
         sizes = []
         while (m := reader.take(_DIMENSION)) is not None:
             sizes.append(UNBOUNDED if m.group(1) == "?" else int(m.group(1)))
@@ -156,7 +182,13 @@ def _other_type(reader: Reader) -> MlirType:
             reader.expect("<", "a future type")
             return FutureType(tuple([t for t in type_list(reader, ">") if isinstance(t, Shape)]))
         if name.startswith("mhlo.async_bundle"):
-            reader.refuse("mhlo-async", "StableHLO has no asynchronous bundles, which are MHLO's", "export StableHLO", start, len(name) + 1)
+            reader.refuse(
+                "mhlo-async",
+                "StableHLO has no asynchronous bundles, which are MHLO's",
+                "export StableHLO",
+                start,
+                len(name) + 1,
+            )
         if f"!{name}" in reader.aliases:
             return _alias(reader, f"!{name}")
         return OpaqueType(f"!{name}" + (reader.balanced() if reader.peek("<") else ""))
@@ -165,7 +197,9 @@ def _other_type(reader: Reader) -> MlirType:
         reader.at = word.end()
         return OpaqueType(word.group() + (reader.balanced() if reader.peek("<") else ""))
     if word is None:
-        reader.fail(f"expected a type, found {reader.found()}", "write a type such as tensor<2x3xf32>")
+        reader.fail(
+            f"expected a type, found {reader.found()}", "write a type such as tensor<2x3xf32>"
+        )
     return array_shape(element_type(reader), ())
 
 
@@ -183,18 +217,37 @@ def _bounds(reader: Reader, rank: int) -> list[int] | None:
     start = reader.skip()
     m = reader.take(re.compile(r"#([A-Za-z_][\w$.\-]*)"))
     if m is None:
-        reader.fail(f"expected the encoding of a tensor, found {reader.found()}", "write #stablehlo.bounds<?, 4>, or nothing")
+        reader.fail(
+            f"expected the encoding of a tensor, found {reader.found()}",
+            "write #stablehlo.bounds<?, 4>, or nothing",
+        )
     if f"#{m.group(1)}" in reader.aliases:
         here, reader.at = reader.at, reader.aliases[f"#{m.group(1)}"]
         found = _bounds(reader, rank)
         reader.at = here
         return found
     text = reader.balanced() if reader.peek("<") else ""
-    if m.group(1) not in ("stablehlo.bounds", "mhlo.bounds", "stablehlo.type_extensions", "mhlo.type_extensions"):
-        reader.refuse("encoding", f"the tensor encoding #{m.group(1)} is not known", "export dense tensors", start, reader.at - start)
+    if m.group(1) not in (
+        "stablehlo.bounds",
+        "mhlo.bounds",
+        "stablehlo.type_extensions",
+        "mhlo.type_extensions",
+    ):
+        reader.refuse(
+            "encoding",
+            f"the tensor encoding #{m.group(1)} is not known",
+            "export dense tensors",
+            start,
+            reader.at - start,
+        )
     bounds = [UNBOUNDED if b == "?" else int(b) for b in re.findall(r"\?|\d+", text)]
     if len(bounds) != rank:
-        reader.fail(f"{len(bounds)} bounds for {rank} dimensions", "give one bound, or ?, for each dimension", start, reader.at - start)
+        reader.fail(
+            f"{len(bounds)} bounds for {rank} dimensions",
+            "give one bound, or ?, for each dimension",
+            start,
+            reader.at - start,
+        )
     return bounds
 
 

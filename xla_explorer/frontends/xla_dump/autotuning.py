@@ -60,7 +60,9 @@ class Tuned(NamedTuple):
 
     def shapes(self) -> list[tuple[str, str]]:
         """(shape without layout, opcode) of each instruction in the key, sorted: enough to know the fusion again."""
-        return sorted([(plain_shape(shape), opcode) for shape, opcode in _INSTRUCTION.findall(self.hlo)])
+        return sorted(
+            [(plain_shape(shape), opcode) for shape, opcode in _INSTRUCTION.findall(self.hlo)]
+        )
 
 
 def plain_shape(text: str) -> str:
@@ -75,23 +77,46 @@ def read_autotuning(raw: bytes, name: str) -> list[Tuned]:
         found = list(_of_text(raw.decode()) if text else _of_message(Message(_RESULTS, raw)))
     except (XlaExplorerError, ValueError) as problem:
         said = problem.message if isinstance(problem, XlaExplorerError) else problem
-        raise AutotuningError(f"{name} holds no autotuning results: {said}", "give what --xla_gpu_dump_autotune_results_to wrote") from None
+        raise AutotuningError(
+            f"{name} holds no autotuning results: {said}",
+            "give what --xla_gpu_dump_autotune_results_to wrote",
+        ) from None
     return found
 
 
 def _of_text(text: str) -> Iterator[Tuned]:
     fields = text_proto(text)
     if not fields.keys() <= {"version", "results", "dots", "convs"}:
-        raise AutotuningError(f"unknown fields {', '.join(sorted(fields.keys() - {'version', 'results', 'dots', 'convs'})[:3])}")
+        raise AutotuningError(
+            f"unknown fields {', '.join(sorted(fields.keys() - {'version', 'results', 'dots', 'convs'})[:3])}"
+        )
     for entry in [one for name in ("results", "dots", "convs") for one in fields.get(name, ())]:
         entry = _inside(entry)
         result = _inside(*entry.get("result", ())[-1:])
         time = _inside(*result.get("run_time", ())[-1:])
-        kind = next((name for name in result if name in _RESULT.numbers and name not in ("failure", "scratch_bytes", "run_time")), "other")
-        choice = [(name, str(values[-1])) for name, values in _inside(*result.get(kind, ())[-1:]).items() if isinstance(values[-1], str)]
+        kind = next(
+            (
+                name
+                for name in result
+                if name in _RESULT.numbers and name not in ("failure", "scratch_bytes", "run_time")
+            ),
+            "other",
+        )
+        choice = [
+            (name, str(values[-1]))
+            for name, values in _inside(*result.get(kind, ())[-1:]).items()
+            if isinstance(values[-1], str)
+        ]
         seconds, nanos = [float(_last(time, name, "0")) for name in ("seconds", "nanos")]
         us = seconds * 1e6 + nanos / 1e3 if time else None
-        yield Tuned(_last(entry, "device"), _last(entry, "hlo"), kind, tuple(choice), us, int(_last(result, "scratch_bytes", "0")))
+        yield Tuned(
+            _last(entry, "device"),
+            _last(entry, "hlo"),
+            kind,
+            tuple(choice),
+            us,
+            int(_last(result, "scratch_bytes", "0")),
+        )
 
 
 def _inside(value: Any = None) -> Mapping[str, list[Any]]:
@@ -103,12 +128,29 @@ def _last(fields: Mapping[str, list[Any]], name: str, default: str = "") -> str:
 
 
 def _of_message(message: Message) -> Iterator[Tuned]:
-    for entry in [one for name in ("results", "dots", "convs") for one in message.messages(name, _ENTRY)]:
+    for entry in [
+        one for name in ("results", "dots", "convs") for one in message.messages(name, _ENTRY)
+    ]:
         result = entry.message("result", _RESULT)
-        time = result.message("run_time", _DURATION) if result is not None and result.has("run_time") else None
-        kind = next((name for name in (*_KEYS, "cuda_conv_plan") if result is not None and result.has(name)), "other")
+        time = (
+            result.message("run_time", _DURATION)
+            if result is not None and result.has("run_time")
+            else None
+        )
+        kind = next(
+            (
+                name
+                for name in (*_KEYS, "cuda_conv_plan")
+                if result is not None and result.has(name)
+            ),
+            "other",
+        )
         key = result.message(kind, _KEYS[kind]) if result is not None and kind in _KEYS else None
-        choice = [(name, str(key.number(name))) for name in _KEYS[kind].numbers if key.has(name)] if key is not None else []
+        choice = (
+            [(name, str(key.number(name))) for name in _KEYS[kind].numbers if key.has(name)]
+            if key is not None
+            else []
+        )
         us = time.number("seconds") * 1e6 + time.number("nanos") / 1e3 if time is not None else None
         scratch = result.number("scratch_bytes") if result is not None else 0
         yield Tuned(entry.text("device"), entry.text("hlo"), kind, tuple(choice), us, scratch)
@@ -117,7 +159,9 @@ def _of_message(message: Message) -> Iterator[Tuned]:
 def text_proto(text: str) -> dict[str, list[Any]]:
     """A message in protobuf's text format: field -> its values, texts or messages. AutotuningError where it is not well formed."""
     around: list[dict[str, list[Any]]] = [{}]
-    name = said = ""  # the field that waits for its value; the field whose text may go on in a further pair of quotes
+    name = said = (
+        ""  # the field that waits for its value; the field whose text may go on in a further pair of quotes
+    )
     at, text = 0, text.rstrip()
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -132,7 +176,11 @@ def text_proto(text: str) -> dict[str, list[Any]]:
             around.pop()
             said = ""
         elif found["text"] is not None and (name or said):
-            value = re.sub(r"\\(.)", lambda escaped: {"n": "\n", "t": "\t"}.get(escaped[1], escaped[1]), found["text"][1:-1])
+            value = re.sub(
+                r"\\(.)",
+                lambda escaped: {"n": "\n", "t": "\t"}.get(escaped[1], escaped[1]),
+                found["text"][1:-1],
+            )
             if name:
                 around[-1].setdefault(name, []).append(value)
                 name, said = "", name

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 _ALLOCATION = re.compile(r"allocation (\d+): size (\d+)(?:, (.*?))?:?$")
 # What a loop carries is `(phi)`.
-_VALUE = re.compile(r"\s*value: <\d+ (\S+?)(\{[\d,]*\})?(?: \(phi\))? @\d+> \(size=(\d+),offset=(\d+)\): (.*)$")
+_VALUE = re.compile(
+    r"\s*value: <\d+ (\S+?)(\{[\d,]*\})?(?: \(phi\))? @\d+> \(size=(\d+),offset=(\d+)\): (.*)$"
+)
 
 
 class DumpedSlice(NamedTuple):
@@ -38,5 +40,16 @@ def parse_buffer_assignment(text: str) -> list[DumpedSlice]:
             continue
         value = _VALUE.match(line)
         if value and number >= 0:
-            found.append(DumpedSlice(number, size, role, value[1], value[2] or "", int(value[3]), int(value[4]), value[5]))
+            found.append(
+                DumpedSlice(
+                    number,
+                    size,
+                    role,
+                    value[1],
+                    value[2] or "",
+                    int(value[3]),
+                    int(value[4]),
+                    value[5],
+                )
+            )
     return found

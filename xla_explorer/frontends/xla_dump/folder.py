@@ -19,7 +19,9 @@ from xla_explorer.frontends.xla_dump.main_program import main_program
 
 # A time stamp may stand in front; `.gz` and a missing pass part (copy insertion writes without `before`) are seen too.
 _NAME = re.compile(r"(?:(?P<time>\d{10,})\.)?module_(?P<number>\d+)\.(?P<name>.+)\Z")
-_PASS = re.compile(r"(?P<number>\d{4,})\.(?P<pipeline>.+?)\.after_(?P<name>.+?)(?:\.before_(?P<next>.+?))?\.(?:txt|hlo|hlo\.pb)(?:\.gz)?\Z")
+_PASS = re.compile(
+    r"(?P<number>\d{4,})\.(?P<pipeline>.+?)\.after_(?P<name>.+?)(?:\.before_(?P<next>.+?))?\.(?:txt|hlo|hlo\.pb)(?:\.gz)?\Z"
+)
 _PLAIN = {"before_optimizations": "before", "after_optimizations": "after"}
 _LLVM = re.compile(r"(?:(?P<kernel>.+)\.)?ir-(?P<when>no|with)-opt\.ll\Z")
 
@@ -91,15 +93,21 @@ class DumpFolder:
             self._add(number, found_files)
         self.modules = {k: m for k, m in self.modules.items() if m.hlo_files}
         if not self.modules:
-            raise DumpError(f"{self.path} holds no XLA dump (no files named module_NNNN.NAME...)",
-                            "dump with XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*'")
+            raise DumpError(
+                f"{self.path} holds no XLA dump (no files named module_NNNN.NAME...)",
+                "dump with XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*'",
+            )
         for module in self.modules.values():
             module.passes.sort()
 
     def _add(self, number: int, files: list[tuple[str, Path]]) -> None:
         """The files of one module, by what follows its number."""
         # A module's name may hold dots itself, and that of a kernel stands between it and what LLVM files are called: HLO files tell it.
-        names = [name for name, kind in (_split(rest) for rest, _ in files) if kind is not None and _LLVM.match(kind) is None]
+        names = [
+            name
+            for name, kind in (_split(rest) for rest, _ in files)
+            if kind is not None and _LLVM.match(kind) is None
+        ]
         names = names or [_split(rest)[0] for rest, _ in files]
         module = self.modules[number] = DumpedModule(number, min(names, key=len))
         for rest, path in files:
@@ -110,7 +118,9 @@ class DumpFolder:
     def _file(module: DumpedModule, kind: str, path: Path) -> None:
         found = _PASS.match(kind)
         if found:
-            dumped = DumpedPass(int(found["number"]), found["pipeline"], found["name"], found["next"] or "", path)
+            dumped = DumpedPass(
+                int(found["number"]), found["pipeline"], found["name"], found["next"] or "", path
+            )
             # A proto and a text of one module follow each other in the order of names; the text is what people have seen.
             if module.passes and module.passes[-1][:4] == dumped[:4]:
                 module.passes.pop()
@@ -140,11 +150,15 @@ class DumpFolder:
         """A module by number or name (the last of that name, the one with `jit_` left out too); None: the main program."""
         if isinstance(name, int) and name in self.modules:
             return self.modules[name]
-        candidates = [m for m in self.modules.values() if name is None or m.name in (name, f"jit_{name}")]
+        candidates = [
+            m for m in self.modules.values() if name is None or m.name in (name, f"jit_{name}")
+        ]
         if not candidates:
             names = sorted({m.name for m in self.modules.values()})
             near = nearest(str(name), names, 3)
-            hint = f"did you mean {', '.join(near)}?" if near else f"it holds {', '.join(names[:8])}"
+            hint = (
+                f"did you mean {', '.join(near)}?" if near else f"it holds {', '.join(names[:8])}"
+            )
             raise DumpError(f"{self.path} holds no module {name!r}", hint)
         if name is not None:
             return candidates[-1]

@@ -33,7 +33,9 @@ class FusionVerdict(NamedTuple):
             return self.reason
         if self.us_fused is None or self.us_unfused is None or self.us_fused < self.us_unfused:
             return ""
-        readers = f"its {len(self.readers)} readers" if len(self.readers) != 1 else f"%{self.readers[0]}"
+        readers = (
+            f"its {len(self.readers)} readers" if len(self.readers) != 1 else f"%{self.readers[0]}"
+        )
         return f"by XLA's estimate %{self.producer} and {readers} take {self.us_fused:.3g} us fused, {self.us_unfused:.3g} us apart"
 
 
@@ -42,7 +44,11 @@ def fusion_verdicts(text: str) -> dict[str, FusionVerdict]:
     original: dict[str, str] = {}
     found: dict[str, FusionVerdict] = {}
     for kind, fields in _steps(text):
-        names = {key: [original.get(value, value) for value in values] for key, values in fields.items() if key.endswith("_name")}
+        names = {
+            key: [original.get(value, value) for value in values]
+            for key, values in fields.items()
+            if key.endswith("_name")
+        }
         producer = next(iter(names.get("producer_name", ())), "")
         if kind == "fusion" and "consumer_name" in names and "fusion_name" in fields:
             original[fields["fusion_name"][0]] = names["consumer_name"][0]

@@ -30,7 +30,11 @@ def main_program(paths: Sequence[Path | None]) -> int:
 def read_module(path: Path) -> HloModule:
     """The module of one file of a dump, text or proto."""
     raw = read_file(path, hint="dump the program again")
-    return read_hlo_proto(raw, path.name).module if ".pb" in path.suffixes else parse_hlo(raw, path.name)
+    return (
+        read_hlo_proto(raw, path.name).module
+        if ".pb" in path.suffixes
+        else parse_hlo(raw, path.name)
+    )
 
 
 def _work(path: Path | None) -> float:

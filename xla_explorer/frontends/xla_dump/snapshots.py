@@ -66,10 +66,21 @@ def adopt_identities(previous: HloModule, following: HloModule) -> None:
     matching = match_modules(previous, following, by_name=True)
     renumbered = {new: old.id for old, new in matching.left_to_right.items()}
     lines = {new: old.line for old, new in matching.left_to_right.items()}
-    for i in following.instructions():  # a line is one of the text that was compiled, not of what XLA wrote of it
+    for i in (
+        following.instructions()
+    ):  # a line is one of the text that was compiled, not of what XLA wrote of it
         i.line = lines.get(i, 0)
     for i in following.instructions():
         if not i.line and i.opcode.name == "fusion":
             inside = i.called[0]
-            i.line = next((one.line for one in (inside.root, *reversed(inside.instructions.values())) if one.line), 0)
-    following.renumber(renumbered, {new: old.id for old, new in matching.computations.items()}, previous)
+            i.line = next(
+                (
+                    one.line
+                    for one in (inside.root, *reversed(inside.instructions.values()))
+                    if one.line
+                ),
+                0,
+            )
+    following.renumber(
+        renumbered, {new: old.id for old, new in matching.computations.items()}, previous
+    )

@@ -4,7 +4,13 @@
 """
 
 from xla_explorer.frontends.xla_profile.kernels import KernelEvent, is_copy, kernel_events
-from xla_explorer.frontends.xla_profile.profile import PROFILE_ENDINGS, ProfiledProgram, ProfileError, RecordedProfile, read_profile
+from xla_explorer.frontends.xla_profile.profile import (
+    PROFILE_ENDINGS,
+    ProfiledProgram,
+    ProfileError,
+    RecordedProfile,
+    read_profile,
+)
 from xla_explorer.frontends.xla_profile.runs import with_runs
 from xla_explorer.frontends.xla_profile.space import Space, read_space
 from xla_explorer.frontends.xla_profile.steps import StepEvent

@@ -36,9 +36,13 @@ def trace_kernels(data: bytes, filename: str) -> list[KernelEvent]:
         raise TraceFileError(f"{filename} has no list traceEvents", hint)
     rows = [event for event in events if isinstance(event, dict)]
     names = {
-        (row.get("pid"), row.get("tid") if row.get("name") == "thread_name" else None): str(_arguments(row).get("name", ""))
+        (row.get("pid"), row.get("tid") if row.get("name") == "thread_name" else None): str(
+            _arguments(row).get("name", "")
+        )
         for row in rows
-        if row.get("ph") == "M" and row.get("name") in ("process_name", "thread_name") and _hashable(row)
+        if row.get("ph") == "M"
+        and row.get("name") in ("process_name", "thread_name")
+        and _hashable(row)
     }
     threads: dict[tuple[Any, Any], list[dict[str, Any]]] = {}
     for row in rows:
@@ -62,7 +66,9 @@ def _arguments(row: dict[str, Any]) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _of_thread(names: dict[Any, str], thread: tuple[Any, Any], rows: list[dict[str, Any]]) -> Iterator[KernelEvent]:
+def _of_thread(
+    names: dict[Any, str], thread: tuple[Any, Any], rows: list[dict[str, Any]]
+) -> Iterator[KernelEvent]:
     """Events of a thread, each with the time in which no event inside of it ran."""
     device = _DEVICE.match(names.get((thread[0], None), ""))
     name = f"{device['kind'].upper()}:{device['number']}" if device else "CPU"

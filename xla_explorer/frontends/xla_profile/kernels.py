@@ -59,7 +59,12 @@ def kernel_events(space: Space) -> list[KernelEvent]:
             found += _tpu_events(plane, f"TPU:{device['number']}")
         else:
             name = f"{device['kind'].upper()}:{device['number']}"
-            found += [one for line in plane.lines() if line.name not in _DERIVED for one in _stream_events(line, name)]
+            found += [
+                one
+                for line in plane.lines()
+                if line.name not in _DERIVED
+                for one in _stream_events(line, name)
+            ]
     return sorted(found, key=lambda one: one.start_ps)
 
 
@@ -69,7 +74,10 @@ def _self_times(events: list[Event]) -> Iterator[tuple[Event, int]]:
     order = sorted(range(len(events)), key=lambda k: (events[k].start_ps, -events[k].duration_ps))
     open_: list[int] = []
     for k in order:
-        while open_ and events[open_[-1]].start_ps + events[open_[-1]].duration_ps <= events[k].start_ps:
+        while (
+            open_
+            and events[open_[-1]].start_ps + events[open_[-1]].duration_ps <= events[k].start_ps
+        ):
             open_.pop()
         if open_:
             inside[open_[-1]] += events[k].duration_ps
@@ -79,7 +87,12 @@ def _self_times(events: list[Event]) -> Iterator[tuple[Event, int]]:
 
 
 def _number(value: Any) -> int | None:
-    return int(value) if isinstance(value, int) or (isinstance(value, str) and value.isdecimal() and len(value) < 20) else None
+    return (
+        int(value)
+        if isinstance(value, int)
+        or (isinstance(value, str) and value.isdecimal() and len(value) < 20)
+        else None
+    )
 
 
 def _host_events(line: Line) -> Iterator[KernelEvent]:
@@ -101,7 +114,18 @@ def _named_event(device: str, line: Line, event: Event, own: int) -> KernelEvent
     # Nested instructions (`while/fusion.3`) follow each other; the innermost ran.
     op = str(event.stat("hlo_op") or "").rpartition("/")[2].removeprefix("%")
     run = event.stat("run_id")
-    return KernelEvent(device, line.name, module, program, op, event.kind.name, run, event.start_ps, event.duration_ps, own)
+    return KernelEvent(
+        device,
+        line.name,
+        module,
+        program,
+        op,
+        event.kind.name,
+        run,
+        event.start_ps,
+        event.duration_ps,
+        own,
+    )
 
 
 def _tpu_events(plane: Plane, device: str) -> Iterator[KernelEvent]:
@@ -114,10 +138,23 @@ def _tpu_events(plane: Plane, device: str) -> Iterator[KernelEvent]:
         for event, own in _self_times(list(line.events())):
             place = bisect_right(starts, event.start_ps) - 1
             known = place >= 0 and event.start_ps < runs[place][1]
-            module, program, run = runs[place][2:] if known else ("", _number(event.stat("program_id")), None)
+            module, program, run = (
+                runs[place][2:] if known else ("", _number(event.stat("program_id")), None)
+            )
             name = _INSTRUCTION.match(event.kind.display_name or event.kind.name)
             op = name["name"] if name else ""
-            yield KernelEvent(device, line.name, module, program, op, event.kind.name, run, event.start_ps, event.duration_ps, own)
+            yield KernelEvent(
+                device,
+                line.name,
+                module,
+                program,
+                op,
+                event.kind.name,
+                run,
+                event.start_ps,
+                event.duration_ps,
+                own,
+            )
 
 
 def _module_runs(lines: Iterable[Line]) -> list[tuple[int, int, str, int | None, Any]]:
@@ -126,9 +163,21 @@ def _module_runs(lines: Iterable[Line]) -> list[tuple[int, int, str, int | None,
     for line in lines:
         for number, event in enumerate(line.events()):
             name = _MODULE_RUN.fullmatch(event.kind.name)
-            module, program = (name["name"], int(name["program"])) if name else (event.kind.name, _number(event.stat("program_id")))
+            module, program = (
+                (name["name"], int(name["program"]))
+                if name
+                else (event.kind.name, _number(event.stat("program_id")))
+            )
             run = event.stat("run_id")
-            found.append((event.start_ps, event.start_ps + event.duration_ps, module, program, number if run is None else run))
+            found.append(
+                (
+                    event.start_ps,
+                    event.start_ps + event.duration_ps,
+                    module,
+                    program,
+                    number if run is None else run,
+                )
+            )
     return sorted(found, key=lambda one: one[:2])
 
 

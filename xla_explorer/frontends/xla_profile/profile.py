@@ -38,8 +38,21 @@ class ProfiledProgram:
         found = _PROGRAM.fullmatch(kind.name)
         self.name = found["name"] if found else kind.name
         given = kind.stats.get("program_id")
-        self.number: int | None = int(given) if isinstance(given, int) else int(found["number"]) if found and found["number"] else None
-        self._proto: bytes = next((bytes(kind.stats[name]) for name in _PROTO_STATS if isinstance(kind.stats.get(name), bytes)), b"")
+        self.number: int | None = (
+            int(given)
+            if isinstance(given, int)
+            else int(found["number"])
+            if found and found["number"]
+            else None
+        )
+        self._proto: bytes = next(
+            (
+                bytes(kind.stats[name])
+                for name in _PROTO_STATS
+                if isinstance(kind.stats.get(name), bytes)
+            ),
+            b"",
+        )
 
     def __repr__(self) -> str:
         return f"<ProfiledProgram {self.name} {self.number}>"
@@ -47,7 +60,11 @@ class ProfiledProgram:
     @cached_property
     def module(self) -> HloModule | None:
         """The optimised module; None where the profile has only its name."""
-        return read_hlo_proto(self._proto, f"the profile's {self.name}").module if self._proto else None
+        return (
+            read_hlo_proto(self._proto, f"the profile's {self.name}").module
+            if self._proto
+            else None
+        )
 
 
 class RecordedProfile:
@@ -61,9 +78,17 @@ class RecordedProfile:
         The executables whose modules the profile holds.
     """
 
-    def __init__(self, paths: tuple[Path, ...], spaces: tuple[Space, ...], traced: Sequence[KernelEvent] = ()) -> None:
+    def __init__(
+        self, paths: tuple[Path, ...], spaces: tuple[Space, ...], traced: Sequence[KernelEvent] = ()
+    ) -> None:
         self.paths, self.spaces, self._traced = paths, spaces, traced
-        kinds = [kind for space in spaces for plane in space.planes if plane.name == _METADATA_PLANE for kind in plane.kinds.values()]
+        kinds = [
+            kind
+            for space in spaces
+            for plane in space.planes
+            if plane.name == _METADATA_PLANE
+            for kind in plane.kinds.values()
+        ]
         self.programs = [ProfiledProgram(kind) for kind in kinds]
 
     def __repr__(self) -> str:
@@ -82,7 +107,11 @@ class RecordedProfile:
     def program(self, module: str, number: int | None) -> ProfiledProgram | None:
         """The executable of an event: by number and name, by number, by name where only one has it."""
         numbered = [one for one in self.programs if number is not None and one.number == number]
-        named = [one for one in numbered if one.name == module] or numbered or [one for one in self.programs if one.name == module]
+        named = (
+            [one for one in numbered if one.name == module]
+            or numbered
+            or [one for one in self.programs if one.name == module]
+        )
         return named[0] if len(named) == 1 or (named and numbered) else None
 
     @property
@@ -91,7 +120,13 @@ class RecordedProfile:
         found: dict[str, Any] = {}
         for space in self.spaces:
             for plane in space.planes:
-                found.update({name: value for name, value in plane.stats.items() if name and not isinstance(value, bytes)})
+                found.update(
+                    {
+                        name: value
+                        for name, value in plane.stats.items()
+                        if name and not isinstance(value, bytes)
+                    }
+                )
         return found
 
 
@@ -125,7 +160,9 @@ def read_profile(path: str | os.PathLike[str]) -> RecordedProfile:
             else:
                 spaces.append(read_space(data, file.name))
         except (FileReadError, ProtoError, TraceFileError) as problem:
-            raise ProfileError(problem.message.replace(str(file), file.name), problem.hint) from None
+            raise ProfileError(
+                problem.message.replace(str(file), file.name), problem.hint
+            ) from None
     return RecordedProfile(files, tuple(spaces), traced)
 
 
@@ -133,8 +170,13 @@ def _files(path: Path) -> tuple[Path, ...]:
     if not path.is_dir():
         return (path,)
     found = [file for file in path.rglob("*.xplane.pb*") if file.name.endswith(_ENDINGS)]
-    found = found or [file for file in path.rglob("*.trace.json*") if file.name.endswith(_TRACE_ENDINGS)]
+    found = found or [
+        file for file in path.rglob("*.trace.json*") if file.name.endswith(_TRACE_ENDINGS)
+    ]
     if not found:
-        raise ProfileError(f"{path} holds no *.xplane.pb file", "record one with jax.profiler.trace(folder) around the program")
+        raise ProfileError(
+            f"{path} holds no *.xplane.pb file",
+            "record one with jax.profiler.trace(folder) around the program",
+        )
     latest = max(found, key=lambda file: (file.parent.name, file.stat().st_mtime)).parent
     return tuple(sorted(file for file in found if file.parent == latest))

@@ -11,7 +11,9 @@ from xla_explorer.hlo.module import HloModule
 _NO_RUN: Final = (None, -1)  # TensorFlow writes -1
 
 
-def with_runs(events: Sequence[KernelEvent], module_of: Callable[[str, int | None], HloModule | None]) -> list[KernelEvent]:
+def with_runs(
+    events: Sequence[KernelEvent], module_of: Callable[[str, int | None], HloModule | None]
+) -> list[KernelEvent]:
     """The events, those without a run numbered by when the module began again.
 
     The entry runs each of its instructions once: a new run begins with each event of the one that came first. Where the module is not
@@ -23,10 +25,17 @@ def with_runs(events: Sequence[KernelEvent], module_of: Callable[[str, int | Non
     found = []
     for event in events:
         if event.run in _NO_RUN and event.op:
-            program, group = (event.module, event.program), (event.device, event.module, event.program)
+            program, group = (
+                (event.module, event.program),
+                (event.device, event.module, event.program),
+            )
             if program not in entries:
                 module = module_of(*program)
-                entries[program] = frozenset([i.name for i in module.entry.instructions.values()] if module is not None else ())
+                entries[program] = frozenset(
+                    [i.name for i in module.entry.instructions.values()]
+                    if module is not None
+                    else ()
+                )
             if event.op in entries[program]:
                 firsts.setdefault(group, event.op)
                 begun[group] = begun.get(group, 0) + (event.op == firsts[group])

@@ -13,13 +13,28 @@ from typing import Any, Final, NamedTuple
 from xla_explorer.frontends.protobuf import Message, MessageType, ProtoError
 
 SPACE: Final = MessageType("XSpace", planes=1, errors=2, warnings=3, hostnames=4)
-PLANE: Final = MessageType("XPlane", id=1, name=2, lines=3, event_metadata=4, stat_metadata=5, stats=6)
-LINE: Final = MessageType("XLine", id=1, name=2, timestamp_ns=3, events=4, duration_ps=9, display_id=10, display_name=11)
-EVENT: Final = MessageType("XEvent", metadata_id=1, offset_ps=2, num_occurrences=5, duration_ps=3, stats=4)
-STAT: Final = MessageType(
-    "XStat", metadata_id=1, double_value=2, uint64_value=3, int64_value=4, str_value=5, bytes_value=6, ref_value=7
+PLANE: Final = MessageType(
+    "XPlane", id=1, name=2, lines=3, event_metadata=4, stat_metadata=5, stats=6
 )
-EVENT_METADATA: Final = MessageType("XEventMetadata", id=1, name=2, metadata=3, display_name=4, stats=5, child_id=6)
+LINE: Final = MessageType(
+    "XLine", id=1, name=2, timestamp_ns=3, events=4, duration_ps=9, display_id=10, display_name=11
+)
+EVENT: Final = MessageType(
+    "XEvent", metadata_id=1, offset_ps=2, num_occurrences=5, duration_ps=3, stats=4
+)
+STAT: Final = MessageType(
+    "XStat",
+    metadata_id=1,
+    double_value=2,
+    uint64_value=3,
+    int64_value=4,
+    str_value=5,
+    bytes_value=6,
+    ref_value=7,
+)
+EVENT_METADATA: Final = MessageType(
+    "XEventMetadata", id=1, name=2, metadata=3, display_name=4, stats=5, child_id=6
+)
 STAT_METADATA: Final = MessageType("XStatMetadata", id=1, name=2, description=3)
 ENTRY: Final = MessageType("MapEntry", key=1, value=2)
 
@@ -71,7 +86,12 @@ class Line:
         for message in self._message.messages("events", EVENT):
             if not message.has("num_occurrences"):
                 start = self.start_ps + message.number("offset_ps")
-                yield Event(kinds.get(message.number("metadata_id"), _NO_KIND), start, message.number("duration_ps"), stats_of(message))
+                yield Event(
+                    kinds.get(message.number("metadata_id"), _NO_KIND),
+                    start,
+                    message.number("duration_ps"),
+                    stats_of(message),
+                )
 
 
 class Plane:
@@ -88,12 +108,19 @@ class Plane:
 
     @cached_property
     def _stat_names(self) -> dict[int, str]:
-        return {number: value.text("name") for number, value in self._table("stat_metadata", STAT_METADATA)}
+        return {
+            number: value.text("name")
+            for number, value in self._table("stat_metadata", STAT_METADATA)
+        }
 
     @cached_property
     def _links(self) -> frozenset[bytes]:
         """How statistics begin that link producers and consumers on the host: half of a profile, and nothing here reads them."""
-        numbers = [number for number, name in self._stat_names.items() if name in _LINKS and 0 <= number < 0x80]
+        numbers = [
+            number
+            for number, name in self._stat_names.items()
+            if name in _LINKS and 0 <= number < 0x80
+        ]
         return frozenset([bytes((_NUMBER_OF_STAT, number)) for number in numbers])
 
     @cached_property
@@ -182,7 +209,16 @@ def read_space(data: bytes, filename: str = "the profile") -> Space:
         message = Message(SPACE, data)
         planes = tuple([Plane(one) for one in message.messages("planes", PLANE)])
     except ProtoError as problem:
-        raise ProtoError(f"{filename} is not a profile (XSpace): {problem.message}", problem.hint) from None
+        raise ProtoError(
+            f"{filename} is not a profile (XSpace): {problem.message}", problem.hint
+        ) from None
     if not planes:
-        raise ProtoError(f"{filename} holds no plane", "an *.xplane.pb file of jax.profiler.trace is read")
-    return Space(planes, tuple(message.texts("errors")), tuple(message.texts("warnings")), tuple(message.texts("hostnames")))
+        raise ProtoError(
+            f"{filename} holds no plane", "an *.xplane.pb file of jax.profiler.trace is read"
+        )
+    return Space(
+        planes,
+        tuple(message.texts("errors")),
+        tuple(message.texts("warnings")),
+        tuple(message.texts("hostnames")),
+    )

@@ -24,6 +24,12 @@ def step_events(space: Space) -> list[StepEvent]:
             for line in plane.lines():
                 for event in line.events():
                     number = event.stat("step_num")
-                    if isinstance(number, int) or (isinstance(number, str) and number.isdecimal() and len(number) < 20):
-                        found.append(StepEvent(event.kind.name, int(number), event.start_ps, event.duration_ps))
+                    if isinstance(number, int) or (
+                        isinstance(number, str) and number.isdecimal() and len(number) < 20
+                    ):
+                        found.append(
+                            StepEvent(
+                                event.kind.name, int(number), event.start_ps, event.duration_ps
+                            )
+                        )
     return sorted(found, key=lambda one: one.start_ps)

@@ -15,7 +15,9 @@ CONTROL_FLOW_NAMES = frozenset({"while", "conditional", "call"})
 
 def call_sites(module: HloModule) -> dict[HloComputation, list[HloInstruction]]:
     """For every computation the instructions that call it (an instruction that calls it twice is listed twice)."""
-    sites: dict[HloComputation, list[HloInstruction]] = {c: [] for c in module.computations.values()}
+    sites: dict[HloComputation, list[HloInstruction]] = {
+        c: [] for c in module.computations.values()
+    }
     for computation in module.computations.values():
         for i in computation.instructions.values():
             for callee in i.called:

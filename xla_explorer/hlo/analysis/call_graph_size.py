@@ -20,11 +20,20 @@ def size_limit(module: HloModule) -> int:
     return max(LEAST_LIMIT, MOST_GROWTH * module.instruction_count())
 
 
-def expanded_sizes(module: HloModule, expands: Callable[[HloInstruction], bool]) -> dict[HloComputation, int]:
+def expanded_sizes(
+    module: HloModule, expands: Callable[[HloInstruction], bool]
+) -> dict[HloComputation, int]:
     """For each computation that the entry reaches its instructions, with a copy of what it calls for every site that `expands`."""
     sizes: dict[HloComputation, int] = {}
     for computation in module.post_order_computations():
-        called = sum([sizes[c] for i in computation.instructions.values() if i.called and expands(i) for c in i.called])
+        called = sum(
+            [
+                sizes[c]
+                for i in computation.instructions.values()
+                if i.called and expands(i)
+                for c in i.called
+            ]
+        )
         sizes[computation] = len(computation.instructions) + called
     return sizes
 
@@ -32,5 +41,9 @@ def expanded_sizes(module: HloModule, expands: Callable[[HloInstruction], bool])
 def too_large(what: str, size: int, limit: int) -> Reason:
     """Why copies for call sites are not made."""
     told = f"{size:,}" if size < 10**15 else f"10^{len(str(size)) - 1}"
-    return refuse("too-many-instructions", f"{what} would make {told} instructions of the program (limit {limit:,})",
-                  instructions=min(size, 2**63 - 1), limit=limit)
+    return refuse(
+        "too-many-instructions",
+        f"{what} would make {told} instructions of the program (limit {limit:,})",
+        instructions=min(size, 2**63 - 1),
+        limit=limit,
+    )

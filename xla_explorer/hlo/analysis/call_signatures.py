@@ -19,10 +19,19 @@ from xla_explorer.hlo.shape import Shape, ShapeError, array_shape
 _LETTERS = {"s": "f32", "d": "f64", "c": "c64", "z": "c128"}
 _REAL = {"f32": "f32", "f64": "f64", "c64": "f32", "c128": "f64"}
 _COMPLEX = {"f32": "c64", "f64": "c128", "c64": "c64", "c128": "c128"}
-_SPARSE_TYPES = frozenset(["f32", "f64", "c64", "c128", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64"])
+_SPARSE_TYPES = frozenset(
+    ["f32", "f64", "c64", "c128", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64"]
+)
 
 MARKERS = frozenset(
-    ["Sharding", "annotate_device_placement", "MoveToHost", "MoveToDevice", "LayoutConstraint", "xla.sdy.FuncResultSharding"]
+    [
+        "Sharding",
+        "annotate_device_placement",
+        "MoveToHost",
+        "MoveToDevice",
+        "LayoutConstraint",
+        "xla.sdy.FuncResultSharding",
+    ]
 )
 """Targets whose value is their operand: they say something to passes or other devices."""
 
@@ -30,35 +39,49 @@ MARKERS = frozenset(
 class _Operands:
     """The operands of a call as its signature reads them. A ShapeError says what one of them must be."""
 
-    def __init__(self, i: HloInstruction, count: int, element_type: PrimitiveType | None = None) -> None:
+    def __init__(
+        self, i: HloInstruction, count: int, element_type: PrimitiveType | None = None
+    ) -> None:
         self.instruction = i
         self.shapes = [o.shape for o in i.operands]
         if len(self.shapes) != count:
-            raise ShapeError(f"takes {count} operand{'s' if count != 1 else ''}, got {len(self.shapes)}")
+            raise ShapeError(
+                f"takes {count} operand{'s' if count != 1 else ''}, got {len(self.shapes)}"
+            )
         for number, shape in enumerate(self.shapes):
             if not shape.is_array:
-                raise ShapeError(f"operand {number} must be an array, it is {shape.text_without_layout}")
+                raise ShapeError(
+                    f"operand {number} must be an array, it is {shape.text_without_layout}"
+                )
         self.type = element_type or self.shapes[0].element_type
         self.batch: tuple[int, ...] | None = None
 
-    def sizes(self, number: int, rank: int, element_type: PrimitiveType | None = None) -> tuple[int, ...]:
+    def sizes(
+        self, number: int, rank: int, element_type: PrimitiveType | None = None
+    ) -> tuple[int, ...]:
         """Return the last dimensions of an operand, whose element type and batch are those of the call."""
         shape, kind = self.shapes[number], element_type or self.type
         if shape.element_type is not kind or shape.rank < rank:
             what = ("scalars", "vectors", "matrices")[rank]
-            raise ShapeError(f"operand {number} must hold {what} of {kind}, it is {shape.text_without_layout}")
+            raise ShapeError(
+                f"operand {number} must hold {what} of {kind}, it is {shape.text_without_layout}"
+            )
         batch = shape.dimensions[: shape.rank - rank]
         if self.batch is None:
             self.batch = batch
         if batch != self.batch:
-            raise ShapeError(f"operand {number} must have the batch {list(self.batch)}, it is {shape.text_without_layout}")
+            raise ShapeError(
+                f"operand {number} must have the batch {list(self.batch)}, it is {shape.text_without_layout}"
+            )
         return shape.dimensions[shape.rank - rank :]
 
     def square(self, number: int) -> int:
         """Return the size of square matrices."""
         rows, columns = self.sizes(number, 2)
         if rows != columns:
-            raise ShapeError(f"operand {number} must hold square matrices, it is {self.shapes[number].text_without_layout}")
+            raise ShapeError(
+                f"operand {number} must hold square matrices, it is {self.shapes[number].text_without_layout}"
+            )
         return rows
 
     def need(self, holds: bool, what: str) -> None:
@@ -124,7 +147,10 @@ def _geqp3(c: _Operands) -> _Results:
 
 def _orgqr(c: _Operands) -> _Results:
     (m, n), (count,) = c.sizes(0, 2), c.sizes(1, 1)
-    c.need(count <= n <= m, "there must be at most as many reflectors as columns, and as many columns as rows")
+    c.need(
+        count <= n <= m,
+        "there must be at most as many reflectors as columns, and as many columns as rows",
+    )
     return (c.own(m, n),)
 
 
@@ -177,7 +203,10 @@ def _gees(c: _Operands) -> _Results:
 def _gehrd(c: _Operands) -> _Results:
     n = c.square(0)
     low, high = attribute(c.instruction, "low", 1), attribute(c.instruction, "high", n)
-    c.need(1 <= low <= max(n, 1) and min(low, n) <= high <= n, f"rows {low} to {high} must be rows of the matrix")
+    c.need(
+        1 <= low <= max(n, 1) and min(low, n) <= high <= n,
+        f"rows {low} to {high} must be rows of the matrix",
+    )
     return c.own(n, n), c.own(max(n - 1, 0)), c.integers()
 
 
@@ -188,16 +217,31 @@ def _sytrd(c: _Operands) -> _Results:
 
 
 def _gtsv(c: _Operands) -> _Results:
-    (lower,), (n,), (upper,), (rows, columns) = c.sizes(0, 1), c.sizes(1, 1), c.sizes(2, 1), c.sizes(3, 2)
-    c.need(rows == n and {lower, upper} <= {n, n - 1}, "diagonals and right sides must be those of one matrix")
+    (lower,), (n,), (upper,), (rows, columns) = (
+        c.sizes(0, 1),
+        c.sizes(1, 1),
+        c.sizes(2, 1),
+        c.sizes(3, 2),
+    )
+    c.need(
+        rows == n and {lower, upper} <= {n, n - 1},
+        "diagonals and right sides must be those of one matrix",
+    )
     return c.own(lower), c.own(n), c.own(upper), c.own(n, columns), c.integers()
 
 
 def _trsm(c: _Operands) -> _Results:
     n, sizes = c.square(0), c.sizes(1, 2)
-    for name, default, allowed in (("uplo", "L", "LU"), ("trans_x", "N", "NTC"), ("diag", "N", "NU")):
+    for name, default, allowed in (
+        ("uplo", "L", "LU"),
+        ("trans_x", "N", "NTC"),
+        ("diag", "N", "NU"),
+    ):
         c.letter(name, default, allowed)
-    c.need(sizes[c.letter("side", "L", "LR") == "R"] == n, "the matrix must be as large as the right side")
+    c.need(
+        sizes[c.letter("side", "L", "LR") == "R"] == n,
+        "the matrix must be as large as the right side",
+    )
     return (c.own(*sizes),)
 
 
@@ -228,11 +272,15 @@ _ANY_TYPE: dict[str, tuple[int, _LapackRule]] = {
 }
 
 
-def _lapack_rule(count: int, rule: _LapackRule, element_type: str) -> Callable[[HloInstruction], _Results]:
+def _lapack_rule(
+    count: int, rule: _LapackRule, element_type: str
+) -> Callable[[HloInstruction], _Results]:
     def results(i: HloInstruction) -> _Results:
         c = _Operands(i, count, primitive_type(element_type) if element_type else None)
         if c.type.name not in _REAL:
-            raise ShapeError(f"takes matrices of f32, f64, c64 or c128, not {c.shapes[0].text_without_layout}")
+            raise ShapeError(
+                f"takes matrices of f32, f64, c64 or c128, not {c.shapes[0].text_without_layout}"
+            )
         return rule(c)
 
     return results
@@ -242,7 +290,9 @@ def _perturbed_solve(i: HloInstruction) -> _Results:
     c = _Operands(i, 4)
     c.need(c.type.name in _REAL, "diagonals must be of f32, f64, c64 or c128")
     (lower,), (n,), (upper,), sizes = c.sizes(0, 1), c.sizes(1, 1), c.sizes(2, 1), c.sizes(3, 2)
-    c.need(lower == upper == n == sizes[0], "diagonals must be as long as the right sides have rows")
+    c.need(
+        lower == upper == n == sizes[0], "diagonals must be as long as the right sides have rows"
+    )
     return (c.own(*sizes),)
 
 
@@ -253,7 +303,10 @@ def _sparse_product(i: HloInstruction) -> _Results:
     c.need(dense.element_type is c.type, "the dense operand must have the type of the elements")
     kinds = {starts.element_type.name, columns.element_type.name}
     c.need(kinds in ({"s32"}, {"s64"}), "places must be of one type, s32 or s64")
-    c.need([s.rank for s in (elements, starts, columns)] == [1, 1, 1] and dense.rank in (1, 2), "rows must be compressed")
+    c.need(
+        [s.rank for s in (elements, starts, columns)] == [1, 1, 1] and dense.rank in (1, 2),
+        "rows must be compressed",
+    )
     c.need(elements.dimensions == columns.dimensions, "each element must have a column")
     c.need(starts.dimensions[0] > 0, "there must be a place where the last row ends")
     return (array_shape(c.type, (starts.dimensions[0] - 1, *dense.dimensions[1:])),)
@@ -305,7 +358,13 @@ def signature_mismatch(i: HloInstruction) -> Reason | None:
     """Return why operands and results of a custom call are not those of its target; None if they are, or the target is unknown."""
     target = custom_call_target(i)
     signature = CALL_SIGNATURES.get(target)
-    unbounded = any(size < 0 for o in i.operands for _, leaf in o.shape.leaves() if leaf.is_array for size in leaf.dimensions)
+    unbounded = any(
+        size < 0
+        for o in i.operands
+        for _, leaf in o.shape.leaves()
+        if leaf.is_array
+        for size in leaf.dimensions
+    )
     if signature is None or unbounded:
         return None
     try:
@@ -318,7 +377,11 @@ def signature_mismatch(i: HloInstruction) -> Reason | None:
         return None
     stated = ", ".join([s.text_without_layout for s in found])
     given = ", ".join([s.text_without_layout for s in wanted])
-    return refuse("call-results", f"{target}: the results are stated as ({stated}), the operands give ({given})", target=target)
+    return refuse(
+        "call-results",
+        f"{target}: the results are stated as ({stated}), the operands give ({given})",
+        target=target,
+    )
 
 
 def _same(found: Shape, wanted: Shape) -> bool:

@@ -37,7 +37,9 @@ class BufferSet:
         return self.by_start[first : bisect_right(self.by_start, value.end, key=_start_of)]
 
     def __repr__(self) -> str:
-        return f"<BufferSet {self.start}..{self.end} {', '.join([v.name for v in self.values[:4]])}>"
+        return (
+            f"<BufferSet {self.start}..{self.end} {', '.join([v.name for v in self.values[:4]])}>"
+        )
 
 
 class BufferSets:
@@ -72,9 +74,14 @@ class BufferSets:
             if one.read_only:
                 holder = next(v for v in one.values if v.read_only)
                 kind = holder.instruction.opcode.name
-                return refuse(f"read-only-{kind}", f"%{holder.name} is a {kind}, which nothing may overwrite")
+                return refuse(
+                    f"read-only-{kind}", f"%{holder.name} is a {kind}, which nothing may overwrite"
+                )
         if first.values[0].shape.byte_size != second.values[0].shape.byte_size:
-            return refuse("sizes-differ", f"%{a.name} has {a.shape.byte_size} bytes, %{b.name} {b.shape.byte_size}")
+            return refuse(
+                "sizes-differ",
+                f"%{a.name} has {a.shape.byte_size} bytes, %{b.name} {b.shape.byte_size}",
+            )
         return self.why_not_in_turn(a, b)
 
     def why_not_in_turn(self, a: Value, b: Value) -> Reason | None:
@@ -89,8 +96,12 @@ class BufferSets:
             for y in second.values if few else (first if flipped else second).near(x):
                 if interfere(x, y):
                     early, late = (x, y) if x.start <= y.start else (y, x)
-                    return refuse("live-ranges-overlap", f"%{early.name} is still needed when %{late.name} is written",
-                                  first=early.name, second=late.name)
+                    return refuse(
+                        "live-ranges-overlap",
+                        f"%{early.name} is still needed when %{late.name} is written",
+                        first=early.name,
+                        second=late.name,
+                    )
         return None
 
     def join(self, a: Value, b: Value) -> None:
@@ -132,4 +143,6 @@ def interfere(x: Value, y: Value) -> bool:
         return True
     if len(numbers) != 1:
         return True
-    return (numbers[0], y.index) not in in_place_pairs(writer) and not may_overwrite(writer, numbers[0])
+    return (numbers[0], y.index) not in in_place_pairs(writer) and not may_overwrite(
+        writer, numbers[0]
+    )

@@ -42,7 +42,12 @@ class ContractedOrder:
         begin, end = self._position[first], self._position[second]
         between = self._sequence[begin + 1 : end]
         # The earlier one's number stays, empty, at the front: then nothing outside the stretch moves.
-        order = [first, *[n for n in between if n not in behind], second, *[n for n in between if n in behind]]
+        order = [
+            first,
+            *[n for n in between if n not in behind],
+            second,
+            *[n for n in between if n in behind],
+        ]
         self._sequence[begin : end + 1] = order
         for position, node in enumerate(order, begin):
             self._position[node] = position
@@ -72,7 +77,9 @@ class ContractedOrder:
                 for user in (*member.users, *self._followers.get(member, ())):
                     there = self._node[user]
                     if there == second and node != first:
-                        message = f"one of %{a.name} and %{b.name} needs the other through %{member.name}"
+                        message = (
+                            f"one of %{a.name} and %{b.name} needs the other through %{member.name}"
+                        )
                         return refuse("would-create-cycle", message, through=member.name)
                     if there != node and there not in found and self._position[there] < end:
                         found.add(there)

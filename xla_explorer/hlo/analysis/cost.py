@@ -38,7 +38,11 @@ class Cost(NamedTuple):
     @property
     def intensity(self) -> float:
         """Operations per byte; 0 when no byte moves."""
-        return (self.flops + self.transcendentals) / self.bytes_accessed if self.bytes_accessed else 0.0
+        return (
+            (self.flops + self.transcendentals) / self.bytes_accessed
+            if self.bytes_accessed
+            else 0.0
+        )
 
     def plus(self, other: Cost) -> Cost:
         """The sum."""
@@ -52,7 +56,13 @@ class Cost(NamedTuple):
 
     def times(self, factor: float) -> Cost:
         """Repeated."""
-        return Cost(self.flops * factor, self.transcendentals * factor, self.bytes_read * factor, self.bytes_written * factor, self.known)
+        return Cost(
+            self.flops * factor,
+            self.transcendentals * factor,
+            self.bytes_read * factor,
+            self.bytes_written * factor,
+            self.known,
+        )
 
 
 NOTHING = Cost()
@@ -191,17 +201,23 @@ def _reduce(i: HloInstruction) -> tuple[float, float]:
 def _reduce_window(i: HloInstruction) -> tuple[float, float]:
     result = (i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape).element_count
     rules = i.attribute("window").dimensions
-    if scan_dimension(rules, i.operands[0].shape.dimensions) is not None:  # each value from the one before it
+    if (
+        scan_dimension(rules, i.operands[0].shape.dimensions) is not None
+    ):  # each value from the one before it
         return _applied(i.called[0], result)
     return _applied(i.called[0], result * max(0, math.prod([d.size for d in rules]) - 1))
 
 
 def _dot(i: HloInstruction) -> tuple[float, float]:
     sizes = i.operands[0].shape.dimensions
-    return 2.0 * i.shape.element_count * math.prod([sizes[d] for d in i.attribute("lhs_contracting_dims")]), 0
+    return 2.0 * i.shape.element_count * math.prod(
+        [sizes[d] for d in i.attribute("lhs_contracting_dims")]
+    ), 0
 
 
-MOST_TAPS = 1 << 12  # of which hits are counted one by one; of more, evenly chosen ones stand for the others
+MOST_TAPS = (
+    1 << 12
+)  # of which hits are counted one by one; of more, evenly chosen ones stand for the others
 
 
 @lru_cache(maxsize=1024)
@@ -216,7 +232,12 @@ def _elements_under_windows(window: WindowDimension, size: int, outputs: int) ->
     steps = -(-few[0] // MOST_TAPS)
     chosen = range(0, few[0], steps) if steps else range(0)
     last = (size - 1) * window.base_dilation
-    found = sum([_met(k * few[1] - window.padding_low, many[1], many[0], window.base_dilation, last) for k in chosen])
+    found = sum(
+        [
+            _met(k * few[1] - window.padding_low, many[1], many[0], window.base_dilation, last)
+            for k in chosen
+        ]
+    )
     return found * few[0] / len(chosen) if chosen else 0.0
 
 
@@ -232,21 +253,32 @@ def _met(start: int, step: int, count: int, base: int, last: int) -> int:
 
 
 def _convolution(i: HloInstruction) -> tuple[float, float]:
-    numbers, lhs, rhs, result = i.attribute("dim_labels"), i.operands[0].shape, i.operands[1].shape, i.shape
+    numbers, lhs, rhs, result = (
+        i.attribute("dim_labels"),
+        i.operands[0].shape,
+        i.operands[1].shape,
+        i.shape,
+    )
     valid = 1.0
     for k, window in enumerate(i.attribute("window").dimensions):
-        size, outputs = lhs.dimensions[numbers.input_spatial[k]], result.dimensions[numbers.output_spatial[k]]
+        size, outputs = (
+            lhs.dimensions[numbers.input_spatial[k]],
+            result.dimensions[numbers.output_spatial[k]],
+        )
         valid *= _elements_under_windows(window, size, outputs)
     features = rhs.dimensions[numbers.kernel_input_feature]
-    return 2.0 * features * rhs.dimensions[numbers.kernel_output_feature] * lhs.dimensions[numbers.input_batch] / i.attribute(
-        "batch_group_count"
-    ) * valid, 0
+    return 2.0 * features * rhs.dimensions[numbers.kernel_output_feature] * lhs.dimensions[
+        numbers.input_batch
+    ] / i.attribute("batch_group_count") * valid, 0
 
 
 def _select_and_scatter(i: HloInstruction) -> tuple[float, float]:
     source = i.operands[1].shape.element_count
     window = math.prod([d.size for d in i.attribute("window").dimensions])
-    select, scatter = _applied(i.called[0], source * max(0, window - 1)), _applied(i.called[1], source)
+    select, scatter = (
+        _applied(i.called[0], source * max(0, window - 1)),
+        _applied(i.called[1], source),
+    )
     return select[0] + scatter[0], select[1] + scatter[1]
 
 
@@ -256,7 +288,9 @@ def _scatter(i: HloInstruction) -> tuple[float, float]:
 
 
 def _fft(i: HloInstruction) -> tuple[float, float]:
-    steps = math.prod([max(1, int(math.log2(n))) if n > 0 else 0 for n in i.attribute("fft_length")])
+    steps = math.prod(
+        [max(1, int(math.log2(n))) if n > 0 else 0 for n in i.attribute("fft_length")]
+    )
     return 8.0 * steps * i.operands[0].shape.element_count, 0
 
 
@@ -314,16 +348,23 @@ def _read_bytes(i: HloInstruction) -> float:
 
 
 def _slice(i: HloInstruction) -> Cost:
-    return Cost(bytes_read=i.shape.byte_size + sum([_size(o.shape) for o in i.operands[1:]]), bytes_written=i.shape.byte_size)
+    return Cost(
+        bytes_read=i.shape.byte_size + sum([_size(o.shape) for o in i.operands[1:]]),
+        bytes_written=i.shape.byte_size,
+    )
 
 
 def _gather(i: HloInstruction) -> Cost:
-    return Cost(bytes_read=i.shape.byte_size + _size(i.operands[1].shape), bytes_written=i.shape.byte_size)
+    return Cost(
+        bytes_read=i.shape.byte_size + _size(i.operands[1].shape), bytes_written=i.shape.byte_size
+    )
 
 
 def _dynamic_update_slice(i: HloInstruction) -> Cost:
     update = _size(i.operands[1].shape)
-    return Cost(bytes_read=update + sum([_size(o.shape) for o in i.operands[2:]]), bytes_written=update)
+    return Cost(
+        bytes_read=update + sum([_size(o.shape) for o in i.operands[2:]]), bytes_written=update
+    )
 
 
 def _scatter_cost(i: HloInstruction) -> Cost:
@@ -357,11 +398,19 @@ def _fusion(i: HloInstruction) -> Cost:
             continue
         if parameter is updated and len(parameter.users) == 1:
             continue
-        if all(u.opcode.name in ("slice", "dynamic-slice", "gather") and u.operands[0] is parameter for u in parameter.users):
+        if all(
+            u.opcode.name in ("slice", "dynamic-slice", "gather") and u.operands[0] is parameter
+            for u in parameter.users
+        ):
             read += min(_size(parameter.shape), sum([u.shape.byte_size for u in parameter.users]))
         else:
             read += _size(parameter.shape)
-    return Cost(flops, transcendentals, read, _size(root.operands[1].shape) if updated is not None else i.shape.byte_size)
+    return Cost(
+        flops,
+        transcendentals,
+        read,
+        _size(root.operands[1].shape) if updated is not None else i.shape.byte_size,
+    )
 
 
 def _while(i: HloInstruction) -> Cost:

@@ -9,7 +9,11 @@ PAD_TO_STATIC = "PadToStatic"
 
 def custom_call_target(i: HloInstruction) -> str:
     """The target of a custom call, "" of any other instruction."""
-    return str(i.attributes.get("custom_call_target", "")).strip('"') if i.opcode.name == "custom-call" else ""
+    return (
+        str(i.attributes.get("custom_call_target", "")).strip('"')
+        if i.opcode.name == "custom-call"
+        else ""
+    )
 
 
 def is_pad_to_static(i: HloInstruction) -> bool:
@@ -24,4 +28,8 @@ def is_padded_parameter(i: HloInstruction) -> bool:
     """
     if i.opcode.name != "parameter" or not i.parent.is_entry or i.is_root or not i.users:
         return False
-    return i.shape.is_array and any(i.shape.dynamic) and all(is_pad_to_static(user) for user in i.users)
+    return (
+        i.shape.is_array
+        and any(i.shape.dynamic)
+        and all(is_pad_to_static(user) for user in i.users)
+    )

@@ -27,9 +27,21 @@ class Value:
     """One array that is made once. instruction and index: where. start: position at which it is written; uses: (position,
     user, operand number) of those that read it. read_only: an entry parameter or a constant. phi: what a loop carries."""
 
-    __slots__ = ("forwarded_to", "id", "index", "instruction", "phi", "read_only", "shape", "start", "uses")
+    __slots__ = (
+        "forwarded_to",
+        "id",
+        "index",
+        "instruction",
+        "phi",
+        "read_only",
+        "shape",
+        "start",
+        "uses",
+    )
 
-    def __init__(self, number: int, instruction: HloInstruction, index: Index, shape: Shape, start: int) -> None:
+    def __init__(
+        self, number: int, instruction: HloInstruction, index: Index, shape: Shape, start: int
+    ) -> None:
         self.id = number
         self.instruction = instruction
         self.index = index
@@ -48,7 +60,9 @@ class Value:
     @property
     def name(self) -> str:
         """`exp.4` or `while.2{1}`."""
-        return self.instruction.name + ("{" + ",".join(map(str, self.index)) + "}" if self.index else "")
+        return self.instruction.name + (
+            "{" + ",".join(map(str, self.index)) + "}" if self.index else ""
+        )
 
     def __repr__(self) -> str:
         return f"<Value {self.id} %{self.name} {self.start}..{self.end}>"
@@ -58,11 +72,38 @@ class LoopPhi:
     """What a while carries in one leaf: initial value, the value that condition and body read (`state`), the value that the
     body makes (`next`), the value after the loop (`result`); positions of the loop."""
 
-    __slots__ = ("begin", "body_end", "finish", "index", "initial", "loop", "next", "result", "state")
+    __slots__ = (
+        "begin",
+        "body_end",
+        "finish",
+        "index",
+        "initial",
+        "loop",
+        "next",
+        "result",
+        "state",
+    )
 
-    def __init__(self, loop: HloInstruction, index: Index, initial: Value, state: Value, following: Value, result: Value,
-                 begin: int, body_end: int, finish: int) -> None:
-        self.loop, self.index, self.initial, self.state, self.next, self.result = loop, index, initial, state, following, result
+    def __init__(
+        self,
+        loop: HloInstruction,
+        index: Index,
+        initial: Value,
+        state: Value,
+        following: Value,
+        result: Value,
+        begin: int,
+        body_end: int,
+        finish: int,
+    ) -> None:
+        self.loop, self.index, self.initial, self.state, self.next, self.result = (
+            loop,
+            index,
+            initial,
+            state,
+            following,
+            result,
+        )
         self.begin, self.body_end, self.finish = begin, body_end, finish
 
 
@@ -71,9 +112,21 @@ class BranchPhi:
 
     __slots__ = ("begin", "branch_ends", "branches", "conditional", "index", "result")
 
-    def __init__(self, conditional: HloInstruction, index: Index, result: Value, branches: list[Value], begin: int,
-                 branch_ends: list[int]) -> None:
-        self.conditional, self.index, self.result, self.branches = conditional, index, result, branches
+    def __init__(
+        self,
+        conditional: HloInstruction,
+        index: Index,
+        result: Value,
+        branches: list[Value],
+        begin: int,
+        branch_ends: list[int],
+    ) -> None:
+        self.conditional, self.index, self.result, self.branches = (
+            conditional,
+            index,
+            result,
+            branches,
+        )
         self.begin, self.branch_ends = begin, branch_ends
 
 
@@ -81,7 +134,11 @@ class Dataflow:
     """positions: instruction -> position. spans: computation -> (first, last position). values: in order of creation.
     loops, branches: the phis, innermost first. end: position after the last instruction."""
 
-    def __init__(self, module: HloModule, sequence: Callable[[HloComputation], Iterable[HloInstruction]] = HloComputation.sequence) -> None:
+    def __init__(
+        self,
+        module: HloModule,
+        sequence: Callable[[HloComputation], Iterable[HloInstruction]] = HloComputation.sequence,
+    ) -> None:
         self.module = module
         self.positions: dict[HloInstruction, int] = {}
         self.spans: dict[HloComputation, tuple[int, int]] = {}
@@ -130,7 +187,9 @@ class Dataflow:
     def _walk(self, computation: HloComputation, arguments: list[Leaves] | None) -> None:
         begin = self._clock
         if computation in self.spans:
-            raise ValueError(f"computation %{computation.name} has several callers: run flatten-call-graph first")
+            raise ValueError(
+                f"computation %{computation.name} has several callers: run flatten-call-graph first"
+            )
         self.spans[computation] = (begin, begin)
         for i in self._sequence(computation):
             name = i.opcode.name
@@ -143,10 +202,18 @@ class Dataflow:
                     for value in made.values():
                         value.read_only = True
             elif name == "tuple":
-                self._leaves[i] = {(k, *index): value for k, o in enumerate(i.operands) for index, value in self._leaves[o].items()}
+                self._leaves[i] = {
+                    (k, *index): value
+                    for k, o in enumerate(i.operands)
+                    for index, value in self._leaves[o].items()
+                }
             elif name == "get-tuple-element":
                 wanted = int(i.attribute("index"))
-                self._leaves[i] = {index[1:]: value for index, value in self._leaves[i.operands[0]].items() if index[0] == wanted}
+                self._leaves[i] = {
+                    index[1:]: value
+                    for index, value in self._leaves[i.operands[0]].items()
+                    if index[0] == wanted
+                }
             elif name in _FORWARDS and not repacks(i):
                 self._leaves[i] = self._leaves[i.operands[0]]
             elif name == "call":
@@ -169,12 +236,18 @@ class Dataflow:
     def _define(self, i: HloInstruction, position: int) -> Leaves:
         if i.shape.is_array:
             return {(): self._new(i, (), i.shape, position)}
-        return {index: self._new(i, index, shape, position) for index, shape in i.shape.leaves() if shape.is_array}
+        return {
+            index: self._new(i, index, shape, position)
+            for index, shape in i.shape.leaves()
+            if shape.is_array
+        }
 
     def _while(self, i: HloInstruction, begin: int) -> None:
         condition, body = i.called
         initial = self._leaves[i.operands[0]]
-        state = {index: self._new(i, index, value.shape, begin + 1) for index, value in initial.items()}
+        state = {
+            index: self._new(i, index, value.shape, begin + 1) for index, value in initial.items()
+        }
         self._walk(condition, [state])
         for value in self._leaves[condition.root].values():
             self.resolve(value).uses.append((self._clock, i, 0))

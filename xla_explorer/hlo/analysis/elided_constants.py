@@ -25,7 +25,11 @@ class ElidedConstantsWarning(UserWarning):
 
 def elided_constants(module: HloModule) -> list[HloInstruction]:
     """The constants of a module, in all computations, whose values were left out of its text wholly or in part."""
-    return [i for i in module.instructions() if isinstance(i.payload, Literal) and i.payload.has_elided_values]
+    return [
+        i
+        for i in module.instructions()
+        if isinstance(i.payload, Literal) and i.payload.has_elided_values
+    ]
 
 
 def elided_reason(constant: HloInstruction) -> Reason:

@@ -10,7 +10,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 def repacks(i: HloInstruction) -> bool:
     """Whether a bitcast's bytes are not its operand's: `s4[8,2]` as `s8[8]`. HLO means packed elements, and here each one has a byte."""
-    return i.opcode.name == "bitcast" and i.shape.is_array and i.shape.byte_size != i.operands[0].shape.byte_size
+    return (
+        i.opcode.name == "bitcast"
+        and i.shape.is_array
+        and i.shape.byte_size != i.operands[0].shape.byte_size
+    )
 
 
 def in_place_pairs(i: HloInstruction) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -41,8 +45,13 @@ def in_place_fusion_operand(fusion: HloInstruction) -> int | None:
             if any(o is target for o in root.operands[1:]):
                 return None
             continue
-        if user.opcode.name != "dynamic-slice" or user.operands[0] is not target or user.operands[1:] != root.operands[2:] \
-                or user.shape.dimensions != root.operands[1].shape.dimensions or not _elementwise_to(user, root):
+        if (
+            user.opcode.name != "dynamic-slice"
+            or user.operands[0] is not target
+            or user.operands[1:] != root.operands[2:]
+            or user.shape.dimensions != root.operands[1].shape.dimensions
+            or not _elementwise_to(user, root)
+        ):
             return None
     return int(target.payload)
 
@@ -56,7 +65,9 @@ def _elementwise_to(i: HloInstruction, root: HloInstruction) -> bool:
         here = stack.pop()
         for user in here.users:
             if user is root:
-                if here is not update or any(o is here for k, o in enumerate(root.operands) if k != 1):
+                if here is not update or any(
+                    o is here for k, o in enumerate(root.operands) if k != 1
+                ):
                     return False
             elif not user.opcode.elementwise or user.shape.dimensions != update.shape.dimensions:
                 return False
@@ -73,9 +84,15 @@ def may_overwrite(i: HloInstruction, operand_number: int) -> bool:
     if i.opcode.name == "fusion":
         if i.attributes.get("kind") == "kOutput":
             return False  # tiles of a product may be written twice, from what was read once more
-        return sum([1 for o in i.operands if o is operand]) == 1 and reads_in_step(i, operand_number)
-    return i.opcode.elementwise and i.opcode.name not in ("copy", "map") and i.shape.is_array and (
-        operand.shape.dimensions == i.shape.dimensions)
+        return sum([1 for o in i.operands if o is operand]) == 1 and reads_in_step(
+            i, operand_number
+        )
+    return (
+        i.opcode.elementwise
+        and i.opcode.name not in ("copy", "map")
+        and i.shape.is_array
+        and (operand.shape.dimensions == i.shape.dimensions)
+    )
 
 
 def reads_in_step(fusion: HloInstruction, operand_number: int) -> bool:
@@ -83,8 +100,17 @@ def reads_in_step(fusion: HloInstruction, operand_number: int) -> bool:
     fused = fusion.called[0]
     root = fused.root
     roots = root.operands if root.opcode.name == "tuple" else (root,)
-    parameter = next((p for p in fused.instructions.values() if p.opcode.name == "parameter" and p.payload == operand_number), None)
-    if parameter is None or any(not r.shape.is_array or r.shape.dimensions != parameter.shape.dimensions for r in roots):
+    parameter = next(
+        (
+            p
+            for p in fused.instructions.values()
+            if p.opcode.name == "parameter" and p.payload == operand_number
+        ),
+        None,
+    )
+    if parameter is None or any(
+        not r.shape.is_array or r.shape.dimensions != parameter.shape.dimensions for r in roots
+    ):
         return False
     dimensions = parameter.shape.dimensions
     seen: set[HloInstruction] = set()
@@ -93,7 +119,11 @@ def reads_in_step(fusion: HloInstruction, operand_number: int) -> bool:
         for user in stack.pop().users:
             if user is root and root.opcode.name == "tuple":
                 continue
-            if not user.opcode.elementwise or user.opcode.name == "map" or user.shape.dimensions != dimensions:
+            if (
+                not user.opcode.elementwise
+                or user.opcode.name == "map"
+                or user.shape.dimensions != dimensions
+            ):
                 return False
             if user not in seen:
                 seen.add(user)

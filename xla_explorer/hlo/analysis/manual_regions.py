@@ -18,7 +18,9 @@ from xla_explorer.hlo.module import HloModule
 
 INTO: Final = frozenset(["xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"])
 OUT_OF: Final = frozenset(["xla.sdy.LocalToGlobalShape", "SPMDShardToFullShape"])
-_MESH: Final = re.compile(r"([\w.$-]+|\"[^\"]*\")\s*=\s*#sdy\.mesh(<\[[^\]]*\](?:\s*,\s*device_ids\s*=\s*\[[^\]]*\])?>)")
+_MESH: Final = re.compile(
+    r"([\w.$-]+|\"[^\"]*\")\s*=\s*#sdy\.mesh(<\[[^\]]*\](?:\s*,\s*device_ids\s*=\s*\[[^\]]*\])?>)"
+)
 REGION_BODY: Final = "xla.sdy.manual_computation_body"
 
 
@@ -47,12 +49,19 @@ def device_count(module: HloModule) -> int:
         return 0
     if not any(custom_call_target(i) in INTO | OUT_OF for i in module.instructions()):
         return 0
-    return max([int(module.attributes.get("num_partitions") or 1), *[mesh.count for mesh in meshes_of(module).values()]])
+    return max(
+        [
+            int(module.attributes.get("num_partitions") or 1),
+            *[mesh.count for mesh in meshes_of(module).values()],
+        ]
+    )
 
 
 def meshes_of(module: HloModule) -> dict[str, Mesh]:
     """The meshes that the header's `xla.sdy.meshes` names."""
-    text = frontend_attribute_values(module.attributes.get("frontend_attributes") or "").get("xla.sdy.meshes", "")
+    text = frontend_attribute_values(module.attributes.get("frontend_attributes") or "").get(
+        "xla.sdy.meshes", ""
+    )
     return {name.strip('"'): Mesh.read(mesh) for name, mesh in _MESH.findall(text)}
 
 
@@ -64,17 +73,30 @@ def border(i: HloInstruction) -> Border | None:
     into = target in INTO
     shapes = [leaf for _, leaf in i.shape.leaves()]
     if not i.operands or len(i.operands) != len(shapes):
-        raise ValueError(f"it has {len(i.operands)} operands and {len(shapes)} results, each operand must have a result")
-    pairs = [(o.shape, s) if into else (s, o.shape) for o, s in zip(i.operands, shapes, strict=True)]
+        raise ValueError(
+            f"it has {len(i.operands)} operands and {len(shapes)} results, each operand must have a result"
+        )
+    pairs = [
+        (o.shape, s) if into else (s, o.shape) for o, s in zip(i.operands, shapes, strict=True)
+    ]
     for whole, part in pairs:
-        fit = whole.is_array and part.is_array and whole.element_type is part.element_type and whole.rank == part.rank
+        fit = (
+            whole.is_array
+            and part.is_array
+            and whole.element_type is part.element_type
+            and whole.rank == part.rank
+        )
         if not fit or any(n > m for m, n in zip(whole.dimensions, part.dimensions, strict=True)):
-            raise ValueError(f"{part.text_without_layout} must be a part of {whole.text_without_layout}")
+            raise ValueError(
+                f"{part.text_without_layout} must be a part of {whole.text_without_layout}"
+            )
     sizes = [(whole.dimensions, part.dimensions) for whole, part in pairs]
     return _by_axes(i, into, sizes) if target.startswith("xla.sdy.") else _by_tiles(i, into, sizes)
 
 
-def _by_axes(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Border:
+def _by_axes(
+    i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], tuple[int, ...]]]
+) -> Border:
     given = frontend_attribute_values(i.attributes.get("frontend_attributes") or "")
     name = "xla.sdy.in_shardings" if into else "xla.sdy.out_shardings"
     if name not in given:
@@ -84,25 +106,43 @@ def _by_axes(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], t
     meshes = meshes_of(i.parent.module)
     absent = [s.mesh for s in shardings if s.mesh not in meshes]
     if absent or len(shardings) != len(sizes):
-        raise ValueError(f"the module names no mesh {absent[0]}" if absent else f"{name} must have a sharding for each operand")
-    mesh = next((m for s in shardings if (m := meshes[s.mesh]).count > 1), meshes[shardings[0].mesh])
+        raise ValueError(
+            f"the module names no mesh {absent[0]}"
+            if absent
+            else f"{name} must have a sharding for each operand"
+        )
+    mesh = next(
+        (m for s in shardings if (m := meshes[s.mesh]).count > 1), meshes[shardings[0].mesh]
+    )
     parts, terms = [], []
     for sharding, (whole, part) in zip(shardings, sizes, strict=True):
-        at = [meshes[sharding.mesh].coordinates([axis for axis in axes if axis.name in manual]) for axes in sharding.dimensions]
+        at = [
+            meshes[sharding.mesh].coordinates([axis for axis in axes if axis.name in manual])
+            for axes in sharding.dimensions
+        ]
         of_device = {}
         for device in range(mesh.count):
             cuts = zip(at, whole, part, strict=True)
-            of_device[device] = tuple([slice(k[device] * n, (k[device] + 1) * n) if n < m else slice(0, m) for k, m, n in cuts])
+            of_device[device] = tuple(
+                [
+                    slice(k[device] * n, (k[device] + 1) * n) if n < m else slice(0, m)
+                    for k, m, n in cuts
+                ]
+            )
         parts.append(of_device)
         terms.append(mesh.coordinates([axis for axis in sharding.unreduced if axis.name in manual]))
     free = mesh.coordinates([AxisPart(name) for name, _ in mesh.axes if name not in manual])
     groups: dict[int, list[int]] = {}
     for device in sorted(free):
         groups.setdefault(free[device], []).append(device)
-    return Border(into, tuple(parts), {device: tuple(groups[free[device]]) for device in free}, tuple(terms))
+    return Border(
+        into, tuple(parts), {device: tuple(groups[free[device]]) for device in free}, tuple(terms)
+    )
 
 
-def _by_tiles(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Border:
+def _by_tiles(
+    i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], tuple[int, ...]]]
+) -> Border:
     text = (i.operands[0] if into else i).attributes.get("sharding") or "{replicated}"
     sharding = Sharding.read(text)
     count = int(i.parent.module.attributes.get("num_partitions") or 1)
@@ -110,12 +150,27 @@ def _by_tiles(i: HloInstruction, into: bool, sizes: list[tuple[tuple[int, ...], 
     devices = tuple(range(count))
     none = (dict.fromkeys(devices, 0),)
     if sharding.kind != "tiled":
-        return Border(into, (dict.fromkeys(devices, tuple([slice(0, n) for n in whole])),), dict.fromkeys(devices, devices), none)
+        return Border(
+            into,
+            (dict.fromkeys(devices, tuple([slice(0, n) for n in whole])),),
+            dict.fromkeys(devices, devices),
+            none,
+        )
 
     def own(device: int) -> tuple[slice, ...]:
         # A dimension may also be cut by axes that are not manual, which lie inside.
         cuts = [m // n if n else 1 for m, n in zip(whole, part, strict=True)]
-        at = [k // max(tile // cut, 1) for k, tile, cut in zip(sharding.place(device), sharding.tiles, cuts, strict=False)]
-        return tuple([slice(k * n, (k + 1) * n) if cut > 1 else slice(0, n) for k, n, cut in zip(at, part, cuts, strict=True)])
+        at = [
+            k // max(tile // cut, 1)
+            for k, tile, cut in zip(sharding.place(device), sharding.tiles, cuts, strict=False)
+        ]
+        return tuple(
+            [
+                slice(k * n, (k + 1) * n) if cut > 1 else slice(0, n)
+                for k, n, cut in zip(at, part, cuts, strict=True)
+            ]
+        )
 
-    return Border(into, ({device: own(device) for device in devices},), dict.fromkeys(devices, devices), none)
+    return Border(
+        into, ({device: own(device) for device in devices},), dict.fromkeys(devices, devices), none
+    )

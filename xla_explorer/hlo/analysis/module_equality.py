@@ -52,9 +52,16 @@ class _Comparison:
     def computation(self, left: HloComputation, right: HloComputation) -> None:
         """Compare two computations: from the roots backwards, then what nothing uses, in order."""
         if len(left.instructions) != len(right.instructions):
-            raise _Different(f"%{left.name}", "number of instructions", len(left.instructions), len(right.instructions))
+            raise _Different(
+                f"%{left.name}",
+                "number of instructions",
+                len(left.instructions),
+                len(right.instructions),
+            )
         if left.execution_thread != right.execution_thread:
-            raise _Different(f"%{left.name}", "execution thread", left.execution_thread, right.execution_thread)
+            raise _Different(
+                f"%{left.name}", "execution thread", left.execution_thread, right.execution_thread
+            )
         self.reach(left.root, right.root)
         if self.ignore_names:
             rest_left = [i for i in left.post_order() if i not in self.partner]
@@ -70,7 +77,9 @@ class _Comparison:
                         raise _Different(f"%{left.name}", "instruction", i, "none of that name")
                     self.reach(i, by_name[i.name])
         if (left.schedule is None) != (right.schedule is None):
-            raise _Different(f"%{left.name}", "schedule", left.schedule is not None, right.schedule is not None)
+            raise _Different(
+                f"%{left.name}", "schedule", left.schedule is not None, right.schedule is not None
+            )
         for a, b in zip(left.schedule or (), right.schedule or (), strict=True):
             if self.partner[a] is not b:
                 raise _Different(f"%{left.name}", "schedule", a, b)
@@ -100,7 +109,11 @@ class _Comparison:
             ("number of operands", len(a.operands), len(b.operands)),
             ("attributes", a.attributes, b.attributes),
             ("number of called computations", len(a.called), len(b.called)),
-            ("number of control predecessors", len(a.control_predecessors), len(b.control_predecessors)),
+            (
+                "number of control predecessors",
+                len(a.control_predecessors),
+                len(b.control_predecessors),
+            ),
         ]
         if not self.ignore_names:
             facts.append(("name", a.name, b.name))
@@ -116,8 +129,15 @@ class _Comparison:
 
 
 def _same_payload(a: Any, b: Any) -> bool:
-    if isinstance(a, Literal) and isinstance(b, Literal) and a._text is not None and a._text == b._text:
-        return a.shape is b.shape  # two placeholders, or two large literals of the same text: do not fill them in
+    if (
+        isinstance(a, Literal)
+        and isinstance(b, Literal)
+        and a._text is not None
+        and a._text == b._text
+    ):
+        return (
+            a.shape is b.shape
+        )  # two placeholders, or two large literals of the same text: do not fill them in
     return bool(a == b)
 
 

@@ -29,7 +29,11 @@ class ModuleMatching:
         """Note a pair; False when one of them has a partner already."""
         if left in self.left_to_right or right in self.right_to_left:
             return False
-        self.left_to_right[left], self.right_to_left[right], self.evidence[left] = right, left, evidence
+        self.left_to_right[left], self.right_to_left[right], self.evidence[left] = (
+            right,
+            left,
+            evidence,
+        )
         for a, b in zip(left.called, right.called, strict=False):
             self.computations.setdefault(a, b)
         return True
@@ -69,7 +73,9 @@ def _pair_names(left: HloModule, right: HloModule, found: ModuleMatching) -> Non
             found.computations.setdefault(computation, by_name[name])
 
 
-def _meanings(module: HloModule, numbers: dict[tuple[object, ...], int]) -> dict[HloInstruction, int]:
+def _meanings(
+    module: HloModule, numbers: dict[tuple[object, ...], int]
+) -> dict[HloInstruction, int]:
     """A number for each instruction, equal for equal operations on equal inputs. numbers: shared between the modules compared."""
     meaning: dict[HloInstruction, int] = {}
     of_computation: dict[int, int] = {}
@@ -78,10 +84,18 @@ def _meanings(module: HloModule, numbers: dict[tuple[object, ...], int]) -> dict
             # Large constants are told apart by shape alone: comparing megabytes buys nothing here.
             large = isinstance(i.payload, Literal) and i.payload.shape.element_count > 64
             payload = ("literal", i.payload.shape) if large else i.payload
-            key = (i.opcode.name, i.shape.text_without_layout, i.attributes, payload, tuple([meaning[o] for o in i.operands]),
-                   tuple([of_computation[c.id] for c in i.called]))
+            key = (
+                i.opcode.name,
+                i.shape.text_without_layout,
+                i.attributes,
+                payload,
+                tuple([meaning[o] for o in i.operands]),
+                tuple([of_computation[c.id] for c in i.called]),
+            )
             meaning[i] = numbers.setdefault(key, len(numbers))
-        of_computation[computation.id] = numbers.setdefault(("computation", meaning[computation.root]), len(numbers))
+        of_computation[computation.id] = numbers.setdefault(
+            ("computation", meaning[computation.root]), len(numbers)
+        )
     return meaning
 
 
@@ -99,11 +113,19 @@ def _callees_first(module: HloModule) -> list[HloComputation]:
     return list(found)
 
 
-def _pair_meanings(left: HloModule, right: HloModule, left_meaning: dict[HloInstruction, int], right_meaning: dict[HloInstruction, int],
-                   found: ModuleMatching) -> None:
+def _pair_meanings(
+    left: HloModule,
+    right: HloModule,
+    left_meaning: dict[HloInstruction, int],
+    right_meaning: dict[HloInstruction, int],
+    found: ModuleMatching,
+) -> None:
     """Equal meanings are paired, those of one name first, then in order, those of the entry with the entry's first. A parameter of what is
     called means nothing by itself: `parameter(0)` of a maximum and of a sum are alike. It follows what reads it, or the call."""
-    def groups(module: HloModule, meaning: dict[HloInstruction, int], taken: Iterable[HloInstruction]) -> dict[int, list[HloInstruction]]:
+
+    def groups(
+        module: HloModule, meaning: dict[HloInstruction, int], taken: Iterable[HloInstruction]
+    ) -> dict[int, list[HloInstruction]]:
         skip = set(taken)
         made: dict[int, list[HloInstruction]] = defaultdict(list)
         for computation in reversed(list(module.computations.values())):
@@ -139,12 +161,19 @@ def _spread(found: ModuleMatching) -> None:
                 continue
             positions = [k for k, o in enumerate(user.operands) if o is a]
             for other in b.users:
-                if (other not in found.right_to_left and other.opcode is user.opcode and len(other.operands) == len(user.operands)
-                        and all(other.operands[k] is b for k in positions) and found.pair(user, other, "user")):
+                if (
+                    other not in found.right_to_left
+                    and other.opcode is user.opcode
+                    and len(other.operands) == len(user.operands)
+                    and all(other.operands[k] is b for k in positions)
+                    and found.pair(user, other, "user")
+                ):
                     pending.append((user, other))
                     break
         for p, q in zip(a.called, b.called, strict=False):
-            if p.root.opcode is q.root.opcode and found.pair(p.root, q.root, "root of what a matched instruction calls"):
+            if p.root.opcode is q.root.opcode and found.pair(
+                p.root, q.root, "root of what a matched instruction calls"
+            ):
                 pending.append((p.root, q.root))
             for x, y in zip(p.parameters(), q.parameters(), strict=False):
                 if found.pair(x, y, "parameter of what a matched instruction calls"):

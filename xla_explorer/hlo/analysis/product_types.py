@@ -24,7 +24,9 @@ def wider_type(*kinds: PrimitiveType) -> PrimitiveType:
 def width(kind: PrimitiveType) -> tuple[bool, int, int, bool, int]:
     """What types are ordered by: complex over real, floats by range, then by precision, integers over truth values, then bits."""
     part = kind.component
-    exponent, significand = (_information(part).maxexp, _information(part).nmant) if part.is_float else (-1, -1)
+    exponent, significand = (
+        (_information(part).maxexp, _information(part).nmant) if part.is_float else (-1, -1)
+    )
     return (kind.is_complex, exponent, significand, kind.is_integer, kind.bits)
 
 
@@ -48,7 +50,11 @@ def accumulation_type(product: HloInstruction) -> PrimitiveType:
 def operand_steps(product: HloInstruction, number: int) -> tuple[PrimitiveType, ...]:
     """The types through which an element of an operand goes to the accumulation type: its own, that of the product where it loses
     something there, that of the sum."""
-    source, kind, total = product.operands[number].shape.element_type, product_type(product), accumulation_type(product)
+    source, kind, total = (
+        product.operands[number].shape.element_type,
+        product_type(product),
+        accumulation_type(product),
+    )
     return (source, total) if _holds(kind, source) or not kind.is_float else (source, kind, total)
 
 
@@ -69,7 +75,11 @@ def _holds(target: PrimitiveType, source: PrimitiveType) -> bool:
         bits = 1 if source.is_pred else source.bits - source.is_signed
         return bool(bits <= wide.nmant + 1 and bits < wide.maxexp)
     own = _information(source)
-    return bool(own.nmant <= wide.nmant and own.max <= wide.max and own.smallest_subnormal >= wide.smallest_subnormal)
+    return bool(
+        own.nmant <= wide.nmant
+        and own.max <= wide.max
+        and own.smallest_subnormal >= wide.smallest_subnormal
+    )
 
 
 def _information(kind: PrimitiveType) -> Any:

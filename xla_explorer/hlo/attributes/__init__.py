@@ -11,5 +11,17 @@ from xla_explorer.hlo.attributes.values import (
     WindowDimension,
 )
 
-__all__ = ["CODECS", "NO_ATTRIBUTES", "TRAILING", "AttributeCodec", "Attributes", "ConvolutionDimensionNumbers",
-           "PaddingDimension", "ReplicaGroups", "SliceDimension", "Window", "WindowDimension", "attributes_of"]
+__all__ = [
+    "CODECS",
+    "NO_ATTRIBUTES",
+    "TRAILING",
+    "AttributeCodec",
+    "Attributes",
+    "ConvolutionDimensionNumbers",
+    "PaddingDimension",
+    "ReplicaGroups",
+    "SliceDimension",
+    "Window",
+    "WindowDimension",
+    "attributes_of",
+]

@@ -12,7 +12,10 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from xla_explorer.hlo.attributes.device_groups import read_replica_groups
-from xla_explorer.hlo.attributes.dictionary_text import read_backend_config, read_frontend_attributes
+from xla_explorer.hlo.attributes.dictionary_text import (
+    read_backend_config,
+    read_frontend_attributes,
+)
 from xla_explorer.hlo.attributes.number_lists import INTEGER, LIST, LISTS, as_integers
 from xla_explorer.hlo.attributes.values import (
     ConvolutionDimensionNumbers,
@@ -30,7 +33,9 @@ _DEVICES = re.compile(
     re.ASCII,
 )
 _INDEX = r"\{\s*+((?:\d+\s*+(?:,\s*+|(?=\})))*+)\}"
-_ALIAS = re.compile(rf"\s*+{_INDEX}\s*+:\s*+\(\s*+(\d+)\s*+,\s*+{_INDEX}\s*+\)\s*+(?:,|(?=\}}\s*+$))", re.ASCII)
+_ALIAS = re.compile(
+    rf"\s*+{_INDEX}\s*+:\s*+\(\s*+(\d+)\s*+,\s*+{_INDEX}\s*+\)\s*+(?:,|(?=\}}\s*+$))", re.ASCII
+)
 _SLICES = re.compile(r"\s*\{\s*(?:\[[^\[\]]*\]\s*(?:,\s*\[[^\[\]]*\]\s*)*)?\}\s*")
 
 
@@ -40,8 +45,21 @@ class AttributeCodec:
     REQUIRED: ClassVar[Any] = object()
     __slots__ = ("default", "name", "rank", "read", "summary", "write")
 
-    def __init__(self, name: str, read: Callable[[str], Any], write: Callable[[Any], str], default: Any, summary: str) -> None:
-        self.name, self.read, self.write, self.default, self.summary = name, read, write, default, summary
+    def __init__(
+        self,
+        name: str,
+        read: Callable[[str], Any],
+        write: Callable[[Any], str],
+        default: Any,
+        summary: str,
+    ) -> None:
+        self.name, self.read, self.write, self.default, self.summary = (
+            name,
+            read,
+            write,
+            default,
+            summary,
+        )
         self.rank = 0
 
 
@@ -111,7 +129,16 @@ def _read_slice(text: str) -> tuple[SliceDimension, ...]:
 
 def _write_slice(value: tuple[SliceDimension, ...]) -> str:
     strided = any(d.stride != 1 for d in value)
-    return "{" + ", ".join([f"[{d.start}:{d.limit}:{d.stride}]" if strided else f"[{d.start}:{d.limit}]" for d in value]) + "}"
+    return (
+        "{"
+        + ", ".join(
+            [
+                f"[{d.start}:{d.limit}:{d.stride}]" if strided else f"[{d.start}:{d.limit}]"
+                for d in value
+            ]
+        )
+        + "}"
+    )
 
 
 def _read_padding(text: str) -> tuple[PaddingDimension, ...]:
@@ -127,7 +154,9 @@ def _read_padding(text: str) -> tuple[PaddingDimension, ...]:
 
 def _write_padding(value: tuple[PaddingDimension, ...]) -> str:
     interior = any(d.interior for d in value)
-    return "x".join([f"{d.low}_{d.high}_{d.interior}" if interior else f"{d.low}_{d.high}" for d in value])
+    return "x".join(
+        [f"{d.low}_{d.high}_{d.interior}" if interior else f"{d.low}_{d.high}" for d in value]
+    )
 
 
 _WINDOW = re.compile(r"\s*\{(?:[\s,]*[a-z_]+\s*=\s*[0-9x_\-]+(?=[\s,}]))*+[\s,]*\}\s*")
@@ -136,7 +165,9 @@ _WINDOW_FIELD = re.compile(r"([a-z_]+)=([0-9x_\-]+)")
 
 def _read_window(text: str) -> Window:
     if _WINDOW.fullmatch(text) is None:
-        raise ValueError(f"expects a window such as {{size=3x3 stride=2x2 pad=0_1x0_1}} but sees {text}")
+        raise ValueError(
+            f"expects a window such as {{size=3x3 stride=2x2 pad=0_1x0_1}} but sees {text}"
+        )
     fields = dict(_WINDOW_FIELD.findall(text))
     unknown = set(fields) - {"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"}
     if unknown:
@@ -151,14 +182,36 @@ def _read_window(text: str) -> Window:
     def numbers(name: str, default: int) -> list[int]:
         return [int(n) for n in fields[name].split("x")] if name in fields else [default] * count
 
-    strides, base, window, reversal = numbers("stride", 1), numbers("lhs_dilate", 1), numbers("rhs_dilate", 1), numbers("rhs_reversal", 0)
-    pads = [tuple(map(int, p.split("_"))) for p in fields["pad"].split("x")] if "pad" in fields else [(0, 0)] * count
+    strides, base, window, reversal = (
+        numbers("stride", 1),
+        numbers("lhs_dilate", 1),
+        numbers("rhs_dilate", 1),
+        numbers("rhs_reversal", 0),
+    )
+    pads = (
+        [tuple(map(int, p.split("_"))) for p in fields["pad"].split("x")]
+        if "pad" in fields
+        else [(0, 0)] * count
+    )
     if not all(len(pad) == 2 for pad in pads):
         raise ValueError("expects padding_low and padding_high separated by '_'")
     if not all(len(part) == count for part in (strides, base, window, reversal, pads)):
         raise ValueError("the fields of a window differ in their number of dimensions")
     return Window(
-        tuple([WindowDimension(sizes[k], strides[k], pads[k][0], pads[k][1], base[k], window[k], bool(reversal[k])) for k in range(count)])
+        tuple(
+            [
+                WindowDimension(
+                    sizes[k],
+                    strides[k],
+                    pads[k][0],
+                    pads[k][1],
+                    base[k],
+                    window[k],
+                    bool(reversal[k]),
+                )
+                for k in range(count)
+            ]
+        )
     )
 
 
@@ -220,15 +273,25 @@ def _write_dim_labels(value: ConvolutionDimensionNumbers) -> str:
 def _read_result_accuracy(text: str) -> str:
     mode = re.search(r"mode\s*=\s*(\w*)", text)
     if mode is not None and mode.group(1).lower() not in ("default", "highest"):
-        raise ValueError(f"expects a mode (default, highest) or tolerance={{...}} but sees: {mode.group(1)}")
+        raise ValueError(
+            f"expects a mode (default, highest) or tolerance={{...}} but sees: {mode.group(1)}"
+        )
     if mode is not None:
         return f"{{mode={mode.group(1).lower()}}}"
     given = dict(re.findall(r"(atol|rtol|ulps)\s*=\s*([^\s,{}]+)", text))
-    return "{tolerance={" + ",".join([f"{name}={float(given.get(name, 0)):g}" for name in ("atol", "rtol", "ulps")]) + "}}"
+    return (
+        "{tolerance={"
+        + ",".join([f"{name}={float(given.get(name, 0)):g}" for name in ("atol", "rtol", "ulps")])
+        + "}}"
+    )
 
 
 def _read_shapes(text: str) -> str:
-    return "{" + re.sub(r"\s*,\s+|\s+,", ", ", text[1:-1].strip()) + "}" if text.startswith("{") and text.endswith("}") else text
+    return (
+        "{" + re.sub(r"\s*,\s+|\s+,", ", ", text[1:-1].strip()) + "}"
+        if text.startswith("{") and text.endswith("}")
+        else text
+    )
 
 
 def _write_replica_groups(value: ReplicaGroups) -> str:
@@ -241,7 +304,9 @@ _ALL_DEVICES = ReplicaGroups((), "{}")
 def _read_pairs(text: str) -> tuple[tuple[int, ...], ...]:
     if LISTS.fullmatch(text) is None:
         raise ValueError(f"expects a list of lists such as {{{{0,1}},{{1,0}}}} but sees {text}")
-    return tuple([as_integers(INTEGER.findall(row)) for row in re.findall(r"\{([^{}]*)\}", text[1:-1])])
+    return tuple(
+        [as_integers(INTEGER.findall(row)) for row in re.findall(r"\{([^{}]*)\}", text[1:-1])]
+    )
 
 
 def _write_pairs(value: tuple[tuple[int, ...], ...]) -> str:
@@ -252,7 +317,9 @@ def _read_aliasing(text: str) -> tuple[OperandAlias, ...]:
     """As XLA reads it: a comma may stand behind the last entry, too."""
     found, at = [], 1
     while (entry := _ALIAS.match(text, at)) is not None:
-        found.append(OperandAlias(_tuple_index(entry[1]), _read_integer(entry[2]), _tuple_index(entry[3])))
+        found.append(
+            OperandAlias(_tuple_index(entry[1]), _read_integer(entry[2]), _tuple_index(entry[3]))
+        )
         at = entry.end()
     if not text.startswith("{") or text[at:].strip() != "}":
         raise ValueError(f"expects a list such as {{{{0}}: (1, {{}})}} but sees {text}")
@@ -265,7 +332,10 @@ def _tuple_index(text: str) -> tuple[int, ...]:
 
 
 def _write_aliasing(value: tuple[OperandAlias, ...]) -> str:
-    entries = [f"{_write_integers(out)}: ({number}, {_write_integers(inside)})" for out, number, inside in value]
+    entries = [
+        f"{_write_integers(out)}: ({number}, {_write_integers(inside)})"
+        for out, number, inside in value
+    ]
     return "{" + ", ".join(entries) + "}"
 
 
@@ -281,7 +351,9 @@ def _read_sharding(text: str) -> str:
     """Kept as it is written, once its lists of devices are lists."""
     for place in re.finditer(r"\bdevices=", text):
         if _DEVICES.match(text, place.start()) is None:
-            raise ValueError(f"expects devices=[2,1]0,1 or devices=[2,1]<=[2] but sees {text[place.start() : place.start() + 60]}")
+            raise ValueError(
+                f"expects devices=[2,1]0,1 or devices=[2,1]<=[2] but sees {text[place.start() : place.start() + 60]}"
+            )
     return text
 
 
@@ -289,7 +361,9 @@ def _read_precisions(text: str) -> tuple[str, ...]:
     names = tuple([n.strip().lower() for n in text.strip("{} ").split(",") if n.strip()])
     for name in names:
         if name not in ("default", "high", "highest", "packed_nibble"):
-            raise ValueError(f"expects a precision (default, high, highest, packed_nibble) but sees: {name}")
+            raise ValueError(
+                f"expects a precision (default, high, highest, packed_nibble) but sees: {name}"
+            )
     return () if all(n == "default" for n in names) else names
 
 
@@ -327,15 +401,35 @@ def _text(name: str, summary: str, default: Any = None) -> AttributeCodec:
 
 # In XLA's printing order. A default of None means "absent"; REQUIRED means that `Attributes.value` raises when absent.
 _ROWS = (
-    _integers("dimensions", "dimensions that the operation works along, or the mapping of a broadcast, or a permutation", ()),
-    AttributeCodec("slice", _read_slice, _write_slice, _REQUIRED, "start, limit and stride of each dimension"),
+    _integers(
+        "dimensions",
+        "dimensions that the operation works along, or the mapping of a broadcast, or a permutation",
+        (),
+    ),
+    AttributeCodec(
+        "slice", _read_slice, _write_slice, _REQUIRED, "start, limit and stride of each dimension"
+    ),
     _integers("dynamic_slice_sizes", "sizes of the slice taken"),
-    AttributeCodec("padding", _read_padding, _write_padding, _REQUIRED, "low_high[_interior] of each dimension"),
+    AttributeCodec(
+        "padding", _read_padding, _write_padding, _REQUIRED, "low_high[_interior] of each dimension"
+    ),
     _integer("index", "which element of the tuple"),
     _integer("iota_dimension", "the dimension along which the values count"),
     _integer("inferred_dimension", "the dimension whose size a dynamic reshape infers", None),
-    AttributeCodec("window", _read_window, _write_window, Window(()), "size, stride, padding and dilation of each dimension"),
-    AttributeCodec("dim_labels", _read_dim_labels, _write_dim_labels, _REQUIRED, "which dimension is batch, feature, spatial"),
+    AttributeCodec(
+        "window",
+        _read_window,
+        _write_window,
+        Window(()),
+        "size, stride, padding and dilation of each dimension",
+    ),
+    AttributeCodec(
+        "dim_labels",
+        _read_dim_labels,
+        _write_dim_labels,
+        _REQUIRED,
+        "which dimension is batch, feature, spatial",
+    ),
     _integer("feature_group_count", "number of groups of features", 1),
     _integer("batch_group_count", "number of groups of batches", 1),
     _text("convolution_kind", "fprop, wgrad, dgrad or unset", "unset"),
@@ -346,8 +440,12 @@ _ROWS = (
     _integers("rhs_contracting_dims", "contracted dimensions of the right side", ()),
     _integers("lhs_ragged_dims", "ragged dimension of the left side", ()),
     _integers("rhs_group_dims", "group dimension of the right side", ()),
-    AttributeCodec("operand_precision", _read_precisions, _write_names, (), "precision asked for, per operand"),
-    AttributeCodec("algorithm", _read_algorithm, str, None, "algorithm of a dot or of a random bit generator"),
+    AttributeCodec(
+        "operand_precision", _read_precisions, _write_names, (), "precision asked for, per operand"
+    ),
+    AttributeCodec(
+        "algorithm", _read_algorithm, str, None, "algorithm of a dot or of a random bit generator"
+    ),
     _text("sparsity_config", "which elements of a convolution's operands are not zero", "{}"),
     _integers("offset_dims", "result dimensions that run inside a slice"),
     _integers("collapsed_slice_dims", "slice dimensions dropped", ()),
@@ -360,17 +458,37 @@ _ROWS = (
     _integers("input_batching_dims", "batch dimensions of the operand", ()),
     _integers("scatter_indices_batching_dims", "batch dimensions of the indices", ()),
     _integer("index_vector_dim", "dimension of the indices that holds the index vector"),
-    AttributeCodec("slice_sizes", _read_slice_sizes, _write_slice_sizes, (), "sizes of the slices gathered"),
+    AttributeCodec(
+        "slice_sizes", _read_slice_sizes, _write_slice_sizes, (), "sizes of the slices gathered"
+    ),
     _flag("indices_are_sorted", "promise that indices are sorted"),
     _flag("unique_indices", "promise that no index repeats"),
     _flag("is_stable", "equal keys keep their order"),
     _integer("k", "how many elements topk returns"),
     AttributeCodec("largest", _read_bool, _write_bool, True, "whether topk takes the largest"),
-    AttributeCodec("direction", _one_of("comparison direction", "EQ", "NE", "LT", "LE", "GT", "GE"), str, _REQUIRED, "which comparison"),
-    AttributeCodec("type", _one_of("comparison type", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"), str, None, "order of the comparison"),
+    AttributeCodec(
+        "direction",
+        _one_of("comparison direction", "EQ", "NE", "LT", "LE", "GT", "GE"),
+        str,
+        _REQUIRED,
+        "which comparison",
+    ),
+    AttributeCodec(
+        "type",
+        _one_of("comparison type", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
+        str,
+        None,
+        "order of the comparison",
+    ),
     _integer("exponent_bits", "bits of the exponent kept"),
     _integer("mantissa_bits", "bits of the mantissa kept"),
-    AttributeCodec("result_accuracy", _read_result_accuracy, str, "{mode=default}", "accuracy asked of a transcendental function"),
+    AttributeCodec(
+        "result_accuracy",
+        _read_result_accuracy,
+        str,
+        "{mode=default}",
+        "accuracy asked of a transcendental function",
+    ),
     _text("fft_type", "FFT, IFFT, RFFT or IRFFT", _REQUIRED),
     _integers("fft_length", "sizes transformed"),
     _flag("lower", "the lower triangle is meant"),
@@ -384,19 +502,41 @@ _ROWS = (
     _integer("num_carries", "number of carried values"),
     _flag("is_reverse", "scan from the end"),
     _flag("is_associative", "the combiner is associative"),
-    AttributeCodec("kind", _one_of("fusion kind", "kLoop", "kInput", "kOutput", "kCustom"), str, None, "how the fusion is emitted"),
+    AttributeCodec(
+        "kind",
+        _one_of("fusion kind", "kLoop", "kInput", "kOutput", "kCustom"),
+        str,
+        None,
+        "how the fusion is emitted",
+    ),
     _text("custom_call_target", "name of the function called", _REQUIRED),
-    AttributeCodec("operand_layout_constraints", _read_shapes, str, None, "layouts that the callee wants"),
+    AttributeCodec(
+        "operand_layout_constraints", _read_shapes, str, None, "layouts that the callee wants"
+    ),
     _flag("custom_call_has_side_effect", "must not be removed or repeated"),
-    AttributeCodec("output_to_operand_aliasing", _read_aliasing, _write_aliasing, (), "outputs that live in operands"),
+    AttributeCodec(
+        "output_to_operand_aliasing",
+        _read_aliasing,
+        _write_aliasing,
+        (),
+        "outputs that live in operands",
+    ),
     _text("schedule", "SCHEDULE_NONE, SCHEDULE_EARLIEST or SCHEDULE_LATEST"),
     _text("api_version", "calling convention of a custom call"),
     _text("padding_type", "padding of a custom-call convolution"),
     _text("literal", "literal of a custom call"),
     _flag("is_composite", "the call stands for one composite operation"),
     _integer("channel_id", "channel of a collective or transfer", None),
-    AttributeCodec("replica_groups", read_replica_groups, _write_replica_groups, _ALL_DEVICES, "devices that take part together"),
-    AttributeCodec("source_target_pairs", _read_pairs, _write_pairs, _REQUIRED, "who sends to whom"),
+    AttributeCodec(
+        "replica_groups",
+        read_replica_groups,
+        _write_replica_groups,
+        _ALL_DEVICES,
+        "devices that take part together",
+    ),
+    AttributeCodec(
+        "source_target_pairs", _read_pairs, _write_pairs, _REQUIRED, "who sends to whom"
+    ),
     _flag("constrain_layout", "operand layouts are fixed"),
     _flag("use_global_device_ids", "ids count over replicas and partitions"),
     _flag("is_host_transfer", "the other end is the host"),
@@ -405,10 +545,18 @@ _ROWS = (
     _text("outfeed_config", "opaque configuration"),
     _integer("cross_program_prefetch_index", "prefetch slot", None),
     _text("domain", "what a domain marks"),
-    AttributeCodec("async_execution_thread", _read_one_string, str, '"main"', "thread of the asynchronous computation"),
+    AttributeCodec(
+        "async_execution_thread",
+        _read_one_string,
+        str,
+        '"main"',
+        "thread of the asynchronous computation",
+    ),
     _text("parameter_replication", "which leaves are replicated"),
     AttributeCodec("sharding", _read_sharding, str, None, "how the value is spread over devices"),
-    AttributeCodec("frontend_attributes", read_frontend_attributes, str, "{}", "what the frontend wants kept"),
+    AttributeCodec(
+        "frontend_attributes", read_frontend_attributes, str, "{}", "what the frontend wants kept"
+    ),
     _text("statistics", "numbers for visualisation", "{}"),
     _text("origin", "the value of the original module"),
     AttributeCodec("backend_config", read_backend_config, str, '""', "what the backend decided"),

@@ -20,16 +20,22 @@ def _device_count(sizes: list[int]) -> int:
     """How many devices there are; a text of a few bytes must not ask for gigabytes of their numbers."""
     count = math.prod(sizes)
     if count > MOST_DEVICES:
-        raise ValueError(f"{count} devices are more than the {MOST_DEVICES} that are listed one by one")
+        raise ValueError(
+            f"{count} devices are more than the {MOST_DEVICES} that are listed one by one"
+        )
     return count
 
 
-def _mesh_groups(axes_text: str, device_ids: str | None, chosen_text: str, text: str) -> ReplicaGroups:
+def _mesh_groups(
+    axes_text: str, device_ids: str | None, chosen_text: str, text: str
+) -> ReplicaGroups:
     """`mesh['x'=2,'y'=4]{'y':(2)2}`: devices that differ only along the chosen axes, or parts of axes, form a group.
 
     The part (2)2 of an axis of 12 is the middle one of [2, 2, 3].
     """
-    axes = {name: int(size) for name, size in re.findall(r"[\"']?([^\"'=,]+)[\"']?=(\d+)", axes_text)}
+    axes = {
+        name: int(size) for name, size in re.findall(r"[\"']?([^\"'=,]+)[\"']?=(\d+)", axes_text)
+    }
     if not axes or any(size < 1 for size in axes.values()):
         raise ValueError(f"expects a mesh with axes but sees {text}")
     chosen: list[tuple[str, int, int]] = []
@@ -37,7 +43,13 @@ def _mesh_groups(axes_text: str, device_ids: str | None, chosen_text: str, text:
         if name not in axes:
             raise ValueError(f"expects axes of the mesh ({', '.join(axes)}) but sees {text}")
         first, last = (int(before), int(before) * int(size)) if size else (1, axes[name])
-        if part_problem(name, axes[name], first, last, [(begin, end) for one, begin, end in chosen if one == name]):
+        if part_problem(
+            name,
+            axes[name],
+            first,
+            last,
+            [(begin, end) for one, begin, end in chosen if one == name],
+        ):
             raise ValueError(f"expects parts of axes that do not overlap but sees {text}")
         chosen.append((name, first, last))
     parts: list[tuple[str, int, int]] = []
@@ -45,9 +57,13 @@ def _mesh_groups(axes_text: str, device_ids: str | None, chosen_text: str, text:
         ends = sorted({1, size, *[end for one, *both in chosen if one == name for end in both]})
         parts += [(name, first, last) for first, last in pairwise(ends)] or [(name, 1, 1)]
     ids = _mesh_devices(device_ids, _device_count(list(axes.values())))
-    order = [number for number, part in enumerate(parts) if part not in chosen] + [parts.index(part) for part in chosen]
+    order = [number for number, part in enumerate(parts) if part not in chosen] + [
+        parts.index(part) for part in chosen
+    ]
     width = math.prod([last // first for _, first, last in chosen])
-    rows = ids.reshape([last // first for _, first, last in parts]).transpose(order).reshape(-1, width)
+    rows = (
+        ids.reshape([last // first for _, first, last in parts]).transpose(order).reshape(-1, width)
+    )
     return ReplicaGroups(tuple([tuple(map(int, row)) for row in rows]), text)
 
 
@@ -73,25 +89,43 @@ def _mesh_devices(text: str | None, count: int) -> Any:
 def read_replica_groups(text: str) -> ReplicaGroups:
     """The groups, with the text that says them. ValueError says what was expected."""
     text = "".join(text.split())
-    mesh = re.fullmatch(r"mesh\[([^\]]*)\](?:,device_ids=\(([\d,]*|\[[\d,]+\](?:T\([\d,]+\))?)\))?\{([^{}]*)\}", text)
+    mesh = re.fullmatch(
+        r"mesh\[([^\]]*)\](?:,device_ids=\(([\d,]*|\[[\d,]+\](?:T\([\d,]+\))?)\))?\{([^{}]*)\}",
+        text,
+    )
     if mesh:
         return _mesh_groups(mesh.group(1), mesh.group(2), mesh.group(3), text)
     iota = re.fullmatch(r"\[([\d,]+)\]\s*<=\s*\[([\d,]+)\](?:T\(([\d,]+)\))?", text)
     if iota:
         import numpy as np
 
-        shape, reshape = [int(n) for n in iota.group(1).split(",")], [int(n) for n in iota.group(2).split(",")]
+        shape, reshape = (
+            [int(n) for n in iota.group(1).split(",")],
+            [int(n) for n in iota.group(2).split(",")],
+        )
         count = _device_count(reshape)
         if math.prod(shape) != count:
-            raise ValueError(f"{list(shape)} has {math.prod(shape)} places for {count} devices in {text}")
+            raise ValueError(
+                f"{list(shape)} has {math.prod(shape)} places for {count} devices in {text}"
+            )
         ids = np.arange(count).reshape(reshape)
         if iota.group(3):
             ids = ids.transpose([int(n) for n in iota.group(3).split(",")])
-        return ReplicaGroups(tuple([tuple(map(int, row)) for row in ids.reshape(shape[0], -1)]), text)
+        return ReplicaGroups(
+            tuple([tuple(map(int, row)) for row in ids.reshape(shape[0], -1)]), text
+        )
     if not text.startswith("{"):
-        raise ValueError(f"expects replica groups such as {{{{0,1}},{{2,3}}}} or [2,2]<=[4] but sees {text}")
+        raise ValueError(
+            f"expects replica groups such as {{{{0,1}},{{2,3}}}} or [2,2]<=[4] but sees {text}"
+        )
     if LISTS.fullmatch(text) is None and LIST.fullmatch(text) is None:
         raise ValueError(f"expects lists of devices such as {{{{0,1}},{{2,3}}}} but sees {text}")
-    rows = re.findall(r"\{([^{}]*)\}", text[1:-1]) if "{" in text[1:] else ([text[1:-1]] if text[1:-1].strip() else [])
+    rows = (
+        re.findall(r"\{([^{}]*)\}", text[1:-1])
+        if "{" in text[1:]
+        else ([text[1:-1]] if text[1:-1].strip() else [])
+    )
     groups = tuple([as_integers(INTEGER.findall(row)) for row in rows])
-    return ReplicaGroups(groups, "{" + ",".join(["{" + ",".join(map(str, g)) + "}" for g in groups]) + "}")
+    return ReplicaGroups(
+        groups, "{" + ",".join(["{" + ",".join(map(str, g)) + "}" for g in groups]) + "}"
+    )

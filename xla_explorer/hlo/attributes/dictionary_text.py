@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}"]|[^"{}]+')  # as XLA: in a string a line may end, but not behind a backslash
+_PIECES = re.compile(
+    r'"(?:[^"\\]|\\.)*"|[{}"]|[^"{}]+'
+)  # as XLA: in a string a line may end, but not behind a backslash
 _ENTRY = re.compile(r"""\s*([A-Za-z_][\w.\-]*)=\s*("(?:[^"\\\n]|\\.)*"|\{)""", re.ASCII)
 _COMMA = re.compile(r"\s*,")
 _SIMPLE_ESCAPES = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "t": "\t"}
@@ -41,7 +43,12 @@ def _string_as_dictionary(text: str) -> str:
     """A string whose content is one dictionary, unquoted; anything else as it is."""
     content = _plain(text)
     # Single quotes and comments inside would be read in other ways once the outer quotes are gone, and open brackets not at all.
-    if content is None or not content.startswith("{") or "'" in content or re.search(r"/[/*]", content):
+    if (
+        content is None
+        or not content.startswith("{")
+        or "'" in content
+        or re.search(r"/[/*]", content)
+    ):
         return text
     # White space around it would be lost.
     if dictionary_end(content, 0) != len(content) or not _brackets_close(content):
@@ -51,7 +58,9 @@ def _string_as_dictionary(text: str) -> str:
 
 def _brackets_close(text: str) -> bool:
     stack = []
-    for bracket in re.findall(r"[()\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text, flags=re.DOTALL)):
+    for bracket in re.findall(
+        r"[()\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text, flags=re.DOTALL)
+    ):
         if bracket in "([{":
             stack.append(bracket)
         elif not stack or stack.pop() + bracket not in ("()", "[]", "{}"):
@@ -61,7 +70,11 @@ def _brackets_close(text: str) -> bool:
 
 def read_backend_config(text: str) -> str:
     """The text of a backend configuration in XLA's spelling."""
-    return _string_as_dictionary(text) if text.startswith('"') and text.endswith('"') and len(text) > 1 else text
+    return (
+        _string_as_dictionary(text)
+        if text.startswith('"') and text.endswith('"') and len(text) > 1
+        else text
+    )
 
 
 def _entries(text: str) -> dict[str, str] | None:
@@ -89,11 +102,17 @@ def read_frontend_attributes(text: str) -> str:
     entries = _entries(text)
     if entries is None:
         return text
-    spelled = {name: _string_as_dictionary(value) if value.startswith('"') else value for name, value in entries.items()}
+    spelled = {
+        name: _string_as_dictionary(value) if value.startswith('"') else value
+        for name, value in entries.items()
+    }
     return "{" + ",".join([f"{name}={spelled[name]}" for name in sorted(spelled)]) + "}"
 
 
 def frontend_attribute_values(text: str) -> dict[str, str]:
     """The values of frontend attributes by name, without quotes and escapes."""
     found = _entries(text) or {}
-    return {name: (_plain(value) or value) if value.startswith('"') else value for name, value in found.items()}
+    return {
+        name: (_plain(value) or value) if value.startswith('"') else value
+        for name, value in found.items()
+    }

@@ -51,7 +51,13 @@ class Attributes(dict[str, Any]):
         """The same attributes with some replaced; a value of None removes. Use `_` for `-` in names."""
         merged = dict(self)
         for name, value in changes.items():
-            name = name if name in CODECS else name.replace("_", "-") if name.replace("_", "-") in CODECS else name
+            name = (
+                name
+                if name in CODECS
+                else name.replace("_", "-")
+                if name.replace("_", "-") in CODECS
+                else name
+            )
             merged.pop(name, None) if value is None else merged.__setitem__(name, value)
         return attributes_of(merged)
 
@@ -80,7 +86,11 @@ def _rank(name: str) -> int:
 
 def attributes_of(values: Mapping[str, Any]) -> Attributes:
     """The one Attributes with these values. Values equal to their default are dropped; order does not matter."""
-    items = [(name, value) for name, value in values.items() if (codec := CODECS.get(name)) is None or value != codec.default]
+    items = [
+        (name, value)
+        for name, value in values.items()
+        if (codec := CODECS.get(name)) is None or value != codec.default
+    ]
     items.sort(key=lambda item: _rank(item[0]))
     key = tuple(items)
     found = _RECENT.get(key)
@@ -100,7 +110,11 @@ def _made(key: Any, items: list[tuple[str, Any]]) -> Attributes:
     texts = {"own": "", "sharding": "", "backend": ""}
     for name, value in items:
         texts[TRAILING.get(name, "own")] += f", {name}={CODECS.get(name, RawCodec).write(value)}"
-    found.text, found.sharding_text, found.backend_text = texts["own"], texts["sharding"], texts["backend"]
+    found.text, found.sharding_text, found.backend_text = (
+        texts["own"],
+        texts["sharding"],
+        texts["backend"],
+    )
     with _lock:
         return _ALIVE.setdefault(key, found)
 

@@ -40,7 +40,12 @@ class AxisPart:
 
 def read_axis_parts(text: str) -> tuple[AxisPart, ...]:
     """Those of `"x", "y":(1)2`; what else the text has is passed over."""
-    return tuple([AxisPart(name, int(before or 1), int(size or 0)) for name, before, size in _REFERENCE.findall(text)])
+    return tuple(
+        [
+            AxisPart(name, int(before or 1), int(size or 0))
+            for name, before, size in _REFERENCE.findall(text)
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,9 @@ class Mesh:
         if ids == tuple(range(len(ids))):
             ids = () if axes else ids
         if axes and ids and len(ids) != math.prod([size for _, size in axes]):
-            raise ValueError(f"the mesh has {math.prod([size for _, size in axes])} places, but {len(ids)} devices")
+            raise ValueError(
+                f"the mesh has {math.prod([size for _, size in axes])} places, but {len(ids)} devices"
+            )
         return cls(axes, ids)
 
     def __str__(self) -> str:
@@ -93,25 +100,40 @@ class Mesh:
         found = []
         for name, _ in self.axes:
             steps = sorted(ends[name])
-            found += [AxisPart(name, a, b // a) for a, b in pairwise(steps)] if len(steps) > 2 else [AxisPart(name)]
+            found += (
+                [AxisPart(name, a, b // a) for a, b in pairwise(steps)]
+                if len(steps) > 2
+                else [AxisPart(name)]
+            )
         return found
 
     def devices(self, order: Sequence[AxisPart]) -> np.ndarray[Any, Any]:
         """The devices as an array with a dimension for each part; the parts must cover every axis, in any order."""
         ids = np.array(self.device_ids) if self.device_ids else np.arange(self.count)
-        own = sorted(order, key=lambda part: ([name for name, _ in self.axes].index(part.name), part.before))
-        return ids.reshape([self.size(part) for part in own]).transpose([own.index(part) for part in order])
+        own = sorted(
+            order, key=lambda part: ([name for name, _ in self.axes].index(part.name), part.before)
+        )
+        return ids.reshape([self.size(part) for part in own]).transpose(
+            [own.index(part) for part in order]
+        )
 
     def coordinates(self, parts: Sequence[AxisPart]) -> dict[int, int]:
         """Of each device its position along some parts, from major to minor, as one number."""
         chosen, rest = self._split(parts)
         width = math.prod([self.size(one) for one in rest])
-        return {int(device): place // width for place, device in enumerate(self.devices([*chosen, *rest]).flatten())}
+        return {
+            int(device): place // width
+            for place, device in enumerate(self.devices([*chosen, *rest]).flatten())
+        }
 
     def groups(self, parts: Sequence[AxisPart]) -> list[list[int]]:
         """The devices that differ along some parts alone, group by group, each from the major part to the minor one."""
         chosen, rest = self._split(parts)
-        rows: list[list[int]] = self.devices([*rest, *chosen]).reshape(-1, math.prod([self.size(one) for one in chosen])).tolist()
+        rows: list[list[int]] = (
+            self.devices([*rest, *chosen])
+            .reshape(-1, math.prod([self.size(one) for one in chosen]))
+            .tolist()
+        )
         return rows
 
     def _split(self, parts: Sequence[AxisPart]) -> tuple[list[AxisPart], list[AxisPart]]:
@@ -124,4 +146,6 @@ class Mesh:
 def _inside(one: AxisPart, part: AxisPart, mesh: Mesh) -> bool:
     if one.name != part.name:
         return False
-    return part.before <= one.before and one.before * mesh.size(one) <= part.before * mesh.size(part)
+    return part.before <= one.before and one.before * mesh.size(one) <= part.before * mesh.size(
+        part
+    )

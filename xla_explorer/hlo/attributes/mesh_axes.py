@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def part_problem(name: str, size: int, first: int, last: int, used: Iterable[tuple[int, int]]) -> str:
+def part_problem(
+    name: str, size: int, first: int, last: int, used: Iterable[tuple[int, int]]
+) -> str:
     """Why a part of an axis cannot stand beside the parts in use; empty when it can."""
     if first < 1 or (last <= first and (first, last) != (1, size)) or size % last:
         return f"axis '{name}' of size {size} has no such part"

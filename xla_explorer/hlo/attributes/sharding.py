@@ -68,13 +68,23 @@ class Sharding:
         if tiled is None:
             kind = next((k for k in _KINDS if re.match(r"\{\s*" + k, text)), None)
             if kind is None:
-                raise ValueError(f"expects a sharding such as {{replicated}} or {{devices=[2,1]<=[2]}} but sees {text}")
+                raise ValueError(
+                    f"expects a sharding such as {{replicated}} or {{devices=[2,1]<=[2]}} but sees {text}"
+                )
             device = re.search(r"device=(\d+)", text)
-            return cls(kind, (), (int(device.group(1)),) if kind == "maximal" and device else (), (), group)
+            return cls(
+                kind, (), (int(device.group(1)),) if kind == "maximal" and device else (), (), group
+            )
         tiles, iota, order, listed = map(_numbers, tiled.groups())
-        devices = np.arange(math.prod(iota)).reshape(iota).transpose(order or None) if iota else np.array(listed)
+        devices = (
+            np.arange(math.prod(iota)).reshape(iota).transpose(order or None)
+            if iota
+            else np.array(listed)
+        )
         if devices.size != math.prod(tiles):
-            raise ValueError(f"devices=[{','.join(map(str, tiles))}] has {math.prod(tiles)} places for {devices.size} devices")
+            raise ValueError(
+                f"devices=[{','.join(map(str, tiles))}] has {math.prod(tiles)} places for {devices.size} devices"
+            )
         last = _LAST.search(text)
         subgroups = tuple([part.strip() for part in last.group(1).split(",")]) if last else ()
         if "last_tile_dim_replicate" in text:
@@ -95,7 +105,11 @@ class Sharding:
 
     @classmethod
     def of_axes(
-        cls, mesh: Mesh, dimensions: Sequence[Sequence[AxisPart]], manual: Sequence[AxisPart] = (), unreduced: Sequence[AxisPart] = ()
+        cls,
+        mesh: Mesh,
+        dimensions: Sequence[Sequence[AxisPart]],
+        manual: Sequence[AxisPart] = (),
+        unreduced: Sequence[AxisPart] = (),
     ) -> Sharding:
         """Each dimension cut by axes, from major to minor; the others hold copies, are manual, or hold terms of a sum."""
         used = [part for axes in dimensions for part in axes]
@@ -105,13 +119,19 @@ class Sharding:
         taken = [one for axes in made for one in axes]
         rest = [one for one in pieces if one not in [*taken, *hand, *terms]]
         tiles = [math.prod([mesh.size(one) for one in axes]) for axes in made]
-        over, by_hand, added = [math.prod([mesh.size(one) for one in some]) for some in (rest, hand, terms)]
+        over, by_hand, added = [
+            math.prod([mesh.size(one) for one in some]) for some in (rest, hand, terms)
+        ]
         for size, kind in ((by_hand, "manual"), (added, "unreduced")):
             if size == mesh.count and size > 1:
                 return cls(kind)
         if math.prod(tiles) == by_hand == added == 1:
             return cls()
-        subgroups = [(size, kind) for size, kind in ((over, "replicated"), (by_hand, "manual"), (added, "unreduced")) if size > 1]
+        subgroups = [
+            (size, kind)
+            for size, kind in ((over, "replicated"), (by_hand, "manual"), (added, "unreduced"))
+            if size > 1
+        ]
         devices = mesh.devices([*taken, *rest, *hand, *terms]).flatten()
         sizes, kinds = [size for size, _ in subgroups], [kind for _, kind in subgroups]
         return cls("tiled", (*tiles, *sizes), tuple(map(int, devices)), tuple(kinds))._plain()
@@ -119,12 +139,17 @@ class Sharding:
     def _plain(self) -> Sharding:
         """The same without subgroups of one device, replicas in ascending order, and replicated where nothing is cut."""
         kept = [k for k, size in enumerate(self.tiles) if k < self.rank or size > 1]
-        tiles, subgroups = tuple([self.tiles[k] for k in kept]), tuple([self.subgroups[k - self.rank] for k in kept if k >= self.rank])
-        if subgroups in ((), ("replicated",)) and math.prod(tiles[:self.rank]) == 1:
+        tiles, subgroups = (
+            tuple([self.tiles[k] for k in kept]),
+            tuple([self.subgroups[k - self.rank] for k in kept if k >= self.rank]),
+        )
+        if subgroups in ((), ("replicated",)) and math.prod(tiles[: self.rank]) == 1:
             return Sharding(group=self.group)
         devices = self.devices
         if subgroups == ("replicated",):
-            devices = tuple(map(int, np.sort(np.array(devices).reshape(-1, tiles[-1]), axis=1).flatten()))
+            devices = tuple(
+                map(int, np.sort(np.array(devices).reshape(-1, tiles[-1]), axis=1).flatten())
+            )
         return Sharding("tiled", tiles, devices, subgroups, self.group)
 
     @property
@@ -148,7 +173,9 @@ class Sharding:
         falling = sorted(range(len(found_steps)), key=lambda k: -found_steps[k][1])
         sizes = [found_steps[k][0] for k in falling]
         order = [falling.index(k) for k in range(len(found_steps))]
-        if not np.array_equal(np.arange(found.size).reshape(sizes).transpose(order).flatten(), found):
+        if not np.array_equal(
+            np.arange(found.size).reshape(sizes).transpose(order).flatten(), found
+        ):
             return ""
         return f"[{','.join(map(str, sizes))}]T({','.join(map(str, order))})"
 
@@ -170,7 +197,7 @@ class Sharding:
         if self.kind != "tiled":
             return ()
         at = np.unravel_index(self.devices.index(device), self.tiles)
-        return tuple([int(k) for k in at[:self.rank]])
+        return tuple([int(k) for k in at[: self.rank]])
 
     def of_subgroup(self, kind: str, device: int) -> int:
         """The place of a device in the subgroup of a kind; 0 where there is none."""
@@ -185,10 +212,12 @@ class Sharding:
         """The elements of an array of these dimensions that a device has; the last tiles may be short or empty."""
         if self.kind != "tiled":
             return tuple([slice(0, n) for n in dimensions])
-        return tuple([
-            slice(min(k * -(-n // tile), n), min((k + 1) * -(-n // tile), n))
-            for n, tile, k in zip(dimensions, self.tiles, self.place(device), strict=False)
-        ])
+        return tuple(
+            [
+                slice(min(k * -(-n // tile), n), min((k + 1) * -(-n // tile), n))
+                for n, tile, k in zip(dimensions, self.tiles, self.place(device), strict=False)
+            ]
+        )
 
     def axes(self, mesh: Mesh) -> tuple[tuple[AxisPart, ...], ...]:
         """Of each dimension the axes of a mesh that cut it. ValueError where the mesh does not explain it."""
@@ -198,26 +227,41 @@ class Sharding:
                 return found
         raise ValueError(f"no axes of {mesh} cut an array as {self} does")
 
-    def _cut_by(self, mesh: Mesh, pieces: list[AxisPart]) -> tuple[tuple[AxisPart, ...], ...] | None:
+    def _cut_by(
+        self, mesh: Mesh, pieces: list[AxisPart]
+    ) -> tuple[tuple[AxisPart, ...], ...] | None:
         """Of each dimension those of the pieces along which its place changes, the largest step first."""
         places = {device: self.place(device) for device in self.devices}
         numbers = {piece: mesh.coordinates([piece]) for piece in pieces}
-        origin = next(device for device in self.devices if not any(numbers[piece][device] for piece in pieces))
+        origin = next(
+            device for device in self.devices if not any(numbers[piece][device] for piece in pieces)
+        )
         first = {piece: _next(pieces, piece, numbers) for piece in pieces}
         found: list[tuple[AxisPart, ...]] = []
         for k in range(self.rank):
             steps = {piece: places[first[piece]][k] - places[origin][k] for piece in pieces}
-            chosen = _joined(mesh, sorted([piece for piece in pieces if steps[piece]], key=lambda piece: -steps[piece]))
+            chosen = _joined(
+                mesh,
+                sorted(
+                    [piece for piece in pieces if steps[piece]], key=lambda piece: -steps[piece]
+                ),
+            )
             if mesh.coordinates(chosen) != {device: place[k] for device, place in places.items()}:
                 return None
             found.append(tuple(chosen))
         return tuple(found)
 
 
-def _next(pieces: Sequence[AxisPart], piece: AxisPart, numbers: dict[AxisPart, dict[int, int]]) -> int:
+def _next(
+    pieces: Sequence[AxisPart], piece: AxisPart, numbers: dict[AxisPart, dict[int, int]]
+) -> int:
     """The device that is one step along a piece, and at 0 along the others."""
     wanted = {one: int(one == piece) for one in pieces}
-    return next(device for device in numbers[piece] if all(numbers[one][device] == n for one, n in wanted.items()))
+    return next(
+        device
+        for device in numbers[piece]
+        if all(numbers[one][device] == n for one, n in wanted.items())
+    )
 
 
 def _joined(mesh: Mesh, pieces: Sequence[AxisPart]) -> list[AxisPart]:
@@ -238,7 +282,13 @@ def mesh_pieces(mesh: Mesh, pieces: Sequence[AxisPart], axes: Sequence[AxisPart]
     found = []
     for part in axes:
         end = part.before * mesh.size(part)
-        found += [one for one in pieces if one.name == part.name and part.before <= one.before and one.before * mesh.size(one) <= end]
+        found += [
+            one
+            for one in pieces
+            if one.name == part.name
+            and part.before <= one.before
+            and one.before * mesh.size(one) <= end
+        ]
     return found
 
 
@@ -312,21 +362,27 @@ class AxisSharding:
         for name, dimensions, rest in _VALUE.findall(text):
             listed = _DIMENSION.findall(dimensions)
             others = {key: read_axis_parts(axes) for key, axes in _NAMED.findall(rest)}
-            found.append(cls(
-                name.strip('"'),
-                tuple([read_axis_parts(axes) for axes, _ in listed]),
-                tuple(["?" in axes for axes, _ in listed]),
-                tuple([int(priority) if priority else None for _, priority in listed]),
-                others.get("replicated", ()),
-                others.get("unreduced", ()),
-            ))
+            found.append(
+                cls(
+                    name.strip('"'),
+                    tuple([read_axis_parts(axes) for axes, _ in listed]),
+                    tuple(["?" in axes for axes, _ in listed]),
+                    tuple([int(priority) if priority else None for _, priority in listed]),
+                    others.get("replicated", ()),
+                    others.get("unreduced", ()),
+                )
+            )
         return found
 
     def __str__(self) -> str:
         shown = []
-        for axes, is_open, priority in zip(self.dimensions, self.open, self.priorities, strict=True):
+        for axes, is_open, priority in zip(
+            self.dimensions, self.open, self.priorities, strict=True
+        ):
             inner = [*map(str, axes), *(["?"] if is_open else [])]
-            shown.append("{" + ", ".join(inner) + "}" + (f"p{priority}" if priority is not None else ""))
+            shown.append(
+                "{" + ", ".join(inner) + "}" + (f"p{priority}" if priority is not None else "")
+            )
         named = (("replicated", self.replicated), ("unreduced", self.unreduced))
         rest = [f"{key}={{{', '.join(map(str, axes))}}}" for key, axes in named if axes]
         return ", ".join([f"<@{self.mesh}, [{', '.join(shown)}]", *rest]) + ">"

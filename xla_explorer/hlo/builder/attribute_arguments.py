@@ -7,7 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from xla_explorer.hlo.attributes import CODECS, PaddingDimension, SliceDimension, Window, WindowDimension
+from xla_explorer.hlo.attributes import (
+    CODECS,
+    PaddingDimension,
+    SliceDimension,
+    Window,
+    WindowDimension,
+)
 from xla_explorer.hlo.builder.axes import AXES, axes_attribute
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.opcodes import OpcodeSpec
@@ -23,15 +29,26 @@ _ALIASES = {
     "slice_sizes": ("sizes",),
 }
 # Attributes whose text is a quoted string.
-_QUOTED = frozenset({"custom_call_target", "infeed_config", "outfeed_config", "async_execution_thread"})
+_QUOTED = frozenset(
+    {"custom_call_target", "infeed_config", "outfeed_config", "async_execution_thread"}
+)
 ON_EVERY_OPCODE = frozenset(
-    {"sharding", "backend_config", "frontend_attributes", "statistics", "origin", "parameter_replication"}
+    {
+        "sharding",
+        "backend_config",
+        "frontend_attributes",
+        "statistics",
+        "origin",
+        "parameter_replication",
+    }
 )
 
 
 def _integers(given: Any) -> tuple[int, ...]:
     return (
-        (int(given),) if isinstance(given, int) or not isinstance(given, Iterable) else tuple([int(n) for n in given])
+        (int(given),)
+        if isinstance(given, int) or not isinstance(given, Iterable)
+        else tuple([int(n) for n in given])
     )
 
 
@@ -46,11 +63,15 @@ def _window(given: Any) -> Window:
     if isinstance(given, Window):
         return given
     if not isinstance(given, Mapping):
-        return Window(tuple([d if isinstance(d, WindowDimension) else WindowDimension(*d) for d in given]))
+        return Window(
+            tuple([d if isinstance(d, WindowDimension) else WindowDimension(*d) for d in given])
+        )
     unknown = set(given) - {"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"}
     if unknown or "size" not in given:
         raise HloBuilderError(
-            f"a window needs size= and knows no {sorted(unknown)}" if unknown else "a window needs size=",
+            f"a window needs size= and knows no {sorted(unknown)}"
+            if unknown
+            else "a window needs size=",
             'write window={"size": (3, 3), "stride": (1, 1), "pad": ((1, 1), (1, 1))}',
         )
     sizes = _integers(given["size"])
@@ -69,7 +90,15 @@ def _window(given: Any) -> Window:
     return Window(
         tuple(
             [
-                WindowDimension(sizes[k], strides[k], pads[k][0], pads[k][1], base[k], window[k], bool(reversal[k]))
+                WindowDimension(
+                    sizes[k],
+                    strides[k],
+                    pads[k][0],
+                    pads[k][1],
+                    base[k],
+                    window[k],
+                    bool(reversal[k]),
+                )
                 for k in range(len(sizes))
             ]
         )
@@ -127,7 +156,9 @@ def _is_list(summary: str, default: Any, name: str) -> bool:
     return isinstance(default, tuple) or name.endswith(("_dims", "_sizes", "_map", "_length"))
 
 
-def split_arguments(spec: OpcodeSpec, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def split_arguments(
+    spec: OpcodeSpec, given: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """(attributes by name, called computations by role) of a method call; TypeError-like refusal of unknown names."""
     attributes: dict[str, Any] = {}
     called: dict[str, Any] = {}

@@ -19,7 +19,10 @@ def integer(name: str, given: Any, role: str) -> int:
             raise TypeError
         return index(given)
     except TypeError:
-        raise HloBuilderError(f"{name}: {role} must be an integer, it is {given!r}", f"write the {role} as a Python int") from None
+        raise HloBuilderError(
+            f"{name}: {role} must be an integer, it is {given!r}",
+            f"write the {role} as a Python int",
+        ) from None
 
 
 def several(given: Any) -> bool:
@@ -33,7 +36,9 @@ def one_axis(name: str, shape: Shape, given: Any) -> int:
     if not -shape.rank <= axis < shape.rank:
         raise HloBuilderError(
             f"{name}: axis {axis} is out of range for {shape.text_without_layout} with {shape.rank} dimensions",
-            f"choose from {-shape.rank} to {shape.rank - 1}" if shape.rank else "a scalar has no axes",
+            f"choose from {-shape.rank} to {shape.rank - 1}"
+            if shape.rank
+            else "a scalar has no axes",
         )
     return axis % shape.rank
 
@@ -46,7 +51,8 @@ def axis_numbers(name: str, shape: Shape, given: Any) -> list[int]:
     for number, axis in enumerate(axes):
         if axis in axes[:number]:
             raise HloBuilderError(
-                f"{name}: axis {axis} of {shape.text_without_layout} is given twice in {list(given)}", "name each axis once"
+                f"{name}: axis {axis} of {shape.text_without_layout} is given twice in {list(given)}",
+                "name each axis once",
             )
     return axes
 
@@ -69,7 +75,10 @@ def sizes_of(name: str, given: Any) -> list[int]:
     sizes = [integer(name, size, "size") for size in (given if several(given) else (given,))]
     wrong = [size for size in sizes if size < -1]
     if wrong:
-        raise HloBuilderError(f"{name}: a dimension cannot have {wrong[0]} elements, in {sizes}", "sizes are 0 or more")
+        raise HloBuilderError(
+            f"{name}: a dimension cannot have {wrong[0]} elements, in {sizes}",
+            "sizes are 0 or more",
+        )
     return sizes
 
 

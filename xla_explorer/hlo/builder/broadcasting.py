@@ -32,7 +32,11 @@ def element_type_for(value: Any, beside: PrimitiveType | None) -> PrimitiveType:
             return PRED if isinstance(value, bool) else S32 if isinstance(value, int) else F32
         if isinstance(value, list):
             return (
-                F32 if array.dtype == np.float64 else S32 if array.dtype == np.int64 else primitive_type_of(array.dtype)
+                F32
+                if array.dtype == np.float64
+                else S32
+                if array.dtype == np.int64
+                else primitive_type_of(array.dtype)
             )
         return primitive_type_of(array.dtype)
     own = primitive_type_of(array.dtype)
@@ -44,18 +48,24 @@ def element_type_for(value: Any, beside: PrimitiveType | None) -> PrimitiveType:
     if own.is_integer and beside.is_integer and array.size:
         limits = np.iinfo(beside.dtype) if beside.bits >= 8 else None
         if limits is not None and (int(array.min()) < limits.min or int(array.max()) > limits.max):
-            raise HloBuilderError(f"{_words(value)} is out of range for {beside}: [{limits.min}, {limits.max}]")
+            raise HloBuilderError(
+                f"{_words(value)} is out of range for {beside}: [{limits.min}, {limits.max}]"
+            )
     return beside
 
 
 def _words(value: Any) -> str:
     array = np.asarray(value)
-    return f"the number {value!r}" if array.ndim == 0 else f"an array {array.dtype}{list(array.shape)}"
+    return (
+        f"the number {value!r}" if array.ndim == 0 else f"an array {array.dtype}{list(array.shape)}"
+    )
 
 
 def is_number(value: Any) -> bool:
     """Whether the builder takes it as a constant: Python numbers, numpy scalars, arrays, lists of numbers."""
-    return isinstance(value, (bool, int, float, complex, np.generic, np.ndarray, list)) or hasattr(value, "__array__")
+    return isinstance(value, (bool, int, float, complex, np.generic, np.ndarray, list)) or hasattr(
+        value, "__array__"
+    )
 
 
 def common_dimensions(name: str, shapes: list[Shape]) -> tuple[int, ...]:
@@ -133,7 +143,11 @@ def matched_operands(
                 f"{name}: operand {number} is a {type(operand).__name__}, no value of the builder and no number"
             )
         try:
-            values.append(builder.constant(operand, None if number == skip_type else element_type_for(operand, beside)))
+            values.append(
+                builder.constant(
+                    operand, None if number == skip_type else element_type_for(operand, beside)
+                )
+            )
         except HloBuilderError as error:
             raise HloBuilderError(f"{name}: {error.message}", error.hint) from None
     dimensions = common_dimensions(name, [value.shape for value in values])

@@ -22,7 +22,12 @@ from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
 from xla_explorer.hlo.builder.attribute_arguments import split_arguments
 from xla_explorer.hlo.builder.axes import from_the_end, sizes_of
-from xla_explorer.hlo.builder.broadcasting import broadcast_value, element_type_for, is_number, matched_operands
+from xla_explorer.hlo.builder.broadcasting import (
+    broadcast_value,
+    element_type_for,
+    is_number,
+    matched_operands,
+)
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.builder.examples import EXAMPLES
 from xla_explorer.hlo.builder.region import region, region_parameters, region_result
@@ -67,7 +72,9 @@ def type_of(given: Any) -> PrimitiveType:
     try:
         return primitive_type_of(given)
     except TypeError as error:
-        raise HloBuilderError(f"expected an element type, got {given!r}: {error}", "write for instance xe.f32") from None
+        raise HloBuilderError(
+            f"expected an element type, got {given!r}: {error}", "write for instance xe.f32"
+        ) from None
 
 
 class HloBuilder(StructuredControl):
@@ -93,7 +100,9 @@ class HloBuilder(StructuredControl):
     module: HloModule
     computation: HloComputation
 
-    _scopes: list[str]  # shared with nested builders: what a loop body does belongs to the scope that the loop is in
+    _scopes: list[
+        str
+    ]  # shared with nested builders: what a loop body does belongs to the scope that the loop is in
 
     def __init__(self, name: str, *, locations: bool = True) -> None:
         self.module = HloModule(name)
@@ -110,7 +119,9 @@ class HloBuilder(StructuredControl):
         near = nearest(
             name, [n for n in (*dir(type(self)), *dir(HloValue)) if not n.startswith("_")], 3
         )
-        raise AttributeError(f"HloBuilder has no method {name}" + (f"; near: {', '.join(near)}" if near else ""))
+        raise AttributeError(
+            f"HloBuilder has no method {name}" + (f"; near: {', '.join(near)}" if near else "")
+        )
 
     def nested(self, name: str) -> HloBuilder:
         """A builder of another computation of the same module."""
@@ -124,8 +135,8 @@ class HloBuilder(StructuredControl):
     def scope(self, name: str) -> Iterator[HloBuilder]:
         """Name what is built meanwhile: its metadata says `op_name="layer1/attention/dot"`, scopes from outside in.
 
-            with b.scope("layer1"):
-                y = (x @ w + bias).maximum(0)
+        with b.scope("layer1"):
+            y = (x @ w + bias).maximum(0)
         """
         if not name:
             raise HloBuilderError("a scope needs a name", 'write with b.scope("layer1"): ...')
@@ -158,7 +169,9 @@ class HloBuilder(StructuredControl):
         if isinstance(value, Literal):
             literal = value
         else:
-            kind = type_of(element_type) if element_type is not None else element_type_for(value, None)
+            kind = (
+                type_of(element_type) if element_type is not None else element_type_for(value, None)
+            )
             array = np.asarray(value)
             literal = literal_from_array(array.astype(kind.dtype), array_shape(kind, array.shape))
         return self._new(CONSTANT, (), shape=literal.shape, payload=literal)
@@ -173,7 +186,9 @@ class HloBuilder(StructuredControl):
             return self.tuple(*given)
         if is_number(given):
             return self.constant(given, element_type_for(given, element_type))
-        raise HloBuilderError(f"{given!r} is a {type(given).__name__}, no value of the builder and no number")
+        raise HloBuilderError(
+            f"{given!r} is a {type(given).__name__}, no value of the builder and no number"
+        )
 
     def iota(self, shape: Any, dimension: int = 0) -> HloValue:
         """Numbers 0, 1, 2 ... along one dimension of the given shape."""
@@ -193,15 +208,20 @@ class HloBuilder(StructuredControl):
         if mapping is None:
             mapping = range(len(sizes) - value.shape.rank, len(sizes))
         return self.emit(
-            "broadcast", (value,), {"dimensions": tuple(mapping)}, shape=array_shape(value.shape.element_type, sizes)
+            "broadcast",
+            (value,),
+            {"dimensions": tuple(mapping)},
+            shape=array_shape(value.shape.element_type, sizes),
         )
 
     def broadcast_to(self, value: Any, dimensions: Sequence[int]) -> HloValue:
         """numpy's broadcast_to: size-1 and missing leading dimensions are repeated."""
         value, wanted = self.value(value), _tuple(sizes_of("broadcast_to", dimensions))
         shape = value.shape
-        fits = min(wanted, default=0) >= 0 and shape.rank <= len(wanted) and all(
-            a in (1, b) for a, b in zip(shape.dimensions[::-1], wanted[::-1], strict=False)
+        fits = (
+            min(wanted, default=0) >= 0
+            and shape.rank <= len(wanted)
+            and all(a in (1, b) for a, b in zip(shape.dimensions[::-1], wanted[::-1], strict=False))
         )
         if not fits:
             raise HloBuilderError(
@@ -225,7 +245,9 @@ class HloBuilder(StructuredControl):
             sizes[sizes.index(-1)] = source.shape.element_count // rest
         if tuple(sizes) == source.shape.dimensions:
             return source
-        return self.emit("reshape", (source,), {}, shape=array_shape(source.shape.element_type, sizes))
+        return self.emit(
+            "reshape", (source,), {}, shape=array_shape(source.shape.element_type, sizes)
+        )
 
     def convert(self, value: Any, element_type: Any) -> HloValue:
         """The same values in another element type."""
@@ -246,7 +268,11 @@ class HloBuilder(StructuredControl):
 
     def reduce_precision(self, value: Any, exponent_bits: int, mantissa_bits: int) -> HloValue:
         """Rounded to a float of the given bits, in the same element type."""
-        return self.emit("reduce-precision", (value,), {"exponent_bits": exponent_bits, "mantissa_bits": mantissa_bits})
+        return self.emit(
+            "reduce-precision",
+            (value,),
+            {"exponent_bits": exponent_bits, "mantissa_bits": mantissa_bits},
+        )
 
     # -- tuples ---------------------------------------------------------------------------------------------------
     def tuple(self, *values: Any) -> HloValue:
@@ -258,11 +284,17 @@ class HloBuilder(StructuredControl):
         """Element `index` of a tuple."""
         return self.emit(GET_TUPLE_ELEMENT.name, (value,), {"index": index})
 
-    def outfeed(self, value: Any, token: HloValue, *, outfeed_config: str | None = None) -> HloValue:
+    def outfeed(
+        self, value: Any, token: HloValue, *, outfeed_config: str | None = None
+    ) -> HloValue:
         """Sends a value to the host; gives a token."""
         value = self.value(value)
         given: dict[str, Any] = {"outfeed_shape": value.shape.text}
-        return self.emit("outfeed", (value, token), given | ({} if outfeed_config is None else {"outfeed_config": outfeed_config}))
+        return self.emit(
+            "outfeed",
+            (value, token),
+            given | ({} if outfeed_config is None else {"outfeed_config": outfeed_config}),
+        )
 
     # -- elementwise with implicit broadcasting -------------------------------------------------------------------
     def compare(self, a: Any, b: Any, direction: str, type: str | None = None) -> HloValue:
@@ -279,9 +311,13 @@ class HloBuilder(StructuredControl):
         """`on_true` where the predicate holds, else `on_false`."""
         predicate = self.value(predicate)
         if predicate.shape.is_scalar:
-            return self.emit("select", (predicate, *matched_operands(self, "select", (on_true, on_false))), {})
+            return self.emit(
+                "select", (predicate, *matched_operands(self, "select", (on_true, on_false))), {}
+            )
         return self.emit(
-            "select", _tuple(matched_operands(self, "select", (predicate, on_true, on_false), skip_type=0)), {}
+            "select",
+            _tuple(matched_operands(self, "select", (predicate, on_true, on_false), skip_type=0)),
+            {},
         )
 
     def where(self, predicate: Any, on_true: Any, on_false: Any) -> HloValue:
@@ -296,9 +332,13 @@ class HloBuilder(StructuredControl):
         used up.
         """
         if self._built:
-            raise HloBuilderError("the builder has built its module already", "make a new HloBuilder")
+            raise HloBuilderError(
+                "the builder has built its module already", "make a new HloBuilder"
+            )
         if not roots:
-            raise HloBuilderError("build needs the value that the module returns", "write b.build(value)")
+            raise HloBuilderError(
+                "build needs the value that the module returns", "write b.build(value)"
+            )
         several = len(roots) > 1 or isinstance(roots[0], (_tuple, list))
         root = self.tuple(*roots) if several else self.value(roots[0])
         self.check_own("build", root)
@@ -319,16 +359,33 @@ class HloBuilder(StructuredControl):
 
     # -- the one way to an instruction ----------------------------------------------------------------------------
     def emit(
-        self, name: str, operands: Iterable[Any], given: dict[str, Any], *, shape: Shape | None = None
+        self,
+        name: str,
+        operands: Iterable[Any],
+        given: dict[str, Any],
+        *,
+        shape: Shape | None = None,
     ) -> HloValue:
         """An instruction from values, numbers, attributes and functions, checked by the opcode's constraints."""
         spec = opcode(name)
         values = _tuple([self.value(operand) for operand in operands])
         raw_attributes, functions = split_arguments(spec, given)
-        whose = shape if shape is not None and name in ("broadcast", "iota") else values[0].shape if values else None
+        whose = (
+            shape
+            if shape is not None and name in ("broadcast", "iota")
+            else values[0].shape
+            if values
+            else None
+        )
         if whose is not None and whose.is_array:
             raw_attributes = from_the_end(raw_attributes, whose.rank)
-        return self._new(spec, values, attributes_of(raw_attributes), self._called(spec, values, functions), shape)
+        return self._new(
+            spec,
+            values,
+            attributes_of(raw_attributes),
+            self._called(spec, values, functions),
+            shape,
+        )
 
     def _called(self, spec: OpcodeSpec, values: Values, functions: dict[str, Any]) -> Computations:
         shapes = [value.shape for value in values]
@@ -336,7 +393,9 @@ class HloBuilder(StructuredControl):
         for role in spec.called:
             if role not in functions:
                 if spec.name != "custom-call":
-                    raise HloBuilderError(f"{spec.name} needs {role}=", "give a Python function or a computation")
+                    raise HloBuilderError(
+                        f"{spec.name} needs {role}=", "give a Python function or a computation"
+                    )
                 continue
             given = functions[role]
             if role == "branch_computations":
@@ -386,7 +445,8 @@ class HloBuilder(StructuredControl):
         if shape is None:
             if spec.shape_rule is None:
                 raise HloBuilderError(
-                    f"{spec.name}: operands do not determine the result", "give shape=, for instance shape=xe.f32[4]"
+                    f"{spec.name}: operands do not determine the result",
+                    "give shape=, for instance shape=xe.f32[4]",
                 )
             try:
                 shape = infer_shape(spec, shapes, attributes, called)
@@ -433,4 +493,8 @@ _MUST: dict[str, str] = {
 def _hint(spec: OpcodeSpec) -> str:
     if spec.name in _MUST:
         return _MUST[spec.name]
-    return f"write for instance {EXAMPLES[spec.name]}" if spec.name in EXAMPLES else f"{spec.summary} ({spec.source})"
+    return (
+        f"write for instance {EXAMPLES[spec.name]}"
+        if spec.name in EXAMPLES
+        else f"{spec.summary} ({spec.source})"
+    )

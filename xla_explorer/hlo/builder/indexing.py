@@ -29,14 +29,19 @@ def index_value(value: HloValue, index: Any) -> HloValue:
         raise HloBuilderError("an index has at most one ...")
     used = sum(part is not None and part is not Ellipsis for part in parts)
     if used > rank:
-        raise HloBuilderError(f"{used} indices for the {rank} dimensions of {value.shape.text_without_layout}")
+        raise HloBuilderError(
+            f"{used} indices for the {rank} dimensions of {value.shape.text_without_layout}"
+        )
     fill: list[Any] = [slice(None)] * (rank - used)
     place = next((k for k, part in enumerate(parts) if part is Ellipsis), None)
     parts = [*parts, *fill] if place is None else [*parts[:place], *fill, *parts[place + 1 :]]
     arrays = [k for k, part in enumerate(parts) if _is_array(part)]
     if not arrays:
         return _basic(value, parts)
-    (place, *more), others = arrays, [part for part in parts if part is not None and not isinstance(part, slice)]
+    (place, *more), others = (
+        arrays,
+        [part for part in parts if part is not None and not isinstance(part, slice)],
+    )
     if more or len(others) > 1:
         raise HloBuilderError(
             f"an array of indices must be the only index beside slices, got {len(others)} for {value.shape.text_without_layout}",
@@ -49,23 +54,35 @@ def index_value(value: HloValue, index: Any) -> HloValue:
 
 def _is_array(part: Any) -> bool:
     """Whether an index is an array of numbers: a sequence, or an array of numpy's with a dimension."""
-    return not hasattr(part, "instruction") and (isinstance(part, (list, tuple, range)) or np.ndim(part) > 0)
+    return not hasattr(part, "instruction") and (
+        isinstance(part, (list, tuple, range)) or np.ndim(part) > 0
+    )
 
 
 def _rows(given: Any, axis: int, value: HloValue) -> Array:
     """Indices in [0, size) from an array of integers, or of bools that says for each element whether it is taken."""
     size, text = value.shape.dimensions[axis], value.shape.text_without_layout
-    if any(hasattr(part, "instruction") for part in (given if isinstance(given, (list, tuple)) else ())):
-        raise HloBuilderError("a list of indices must hold Python numbers, it holds values", "write b.concatenate of them, and b.gather")
+    if any(
+        hasattr(part, "instruction") for part in (given if isinstance(given, (list, tuple)) else ())
+    ):
+        raise HloBuilderError(
+            "a list of indices must hold Python numbers, it holds values",
+            "write b.concatenate of them, and b.gather",
+        )
     rows = np.asarray(given)
     if rows.dtype == np.bool_:
         if rows.shape != (size,):
-            raise HloBuilderError(f"a mask of {list(rows.shape)} must have the {size} elements of dimension {axis} of {text}")
+            raise HloBuilderError(
+                f"a mask of {list(rows.shape)} must have the {size} elements of dimension {axis} of {text}"
+            )
         rows = np.flatnonzero(rows)
     if not rows.size:
         rows = rows.astype(np.int32)
     if not np.issubdtype(rows.dtype, np.integer):
-        raise HloBuilderError(f"an array of indices must hold integers, it holds {rows.dtype}", "convert it with .astype(int)")
+        raise HloBuilderError(
+            f"an array of indices must hold integers, it holds {rows.dtype}",
+            "convert it with .astype(int)",
+        )
     wrong = rows[(rows < -size) | (rows >= size)]
     if wrong.size:
         raise IndexError(f"index {wrong[0]} is out of range for dimension {axis} of {text}")
@@ -74,13 +91,19 @@ def _rows(given: Any, axis: int, value: HloValue) -> Array:
 
 def _taken(value: HloValue, dimension: int, rows: Array) -> HloValue:
     """numpy's take along one dimension."""
-    return value.builder.emit("gather", (value, value.builder.constant(rows, S32)), take_attributes(value.shape, dimension, rows.ndim))
+    return value.builder.emit(
+        "gather",
+        (value, value.builder.constant(rows, S32)),
+        take_attributes(value.shape, dimension, rows.ndim),
+    )
 
 
 def take_attributes(shape: Shape, dimension: int, rank: int) -> dict[str, Any]:
     """The attributes of the gather that takes elements along a dimension by an array of indices of some rank."""
     return {
-        "offset_dims": [d if d < dimension else d - 1 + rank for d in range(shape.rank) if d != dimension],
+        "offset_dims": [
+            d if d < dimension else d - 1 + rank for d in range(shape.rank) if d != dimension
+        ],
         "collapsed_slice_dims": [dimension],
         "start_index_map": [dimension],
         "index_vector_dim": rank,
@@ -95,8 +118,15 @@ def _no_scalar(value: HloValue, part: HloValue, dimension: int) -> HloBuilderErr
         return HloBuilderError(said, "a mask selects by element: b.where(mask, x, other)")
     if not part.dtype.is_integer:
         return HloBuilderError(said, "convert the index: i.astype(xe.s32)")
-    attributes = ", ".join([f"{name}={given}" for name, given in take_attributes(value.shape, dimension, part.ndim).items()])
-    return HloBuilderError(said, f"take elements by an array of indices with a gather: b.gather(x, i, {attributes})")
+    attributes = ", ".join(
+        [
+            f"{name}={given}"
+            for name, given in take_attributes(value.shape, dimension, part.ndim).items()
+        ]
+    )
+    return HloBuilderError(
+        said, f"take elements by an array of indices with a gather: b.gather(x, i, {attributes})"
+    )
 
 
 def _basic(value: HloValue, parts: list[Any]) -> HloValue:
@@ -104,7 +134,9 @@ def _basic(value: HloValue, parts: list[Any]) -> HloValue:
     ranges: list[tuple[int, int, int]] = []
     dynamic: dict[int, Any] = {}
     reversed_dimensions: list[int] = []
-    result: list[int | None] = []  # None: dropped, 1: new axis before the next; sizes are filled in at the end
+    result: list[
+        int | None
+    ] = []  # None: dropped, 1: new axis before the next; sizes are filled in at the end
     dimension = 0
     for part in parts:
         if part is None:
@@ -114,7 +146,8 @@ def _basic(value: HloValue, parts: list[Any]) -> HloValue:
         if isinstance(part, slice):
             if any(hasattr(bound, "instruction") for bound in (part.start, part.stop, part.step)):
                 raise HloBuilderError(
-                    "bounds of a slice must be Python numbers", "use b.dynamic_slice(x, starts, sizes=...)"
+                    "bounds of a slice must be Python numbers",
+                    "use b.dynamic_slice(x, starts, sizes=...)",
                 )
             start, stop, stride = part.indices(size)
             count = len(range(start, stop, stride))
@@ -140,7 +173,8 @@ def _basic(value: HloValue, parts: list[Any]) -> HloValue:
             result.append(None)
         else:
             raise HloBuilderError(
-                f"{part!r} cannot index a value", "use integers, slices, None, ..., one array of integers or scalar values; or b.gather"
+                f"{part!r} cannot index a value",
+                "use integers, slices, None, ..., one array of integers or scalar values; or b.gather",
             )
         dimension += 1
     builder = value.builder
@@ -152,7 +186,11 @@ def _basic(value: HloValue, parts: list[Any]) -> HloValue:
         kind = next(iter(dynamic.values())).dtype
         if not kind.is_integer:
             kind = S32
-        starts = [dynamic[d] if d in dynamic else builder.constant(0, kind) for d in range(value.ndim)]
-        wanted = tuple([1 if d in dynamic else size for d, size in enumerate(value.shape.dimensions)])
+        starts = [
+            dynamic[d] if d in dynamic else builder.constant(0, kind) for d in range(value.ndim)
+        ]
+        wanted = tuple(
+            [1 if d in dynamic else size for d, size in enumerate(value.shape.dimensions)]
+        )
         value = builder.emit("dynamic-slice", (value, *starts), {"dynamic_slice_sizes": wanted})
     return value.reshape([size for size in result if size is not None])

@@ -14,7 +14,21 @@ _UFUNCS = {
     **{
         name: name
         for name in (
-            *("exp", "expm1", "log", "log1p", "tanh", "sqrt", "cbrt", "sin", "cos", "tan", "sign", "floor", "ceil"),
+            *(
+                "exp",
+                "expm1",
+                "log",
+                "log1p",
+                "tanh",
+                "sqrt",
+                "cbrt",
+                "sin",
+                "cos",
+                "tan",
+                "sign",
+                "floor",
+                "ceil",
+            ),
             *("isfinite", "square", "maximum", "minimum"),
         )
     },
@@ -49,7 +63,21 @@ _FUNCTIONS = {
     **{
         name: name
         for name in (
-            *("sum", "prod", "max", "min", "mean", "var", "std", "all", "any", "argmax", "argmin", "sort", "clip"),
+            *(
+                "sum",
+                "prod",
+                "max",
+                "min",
+                "mean",
+                "var",
+                "std",
+                "all",
+                "any",
+                "argmax",
+                "argmin",
+                "sort",
+                "clip",
+            ),
             *("reshape", "ravel", "squeeze", "transpose", "swapaxes", "broadcast_to", "dot"),
         )
     },
@@ -66,7 +94,8 @@ def apply_ufunc(value: HloValue, name: str, inputs: tuple[Any, ...]) -> Any:
     if method is None:
         return NotImplemented
     first, *others = [
-        operand if isinstance(operand, type(value)) else value.builder.value(operand, value.dtype) for operand in inputs
+        operand if isinstance(operand, type(value)) else value.builder.value(operand, value.dtype)
+        for operand in inputs
     ]
     return getattr(first, method)(*others)
 
@@ -80,8 +109,14 @@ def apply_function(name: str, arguments: tuple[Any, ...], options: dict[str, Any
     if name == "concatenate" and hasattr(arguments[0][0], "builder"):
         axis = options.get("axis", arguments[1] if len(arguments) > 1 else 0)
         first = arguments[0][0]
-        parts = list(arguments[0]) if axis is not None else [first.builder.value(part, first.dtype).ravel() for part in arguments[0]]
-        return first.builder.concatenate(parts, dimensions=0 if axis is None else one_axis(name, first.shape, axis))
+        parts = (
+            list(arguments[0])
+            if axis is not None
+            else [first.builder.value(part, first.dtype).ravel() for part in arguments[0]]
+        )
+        return first.builder.concatenate(
+            parts, dimensions=0 if axis is None else one_axis(name, first.shape, axis)
+        )
     if name == "where" and len(arguments) == 3:
         builder = next(argument.builder for argument in arguments if hasattr(argument, "builder"))
         return builder.where(*arguments)
@@ -89,5 +124,8 @@ def apply_function(name: str, arguments: tuple[Any, ...], options: dict[str, Any
     if method is None or not hasattr(arguments[0], "builder"):
         return NotImplemented
     if name in ("argmax", "argmin") and len(arguments) == 1:
-        options = {"axis": None, **options}  # numpy's default, where that of the method is the last axis
+        options = {
+            "axis": None,
+            **options,
+        }  # numpy's default, where that of the method is the last axis
     return getattr(arguments[0], method)(*arguments[1:], **options)

@@ -29,7 +29,9 @@ def method_name(opcode_name: str) -> str:
 def _flat(operands: tuple[Any, ...]) -> list[Any]:
     flat: list[Any] = []
     for operand in operands:
-        if isinstance(operand, (tuple, list)) and any(isinstance(part, HloValue) for part in operand):
+        if isinstance(operand, (tuple, list)) and any(
+            isinstance(part, HloValue) for part in operand
+        ):
             flat += operand
         else:
             flat.append(operand)
@@ -52,21 +54,30 @@ def _method(spec: OpcodeSpec) -> Callable[..., HloValue]:
             attributes[spec.called[0]] = flat.pop(0)
         if matches and len(flat) == 2:
             flat = list(matched_operands(self, spec.name, tuple(flat)))
-        elif spec.name in ("pad", "reduce", "clamp") and any(isinstance(operand, HloValue) for operand in flat):
+        elif spec.name in ("pad", "reduce", "clamp") and any(
+            isinstance(operand, HloValue) for operand in flat
+        ):
             kind = next(operand for operand in flat if isinstance(operand, HloValue)).dtype
             if spec.name != "reduce" or len(flat) == 2:
                 flat = [self.value(operand, kind) for operand in flat]
-        return self.emit(spec.name, flat, attributes, shape=shape_of(shape) if shape is not None else None)
+        return self.emit(
+            spec.name, flat, attributes, shape=shape_of(shape) if shape is not None else None
+        )
 
     method.__name__ = method_name(spec.name)
     method.__qualname__ = f"HloBuilder.{method.__name__}"
     own = "".join(
-        [f"\n{name}: " + ("required. " if name in spec.required else "optional. ") for name in spec.attributes]
+        [
+            f"\n{name}: " + ("required. " if name in spec.required else "optional. ")
+            for name in spec.attributes
+        ]
     )
     called = "".join([f"\n{role}: a Python function or a computation." for role in spec.called])
     stated = "\nshape: of the result, required." if spec.shape_rule is None else ""
     example = f"\n\n    {EXAMPLES[spec.name]}\n" if spec.name in EXAMPLES else ""
-    method.__doc__ = f"HLO `{spec.name}`. {spec.summary}{example}{own}{called}{stated}\nSource: {spec.source}."
+    method.__doc__ = (
+        f"HLO `{spec.name}`. {spec.summary}{example}{own}{called}{stated}\nSource: {spec.source}."
+    )
     # The signature is for help and completion; the row decides what is accepted.
     parameters = [
         inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
@@ -75,7 +86,9 @@ def _method(spec: OpcodeSpec) -> Callable[..., HloValue]:
     names = [*spec.attributes, *spec.called, *(["shape"] if spec.shape_rule is None else [])]
     parameters += [
         inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=inspect.Parameter.empty if name in spec.required else None
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if name in spec.required else None,
         )
         for name in names
     ]

@@ -18,7 +18,8 @@ def matrix_product(a: HloValue, b: HloValue) -> HloValue:
     words = f"{left.text_without_layout} @ {right.text_without_layout}"
     if not left.rank or not right.rank:
         raise HloBuilderError(
-            f"dot: {words}: a scalar has no dimension to contract", "use * for a product with a number"
+            f"dot: {words}: a scalar has no dimension to contract",
+            "use * for a product with a number",
         )
     if left.element_type is not right.element_type:
         raise HloBuilderError(
@@ -31,10 +32,13 @@ def matrix_product(a: HloValue, b: HloValue) -> HloValue:
             f"dot: {words}: the last dimension of the left side is {inner}, the contracted one of the right is {outer}",
             "transpose or reshape one side",
         )
-    batch = common_dimensions("dot", [array_shape(s.element_type, s.dimensions[:-2]) for s in (left, right)])
+    batch = common_dimensions(
+        "dot", [array_shape(s.element_type, s.dimensions[:-2]) for s in (left, right)]
+    )
     if batch and left.rank > 1 and right.rank > 1:
         a, b = (
-            broadcast_value(v, (*batch, *v.shape.dimensions[-2:])) if v.shape.dimensions[:-2] else v for v in (a, b)
+            broadcast_value(v, (*batch, *v.shape.dimensions[-2:])) if v.shape.dimensions[:-2] else v
+            for v in (a, b)
         )
     return _dot(a, b)
 

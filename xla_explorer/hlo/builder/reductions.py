@@ -49,12 +49,18 @@ class Reductions:
         dimensions = self.axes(axes)
         if not dimensions:
             return self
-        initial = self.builder.constant(init, self.dtype) if not hasattr(init, "instruction") else init
+        initial = (
+            self.builder.constant(init, self.dtype) if not hasattr(init, "instruction") else init
+        )
         reduced = self.builder.emit(
-            "reduce", (self, initial), {"dimensions": tuple(sorted(dimensions)), "to_apply": function}
+            "reduce",
+            (self, initial),
+            {"dimensions": tuple(sorted(dimensions)), "to_apply": function},
         )
         if keepdims:
-            return reduced.reshape([1 if d in dimensions else size for d, size in enumerate(self.shape.dimensions)])
+            return reduced.reshape(
+                [1 if d in dimensions else size for d, size in enumerate(self.shape.dimensions)]
+            )
         return reduced
 
     def sum(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
@@ -96,11 +102,15 @@ class Reductions:
 
     def all(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
         """Whether all elements hold."""
-        return (self if self.dtype is PRED else self != 0).reduce(_and, True, axis, keepdims=keepdims)
+        return (self if self.dtype is PRED else self != 0).reduce(
+            _and, True, axis, keepdims=keepdims
+        )
 
     def any(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
         """Whether some element holds."""
-        return (self if self.dtype is PRED else self != 0).reduce(_or, False, axis, keepdims=keepdims)
+        return (self if self.dtype is PRED else self != 0).reduce(
+            _or, False, axis, keepdims=keepdims
+        )
 
     def argmax(self: HloValue, axis: int | None = -1, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
         """s32 index of the first largest element along one axis; None: among all elements in row-major order."""
@@ -118,7 +128,10 @@ class Reductions:
         return self.builder.emit(
             "sort",
             (self,),
-            {"dimensions": (one_axis("sort", self.shape, axis),), "to_apply": lambda a, b: a.builder.compare(a, b, "LT", order)},
+            {
+                "dimensions": (one_axis("sort", self.shape, axis),),
+                "to_apply": lambda a, b: a.builder.compare(a, b, "LT", order),
+            },
         )
 
 
@@ -157,7 +170,9 @@ for _function, _name in (
     _function.__name__ = f"{_name}_computation"
 
 
-def _arg(name: str, value: HloValue, axis: int | None, keepdims: bool, direction: str, initial: Any) -> HloValue:
+def _arg(
+    name: str, value: HloValue, axis: int | None, keepdims: bool, direction: str, initial: Any
+) -> HloValue:
     if axis is None:
         flat = _arg(name, value.ravel(), 0, False, direction, initial)
         return flat.reshape([1] * value.ndim) if keepdims else flat
@@ -178,5 +193,13 @@ def _arg(name: str, value: HloValue, axis: int | None, keepdims: bool, direction
 
     last = value.shape.dimensions[dimension] - 1
     start = (builder.constant(initial, value.dtype), builder.constant(max(last, 0), S32))
-    found = builder.emit("reduce", (value, indices, *start), {"dimensions": (dimension,), "to_apply": better})[1]
-    return found.reshape([1 if d == dimension else size for d, size in enumerate(value.shape.dimensions)]) if keepdims else found
+    found = builder.emit(
+        "reduce", (value, indices, *start), {"dimensions": (dimension,), "to_apply": better}
+    )[1]
+    return (
+        found.reshape(
+            [1 if d == dimension else size for d, size in enumerate(value.shape.dimensions)]
+        )
+        if keepdims
+        else found
+    )

@@ -50,7 +50,9 @@ def region(
     return inner.computation
 
 
-def check_count(function: Callable[..., Any], values: Sequence[HloValue], role: str, of_state: str = "") -> None:
+def check_count(
+    function: Callable[..., Any], values: Sequence[HloValue], role: str, of_state: str = ""
+) -> None:
     """Raise HloBuilderError if a function cannot take so many arguments; a function without a signature is called as it is.
 
     of_state: how a function is written that takes all elements of a state, where it does.
@@ -67,21 +69,29 @@ def check_count(function: Callable[..., Any], values: Sequence[HloValue], role: 
         if of_state:
             hint = f"the elements of the state are the arguments, where JAX hands over the tuple: {of_state}"
         given = ", ".join([value.shape.text_without_layout for value in values])
-        message = f"the function for {role} must take {len(values)} values ({given}), it takes {taken}"
+        message = (
+            f"the function for {role} must take {len(values)} values ({given}), it takes {taken}"
+        )
         raise HloBuilderError(message, hint) from None
 
 
 def _root(inner: HloBuilder, returned: Any, role: str, result: Shape | None) -> HloValue:
     if returned is None:
         raise HloBuilderError(
-            f"the function for {role} returns nothing", "return a value of the builder, or a tuple of them"
+            f"the function for {role} returns nothing",
+            "return a value of the builder, or a tuple of them",
         )
     if isinstance(returned, (tuple, list)):
         parts = result.tuple_shapes if result is not None and result.is_tuple else ()
         return inner.tuple(
-            *[_root(inner, value, role, parts[k] if k < len(parts) else None) for k, value in enumerate(returned)]
+            *[
+                _root(inner, value, role, parts[k] if k < len(parts) else None)
+                for k, value in enumerate(returned)
+            ]
         )
-    return inner.value(returned, result.element_type if result is not None and result.is_array else None)
+    return inner.value(
+        returned, result.element_type if result is not None and result.is_array else None
+    )
 
 
 def scalars_of(shapes: Sequence[Shape]) -> list[Shape]:
@@ -115,6 +125,8 @@ def region_result(role: str, opcode: str, operands: Sequence[Shape]) -> Shape | 
         return array_shape(PRED, ())
     if role == "body":
         return operands[0]
-    if role == "scatter" or (opcode in ("reduce", "reduce-window", "scatter") and len(operands) <= 3):
+    if role == "scatter" or (
+        opcode in ("reduce", "reduce-window", "scatter") and len(operands) <= 3
+    ):
         return array_shape(operands[0].element_type, ())
     return None

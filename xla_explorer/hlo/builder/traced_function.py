@@ -30,7 +30,11 @@ class TracedFunction:
     """What `@hlo` makes of a function: callable on arrays, on values of a builder, and a source of modules."""
 
     def __init__(
-        self, function: Callable[..., Any], name: str, shapes: tuple[Shape | None, ...], names: tuple[str, ...]
+        self,
+        function: Callable[..., Any],
+        name: str,
+        shapes: tuple[Shape | None, ...],
+        names: tuple[str, ...],
     ) -> None:
         self.function = function
         self.name = name
@@ -46,7 +50,9 @@ class TracedFunction:
 
     def specialize(self, *shapes: Any) -> HloModule:
         """The module for other shapes (f32[...], or arrays that have them). Traced once for each combination."""
-        missing = [name for name, shape in zip(self.parameter_names, shapes, strict=False) if shape is None]
+        missing = [
+            name for name, shape in zip(self.parameter_names, shapes, strict=False) if shape is None
+        ]
         if missing or len(shapes) != len(self.parameter_names):
             raise HloBuilderError(
                 f"{self.name} has no shape for {', '.join(missing) or 'every parameter'}",
@@ -56,10 +62,15 @@ class TracedFunction:
         module = self._modules.get(key)
         if module is None:
             builder = HloBuilder(self.name)
-            values = [builder.parameter(shape, name) for shape, name in zip(key, self.parameter_names, strict=True)]
+            values = [
+                builder.parameter(shape, name)
+                for shape, name in zip(key, self.parameter_names, strict=True)
+            ]
             returned = self.function(*values)
             if returned is None:
-                raise HloBuilderError(f"{self.name} returns nothing", "return a value, or a tuple of values")
+                raise HloBuilderError(
+                    f"{self.name} returns nothing", "return a value, or a tuple of values"
+                )
             module = self._modules[key] = builder.build(returned)
         return module
 

@@ -99,9 +99,15 @@ class HloValue(AnyValue, Reductions):
         def __getattr__(self, name: str) -> Callable[..., HloValue]:
             """The builder's method of an opcode with this value as first operand: `x.reduce_window(f, 0, window="{size=2}")`."""
             if name not in opcode_methods():
-                own = [n for n in (*dir(self), *opcode_methods()) if not n.startswith("_")] if not name.startswith("_") else []
+                own = (
+                    [n for n in (*dir(self), *opcode_methods()) if not n.startswith("_")]
+                    if not name.startswith("_")
+                    else []
+                )
                 near = nearest(name, own, 3)
-                raise AttributeError(f"an HloValue has no {name}" + (f"; near: {', '.join(near)}" if near else ""))
+                raise AttributeError(
+                    f"an HloValue has no {name}" + (f"; near: {', '.join(near)}" if near else "")
+                )
             return method_of_value(self, name)
 
         def __dir__(self) -> list[str]:
@@ -159,7 +165,11 @@ class HloValue(AnyValue, Reductions):
         if quotient.dtype.is_float:
             return quotient.floor()
         remainder = self._binary("remainder", other)
-        opposite = remainder.sign() * self.builder.value(other, self.dtype).sign() < 0 if self.dtype.is_signed else None
+        opposite = (
+            remainder.sign() * self.builder.value(other, self.dtype).sign() < 0
+            if self.dtype.is_signed
+            else None
+        )
         return quotient if opposite is None else quotient - opposite.astype(self.dtype)
 
     def __rfloordiv__(self, other: Any) -> HloValue:
@@ -187,7 +197,9 @@ class HloValue(AnyValue, Reductions):
         return self._binary("shift-left", other)
 
     def __rshift__(self, other: Any) -> HloValue:
-        return self._binary("shift-right-arithmetic" if self.dtype.is_signed else "shift-right-logical", other)
+        return self._binary(
+            "shift-right-arithmetic" if self.dtype.is_signed else "shift-right-logical", other
+        )
 
     def __matmul__(self, other: Any) -> HloValue:
         return matrix_product(self, self.builder.value(other, self.dtype))
@@ -330,7 +342,10 @@ class HloValue(AnyValue, Reductions):
         """Kept between two bounds; one of them may be absent."""
         if low is not None and high is not None:
             bounds = [self.builder.value(bound, self.dtype) for bound in (low, high)]
-            if all(bound.shape.is_scalar or bound.shape.dimensions == self.shape.dimensions for bound in bounds):
+            if all(
+                bound.shape.is_scalar or bound.shape.dimensions == self.shape.dimensions
+                for bound in bounds
+            ):
                 return self.builder.emit("clamp", (bounds[0], self, bounds[1]), {})
         value = self if low is None else self.maximum(low)
         return value if high is None else value.minimum(high)
@@ -353,7 +368,11 @@ class HloValue(AnyValue, Reductions):
     def squeeze(self, axis: int | Sequence[int] | None = None) -> HloValue:
         """Without dimensions of size one."""
         sizes = self.shape.dimensions
-        gone = [d for d, size in enumerate(sizes) if size == 1] if axis is None else axis_numbers("squeeze", self.shape, axis)
+        gone = (
+            [d for d, size in enumerate(sizes) if size == 1]
+            if axis is None
+            else axis_numbers("squeeze", self.shape, axis)
+        )
         for d in gone:
             if sizes[d] != 1:
                 raise HloBuilderError(
@@ -365,7 +384,11 @@ class HloValue(AnyValue, Reductions):
         """Dimensions in another order; reversed when none is given."""
         given = axes[0] if len(axes) == 1 else axes or None
         order = axis_order("transpose", self.shape, given)
-        return self if order == sorted(order) else self.builder.emit("transpose", (self,), {"dimensions": order})
+        return (
+            self
+            if order == sorted(order)
+            else self.builder.emit("transpose", (self,), {"dimensions": order})
+        )
 
     @property
     def T(self) -> HloValue:
@@ -381,7 +404,9 @@ class HloValue(AnyValue, Reductions):
 
     def broadcast_to(self, *dimensions: Any) -> HloValue:
         """numpy's broadcast_to."""
-        return self.builder.broadcast_to(self, dimensions[0] if len(dimensions) == 1 else dimensions)
+        return self.builder.broadcast_to(
+            self, dimensions[0] if len(dimensions) == 1 else dimensions
+        )
 
     def dot(self, other: Any) -> HloValue:
         """numpy's dot for up to two dimensions; see `@`."""
@@ -394,7 +419,11 @@ class HloValue(AnyValue, Reductions):
     # -- numpy's own functions ---------------------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """`np.exp(x)` and `np.float32(2) * x` build operations too; other methods than a plain call are refused."""
-        return NotImplemented if method != "__call__" or options else apply_ufunc(self, ufunc.__name__, inputs)
+        return (
+            NotImplemented
+            if method != "__call__" or options
+            else apply_ufunc(self, ufunc.__name__, inputs)
+        )
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         """`np.sum(x, axis=0)`, `np.where(c, x, y)`, `np.concatenate([x, y])` build operations too."""

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.builder.value import HloValue
 
 # What takes a token, a tuple or what an asynchronous operation began: no method to offer of an array.
-_OF_NO_ARRAY: Final = frozenset({"after-all", "async-update", "domain", "get-tuple-element", "infeed", "recv"})
+_OF_NO_ARRAY: Final = frozenset(
+    {"after-all", "async-update", "domain", "get-tuple-element", "infeed", "recv"}
+)
 
 
 @functools.cache
@@ -23,7 +25,11 @@ def opcode_methods(of_array: bool = False) -> frozenset[str]:
     """Names of the builder's methods for opcodes that take operands; of_array: those whose first operand can be an array."""
     specs = [spec for spec in OPCODES.values() if spec.arity != 0]
     if of_array:
-        specs = [spec for spec in specs if spec.name not in _OF_NO_ARRAY and not spec.name.endswith("-done")]
+        specs = [
+            spec
+            for spec in specs
+            if spec.name not in _OF_NO_ARRAY and not spec.name.endswith("-done")
+        ]
     names = [spec.name.replace("-", "_") for spec in specs]
     return frozenset([f"{name}_" if keyword.iskeyword(name) else name for name in names])
 
@@ -39,7 +45,9 @@ def method_of_value(value: HloValue, name: str) -> Callable[..., HloValue]:
     return _described(method, name, *_help_of_value(getattr(type(value.builder), name)))
 
 
-def method_of_builder(builder: HloBuilder, name: str, of_value: Callable[..., Any]) -> Callable[..., HloValue]:
+def method_of_builder(
+    builder: HloBuilder, name: str, of_value: Callable[..., Any]
+) -> Callable[..., HloValue]:
     """The value's method, with the value, or a number, as first argument."""
 
     def method(value: Any, *others: Any, **options: Any) -> Any:
@@ -63,7 +71,9 @@ def _help_of_builder(of_value: Callable[..., Any], name: str) -> tuple[str, insp
     return doc, inspect.Signature([value.replace(name="value"), *others])
 
 
-def _described(method: Callable[..., Any], name: str, doc: str, signature: inspect.Signature) -> Callable[..., HloValue]:
+def _described(
+    method: Callable[..., Any], name: str, doc: str, signature: inspect.Signature
+) -> Callable[..., HloValue]:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = doc
     method.__signature__ = signature  # type: ignore[attr-defined]

@@ -12,7 +12,13 @@ from xla_explorer.hlo.evaluator.devices.host import Host
 from xla_explorer.hlo.evaluator.devices.world import Device, World, prepare
 from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
 from xla_explorer.hlo.evaluator.registry import TOKEN_VALUE, EvaluationError, Value
-from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number, has_dimensions_of, whole_booleans
+from xla_explorer.hlo.given_values import (
+    GivenValueProblem,
+    array_of,
+    array_of_number,
+    has_dimensions_of,
+    whole_booleans,
+)
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
@@ -41,12 +47,21 @@ def evaluate(
     A module with manual regions (JAX's `shard_map`) takes and gives whole arrays; it runs on as many virtual devices as it names.
     """
     if not isinstance(module, HloModule):
-        raise TypeError(f"evaluate takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one")
-    runner = evaluator if evaluator is not None else Evaluator(max_elements=max_elements, as_xla_cpu=as_xla_cpu, host=host)
+        raise TypeError(
+            f"evaluate takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one"
+        )
+    runner = (
+        evaluator
+        if evaluator is not None
+        else Evaluator(max_elements=max_elements, as_xla_cpu=as_xla_cpu, host=host)
+    )
     parameters = module.entry.parameters()
     given: Sequence[Any] = arrays
     leaves = sum([count_leaves(p.shape) for p in parameters])
-    misfit = any(p.shape.is_tuple and not isinstance(v, (tuple, list)) for p, v in zip(parameters, given, strict=False))
+    misfit = any(
+        p.shape.is_tuple and not isinstance(v, (tuple, list))
+        for p, v in zip(parameters, given, strict=False)
+    )
     if len(given) != len(parameters) or (misfit and len(given) == leaves):
         if len(given) != leaves:
             wanted = ", ".join([f"{p.name}: {p.shape.text_without_layout}" for p in parameters])
@@ -66,7 +81,9 @@ def evaluate(
         prepare(module)
 
         def run(device: Device) -> Value:
-            own = Evaluator(max_elements=max_elements, as_xla_cpu=as_xla_cpu, device=device, host=host)
+            own = Evaluator(
+                max_elements=max_elements, as_xla_cpu=as_xla_cpu, device=device, host=host
+            )
             return own.evaluate_computation(module.entry, values)
 
         result = world.run(run)[0]
@@ -81,7 +98,12 @@ def _detached(value: Value, arguments: set[int]) -> Value:
         return tuple([_detached(part, arguments) for part in value])
     if value is TOKEN_VALUE:
         return value
-    own = value.base is None and value.flags.writeable and value.flags.c_contiguous and id(value) not in arguments
+    own = (
+        value.base is None
+        and value.flags.writeable
+        and value.flags.c_contiguous
+        and id(value) not in arguments
+    )
     return value if own else np.array(value, order="C")
 
 
@@ -91,14 +113,22 @@ def count_leaves(shape: Shape) -> int:
 
 
 def _pack(shape: Shape, leaves: Iterator[Any]) -> Any:
-    return tuple([_pack(part, leaves) for part in shape.tuple_shapes]) if shape.is_tuple else next(leaves)
+    return (
+        tuple([_pack(part, leaves) for part in shape.tuple_shapes])
+        if shape.is_tuple
+        else next(leaves)
+    )
 
 
 def check_argument(value: Any, shape: Shape, what: str) -> Value:
     """`value` as an evaluator value of the given shape. EvaluationError when it does not fit; `what` names it."""
     if shape.is_tuple:
         if not isinstance(value, (tuple, list)) or len(value) != len(shape.tuple_shapes):
-            got = f"{len(value)} elements" if isinstance(value, (tuple, list)) else type(value).__name__
+            got = (
+                f"{len(value)} elements"
+                if isinstance(value, (tuple, list))
+                else type(value).__name__
+            )
             raise EvaluationError(
                 f"{what} is a tuple of {len(shape.tuple_shapes)} ({shape.text_without_layout}), got {got}"
             )
@@ -113,7 +143,11 @@ def check_argument(value: Any, shape: Shape, what: str) -> Value:
     dtype = shape.element_type.dtype
     try:
         number = isinstance(value, (bool, int, float, complex))
-        array = array_of_number(value, shape.element_type) if number else whole_booleans(array_of(value))
+        array = (
+            array_of_number(value, shape.element_type)
+            if number
+            else whole_booleans(array_of(value))
+        )
     except GivenValueProblem as problem:
         raise EvaluationError(f"{what} {problem.message}", problem.hint) from None
     if array.dtype != dtype:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_explorer.hlo.evaluator.conversion import from_bits, narrow, to_bits, type_of, unsigned_dtype, widen
+from xla_explorer.hlo.evaluator.conversion import (
+    from_bits,
+    narrow,
+    to_bits,
+    type_of,
+    unsigned_dtype,
+    widen,
+)
 from xla_explorer.hlo.evaluator.elementwise import apply_binary
 from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
 
@@ -52,7 +59,9 @@ def population_count(_: HloInstruction, operands: Sequence[Value], evaluator: Ev
 
 
 @evaluates("count-leading-zeros")
-def count_leading_zeros(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+def count_leading_zeros(
+    _: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
     """Number of zero bits above the highest one bit; the bit width for 0."""
     x = operands[0]
     width = type_of(x.dtype).bits
@@ -87,14 +96,20 @@ def shift_left(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 
 
 @evaluates("shift-right-logical")
-def shift_right_logical(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+def shift_right_logical(
+    _: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
     """0 when the amount is negative or not below the width."""
     bits, amount, over, _width = _shift_operands(operands)
-    return from_bits(np.where(over, bits.dtype.type(0), np.right_shift(bits, amount)), type_of(operands[0].dtype))
+    return from_bits(
+        np.where(over, bits.dtype.type(0), np.right_shift(bits, amount)), type_of(operands[0].dtype)
+    )
 
 
 @evaluates("shift-right-arithmetic")
-def shift_right_arithmetic(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+def shift_right_arithmetic(
+    _: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
     """All sign bits when the amount is negative or not below the width; also for unsigned types."""
     _bits, amount, over, width = _shift_operands(operands)
     x = operands[0]
@@ -150,7 +165,9 @@ def reduce_bits(x: Array, exponent: int, mantissa: int) -> Array:
             field > number((bias + reduced) << own_mantissa),
             field <= number((bias - reduced) << own_mantissa),
         )
-        bits = np.where(over, (bits & sign_mask) | exponent_mask, np.where(under, bits & sign_mask, bits))
+        bits = np.where(
+            over, (bits & sign_mask) | exponent_mask, np.where(under, bits & sign_mask, bits)
+        )
     is_nan = (source & ~sign_mask) > exponent_mask
     # Without mantissa bits too, although the format has no NaN then: what XLA:CPU gives.
     bits = np.where(is_nan, source, bits)

@@ -60,12 +60,16 @@ def combiner_of(computation: HloComputation) -> Combiner | None:
     """
     root = _through_converts(computation.root)
     ufunc = _COMBINERS.get(root.opcode.name)
-    if ufunc is None or any(_rounds(i, computation.root.shape.element_type) for i in computation.instructions.values()):
+    if ufunc is None or any(
+        _rounds(i, computation.root.shape.element_type) for i in computation.instructions.values()
+    ):
         return None
     first, second = map(_through_converts, root.operands)
     if first.opcode.name != "parameter" or second.opcode.name != "parameter" or first is second:
         return None
-    if any(p.shape.element_type is not computation.root.shape.element_type for p in (first, second)):
+    if any(
+        p.shape.element_type is not computation.root.shape.element_type for p in (first, second)
+    ):
         return None
     if root.shape.element_type.is_integer != computation.root.shape.element_type.is_integer:
         return None

@@ -77,10 +77,14 @@ def matrix_product(left: Array, right: Array, element_type: PrimitiveType) -> Ar
     if left.dtype == np.bool_ and right.dtype == np.bool_ and element_type.is_pred:
         return np.asarray(np.matmul(left, right))
     # Sums of numbers: true is 1, and a product with an integer wraps as integers do.
-    left, right = [side.astype(np.uint8) if side.dtype == np.bool_ else side for side in (left, right)]
+    left, right = [
+        side.astype(np.uint8) if side.dtype == np.bool_ else side for side in (left, right)
+    ]
     if left.dtype.kind in "iu" and right.dtype.kind in "iu" and kind.is_integer:
         return convert(convert(_integer_product(left, right), kind), element_type)
-    holds = all(side.dtype.kind not in "fc" or np.can_cast(side.dtype, kind.dtype) for side in (left, right))
+    holds = all(
+        side.dtype.kind not in "fc" or np.can_cast(side.dtype, kind.dtype) for side in (left, right)
+    )
     loops = kind is element_type and kind.name in _LOOP_TYPES and left.shape[-1] <= _SHORT
     if loops and holds and left.size and right.size:
         return _short_product(left.astype(kind.dtype), right.astype(kind.dtype))
@@ -103,9 +107,13 @@ def _short_product(left: Array, right: Array) -> Array:
 def _integer_product(left: Array, right: Array) -> Array:
     """Exact modulo 2**64. Goes through f64 (and so through BLAS) when no partial sum can exceed 2**53."""
     if left.size and right.size:
-        largest = max(abs(int(left.max())), abs(int(left.min()))) * max(abs(int(right.max())), abs(int(right.min())))
+        largest = max(abs(int(left.max())), abs(int(left.min()))) * max(
+            abs(int(right.max())), abs(int(right.min()))
+        )
         if largest * left.shape[-1] < 1 << 53:
-            return np.asarray(np.matmul(left.astype(np.float64), right.astype(np.float64))).astype(np.int64)
+            return np.asarray(np.matmul(left.astype(np.float64), right.astype(np.float64))).astype(
+                np.int64
+            )
     wide = np.uint64 if left.dtype.kind == "u" else np.int64
     return np.asarray(np.matmul(left.astype(wide), right.astype(wide)))
 
@@ -119,7 +127,9 @@ def _block_scaled(x: Array, scale: Array) -> Array:
 
 
 def _is_scale_of(scale: Array, x: Array) -> bool:
-    return scale.ndim == x.ndim and all(b > 0 and n % b == 0 for n, b in zip(x.shape, scale.shape, strict=True))
+    return scale.ndim == x.ndim and all(
+        b > 0 and n % b == 0 for n, b in zip(x.shape, scale.shape, strict=True)
+    )
 
 
 @evaluates("scaled-dot")
@@ -132,7 +142,9 @@ def scaled_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
     interleaved = _is_scale_of(second, first) and _is_scale_of(fourth, third)
     if interleaved and _is_scale_of(third, first) and _is_scale_of(fourth, second):
         interleaved = second.size <= third.size
-    lhs, lhs_scale, rhs, rhs_scale = (first, second, third, fourth) if interleaved else (first, third, second, fourth)
+    lhs, lhs_scale, rhs, rhs_scale = (
+        (first, second, third, fourth) if interleaved else (first, third, second, fourth)
+    )
     value = i.attributes.value
     return dot_general(
         _block_scaled(lhs, lhs_scale),
@@ -202,7 +214,9 @@ def ragged_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
     return result
 
 
-def _ragged_dot_by_batch(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+def _ragged_dot_by_batch(
+    i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
     """Group sizes [batch ..., outer ..., group]: outer are the dimensions of the ragged one's kind that stand before it.
 
     Each group is a mask over the left side.
@@ -219,23 +233,32 @@ def _ragged_dot_by_batch(i: HloInstruction, operands: Sequence[Value], evaluator
     wanted = tuple([lhs.shape[d] for d in prefix])
     if sizes.shape[:-1] != wanted:
         raise UnsupportedOpcodeError(
-            "ragged-dot", f"%{i.name}: group sizes of shape {list(sizes.shape)} where {[*wanted, sizes.shape[-1]]} is wanted"
+            "ragged-dot",
+            f"%{i.name}: group sizes of shape {list(sizes.shape)} where {[*wanted, sizes.shape[-1]]} is wanted",
         )
 
     def over_lhs(bounds: Array) -> Array:
         spread = bounds.transpose(np.argsort(prefix) if prefix else ())
-        return np.asarray(spread.reshape([lhs.shape[d] if d in prefix else 1 for d in range(lhs.ndim)]))
+        return np.asarray(
+            spread.reshape([lhs.shape[d] if d in prefix else 1 for d in range(lhs.ndim)])
+        )
 
     stops = np.cumsum(sizes.astype(np.int64), axis=-1)
-    place = np.arange(lhs.shape[ragged]).reshape([-1 if d == ragged else 1 for d in range(lhs.ndim)])
+    place = np.arange(lhs.shape[ragged]).reshape(
+        [-1 if d == ragged else 1 for d in range(lhs.ndim)]
+    )
     element_type = i.shape.element_type
     result = np.zeros(i.shape.dimensions, element_type.dtype)
     for number in range(sizes.shape[-1]):
-        inside = (place >= over_lhs(stops[..., number] - sizes[..., number])) & (place < over_lhs(stops[..., number]))
+        inside = (place >= over_lhs(stops[..., number] - sizes[..., number])) & (
+            place < over_lhs(stops[..., number])
+        )
         mask = np.broadcast_to(inside, lhs.shape)
         if ragged in lhs_contracting:
             # The mask depends on batch and contracting dimensions only, which the right side has too.
-            batches = np.moveaxis(mask, [*lhs_batch, *lhs_contracting], range(len(lhs_batch) + len(lhs_contracting)))
+            batches = np.moveaxis(
+                mask, [*lhs_batch, *lhs_contracting], range(len(lhs_batch) + len(lhs_contracting))
+            )
             shared = batches.reshape(*batches.shape[: batches.ndim - len(free)], -1)[..., 0]
             matching = [*rhs_batch, *rhs_contracting]
             right = shared.transpose(np.argsort(matching)).reshape(
@@ -257,10 +280,16 @@ def _ragged_dot_by_batch(i: HloInstruction, operands: Sequence[Value], evaluator
             chosen = np.take(rhs, number, axis=groups[0])
             contracting = tuple([d - (d > groups[0]) for d in rhs_contracting])
             batch = tuple([d - (d > groups[0]) for d in rhs_batch])
-        product = dot_general(lhs, chosen, lhs_contracting, contracting, lhs_batch, batch, element_type)
-        rows = np.moveaxis(mask, lhs_contracting, range(len(lhs_contracting)))[(0,) * len(lhs_contracting)]
+        product = dot_general(
+            lhs, chosen, lhs_contracting, contracting, lhs_batch, batch, element_type
+        )
+        rows = np.moveaxis(mask, lhs_contracting, range(len(lhs_contracting)))[
+            (0,) * len(lhs_contracting)
+        ]
         # Now without contracting dimensions; batch dimensions go first, as in the result.
         left = [d for d in range(lhs.ndim) if d not in lhs_contracting]
         rows = rows.transpose([left.index(d) for d in (*lhs_batch, *free)])
-        result = np.where(rows.reshape(rows.shape + (1,) * (product.ndim - rows.ndim)), product, result)
+        result = np.where(
+            rows.reshape(rows.shape + (1,) * (product.ndim - rows.ndim)), product, result
+        )
     return np.asarray(result)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xla_explorer.hlo.evaluator.counted_loop import count, counter_of, never_ends, only_kept_elements_are_used
+from xla_explorer.hlo.evaluator.counted_loop import (
+    count,
+    counter_of,
+    never_ends,
+    only_kept_elements_are_used,
+)
 from xla_explorer.hlo.evaluator.registry import EvaluationError, Value, evaluates
 from xla_explorer.hlo.evaluator.structural import zeros
 
@@ -36,9 +41,13 @@ def while_loop(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
         if iterations == _SUSPICIOUS and never_ends(i.called[0], i.called[1]):
             if evaluator.as_xla_cpu and only_kept_elements_are_used(i):
                 return operands[0]
-            raise EvaluationError(f"%{i.name} never ends: its condition reads only what its body leaves as it is")
+            raise EvaluationError(
+                f"%{i.name} never ends: its condition reads only what its body leaves as it is"
+            )
         if limit is not None and iterations >= limit:
-            raise EvaluationError(f"%{i.name} did not end within {limit:,} iterations", "raise max_iterations")
+            raise EvaluationError(
+                f"%{i.name} did not end within {limit:,} iterations", "raise max_iterations"
+            )
     return state
 
 

@@ -51,7 +51,9 @@ _SIGNED: dict[int, np.dtype[Any]] = {
 }
 
 # Types of 8 bits whose NaNs have payloads, which ml_dtypes drops on the way to f32.
-_SEVERAL_NANS = frozenset(np.dtype(getattr(ml_dtypes, name)) for name in ("float8_e5m2", "float8_e4m3", "float8_e3m4"))
+_SEVERAL_NANS = frozenset(
+    np.dtype(getattr(ml_dtypes, name)) for name in ("float8_e5m2", "float8_e4m3", "float8_e3m4")
+)
 
 
 @cache
@@ -112,7 +114,11 @@ def convert(array: Array, target: PrimitiveType) -> Array:
     if target.is_pred:
         return np.asarray(widen(array) != 0)
     if source.is_complex:
-        return np.asarray(array).astype(target.dtype) if target.is_complex else convert(np.asarray(array).real, target)
+        return (
+            np.asarray(array).astype(target.dtype)
+            if target.is_complex
+            else convert(np.asarray(array).real, target)
+        )
     if target.is_complex:
         return np.asarray(widen(array)).astype(target.dtype)
     if target.is_float:
@@ -133,12 +139,19 @@ def _saturate(array: Array, target: PrimitiveType) -> Array:
     values = widen(array)
     if target.bits <= 16 or (target.bits <= 32 and values.dtype == np.float64):
         clipped = np.clip(
-            np.where(values != values, values.dtype.type(0), values).astype(np.float64, copy=False), low, high
+            np.where(values != values, values.dtype.type(0), values).astype(np.float64, copy=False),
+            low,
+            high,
         )
-        return clipped.astype(target.dtype if target.bits >= 8 else np.int8).astype(target.dtype, copy=False)
+        return clipped.astype(target.dtype if target.bits >= 8 else np.int8).astype(
+            target.dtype, copy=False
+        )
     # `high` is not a value of the float type: 2**31 or 2**63 is the first that does not fit.
     limit = values.dtype.type(float(high) + 1) if values.dtype != np.float16 else np.float16(np.inf)
-    above, below = values >= limit, values < values.dtype.type(low) if values.dtype != np.float16 else values == -np.inf
+    above, below = (
+        values >= limit,
+        values < values.dtype.type(low) if values.dtype != np.float16 else values == -np.inf,
+    )
     if not target.is_signed:
         below = values <= -1
     inside = np.where(above | below | (values != values), values.dtype.type(0), values)

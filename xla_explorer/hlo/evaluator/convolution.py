@@ -31,7 +31,9 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     kind = product_type(i)
     left, right = [widen(convert(x, kind) if kind.is_float else x) for x in operands[:2]]
     lhs = left.transpose([labels.input_batch, *labels.input_spatial, labels.input_feature])
-    rhs = right.transpose([*labels.kernel_spatial, labels.kernel_input_feature, labels.kernel_output_feature])
+    rhs = right.transpose(
+        [*labels.kernel_spatial, labels.kernel_input_feature, labels.kernel_output_feature]
+    )
     spatial, rank = lhs.shape[1:-1], lhs.ndim - 2
     kernel_inputs, kernel_outputs = rhs.shape[-2:]
     # Bring both to one form: lhs [group, batch, spatial ..., feature], rhs [spatial ..., group, feature, output].
@@ -42,7 +44,9 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     rhs = np.moveaxis(rhs.reshape(*rhs.shape[:-1], groups, kernel_outputs // groups), -2, -3)
     accumulate = _accumulation_dtype(lhs, rhs)
     lhs, rhs = np.ascontiguousarray(lhs, accumulate), np.ascontiguousarray(rhs, accumulate)
-    output = [d.output_size(n) for d, n in zip(window.dimensions, spatial, strict=True)] if rank else []
+    output = (
+        [d.output_size(n) for d, n in zip(window.dimensions, spatial, strict=True)] if rank else []
+    )
     batch, per_group = lhs.shape[1], kernel_outputs // groups
     total = np.zeros((groups, batch, *output, per_group), accumulate)
     whole = slice(None)
@@ -57,7 +61,10 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
         total[(whole, whole, *position.windows)] += product
     if left.dtype.kind in "iub" and right.dtype.kind in "iub" and kind.is_integer:
         total = total.astype(np.int64)  # integers wrap, they do not saturate
-    result = convert(convert(np.moveaxis(total, 0, -2).reshape(batch, *output, kernel_outputs), kind), i.shape.element_type)
+    result = convert(
+        convert(np.moveaxis(total, 0, -2).reshape(batch, *output, kernel_outputs), kind),
+        i.shape.element_type,
+    )
     # result dimensions are [batch, spatial ..., feature]; dimension d of the instruction is the one labelled so.
     order = [0] * (rank + 2)
     order[labels.output_batch], order[labels.output_feature] = 0, rank + 1
@@ -74,6 +81,8 @@ def _accumulation_dtype(lhs: Array, rhs: Array) -> np.dtype[np.generic]:
         return np.dtype(np.float64)
     if not lhs.size or not rhs.size:
         return np.dtype(np.int64)
-    largest = max(abs(int(lhs.max())), abs(int(lhs.min()))) * max(abs(int(rhs.max())), abs(int(rhs.min())))
+    largest = max(abs(int(lhs.max())), abs(int(lhs.min()))) * max(
+        abs(int(rhs.max())), abs(int(rhs.min()))
+    )
     terms = math.prod(rhs.shape[:-3]) * rhs.shape[-2]
     return np.dtype(np.float64) if largest * terms < 1 << 53 else np.dtype(np.int64)

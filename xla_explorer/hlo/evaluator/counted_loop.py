@@ -53,22 +53,34 @@ def kept_elements(body: HloComputation) -> frozenset[int]:
 def counter_of(condition: HloComputation, body: HloComputation) -> Counter | None:
     """How the loop counts, or None when it does anything else."""
     test = condition.root
-    if test.opcode.name != "compare" or any(i.opcode.name not in _COUNTING for i in condition.instructions.values()):
+    if test.opcode.name != "compare" or any(
+        i.opcode.name not in _COUNTING for i in condition.instructions.values()
+    ):
         return None
     direction = test.attributes["direction"]
     left, right = test.operands
     kept = kept_elements(body)
     for counter, bound, way in ((left, right, direction), (right, left, _MIRRORED.get(direction))):
         place = _element(counter)
-        if place is None or way not in _MIRRORED or not _is_fixed(bound, kept) or not _is_integer(counter):
+        if (
+            place is None
+            or way not in _MIRRORED
+            or not _is_fixed(bound, kept)
+            or not _is_integer(counter)
+        ):
             continue
         if place < 0:
             step_root = body.root
-        elif body.root.opcode.name == "tuple" and kept == frozenset(range(len(body.root.operands))) - {place}:
+        elif body.root.opcode.name == "tuple" and kept == frozenset(
+            range(len(body.root.operands))
+        ) - {place}:
             step_root = body.root.operands[place]
         else:
             continue
-        if any(i.opcode.name not in _COUNTING for i in body.instructions.values()) or step_root.opcode.name != "add":
+        if (
+            any(i.opcode.name not in _COUNTING for i in body.instructions.values())
+            or step_root.opcode.name != "add"
+        ):
             return None
         for own, step in (step_root.operands, step_root.operands[::-1]):
             if _element(own) == place and _is_fixed(step, kept):
@@ -105,22 +117,38 @@ def count(i: HloInstruction, state: Any, counter: Counter, limit: int | None) ->
     value, iterations, laps = int(start), 0, 0
     while low <= value <= high:
         # At once to the first value outside the interval, which may be a step beyond the type: then it wraps around.
-        steps = (high - value) // step + 1 if step > 0 else (value - low) // -step + 1 if step < 0 else 0
+        steps = (
+            (high - value) // step + 1
+            if step > 0
+            else (value - low) // -step + 1
+            if step < 0
+            else 0
+        )
         value = (value + steps * step - smallest) % (largest - smallest + 1) + smallest
         iterations += steps
         laps += 1
         if not steps or laps > 1 << element.bits or laps > 100_000:
-            raise EvaluationError(f"%{i.name} never ends: its counter stays between {low} and {high}")
+            raise EvaluationError(
+                f"%{i.name} never ends: its counter stays between {low} and {high}"
+            )
         if limit is not None and iterations >= limit:
-            raise EvaluationError(f"%{i.name} did not end within {limit:,} iterations", "raise max_iterations")
+            raise EvaluationError(
+                f"%{i.name} did not end within {limit:,} iterations", "raise max_iterations"
+            )
     end = np.asarray(np.asarray(value).astype(element.dtype))
-    return end if counter.place is None else (*state[: counter.place], end, *state[counter.place + 1 :])
+    return (
+        end
+        if counter.place is None
+        else (*state[: counter.place], end, *state[counter.place + 1 :])
+    )
 
 
 def only_kept_elements_are_used(i: HloInstruction) -> bool:
     """Whether the loop's users see only what its body hands on. XLA assumes that loops end, so it deletes such a loop."""
     kept = kept_elements(i.called[1])
-    return not i.is_root and all(u.opcode.name == "get-tuple-element" and u.attributes["index"] in kept for u in i.users)
+    return not i.is_root and all(
+        u.opcode.name == "get-tuple-element" and u.attributes["index"] in kept for u in i.users
+    )
 
 
 def never_ends(condition: HloComputation, body: HloComputation) -> bool:
@@ -130,7 +158,11 @@ def never_ends(condition: HloComputation, body: HloComputation) -> bool:
         if i.called or i.opcode.side_effect:
             return False
         if i.opcode.name == "parameter" and (
-            i.is_root or any(u.opcode.name != "get-tuple-element" or u.attributes["index"] not in kept for u in i.users)
+            i.is_root
+            or any(
+                u.opcode.name != "get-tuple-element" or u.attributes["index"] not in kept
+                for u in i.users
+            )
         ):
             return False
     return True

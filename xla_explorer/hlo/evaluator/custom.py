@@ -44,7 +44,9 @@ def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
             f"give it a meaning: @xe.hlo.evaluator.evaluates_custom_call({target}) above a function of (instruction, operands, evaluator)",
         )
     if (mismatch := signature_mismatch(i)) is not None:
-        raise EvaluationError(f"%{i.name}: {mismatch.message}", "state the operands and results that the target has")
+        raise EvaluationError(
+            f"%{i.name}: {mismatch.message}", "state the operands and results that the target has"
+        )
     return function(i, operands, evaluator)
 
 
@@ -80,13 +82,23 @@ def sparse_times_dense(i: HloInstruction, operands: Sequence[Value], evaluator: 
     lengths = np.maximum(np.diff(starts), 0)
     rows = np.repeat(np.arange(len(lengths)), lengths)
     # The place of each stored element: its number within its row, from where the row starts.
-    places = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + np.repeat(starts[:-1], lengths)
+    places = (
+        np.arange(len(rows))
+        - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        + np.repeat(starts[:-1], lengths)
+    )
     stored = (places >= 0) & (places < len(elements))
     rows, places = rows[stored], places[stored]
     inside = (columns[places] >= 0) & (columns[places] < dense.shape[0])
     rows, places = rows[inside], places[inside]
-    kind = elements.dtype if elements.dtype.kind in "iub" else np.result_type(widen(elements), np.float64)
+    kind = (
+        elements.dtype
+        if elements.dtype.kind in "iub"
+        else np.result_type(widen(elements), np.float64)
+    )
     result = np.zeros((len(lengths), *dense.shape[1:]), kind)
-    terms = elements[places].astype(kind).reshape(-1, *[1] * (dense.ndim - 1)) * dense[columns[places]].astype(kind)
+    terms = elements[places].astype(kind).reshape(-1, *[1] * (dense.ndim - 1)) * dense[
+        columns[places]
+    ].astype(kind)
     np.add.at(result, rows, terms)
     return result.astype(i.shape.element_type.dtype)

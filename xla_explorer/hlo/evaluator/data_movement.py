@@ -26,7 +26,9 @@ def iota(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
     if not shape.rank or not shape.element_count:
         return np.zeros(shape.dimensions, shape.element_type.dtype)
     line = convert(np.arange(shape.dimensions[dimension], dtype=S64.dtype), shape.element_type)
-    return np.broadcast_to(line.reshape([-1 if d == dimension else 1 for d in range(shape.rank)]), shape.dimensions)
+    return np.broadcast_to(
+        line.reshape([-1 if d == dimension else 1 for d in range(shape.rank)]), shape.dimensions
+    )
 
 
 @evaluates("broadcast")
@@ -53,10 +55,14 @@ def reshape(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
     x, shape = operands[0], i.shape
     if not any(shape.dynamic):
         x = up_to_bounds(x, i.operands[0].shape.dimensions)
-    return x.reshape(_actual_sizes(x, i.operands[0].shape.dimensions, shape.dimensions, shape.dynamic))
+    return x.reshape(
+        _actual_sizes(x, i.operands[0].shape.dimensions, shape.dimensions, shape.dynamic)
+    )
 
 
-def _actual_sizes(x: Array, source: Sequence[int], bounds: Sequence[int], dynamic: Sequence[bool]) -> list[int]:
+def _actual_sizes(
+    x: Array, source: Sequence[int], bounds: Sequence[int], dynamic: Sequence[bool]
+) -> list[int]:
     """Sizes of a reshape. source: bounds of x. One dynamic dimension of the result takes what the others leave; several are those of the
     operand, between which there are only dimensions of one."""
     if dynamic.count(True) == 1:
@@ -71,7 +77,9 @@ def up_to_bounds(x: Array, bounds: Sequence[int]) -> Array:
     """The array with zeros where it is smaller than the bounds of its dynamic dimensions: what is there, HLO leaves open."""
     if x.shape == tuple(bounds):
         return x
-    return np.pad(x, [(0, max(0, bound - size)) for size, bound in zip(x.shape, bounds, strict=True)])
+    return np.pad(
+        x, [(0, max(0, bound - size)) for size, bound in zip(x.shape, bounds, strict=True)]
+    )
 
 
 @evaluates("dynamic-reshape")
@@ -108,7 +116,13 @@ def static_slice(i: HloInstruction, operands: Sequence[Value], evaluator: Evalua
 def _grown_where_static(x: Array, i: HloInstruction) -> Array:
     """The operand with all elements of each dimension that is dynamic there and static in the result."""
     bounds, dynamic = i.operands[0].shape.dimensions, i.shape.dynamic or (False,) * i.shape.rank
-    return up_to_bounds(x, [size if kept else bound for size, bound, kept in zip(x.shape, bounds, dynamic, strict=True)])
+    return up_to_bounds(
+        x,
+        [
+            size if kept else bound
+            for size, bound, kept in zip(x.shape, bounds, dynamic, strict=True)
+        ],
+    )
 
 
 def start_indices(values: Sequence[Value]) -> list[int]:
@@ -120,7 +134,9 @@ def start_indices(values: Sequence[Value]) -> list[int]:
 
 def clamped(starts: Sequence[int], bounds: Sequence[int], sizes: Sequence[int]) -> list[int]:
     """Starts moved so that a block of the given sizes lies within the bounds."""
-    return [max(0, min(s, bound - size)) for s, bound, size in zip(starts, bounds, sizes, strict=True)]
+    return [
+        max(0, min(s, bound - size)) for s, bound, size in zip(starts, bounds, sizes, strict=True)
+    ]
 
 
 @evaluates("dynamic-slice")
@@ -133,7 +149,9 @@ def dynamic_slice(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
 
 
 @evaluates("dynamic-update-slice")
-def dynamic_update_slice(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+def dynamic_update_slice(
+    i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
     """A copy of operand 0 with a block replaced, at a start that is clamped into bounds."""
     x, update = operands[0], operands[1]
     starts = clamped(start_indices(operands[2:]), x.shape, update.shape)
@@ -161,7 +179,13 @@ def pad(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> V
         last = min(n, (sizes[-1] - 1 - d.low) // step + 1) if sizes[-1] else 0
         source.append(slice(first, max(first, last)))
         start = d.low + first * step
-        into.append(slice(start, start + max(0, (last - first - 1) * step + 1) if last > first else start, step))
+        into.append(
+            slice(
+                start,
+                start + max(0, (last - first - 1) * step + 1) if last > first else start,
+                step,
+            )
+        )
     result = np.full(sizes, value, x.dtype)
     result[tuple(into)] = x[tuple(source)]
     return result

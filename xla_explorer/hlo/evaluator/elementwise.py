@@ -65,11 +65,17 @@ def quotient(a: Array, b: Array) -> Array:
     zero = b == 0
     if a.dtype.itemsize <= 4:
         # In f64 a quotient of 32-bit integers is off by less than its distance to the next integer.
-        exact = np.true_divide(a, np.where(zero, b.dtype.type(1), b), dtype=np.float64).astype(np.int64).astype(a.dtype)
+        exact = (
+            np.true_divide(a, np.where(zero, b.dtype.type(1), b), dtype=np.float64)
+            .astype(np.int64)
+            .astype(a.dtype)
+        )
         return np.where(zero, ~a.dtype.type(0), exact)
     if a.dtype.kind == "u":
         return np.where(
-            zero, a.dtype.type(np.iinfo(a.dtype).max), np.floor_divide(a, np.where(zero, b.dtype.type(1), b))
+            zero,
+            a.dtype.type(np.iinfo(a.dtype).max),
+            np.floor_divide(a, np.where(zero, b.dtype.type(1), b)),
         )
     one = b.dtype.type(1)
     minus = b == -1
@@ -77,7 +83,9 @@ def quotient(a: Array, b: Array) -> Array:
     floor = np.floor_divide(a, safe)
     inexact = floor * safe != a
     result = floor + (inexact & ((a < 0) != (safe < 0)))
-    return np.where(zero, a.dtype.type(-1), np.where(minus, np.negative(a), result)).astype(a.dtype, copy=False)
+    return np.where(zero, a.dtype.type(-1), np.where(minus, np.negative(a), result)).astype(
+        a.dtype, copy=False
+    )
 
 
 def complex_quotient(a: Array, b: Array) -> Array:
@@ -98,10 +106,21 @@ def complex_quotient(a: Array, b: Array) -> Array:
     ]
     p = (infinity, np.copysign(np.isinf(a.real), a.real), np.copysign(np.isinf(b.real), b.real))
     q = (infinity, np.copysign(np.isinf(a.imag), a.imag), np.copysign(np.isinf(b.imag), b.imag))
-    real = [p[0] * a.real, np.inf * (p[1] * b.real + q[1] * b.imag), 0.0 * (a.real * p[2] + a.imag * q[2])]
-    imaginary = [q[0] * a.imag, np.inf * (q[1] * b.real - p[1] * b.imag), 0.0 * (a.imag * p[2] - a.real * q[2])]
+    real = [
+        p[0] * a.real,
+        np.inf * (p[1] * b.real + q[1] * b.imag),
+        0.0 * (a.real * p[2] + a.imag * q[2]),
+    ]
+    imaginary = [
+        q[0] * a.imag,
+        np.inf * (q[1] * b.real - p[1] * b.imag),
+        0.0 * (a.imag * p[2] - a.real * q[2]),
+    ]
     recovered = np.empty_like(a)
-    recovered.real, recovered.imag = np.select(cases, real, np.nan), np.select(cases, imaginary, np.nan)
+    recovered.real, recovered.imag = (
+        np.select(cases, real, np.nan),
+        np.select(cases, imaginary, np.nan),
+    )
     result[unknown] = recovered
     return result
 
@@ -117,7 +136,9 @@ def remainder_of(a: Array, b: Array) -> Array:
     if a.dtype.kind == "f":
         return np.asarray(np.fmod(a, b))
     zero = b == 0
-    safe = np.where(zero | (b == b.dtype.type(-1)) if a.dtype.kind == "i" else zero, b.dtype.type(1), b)
+    safe = np.where(
+        zero | (b == b.dtype.type(-1)) if a.dtype.kind == "i" else zero, b.dtype.type(1), b
+    )
     return np.where(zero, a, np.fmod(a, safe))
 
 
@@ -125,7 +146,11 @@ def remainder_of(a: Array, b: Array) -> Array:
 def remainder(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """See `remainder_of`."""
     if operands[0].dtype.kind == "c":
-        raise UnsupportedOpcodeError("remainder", "complex numbers have no remainder", "take the remainders of real and imag apart")
+        raise UnsupportedOpcodeError(
+            "remainder",
+            "complex numbers have no remainder",
+            "take the remainders of real and imag apart",
+        )
     return apply_binary(remainder_of, operands[0], operands[1])
 
 
@@ -224,7 +249,10 @@ def sign(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
         modulus = np.abs(wide)
         safe = np.where(modulus == 0, 1, modulus)
         result = np.empty_like(x)
-        result.real, result.imag = wide.real / safe, wide.imag / safe  # a complex divisor would spread a NaN to both parts
+        result.real, result.imag = (
+            wide.real / safe,
+            wide.imag / safe,
+        )  # a complex divisor would spread a NaN to both parts
         return result
     wide = widen(x)
     if wide.dtype.kind == "f":
@@ -237,7 +265,9 @@ def round_half_away(x: Array) -> Array:
     """Nearest integer, halves away from zero; the sign of zero is kept."""
     whole = np.trunc(x)
     up = np.abs(x - whole) >= 0.5
-    return np.asarray(np.copysign(np.where(up, np.abs(whole) + 1, np.abs(whole)).astype(x.dtype), x))
+    return np.asarray(
+        np.copysign(np.where(up, np.abs(whole) + 1, np.abs(whole)).astype(x.dtype), x)
+    )
 
 
 def _register_rounding(name: str, function: Callable[[Array], Array]) -> None:
@@ -306,7 +336,8 @@ def make_complex(_: HloInstruction, operands: Sequence[Value], evaluator: Evalua
     """(real, imaginary) -> complex."""
     re, im = operands
     result = np.empty(
-        np.broadcast_shapes(re.shape, im.shape), np.complex64 if re.dtype == np.float32 else np.complex128
+        np.broadcast_shapes(re.shape, im.shape),
+        np.complex64 if re.dtype == np.float32 else np.complex128,
     )
     result.real, result.imag = re, im
     return result
@@ -323,7 +354,9 @@ def real(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
 def imaginary(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """The imaginary component; 0 for a real operand."""
     x = operands[0]
-    return x.imag if x.dtype.kind == "c" else np.zeros(x.shape).astype(x.dtype)  # which is NaN in f8e8m0fnu
+    return (
+        x.imag if x.dtype.kind == "c" else np.zeros(x.shape).astype(x.dtype)
+    )  # which is NaN in f8e8m0fnu
 
 
 @evaluates("stochastic-convert")

@@ -16,12 +16,25 @@ from xla_explorer.hlo.evaluator.devices.host import Host
 from xla_explorer.hlo.evaluator.devices.world import Device, World
 from xla_explorer.hlo.evaluator.plan import Plan, check_size, evaluation_function, literal_value
 from xla_explorer.hlo.evaluator.registry import Array, EvaluationError, Value
-from xla_explorer.hlo.evaluator.vectorise import VectorPlan, empty_value, evaluate_scalar_step, run_vectorised, store_element
+from xla_explorer.hlo.evaluator.vectorise import (
+    VectorPlan,
+    empty_value,
+    evaluate_scalar_step,
+    run_vectorised,
+    store_element,
+)
 from xla_explorer.hlo.instruction import HloInstruction
 
 DEFAULT_MAX_ELEMENTS = 1 << 30
 # What numpy raises where operands do not fit; an error that says the instruction takes its place.
-_UNFIT = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, np.linalg.LinAlgError)
+_UNFIT = (
+    ValueError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    LookupError,
+    np.linalg.LinAlgError,
+)
 
 
 def _could_not(instruction: HloInstruction, problem: BaseException) -> EvaluationError:
@@ -66,7 +79,9 @@ class Evaluator:
         self._vector_plans: dict[HloComputation, tuple[object, VectorPlan | None]] = {}
         self._depth = 0
 
-    def evaluate_computation(self, computation: HloComputation, arguments: Sequence[Value]) -> Value:
+    def evaluate_computation(
+        self, computation: HloComputation, arguments: Sequence[Value]
+    ) -> Value:
         """The value of the root for the given arguments (by parameter number). The arguments are not checked."""
         if self._depth:
             return self._run(computation, arguments)
@@ -85,14 +100,18 @@ class Evaluator:
     def _run(self, computation: HloComputation, arguments: Sequence[Value]) -> Value:
         plan = self.plan(computation)
         if len(arguments) != plan.parameter_count:
-            raise EvaluationError(f"%{computation.name} takes {plan.parameter_count} arguments, got {len(arguments)}")
+            raise EvaluationError(
+                f"%{computation.name} takes {plan.parameter_count} arguments, got {len(arguments)}"
+            )
         return self.run_plan(plan, arguments)
 
     def plan(self, computation: HloComputation) -> Plan:
         """The plan of a computation; made anew when the computation has changed."""
         plan = self._plans.get(computation)
         if plan is None or plan.order is not computation.post_order():
-            plan = self._plans[computation] = Plan(computation, self.max_elements, excess_precision=self.as_xla_cpu)
+            plan = self._plans[computation] = Plan(
+                computation, self.max_elements, excess_precision=self.as_xla_cpu
+            )
         return plan
 
     def run_plan(self, plan: Plan, arguments: Sequence[Value]) -> Value:
@@ -149,7 +168,9 @@ class Evaluator:
             raise _could_not(instruction, problem) from problem
         return np.asarray(value) if instruction.shape.is_array else value
 
-    def evaluate_elementwise(self, computation: HloComputation, arguments: Sequence[Array]) -> Value:
+    def evaluate_elementwise(
+        self, computation: HloComputation, arguments: Sequence[Array]
+    ) -> Value:
         """A computation over scalars applied to every element of arrays of one common shape (0-d arrays broadcast).
 
         Vectorised where each instruction of the computation allows that, else element by element. The leaves of the
@@ -193,5 +214,9 @@ class Evaluator:
         spread = [np.broadcast_to(a, shape) for a in arguments]
         result = empty_value(computation.root.shape, shape)
         for index in np.ndindex(shape):
-            store_element(result, index, self.evaluate_computation(computation, [np.asarray(a[index]) for a in spread]))
+            store_element(
+                result,
+                index,
+                self.evaluate_computation(computation, [np.asarray(a[index]) for a in spread]),
+            )
         return result

@@ -22,25 +22,39 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
 
 # Elementwise, but they round on purpose, or compute nothing.
-_NO_ARITHMETIC = frozenset(("convert", "stochastic-convert", "reduce-precision", "bitcast-convert", "copy"))
+_NO_ARITHMETIC = frozenset(
+    ("convert", "stochastic-convert", "reduce-precision", "bitcast-convert", "copy")
+)
 
 
 def widened_at_once(i: HloInstruction) -> HloInstruction | None:
     """The operation whose value before rounding this conversion takes, None for every other instruction."""
-    if i.opcode.name != "convert" or i.shape.element_type is not F32 or i.operands[0].shape.element_type is not BF16:
+    if (
+        i.opcode.name != "convert"
+        or i.shape.element_type is not F32
+        or i.operands[0].shape.element_type is not BF16
+    ):
         return None
     source = i.operands[0]
     name = source.opcode.name
-    arithmetic = name in ("dot", "convolution") or (source.opcode.elementwise and name not in _NO_ARITHMETIC)
+    arithmetic = name in ("dot", "convolution") or (
+        source.opcode.elementwise and name not in _NO_ARITHMETIC
+    )
     return source if arithmetic and not any(source.shape.dynamic) else None
 
 
 def in_f32(source: HloInstruction, function: EvaluationFunction) -> EvaluationFunction:
     """A step that computes `source` (evaluated by `function`) with bf16 operands widened, and leaves the result in f32."""
     shape = array_shape(F32, source.shape.dimensions)
-    wide = new_instruction(source.id, source.name, source.opcode, shape, source.operands, source.attributes)
+    wide = new_instruction(
+        source.id, source.name, source.opcode, shape, source.operands, source.attributes
+    )
 
     def evaluate(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-        return function(wide, [x.astype(np.float32) if x.dtype == BF16.dtype else x for x in operands], evaluator)
+        return function(
+            wide,
+            [x.astype(np.float32) if x.dtype == BF16.dtype else x for x in operands],
+            evaluator,
+        )
 
     return evaluate

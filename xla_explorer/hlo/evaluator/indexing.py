@@ -32,10 +32,16 @@ def index_vectors(indices: Array, index_vector_dim: int) -> Array:
         # Beyond s64 an index is out of bounds on the high side.
         indices = np.minimum(indices, np.uint64(2**63 - 1))
     whole = convert(indices, S64)
-    return whole[..., None] if index_vector_dim == whole.ndim else np.moveaxis(whole, index_vector_dim, -1)
+    return (
+        whole[..., None]
+        if index_vector_dim == whole.ndim
+        else np.moveaxis(whole, index_vector_dim, -1)
+    )
 
 
-def _start(vectors: Array, component_of: dict[int, int], batch_of: dict[int, int], dimension: int) -> Array | None:
+def _start(
+    vectors: Array, component_of: dict[int, int], batch_of: dict[int, int], dimension: int
+) -> Array | None:
     """Start index along an operand dimension for each batch position; None where it is always 0."""
     if dimension in component_of:
         return vectors[..., component_of[dimension]]
@@ -56,7 +62,9 @@ def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
     """Slices of the operand at clamped starts, laid out along the batch dimensions of the indices."""
     x, indices = operands
     if gathers_nothing(i):
-        return np.broadcast_to(convert(np.zeros((), np.int8), i.shape.element_type), i.shape.dimensions)
+        return np.broadcast_to(
+            convert(np.zeros((), np.int8), i.shape.element_type), i.shape.dimensions
+        )
     if 0 in x.shape:
         x = up_to_bounds(x, i.operands[0].shape.dimensions)
     value = i.attributes.value
@@ -68,7 +76,8 @@ def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
     component_of = {d: k for k, d in enumerate(value("start_index_map"))}
     batching = value("operand_batching_dims")
     batch_of = {
-        d: _batch_axis(b, vector_dim) for d, b in zip(batching, value("start_indices_batching_dims"), strict=True)
+        d: _batch_axis(b, vector_dim)
+        for d, b in zip(batching, value("start_indices_batching_dims"), strict=True)
     }
     dropped = set(value("collapsed_slice_dims")) | set(batching)
     batch_rank = vectors.ndim - 1
@@ -80,7 +89,11 @@ def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
     selectors: list[Array] = []
     for d in indexed:
         start = _start(vectors, component_of, batch_of, d)
-        at = np.zeros((1,) * batch_rank, np.int64) if start is None else np.clip(start, 0, x.shape[d] - sizes[d])
+        at = (
+            np.zeros((1,) * batch_rank, np.int64)
+            if start is None
+            else np.clip(start, 0, x.shape[d] - sizes[d])
+        )
         at = at.reshape(at.shape + (1,) * len(inner))
         if d in windowed:
             at = at + np.arange(sizes[d]).reshape([-1 if o == d else 1 for o in inner])
@@ -113,7 +126,8 @@ def scatter(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
     component_of = {d: k for k, d in enumerate(value("scatter_dims_to_operand_dims"))}
     batching = value("input_batching_dims")
     batch_of = {
-        d: _batch_axis(b, vector_dim) for d, b in zip(batching, value("scatter_indices_batching_dims"), strict=True)
+        d: _batch_axis(b, vector_dim)
+        for d, b in zip(batching, value("scatter_indices_batching_dims"), strict=True)
     }
     window_dims = value("update_window_dims")
     inserted = set(value("inserted_window_dims")) | set(batching)
@@ -145,12 +159,18 @@ def scatter(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
     if not keep.all():
         positions, values = positions[keep], [v[keep] for v in values]
     flat = [np.array(t, order="C").reshape(-1) for t in targets]
-    results = [r.reshape(shape) for r in scatter_elements(flat, positions, values, i.called[0], evaluator)]
+    results = [
+        r.reshape(shape) for r in scatter_elements(flat, positions, values, i.called[0], evaluator)
+    ]
     return tuple(results) if i.shape.is_tuple else results[0]
 
 
 def scatter_elements(
-    targets: list[Array], positions: Array, updates: Sequence[Array], computation: HloComputation, evaluator: Evaluator
+    targets: list[Array],
+    positions: Array,
+    updates: Sequence[Array],
+    computation: HloComputation,
+    evaluator: Evaluator,
 ) -> list[Array]:
     """targets[k][positions[j]] = f(targets ..., updates[k][j] ...) for j in order; writes into the (flat) targets.
 
@@ -163,16 +183,26 @@ def scatter_elements(
                 targets[0][positions] = updates[0]
             return targets
         combiner = combiner_of(computation)
-        if combiner is not None and targets[0].dtype not in WIDER and targets[0].dtype.kind not in "fc":
+        if (
+            combiner is not None
+            and targets[0].dtype not in WIDER
+            and targets[0].dtype.kind not in "fc"
+        ):
             combiner.ufunc.at(targets[0], positions, updates[0])
             return targets
-        if combiner is not None and targets[0].dtype.kind in "fc" and combiner.name in ("add", "multiply"):
+        if (
+            combiner is not None
+            and targets[0].dtype.kind in "fc"
+            and combiner.name in ("add", "multiply")
+        ):
             combiner.ufunc.at(targets[0], positions, updates[0])
             return targets
     for chosen in rounds(positions):
         at = positions[chosen]
         values = as_list(
-            evaluator.evaluate_elementwise(computation, [*[t[at] for t in targets], *[u[chosen] for u in updates]])
+            evaluator.evaluate_elementwise(
+                computation, [*[t[at] for t in targets], *[u[chosen] for u in updates]]
+            )
         )
         for target, value in zip(targets, values, strict=True):
             target[at] = value
@@ -186,7 +216,9 @@ def rounds(positions: Array) -> list[Array]:
     order = np.argsort(positions, kind="stable")
     sorted_positions = positions[order]
     first = np.flatnonzero(np.concatenate([[True], sorted_positions[1:] != sorted_positions[:-1]]))
-    occurrence = np.arange(positions.size) - np.repeat(first, np.diff(np.append(first, positions.size)))
+    occurrence = np.arange(positions.size) - np.repeat(
+        first, np.diff(np.append(first, positions.size))
+    )
     if not occurrence.any():
         return [order]
     by_round = np.argsort(occurrence, kind="stable")

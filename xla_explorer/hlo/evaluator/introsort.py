@@ -54,7 +54,9 @@ def _quicksort(order: list[int], ranks: Sequence[int], first: int, last: int, de
         last = low
 
 
-def _median_to_front(order: list[int], ranks: Sequence[int], first: int, middle: int, last: int) -> None:
+def _median_to_front(
+    order: list[int], ranks: Sequence[int], first: int, middle: int, last: int
+) -> None:
     """Swap the median of the second, the middle and the last element with the first."""
     a, b, c = (ranks[order[at]] for at in (first + 1, middle, last))
     if a < b:
@@ -74,7 +76,9 @@ def _heapsort(order: list[int], ranks: Sequence[int], first: int, last: int) -> 
         _sift(order, ranks, first, 0, end - first, element)
 
 
-def _sift(order: list[int], ranks: Sequence[int], first: int, hole: int, length: int, element: int) -> None:
+def _sift(
+    order: list[int], ranks: Sequence[int], first: int, hole: int, length: int, element: int
+) -> None:
     """Down to a leaf along the larger children, then up to where the element belongs."""
     top = child = hole
     while child < (length - 1) // 2:

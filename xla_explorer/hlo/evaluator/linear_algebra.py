@@ -21,7 +21,12 @@ def _wide(x: Array) -> Array:
     return native.astype(np.complex128 if native.dtype.kind == "c" else np.float64)
 
 
-_TRANSFORMS: dict[str, Any] = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn}
+_TRANSFORMS: dict[str, Any] = {
+    "FFT": np.fft.fftn,
+    "IFFT": np.fft.ifftn,
+    "RFFT": np.fft.rfftn,
+    "IRFFT": np.fft.irfftn,
+}
 
 
 @evaluates("fft")
@@ -59,11 +64,25 @@ def cholesky(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator)
 def triangular_solve(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """x with op(a) x = b (left side) or x op(a) = b; reads one triangle of a; unit_diagonal ignores the diagonal."""
     value = i.attributes.value
-    return solve_triangular(operands[0], operands[1], left_side=value("left_side"), lower=value("lower"),
-                            unit_diagonal=value("unit_diagonal"), transpose_a=value("transpose_a"))
+    return solve_triangular(
+        operands[0],
+        operands[1],
+        left_side=value("left_side"),
+        lower=value("lower"),
+        unit_diagonal=value("unit_diagonal"),
+        transpose_a=value("transpose_a"),
+    )
 
 
-def solve_triangular(given: Array, right: Array, *, left_side: bool, lower: bool, unit_diagonal: bool, transpose_a: str) -> Array:
+def solve_triangular(
+    given: Array,
+    right: Array,
+    *,
+    left_side: bool,
+    lower: bool,
+    unit_diagonal: bool,
+    transpose_a: str,
+) -> Array:
     """x of op(a) x = b (left side) or x op(a) = b; in f64 (c128) inside, of b's type."""
     a, b = _wide(given), _wide(right)
     matrix = np.tril(a) if lower else np.triu(a)
@@ -75,7 +94,9 @@ def solve_triangular(given: Array, right: Array, *, left_side: bool, lower: bool
     if left_side:
         return substitute(matrix, b, lower, unit_diagonal).astype(right.dtype)
     # x m = b is m^T x^T = b^T.
-    solved = substitute(np.swapaxes(matrix, -1, -2), np.swapaxes(b, -1, -2), not lower, unit_diagonal)
+    solved = substitute(
+        np.swapaxes(matrix, -1, -2), np.swapaxes(b, -1, -2), not lower, unit_diagonal
+    )
     return np.swapaxes(solved, -1, -2).astype(right.dtype)
 
 
@@ -86,7 +107,9 @@ def substitute(matrix: Array, right: Array, lower: bool, unit_diagonal: bool) ->
     for row in range(size) if lower else range(size - 1, -1, -1):
         known = slice(0, row) if lower else slice(row + 1, size)
         if row > 0 if lower else row < size - 1:
-            x[..., row, :] -= np.matmul(matrix[..., row : row + 1, known], x[..., known, :])[..., 0, :]
+            x[..., row, :] -= np.matmul(matrix[..., row : row + 1, known], x[..., known, :])[
+                ..., 0, :
+            ]
         if not unit_diagonal:
             x[..., row, :] /= matrix[..., row, row, None]
     return x
@@ -103,7 +126,9 @@ def _epsilon(i: HloInstruction) -> float:
 
 
 @evaluates("batch-norm-training")
-def batch_norm_training(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+def batch_norm_training(
+    i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
     """(normalised, mean, biased variance) of each feature."""
     x, scale, offset = map(_wide, operands)
     feature = i.attributes.value("feature_index")
@@ -111,27 +136,44 @@ def batch_norm_training(i: HloInstruction, operands: Sequence[Value], evaluator:
     mean, variance = x.mean(axis=others), x.var(axis=others)
     result = _normalise(x, scale, offset, mean, variance, _epsilon(i), feature)
     return tuple(
-        [convert(v, s.element_type) for v, s in zip((result, mean, variance), i.shape.tuple_shapes, strict=True)]
+        [
+            convert(v, s.element_type)
+            for v, s in zip((result, mean, variance), i.shape.tuple_shapes, strict=True)
+        ]
     )
 
 
 @evaluates("batch-norm-inference")
-def batch_norm_inference(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+def batch_norm_inference(
+    i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
     """Normalised by a given mean and variance."""
     x, scale, offset, mean, variance = map(_wide, operands)
-    result = _normalise(x, scale, offset, mean, variance, _epsilon(i), i.attributes.value("feature_index"))
+    result = _normalise(
+        x, scale, offset, mean, variance, _epsilon(i), i.attributes.value("feature_index")
+    )
     return convert(result, i.shape.element_type)
 
 
 def _normalise(
-    x: Array, scale: Array, offset: Array, mean: Array, variance: Array, epsilon: float, feature: int
+    x: Array,
+    scale: Array,
+    offset: Array,
+    mean: Array,
+    variance: Array,
+    epsilon: float,
+    feature: int,
 ) -> Array:
-    scale, offset, mean, variance = [_feature_view(v, x.ndim, feature) for v in (scale, offset, mean, variance)]
+    scale, offset, mean, variance = [
+        _feature_view(v, x.ndim, feature) for v in (scale, offset, mean, variance)
+    ]
     return np.asarray((x - mean) / np.sqrt(variance + epsilon) * scale + offset)
 
 
 @evaluates("batch-norm-grad")
-def batch_norm_gradient(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+def batch_norm_gradient(
+    i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
     """(gradient of the operand, of scale, of offset)."""
     x, scale, mean, variance, gradient = map(_wide, operands)
     feature = i.attributes.value("feature_index")

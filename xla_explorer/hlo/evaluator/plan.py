@@ -47,10 +47,16 @@ class Plan:
 
     __slots__ = ("frame", "instructions", "order", "parameter_count", "parameters", "root", "steps")
 
-    def __init__(self, computation: HloComputation, max_elements: int, *, excess_precision: bool = False) -> None:
+    def __init__(
+        self, computation: HloComputation, max_elements: int, *, excess_precision: bool = False
+    ) -> None:
         self.order = computation.post_order()
         # What a step reads, where that is not its operands, and what it computes: conversions that take a value before it is rounded.
-        wide = {i: source for i in self.order if (source := widened_at_once(i)) is not None} if excess_precision else {}
+        wide = (
+            {i: source for i in self.order if (source := widened_at_once(i)) is not None}
+            if excess_precision
+            else {}
+        )
         live = _live_instructions(computation, wide)
         slots: dict[HloInstruction, int] = {}
         last_reader: dict[int, int] = {}
@@ -85,7 +91,9 @@ class Plan:
             source = wide.get(i)
             self.steps.append(
                 Step(
-                    evaluation_function(i) if source is None else in_f32(source, evaluation_function(source)),
+                    evaluation_function(i)
+                    if source is None
+                    else in_f32(source, evaluation_function(source)),
                     i,
                     tuple([slots[o] for o in (source or i).operands]),
                     slots[i],
@@ -107,7 +115,9 @@ def has_side_effect(i: HloInstruction, known: dict[HloComputation, bool] | None 
     known = {} if known is None else known
     for computation in i.called:
         if computation not in known:
-            known[computation] = any(has_side_effect(inner, known) for inner in computation.instructions.values())
+            known[computation] = any(
+                has_side_effect(inner, known) for inner in computation.instructions.values()
+            )
         if known[computation]:
             return True
     return False
@@ -116,10 +126,15 @@ def has_side_effect(i: HloInstruction, known: dict[HloComputation, bool] | None 
 _RANDOM = frozenset(("rng", "rng-get-and-update-state"))
 
 
-def _live_instructions(computation: HloComputation, wide: dict[HloInstruction, HloInstruction]) -> set[HloInstruction]:
+def _live_instructions(
+    computation: HloComputation, wide: dict[HloInstruction, HloInstruction]
+) -> set[HloInstruction]:
     """What the root needs or waits for (it may never end), and what has an effect besides its value."""
     known: dict[HloComputation, bool] = {}
-    stack = [computation.root, *[i for i in computation.instructions.values() if has_side_effect(i, known)]]
+    stack = [
+        computation.root,
+        *[i for i in computation.instructions.values() if has_side_effect(i, known)],
+    ]
     live = set(stack)
     while stack:
         i = stack.pop()
@@ -135,19 +150,32 @@ def evaluation_function(instruction: HloInstruction) -> EvaluationFunction:
     name = instruction.opcode.name
     found = EVALUATION_FUNCTIONS.get(name)
     if found is None:
-        raise UnsupportedOpcodeError(name, f"the evaluator has no meaning for opcode {name} (%{instruction.name})")
-    if instruction.opcode.elementwise and len(instruction.operands) > 1 and any(any(o.shape.dynamic) for o in instruction.operands):
+        raise UnsupportedOpcodeError(
+            name, f"the evaluator has no meaning for opcode {name} (%{instruction.name})"
+        )
+    if (
+        instruction.opcode.elementwise
+        and len(instruction.operands) > 1
+        and any(any(o.shape.dynamic) for o in instruction.operands)
+    ):
         return partial(_of_common_size, found)
     return found
 
 
 def _sizes_of_its_own(i: HloInstruction) -> tuple[bool, ...]:
     """Which dimensions have a size that something set; one that is stated only, as of a broadcast scalar, is at its bound."""
-    stated = i.opcode.name in ("broadcast", "iota", "constant") and not any(any(o.shape.dynamic) for o in i.operands)
+    stated = i.opcode.name in ("broadcast", "iota", "constant") and not any(
+        any(o.shape.dynamic) for o in i.operands
+    )
     return () if stated else i.shape.dynamic
 
 
-def _of_common_size(function: EvaluationFunction, instruction: HloInstruction, operands: Sequence[Value], evaluator: Any) -> Value:
+def _of_common_size(
+    function: EvaluationFunction,
+    instruction: HloInstruction,
+    operands: Sequence[Value],
+    evaluator: Any,
+) -> Value:
     """An elementwise function of operands whose dynamic dimensions differ: what one has beyond another's size is padding; a dynamic size
     of one beside another dynamic size is spread over it, as XLA does."""
     rank = instruction.shape.rank

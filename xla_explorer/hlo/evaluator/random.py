@@ -67,7 +67,11 @@ def philox_bits(state: Array, count: int, bits: int) -> tuple[Array, Array]:
     lows = np.uint64(low) + steps
     highs = np.uint64(high) + (lows < np.uint64(low))
     counter = [lows & _LOW, lows >> _32, highs & _LOW, highs >> _32]
-    out = np.stack(philox4x32(counter, (key & 0xFFFFFFFF, key >> 32)), axis=-1).astype(np.uint32).reshape(-1)
+    out = (
+        np.stack(philox4x32(counter, (key & 0xFFFFFFFF, key >> 32)), axis=-1)
+        .astype(np.uint32)
+        .reshape(-1)
+    )
     after = ((high << 64) | low) + blocks
     new = np.array([key, after & (2**64 - 1), (after >> 64) & (2**64 - 1)][: state.size], np.uint64)
     return new, out[:words] if bits == 32 else out[: 2 * count].view(np.uint64)
@@ -85,7 +89,9 @@ def threefry_bits(state: Array, dimensions: tuple[int, ...], bits: int) -> tuple
         half = tuple([-(-n // 2) if d == split else n for d, n in enumerate(dimensions)])
         pairs = math.prod(half)
     counters = start + np.arange(pairs, dtype=np.uint64)
-    x, y = threefry2x32(((counters & _LOW).astype(np.uint32), (counters >> _32).astype(np.uint32)), key)
+    x, y = threefry2x32(
+        ((counters & _LOW).astype(np.uint32), (counters >> _32).astype(np.uint32)), key
+    )
     new = np.array([state[0], start + np.uint64(pairs)], np.uint64)
     if bits == 64:
         return new, (x.astype(np.uint64) | (y.astype(np.uint64) << _32)).reshape(dimensions)
@@ -116,13 +122,19 @@ def rng_bit_generator(i: HloInstruction, operands: Sequence[Value], evaluator: E
     elif algorithm in ("rng_philox", "rng_default"):
         new, words = philox_bits(state, shape.element_count, width)
     else:
-        raise UnsupportedOpcodeError("rng-bit-generator", f"%{i.name}: unknown algorithm {algorithm}")
+        raise UnsupportedOpcodeError(
+            "rng-bit-generator", f"%{i.name}: unknown algorithm {algorithm}"
+        )
     element = shape.element_type
     if element.bits < 32:
         words = words.astype(np.uint16 if element.bits == 16 else np.uint8)
     width = 1 if element.is_pred else element.bits
     bits = from_bits(words & words.dtype.type((1 << width) - 1) if width < 8 else words, element)
-    return (new.view(given.dtype), bits.reshape(shape.dimensions)) if i.shape.is_tuple else bits.reshape(shape.dimensions)
+    return (
+        (new.view(given.dtype), bits.reshape(shape.dimensions))
+        if i.shape.is_tuple
+        else bits.reshape(shape.dimensions)
+    )
 
 
 @evaluates("rng")
@@ -145,10 +157,20 @@ def rng(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> V
     first, second = wide(widen(a)), wide(widen(b))
     if normal:
         u, v = unit.reshape((2, *dimensions))
-        return convert(np.asarray(first + np.sqrt(wide(-2) * np.log(wide(1) - u)) * np.cos(v * wide(2 * math.pi)) * second), element)
+        return convert(
+            np.asarray(
+                first
+                + np.sqrt(wide(-2) * np.log(wide(1) - u)) * np.cos(v * wide(2 * math.pi)) * second
+            ),
+            element,
+        )
     drawn = convert(np.asarray(first + unit.reshape(dimensions) * (second - first)), element)
     # Rounding may reach b, which is excluded.
-    return np.where(widen(drawn) >= second, a, drawn).astype(element.dtype) if second > first else drawn
+    return (
+        np.where(widen(drawn) >= second, a, drawn).astype(element.dtype)
+        if second > first
+        else drawn
+    )
 
 
 def _next_state(evaluator: Evaluator, delta: int) -> Array:
@@ -158,6 +180,8 @@ def _next_state(evaluator: Evaluator, delta: int) -> Array:
 
 
 @evaluates("rng-get-and-update-state")
-def rng_get_and_update_state(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+def rng_get_and_update_state(
+    i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
     """u64[2]: the evaluator's 128-bit state (low word first), to which `delta` is then added."""
     return _next_state(evaluator, i.attributes.value("delta"))

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_explorer.hlo.evaluator.combiner import Combiner, accumulation_dtype, combine_pair, combiner_of
+from xla_explorer.hlo.evaluator.combiner import (
+    Combiner,
+    accumulation_dtype,
+    combine_pair,
+    combiner_of,
+)
 from xla_explorer.hlo.evaluator.conversion import WIDER, narrow, widen
 from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
 
@@ -41,14 +46,18 @@ def reduce(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
     return tuple(results) if i.shape.is_tuple else results[0]
 
 
-def reduce_known(combiner: Combiner, x: Array, initial: Array, dimensions: tuple[int, ...]) -> Array:
+def reduce_known(
+    combiner: Combiner, x: Array, initial: Array, dimensions: tuple[int, ...]
+) -> Array:
     """A numpy reduction, the initial value folded in once; floats are summed in f64 and rounded once."""
     dtype = x.dtype
     wide = accumulation_dtype(dtype, combiner.name)
     values = x if dtype not in WIDER else widen(x)
     if combiner.name in ("maximum", "minimum") or dtype == np.bool_:
         if not values.size:
-            reduced = np.broadcast_to(initial, np.delete(np.array(x.shape), dimensions).astype(int)).astype(dtype)
+            reduced = np.broadcast_to(
+                initial, np.delete(np.array(x.shape), dimensions).astype(int)
+            ).astype(dtype)
             return reduced
         ufunc = (
             {"add": np.logical_or, "multiply": np.logical_and}.get(combiner.name, combiner.ufunc)
@@ -85,7 +94,11 @@ def reduce_general(
         while (n := lines[0].shape[0]) > 1:
             even = n - n % 2
             paired = combine([a[0:even:2] for a in lines], [a[1:even:2] for a in lines])
-            lines = [np.concatenate([p, a[even:]]) for p, a in zip(paired, lines, strict=True)] if n % 2 else paired
+            lines = (
+                [np.concatenate([p, a[even:]]) for p, a in zip(paired, lines, strict=True)]
+                if n % 2
+                else paired
+            )
     for k in range(lines[0].shape[0]):
         accumulators = combine(accumulators, [a[k] for a in lines])
     return [np.asarray(a) for a in accumulators]
@@ -104,7 +117,10 @@ def scan(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
     carry_count = attributes.get("num_carries", 0)
     dimensions = attributes.value("dimensions")
     axis = dimensions[0] if dimensions else 0
-    inputs, carries = operands[: len(operands) - carry_count], list(operands[len(operands) - carry_count :])
+    inputs, carries = (
+        operands[: len(operands) - carry_count],
+        list(operands[len(operands) - carry_count :]),
+    )
     shapes = i.shape.tuple_shapes if i.shape.is_tuple else (i.shape,)
     output_count = len(shapes) - carry_count
     length = inputs[0].shape[axis] if inputs else shapes[0].dimensions[axis]

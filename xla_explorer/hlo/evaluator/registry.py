@@ -82,7 +82,9 @@ def evaluates_custom_call(*targets: str) -> Callable[[_F], _F]:
 def custom_call_function(target: str) -> EvaluationFunction | None:
     """The meaning of a target, None where none is registered."""
     found = CUSTOM_CALL_FUNCTIONS.get(target)
-    return found or next((meaning for source in CUSTOM_CALL_SOURCES if (meaning := source(target)) is not None), None)
+    return found or next(
+        (meaning for source in CUSTOM_CALL_SOURCES if (meaning := source(target)) is not None), None
+    )
 
 
 def supported_opcodes() -> frozenset[str]:

@@ -44,20 +44,28 @@ def sort(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
         results = list(operands)
     else:
         order = sorting_order(i.called[0], lines, evaluator)
-        if evaluator.as_xla_cpu and not i.attributes.value("is_stable") and order.size <= _MOST_FOR_INTROSORT:
+        if (
+            evaluator.as_xla_cpu
+            and not i.attributes.value("is_stable")
+            and order.size <= _MOST_FOR_INTROSORT
+        ):
             order = _ties_as_xla_cpu(order, i.called[0], lines, evaluator)
         results = [np.moveaxis(np.take_along_axis(x, order, -1), -1, axis) for x in lines]
     return tuple(results) if i.shape.is_tuple else results[0]
 
 
-def _ties_as_xla_cpu(order: Array, comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator) -> Array:
+def _ties_as_xla_cpu(
+    order: Array, comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator
+) -> Array:
     """The order of an unstable sort, from a stable one: ties come as `std::sort` leaves them."""
     arguments: list[Array] = []
     alike = np.ones((*order.shape[:-1], order.shape[-1] - 1), bool)
     for line in lines:
         ordered = np.take_along_axis(line, order, -1)
         arguments += [ordered[..., :-1], ordered[..., 1:]]
-        alike &= (ordered[..., :-1] == ordered[..., 1:]) & (ordered[..., :-1] != 0)  # a zero may have another sign
+        alike &= (ordered[..., :-1] == ordered[..., 1:]) & (
+            ordered[..., :-1] != 0
+        )  # a zero may have another sign
     less = np.asarray(evaluator.evaluate_elementwise(comparator, arguments))
     if (less | alike).all():  # no tie that shows
         return order
@@ -68,7 +76,9 @@ def _ties_as_xla_cpu(order: Array, comparator: HloComputation, lines: Sequence[A
     return np.array(rows).reshape(order.shape)
 
 
-def sorting_order(comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator) -> Array:
+def sorting_order(
+    comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator
+) -> Array:
     """The stable permutation of each line along the last axis."""
     keys = comparator_keys(comparator) if is_vectorisable(comparator) else None
     if keys is None:
@@ -93,7 +103,9 @@ def _stable_order(values: Array, ascending: bool) -> Array:
     return np.argsort(~values, axis=-1, kind="stable")
 
 
-def _key_values(key: SortKey, comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator) -> Array | None:
+def _key_values(
+    key: SortKey, comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator
+) -> Array | None:
     """The key as integers (so that it can be complemented), or None when a float key holds NaN under a partial
     order."""
     arguments: list[Array] = []
@@ -151,7 +163,9 @@ def _keys_of(root: HloInstruction) -> list[SortKey] | None:
     return None
 
 
-def _lexicographic(strict: HloInstruction, equal: HloInstruction, rest: HloInstruction) -> list[SortKey] | None:
+def _lexicographic(
+    strict: HloInstruction, equal: HloInstruction, rest: HloInstruction
+) -> list[SortKey] | None:
     if equal.opcode.name != "compare" or equal.attributes["direction"] not in ("EQ", "NE"):
         return None
     first, following = _keys_of(strict), _keys_of(rest)
@@ -172,7 +186,8 @@ def _compares_equality(equal: HloInstruction, key: SortKey) -> bool:
     if (equal.attributes.get("type") == "TOTALORDER") != key.total_order:
         return False
     return any(
-        (a is key.side or mirrored(key.side, b, 0)) and mirrored(a, b, 0) for a, b in ((left, right), (right, left))
+        (a is key.side or mirrored(key.side, b, 0)) and mirrored(a, b, 0)
+        for a, b in ((left, right), (right, left))
     )
 
 
@@ -231,7 +246,11 @@ def merge_sort(comparator: HloComputation, lines: Sequence[Array], evaluator: Ev
             skip = np.where(in_left, before(probe, mine), ~before(mine, probe)) & searching
             low = np.where(skip, middle + 1, low)
             high = np.where(searching & ~skip, middle, high)
-        target = block + (place - np.where(in_left, block, np.minimum(block + width, length))) + (low - other)
+        target = (
+            block
+            + (place - np.where(in_left, block, np.minimum(block + width, length)))
+            + (low - other)
+        )
         merged = np.full_like(order, -1)
         merged[row, target] = order
         if (merged < 0).any():  # a comparator that is no order sends two elements to one place
@@ -250,7 +269,11 @@ def top_k(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) ->
 def largest(x: Array, k: int, *, smallest: bool = False) -> tuple[Array, Array]:
     """The k largest along the last dimension in total order, and their s32 indices; ties keep the lower index."""
     if x.dtype.kind == "c":
-        raise UnsupportedOpcodeError("topk", "complex numbers have no total order", "order them by a real number made of them")
+        raise UnsupportedOpcodeError(
+            "topk",
+            "complex numbers have no total order",
+            "order them by a real number made of them",
+        )
     keys = total_order_key(np.ascontiguousarray(x))
     if keys.dtype == np.bool_:
         keys = keys.astype(np.int8)

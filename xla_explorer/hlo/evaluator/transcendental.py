@@ -43,12 +43,16 @@ def in_double(function: Callable[..., Array], *operands: Array) -> Array:
             .astype(dtype, copy=False)
         )
     flat = [
-        np.ascontiguousarray(x).reshape(-1) if x.shape == shape else np.broadcast_to(x, shape).reshape(-1)
+        np.ascontiguousarray(x).reshape(-1)
+        if x.shape == shape
+        else np.broadcast_to(x, shape).reshape(-1)
         for x in operands
     ]
     result = np.empty(size, operands[0].dtype)
     for start in range(0, size, _BLOCK):
-        result[start : start + _BLOCK] = function(*[x[start : start + _BLOCK].astype(wide) for x in flat])
+        result[start : start + _BLOCK] = function(
+            *[x[start : start + _BLOCK].astype(wide) for x in flat]
+        )
     return narrow(result.reshape(shape), dtype)
 
 
@@ -69,7 +73,9 @@ def log_plus_one(x: Array) -> Array:
         return np.asarray(np.log1p(x))
     modulus = np.abs(x)
     real = np.where(
-        modulus < 0.5, 0.5 * np.log1p(x.real * (2 + x.real) + x.imag * x.imag), np.log(np.hypot(1 + x.real, x.imag))
+        modulus < 0.5,
+        0.5 * np.log1p(x.real * (2 + x.real) + x.imag * x.imag),
+        np.log(np.hypot(1 + x.real, x.imag)),
     )
     result = np.empty(x.shape, x.dtype)
     result.real, result.imag = real, np.arctan2(x.imag, 1 + x.real)
@@ -108,19 +114,31 @@ def exponential(x: Array) -> Array:
 def sine(x: Array) -> Array:
     """sin x; the real part of a complex number is the angle, and so an infinite one has no sine."""
     result = np.asarray(np.sin(x))
-    return result if x.dtype.kind != "c" else _undefined_where(~np.isfinite(x.real) | np.isnan(x.imag), result)
+    return (
+        result
+        if x.dtype.kind != "c"
+        else _undefined_where(~np.isfinite(x.real) | np.isnan(x.imag), result)
+    )
 
 
 def cosine(x: Array) -> Array:
     """cos x, as `sine`."""
     result = np.asarray(np.cos(x))
-    return result if x.dtype.kind != "c" else _undefined_where(~np.isfinite(x.real) | np.isnan(x.imag), result)
+    return (
+        result
+        if x.dtype.kind != "c"
+        else _undefined_where(~np.isfinite(x.real) | np.isnan(x.imag), result)
+    )
 
 
 def hyperbolic_tangent(x: Array) -> Array:
     """tanh x; the imaginary part of a complex number is the angle, but beside an infinite real part the result is 1 or -1."""
     result = np.asarray(np.tanh(x))
-    return result if x.dtype.kind != "c" else _undefined_where(~np.isfinite(x.imag) & ~np.isinf(x.real), result)
+    return (
+        result
+        if x.dtype.kind != "c"
+        else _undefined_where(~np.isfinite(x.imag) & ~np.isinf(x.real), result)
+    )
 
 
 def tangent(x: Array) -> Array:
@@ -235,7 +253,9 @@ def power(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) ->
 def _real_power(base: Array, exponent: Array) -> Array:
     # Of an exponent without strides numpy makes a square root, which differs at -0 and -inf.
     shape = np.broadcast_shapes(base.shape, exponent.shape)
-    return np.asarray(np.power(base, np.ascontiguousarray(np.broadcast_to(exponent, shape)))).reshape(shape)
+    return np.asarray(
+        np.power(base, np.ascontiguousarray(np.broadcast_to(exponent, shape)))
+    ).reshape(shape)
 
 
 def _complex_power(z: Array, exponent: Array) -> Array:
@@ -269,7 +289,9 @@ def _root(z: Array) -> Array:
     root = np.sqrt(x * 0.5 + size)
     other = y / root * 0.5
     right = z.real >= 0
-    result = complex_of(np.where(right, root, other), np.copysign(np.where(right, other, root), z.imag))
+    result = complex_of(
+        np.where(right, root, other), np.copysign(np.where(right, other, root), z.imag)
+    )
     return np.where(np.isfinite(z) & (z != 0), result, np.sqrt(z))
 
 
@@ -281,5 +303,7 @@ def _divided(a: Array, b: Array) -> Array:
     divisor = big + small * ratio
     first, second = np.where(real_larger, a.real, a.imag), np.where(real_larger, a.imag, a.real)
     imaginary = (second - first * ratio) / divisor
-    result = complex_of((first + second * ratio) / divisor, np.where(real_larger, imaginary, -imaginary))
+    result = complex_of(
+        (first + second * ratio) / divisor, np.where(real_larger, imaginary, -imaginary)
+    )
     return np.where(np.isnan(result.real) & np.isnan(result.imag), quotient(a, b), result)

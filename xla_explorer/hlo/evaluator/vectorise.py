@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.shape import Shape
 
 # On scalars these return their operand, whatever their attributes say.
-_SCALAR_IDENTITY = frozenset(("reshape", "broadcast", "transpose", "copy", "reverse", "opt-barrier"))
+_SCALAR_IDENTITY = frozenset(
+    ("reshape", "broadcast", "transpose", "copy", "reverse", "opt-barrier")
+)
 _CALLS = frozenset(("call", "fusion", "map"))
 _TUPLES = frozenset(("tuple", "get-tuple-element"))
 
@@ -65,7 +67,9 @@ def _instruction_is_vectorisable(i: HloInstruction) -> bool:
     return i.opcode.elementwise and not i.called
 
 
-def run_vectorised(plan: VectorPlan, arguments: Sequence[Array], shape: tuple[int, ...], evaluator: Evaluator) -> Value:
+def run_vectorised(
+    plan: VectorPlan, arguments: Sequence[Array], shape: tuple[int, ...], evaluator: Evaluator
+) -> Value:
     """The root's value with every leaf broadcast to `shape`."""
     with np.errstate(all="ignore"):
         return _broadcast(_run(plan, arguments, evaluator), shape)
@@ -76,7 +80,9 @@ def _run(plan: Plan, arguments: Sequence[Array], evaluator: Evaluator) -> Value:
     for slot, number in plan.parameters:
         frame[slot] = arguments[number]
     for function, instruction, operands, result, dead, _, _ in plan.steps:
-        frame[result] = evaluate_scalar_step(instruction, [frame[o] for o in operands], evaluator, function)
+        frame[result] = evaluate_scalar_step(
+            instruction, [frame[o] for o in operands], evaluator, function
+        )
         for slot in dead:
             frame[slot] = None
     return frame[plan.root]

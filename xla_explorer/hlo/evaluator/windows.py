@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from xla_explorer.hlo.attributes import Window, WindowDimension
-from xla_explorer.hlo.evaluator.combiner import Combiner, accumulation_dtype, combine_pair, combiner_of
+from xla_explorer.hlo.evaluator.combiner import (
+    Combiner,
+    accumulation_dtype,
+    combine_pair,
+    combiner_of,
+)
 from xla_explorer.hlo.evaluator.conversion import WIDER, narrow, type_of, widen
 from xla_explorer.hlo.evaluator.indexing import scatter_elements
 from xla_explorer.hlo.evaluator.reduction import as_list
@@ -38,7 +43,9 @@ class WindowPosition(NamedTuple):
     elements: tuple[slice, ...]
 
 
-def window_positions(window: Window, base: Sequence[int], output: Sequence[int]) -> Iterator[WindowPosition]:
+def window_positions(
+    window: Window, base: Sequence[int], output: Sequence[int]
+) -> Iterator[WindowPosition]:
     """The positions in row-major order; those that lie on no element of any window are left out."""
     per_dimension = [
         [found for k in range(d.size) if (found := _along(d, k, n, m)) is not None]
@@ -46,7 +53,9 @@ def window_positions(window: Window, base: Sequence[int], output: Sequence[int])
     ]
     for choice in itertools.product(*per_dimension):
         yield WindowPosition(
-            tuple([c[0] for c in choice]), tuple([c[1] for c in choice]), tuple([c[2] for c in choice])
+            tuple([c[0] for c in choice]),
+            tuple([c[1] for c in choice]),
+            tuple([c[2] for c in choice]),
         )
 
 
@@ -79,7 +88,9 @@ def reduce_window(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     count = len(operands) // 2
     arrays, initial = operands[:count], operands[count:]
     window = i.attributes.value("window")
-    output = tuple([d.output_size(n) for d, n in zip(window.dimensions, arrays[0].shape, strict=True)])
+    output = tuple(
+        [d.output_size(n) for d, n in zip(window.dimensions, arrays[0].shape, strict=True)]
+    )
     combiner = combiner_of(i.called[0]) if count == 1 else None
     if combiner is not None:
         result = _reduce_window_known(combiner, arrays[0], initial[0], window, output)
@@ -88,7 +99,11 @@ def reduce_window(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     for position in window_positions(window, arrays[0].shape, output):
         values = as_list(
             evaluator.evaluate_elementwise(
-                i.called[0], [*[a[position.windows] for a in accumulators], *[x[position.elements] for x in arrays]]
+                i.called[0],
+                [
+                    *[a[position.windows] for a in accumulators],
+                    *[x[position.elements] for x in arrays],
+                ],
             )
         )
         for accumulator, value in zip(accumulators, values, strict=True):
@@ -117,31 +132,50 @@ def _reduce_window_known(
     wide = accumulation_dtype(dtype, combiner.name)
     values = native.astype(wide, copy=False)
     size = math.prod([d.size for d in window.dimensions])
-    if size <= _STEPWISE and type_of(dtype).is_float and dtype.itemsize < 4 and combiner.name in ("add", "multiply"):
+    if (
+        size <= _STEPWISE
+        and type_of(dtype).is_float
+        and dtype.itemsize < 4
+        and combiner.name in ("add", "multiply")
+    ):
         total = np.full(output, initial, dtype)
         for position in window_positions(window, x.shape, output):
-            total[position.windows] = combine_pair(combiner, total[position.windows], x[position.elements])
+            total[position.windows] = combine_pair(
+                combiner, total[position.windows], x[position.elements]
+            )
         return total
     if size <= _SHORT and native.dtype.kind in "fc" and native.dtype.itemsize >= 4:
         wide, values = native.dtype, native
     # An extreme may begin with the initial value at once: the least number of the wide type is none of a narrow one.
     extreme = combiner.name in ("maximum", "minimum")
-    identity = widen(initial).astype(wide)[()] if extreme else wide.type(identity_element(combiner.name, primitive_type_of(wide)))
+    identity = (
+        widen(initial).astype(wide)[()]
+        if extreme
+        else wide.type(identity_element(combiner.name, primitive_type_of(wide)))
+    )
     if size <= _SMALL:
         source, values = values, np.full(output, identity, wide)
         for position in window_positions(window, x.shape, output):
-            values[position.windows] = combiner.ufunc(values[position.windows], source[position.elements])
+            values[position.windows] = combiner.ufunc(
+                values[position.windows], source[position.elements]
+            )
     else:
         for axis, (d, count) in enumerate(zip(window.dimensions, output, strict=True)):
             if d != TRIVIAL_WINDOW:
                 line = np.moveaxis(values, axis, 0)
-                values = np.moveaxis(_reduce_along(combiner.ufunc, line, d, count, identity), 0, axis)
+                values = np.moveaxis(
+                    _reduce_along(combiner.ufunc, line, d, count, identity), 0, axis
+                )
     if extreme:
         return combine_pair(combiner, narrow(values, dtype), np.asarray(initial))
-    return np.asarray(narrow(np.asarray(combiner.ufunc(values, widen(initial).astype(wide))), dtype))
+    return np.asarray(
+        narrow(np.asarray(combiner.ufunc(values, widen(initial).astype(wide))), dtype)
+    )
 
 
-def _reduce_along(ufunc: np.ufunc, x: Array, d: WindowDimension, count: int, identity: object) -> Array:
+def _reduce_along(
+    ufunc: np.ufunc, x: Array, d: WindowDimension, count: int, identity: object
+) -> Array:
     """Windows along dimension 0."""
     spread = (x.shape[0] - 1) * d.base_dilation + 1 if x.shape[0] else 0
     length = max(0, d.padding_low + spread + d.padding_high)
@@ -184,7 +218,11 @@ def select_and_scatter(i: HloInstruction, operands: Sequence[Value], evaluator: 
     best = np.zeros(output, x.dtype)
     chosen = np.full(output, -1)
     for position in window_positions(window, x.shape, output):
-        held, candidates, at = best[position.windows], x[position.elements], chosen[position.windows]
+        held, candidates, at = (
+            best[position.windows],
+            x[position.elements],
+            chosen[position.windows],
+        )
         keep = np.asarray(evaluator.evaluate_elementwise(i.called[0], [held, candidates]))
         take = ~keep | (at < 0)
         best[position.windows] = np.where(take, candidates, held)
@@ -192,7 +230,7 @@ def select_and_scatter(i: HloInstruction, operands: Sequence[Value], evaluator: 
     result = np.full(x.shape, initial, x.dtype)
     selected = chosen.reshape(-1)
     valid = selected >= 0
-    flat = scatter_elements([result.reshape(-1)], selected[valid], [source.reshape(-1)[valid]], i.called[1], evaluator)[
-        0
-    ]
+    flat = scatter_elements(
+        [result.reshape(-1)], selected[valid], [source.reshape(-1)[valid]], i.called[1], evaluator
+    )[0]
     return flat.reshape(x.shape)

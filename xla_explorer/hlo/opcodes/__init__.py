@@ -28,7 +28,9 @@ def opcode(name: str) -> OpcodeSpec:
         return OPCODES[name]
     except KeyError:
         near = nearest(name, OPCODES, 3)
-        raise KeyError(f"unknown opcode {name!r}" + (f"; near: {', '.join(near)}" if near else "")) from None
+        raise KeyError(
+            f"unknown opcode {name!r}" + (f"; near: {', '.join(near)}" if near else "")
+        ) from None
 
 
 PARAMETER = OPCODES["parameter"]

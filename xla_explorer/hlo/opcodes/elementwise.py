@@ -18,11 +18,19 @@ _COMMUTATIVE = frozenset({Trait.ELEMENTWISE, Trait.COMMUTATIVE})
 
 def _unary(name: str, rule: ShapeRule, summary: str, source: str) -> OpcodeSpec:
     return OpcodeSpec(
-        name, family=Family.ELEMENTWISE, arity=1, summary=summary, source=source, shape_rule=rule, traits=_ELEMENTWISE
+        name,
+        family=Family.ELEMENTWISE,
+        arity=1,
+        summary=summary,
+        source=source,
+        shape_rule=rule,
+        traits=_ELEMENTWISE,
     )
 
 
-def _transcendental(name: str, rule: ShapeRule, summary: str, source: str, *, expensive: bool = True) -> OpcodeSpec:
+def _transcendental(
+    name: str, rule: ShapeRule, summary: str, source: str, *, expensive: bool = True
+) -> OpcodeSpec:
     return OpcodeSpec(
         name,
         family=Family.ELEMENTWISE,
@@ -39,7 +47,13 @@ def _binary(
     name: str, rule: ShapeRule, summary: str, source: str, traits: frozenset[Trait] = _ELEMENTWISE
 ) -> OpcodeSpec:
     return OpcodeSpec(
-        name, family=Family.ELEMENTWISE, arity=2, summary=summary, source=source, shape_rule=rule, traits=traits
+        name,
+        family=Family.ELEMENTWISE,
+        arity=2,
+        summary=summary,
+        source=source,
+        shape_rule=rule,
+        traits=traits,
     )
 
 
@@ -47,10 +61,19 @@ _CHLO = "CHLO; shape_inference.cc InferUnaryOpShape"
 
 ROWS: tuple[OpcodeSpec, ...] = (
     # -- unary ----------------------------------------------------------------------------------------------------
-    _unary("abs", rules.absolute, "Absolute value; of a complex number its modulus.", "StableHLO abs"),
+    _unary(
+        "abs", rules.absolute, "Absolute value; of a complex number its modulus.", "StableHLO abs"
+    ),
     _unary("negate", rules.unary_number, "Minus the operand; integers wrap.", "StableHLO negate"),
-    _unary("sign", rules.unary_number, "-1, 0 or 1 with the sign of the operand; NaN stays NaN.", "StableHLO sign"),
-    _unary("not", rules.unary_logical, "Bitwise not of integers, logical not of pred.", "StableHLO not"),
+    _unary(
+        "sign",
+        rules.unary_number,
+        "-1, 0 or 1 with the sign of the operand; NaN stays NaN.",
+        "StableHLO sign",
+    ),
+    _unary(
+        "not", rules.unary_logical, "Bitwise not of integers, logical not of pred.", "StableHLO not"
+    ),
     _unary("popcnt", rules.unary_integer, "Number of bits that are one.", "StableHLO popcnt"),
     _unary(
         "count-leading-zeros",
@@ -67,12 +90,24 @@ ROWS: tuple[OpcodeSpec, ...] = (
         "StableHLO round_nearest_afz",
     ),
     _unary(
-        "round-nearest-even", rules.unary_float, "Rounds to nearest, halves to even.", "StableHLO round_nearest_even"
+        "round-nearest-even",
+        rules.unary_float,
+        "Rounds to nearest, halves to even.",
+        "StableHLO round_nearest_even",
     ),
-    _unary("is-finite", rules.is_finite, "Whether the operand is neither infinite nor NaN.", "StableHLO is_finite"),
+    _unary(
+        "is-finite",
+        rules.is_finite,
+        "Whether the operand is neither infinite nor NaN.",
+        "StableHLO is_finite",
+    ),
     _unary("real", rules.component, "The real part.", "StableHLO real"),
-    _unary("imag", rules.component, "The imaginary part; zero for real operands.", "StableHLO imag"),
-    _transcendental("exponential", rules.unary_float_or_complex, "e to the operand.", "StableHLO exponential"),
+    _unary(
+        "imag", rules.component, "The imaginary part; zero for real operands.", "StableHLO imag"
+    ),
+    _transcendental(
+        "exponential", rules.unary_float_or_complex, "e to the operand.", "StableHLO exponential"
+    ),
     _transcendental(
         "exponential-minus-one",
         rules.unary_float_or_complex,
@@ -86,14 +121,22 @@ ROWS: tuple[OpcodeSpec, ...] = (
         "Natural logarithm of one plus the operand, exact near zero.",
         "StableHLO log_plus_one",
     ),
-    _transcendental("logistic", rules.unary_float_or_complex, "1 / (1 + exp(-x)).", "StableHLO logistic"),
+    _transcendental(
+        "logistic", rules.unary_float_or_complex, "1 / (1 + exp(-x)).", "StableHLO logistic"
+    ),
     _transcendental("sqrt", rules.unary_float_or_complex, "Square root.", "StableHLO sqrt"),
-    _transcendental("rsqrt", rules.unary_float_or_complex, "One over the square root.", "StableHLO rsqrt"),
+    _transcendental(
+        "rsqrt", rules.unary_float_or_complex, "One over the square root.", "StableHLO rsqrt"
+    ),
     _transcendental("cbrt", rules.unary_float, "Cube root.", "StableHLO cbrt"),
     _transcendental("tanh", rules.unary_float_or_complex, "Hyperbolic tangent.", "StableHLO tanh"),
     _transcendental("erf", rules.unary_float, "Error function.", _CHLO),
-    _transcendental("sine", rules.unary_float_or_complex, "Sine.", "StableHLO sine", expensive=False),
-    _transcendental("cosine", rules.unary_float_or_complex, "Cosine.", "StableHLO cosine", expensive=False),
+    _transcendental(
+        "sine", rules.unary_float_or_complex, "Sine.", "StableHLO sine", expensive=False
+    ),
+    _transcendental(
+        "cosine", rules.unary_float_or_complex, "Cosine.", "StableHLO cosine", expensive=False
+    ),
     _transcendental("tan", rules.unary_float_or_complex, "Tangent.", "StableHLO tan"),
     _transcendental("asin", rules.unary_float_or_complex, "Arc sine.", _CHLO),
     _transcendental("acos", rules.unary_float_or_complex, "Arc cosine.", _CHLO),
@@ -140,7 +183,13 @@ ROWS: tuple[OpcodeSpec, ...] = (
     # -- binary ---------------------------------------------------------------------------------------------------
     _binary("add", rules.binary, "Sum; integers wrap, pred is or.", "StableHLO add", _COMMUTATIVE),
     _binary("subtract", rules.binary_number, "Difference; integers wrap.", "StableHLO subtract"),
-    _binary("multiply", rules.binary, "Product; integers wrap, pred is and.", "StableHLO multiply", _COMMUTATIVE),
+    _binary(
+        "multiply",
+        rules.binary,
+        "Product; integers wrap, pred is and.",
+        "StableHLO multiply",
+        _COMMUTATIVE,
+    ),
     _binary(
         "divide",
         rules.binary_number,
@@ -156,7 +205,11 @@ ROWS: tuple[OpcodeSpec, ...] = (
         _EXPENSIVE,
     ),
     _binary(
-        "power", rules.binary_number, "The first operand to the power of the second.", "StableHLO power", _EXPENSIVE
+        "power",
+        rules.binary_number,
+        "The first operand to the power of the second.",
+        "StableHLO power",
+        _EXPENSIVE,
     ),
     _binary("maximum", rules.binary, "The larger; NaN wins.", "StableHLO maximum", _COMMUTATIVE),
     _binary("minimum", rules.binary, "The smaller; NaN wins.", "StableHLO minimum", _COMMUTATIVE),
@@ -168,9 +221,19 @@ ROWS: tuple[OpcodeSpec, ...] = (
         _EXPENSIVE,
     ),
     _binary(
-        "and", rules.binary_logical, "Bitwise and of integers, logical and of pred.", "StableHLO and", _COMMUTATIVE
+        "and",
+        rules.binary_logical,
+        "Bitwise and of integers, logical and of pred.",
+        "StableHLO and",
+        _COMMUTATIVE,
     ),
-    _binary("or", rules.binary_logical, "Bitwise or of integers, logical or of pred.", "StableHLO or", _COMMUTATIVE),
+    _binary(
+        "or",
+        rules.binary_logical,
+        "Bitwise or of integers, logical or of pred.",
+        "StableHLO or",
+        _COMMUTATIVE,
+    ),
     _binary(
         "xor",
         rules.binary_logical,
@@ -191,7 +254,10 @@ ROWS: tuple[OpcodeSpec, ...] = (
         "StableHLO shift_right_arithmetic",
     ),
     _binary(
-        "shift-right-logical", rules.binary_integer, "Shifts right filling with zeros.", "StableHLO shift_right_logical"
+        "shift-right-logical",
+        rules.binary_integer,
+        "Shifts right filling with zeros.",
+        "StableHLO shift_right_logical",
     ),
     _binary(
         "mulhi",

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
 
 _SUFFIX = ".async_computation"
-_MADE_HERE = re.compile(re.escape(_SUFFIX) + r"(\.\d+)*$")  # with a number where two instructions of the text have one name
+_MADE_HERE = re.compile(
+    re.escape(_SUFFIX) + r"(\.\d+)*$"
+)  # with a number where two instructions of the text have one name
 _OUTER = frozenset({*COMMON, "async_execution_thread"})
 
 
@@ -78,11 +80,22 @@ def begin_async(
     module.computations[f" {computation.id}"] = computation  # no name that a text can ask for
 
     def add(spec: OpcodeSpec, shape: Shape, *more: Any) -> HloInstruction:
-        return computation.insert(new_instruction(module.take_instruction_id(), "", spec, shape, *more))
+        return computation.insert(
+            new_instruction(module.take_instruction_id(), "", spec, shape, *more)
+        )
 
-    parameters = tuple([add(PARAMETER, operand.shape, (), NO_ATTRIBUTES, (), number) for number, operand in enumerate(operands)])
-    computation.root = add(wrapped, shape.tuple_shapes[1], parameters, decoded.attributes, decoded.called)
-    return spec, DecodedAttributes(attributes_of(own.attributes), (computation,), own.metadata, own.control_predecessors)
+    parameters = tuple(
+        [
+            add(PARAMETER, operand.shape, (), NO_ATTRIBUTES, (), number)
+            for number, operand in enumerate(operands)
+        ]
+    )
+    computation.root = add(
+        wrapped, shape.tuple_shapes[1], parameters, decoded.attributes, decoded.called
+    )
+    return spec, DecodedAttributes(
+        attributes_of(own.attributes), (computation,), own.metadata, own.control_predecessors
+    )
 
 
 def name_wrapped(module: HloModule) -> None:
@@ -90,7 +103,11 @@ def name_wrapped(module: HloModule) -> None:
     found = list(module.computations.values())
     if all(c.name for c in found):
         return
-    starts = {i.called[0]: i.name for i in module.instructions() if i.opcode.name == "async-start" and not i.called[0].name}
+    starts = {
+        i.called[0]: i.name
+        for i in module.instructions()
+        if i.opcode.name == "async-start" and not i.called[0].name
+    }
     taken = {c.name for c in found}
     module.computations.clear()
     for computation in found:
@@ -112,7 +129,9 @@ def run_on_thread(computation: HloComputation, thread: str) -> None:
     while waiting:
         one = waiting.pop()
         one.execution_thread = thread
-        waiting += [c for i in one.instructions.values() if not i.opcode.asynchronous for c in i.called]
+        waiting += [
+            c for i in one.instructions.values() if not i.opcode.asynchronous for c in i.called
+        ]
 
 
 def wrapped_instruction(i: HloInstruction) -> HloInstruction | None:

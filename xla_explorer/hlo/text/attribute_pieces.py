@@ -16,7 +16,9 @@ _LARGEST_FLOAT = 3.4028234663852886e38
 
 
 # -- lists ---------------------------------------------------------------------------------------------------------------
-def listed(tokens: Tokens, item: Reader, opening: str = "{", closing: str = "}", what: str = "") -> list[str]:
+def listed(
+    tokens: Tokens, item: Reader, opening: str = "{", closing: str = "}", what: str = ""
+) -> list[str]:
     """Pass a list in brackets, its items separated by commas."""
     tokens.expect(opening, what or f"a list that starts with '{opening}'")
     found: list[str] = []
@@ -37,7 +39,9 @@ def small_integer(tokens: Tokens) -> str:
     at = tokens.start
     number = tokens.integer()
     if not -(1 << 31) <= number < 1 << 31:
-        raise TextProblem(f"{number} does not fit 32 bits", at, "write a smaller number", tokens.previous_end - at)
+        raise TextProblem(
+            f"{number} does not fit 32 bits", at, "write a smaller number", tokens.previous_end - at
+        )
     return str(number)
 
 
@@ -46,7 +50,9 @@ def integers(tokens: Tokens) -> str:
 
 
 def integer_lists(tokens: Tokens) -> str:
-    return "{" + ",".join(listed(tokens, integers, what="a list of lists such as {{0,1},{1,0}}")) + "}"
+    return (
+        "{" + ",".join(listed(tokens, integers, what="a list of lists such as {{0,1},{1,0}}")) + "}"
+    )
 
 
 def tuple_index(tokens: Tokens) -> str:
@@ -82,7 +88,9 @@ def real(tokens: Tokens) -> str:
     at = tokens.start
     text = tokens.number()
     if "nan" not in text and "inf" not in text and abs(float(text)) > _LARGEST_FLOAT:
-        raise TextProblem(f"{text} is out of the range of a float", at, "write a smaller number", len(text))
+        raise TextProblem(
+            f"{text} is out of the range of a float", at, "write a smaller number", len(text)
+        )
     return "nan" if "nan" in text else text
 
 
@@ -126,11 +134,25 @@ def sub_attributes(tokens: Tokens, readers: Mapping[str, Reader]) -> dict[str, s
     found: dict[str, str] = {}
     while tokens.kind != "}":
         tokens.eat(",")
-        at, name = tokens.start, tokens.expect(ATTRIBUTE, "the name of a sub-attribute and '='", f"write {', '.join(readers)} or '}}'")
+        at, name = (
+            tokens.start,
+            tokens.expect(
+                ATTRIBUTE,
+                "the name of a sub-attribute and '='",
+                f"write {', '.join(readers)} or '}}'",
+            ),
+        )
         if name in found:
-            raise TextProblem(f"attribute {name} already exists", at, "keep one of the two", len(name))
+            raise TextProblem(
+                f"attribute {name} already exists", at, "keep one of the two", len(name)
+            )
         if name not in readers:
-            raise TextProblem(f'unexpected attribute "{name}"', at, f"allowed here: {', '.join(readers)}", len(name))
+            raise TextProblem(
+                f'unexpected attribute "{name}"',
+                at,
+                f"allowed here: {', '.join(readers)}",
+                len(name),
+            )
         found[name] = readers[name](tokens)
     tokens.advance()
     return found
@@ -140,7 +162,12 @@ def sub_attributes(tokens: Tokens, readers: Mapping[str, Reader]) -> dict[str, s
 def _profile_types(tokens: Tokens) -> str:
     at, text = tokens.start, integers(tokens)
     if any(number not in "0123" for number in text[1:-1].split(",")):
-        raise TextProblem(f"{text} must list types of profiles", at, "types count from 0 to 3", tokens.previous_end - at)
+        raise TextProblem(
+            f"{text} must list types of profiles",
+            at,
+            "types count from 0 to 3",
+            tokens.previous_end - at,
+        )
     return text
 
 
@@ -165,7 +192,17 @@ def metadata(tokens: Tokens) -> str:
     if tokens.kind != "{":
         raise tokens.problem("metadata in braces", 'write metadata={op_name="..."}')
     found = sub_attributes(tokens, _METADATA)
-    return "{" + " ".join([f"{name}={found[name]}" for name in _METADATA if found.get(name, "0") not in ("0", '""', "{}")]) + "}"
+    return (
+        "{"
+        + " ".join(
+            [
+                f"{name}={found[name]}"
+                for name in _METADATA
+                if found.get(name, "0") not in ("0", '""', "{}")
+            ]
+        )
+        + "}"
+    )
 
 
 def metadata_or_list(tokens: Tokens) -> str:
@@ -182,7 +219,11 @@ def _sparsity(tokens: Tokens) -> str:
     found = {"sparsity": "0x0", "dimension": "0", "stride": "0"}
     tokens.expect("{", "{sparsity=3x4 dimension=0 stride=1}")
     while tokens.kind != "}":
-        name = tokens.expect(ATTRIBUTE, "sparsity=, dimension= or stride=") if tokens.value in found else ""
+        name = (
+            tokens.expect(ATTRIBUTE, "sparsity=, dimension= or stride=")
+            if tokens.value in found
+            else ""
+        )
         if name == "sparsity" and tokens.kind == DXD and tokens.value.count("x") == 1:
             found[name] = tokens.value
             tokens.advance()

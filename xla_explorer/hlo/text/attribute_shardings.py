@@ -35,11 +35,19 @@ def _iota(tokens: Tokens) -> str:
     start = tokens.start
     sizes = _numbers(tokens)
     if min(sizes) < 0:
-        raise TextProblem(f"[{_joined(sizes)}] counts no devices", start, "write sizes from 1 on", tokens.previous_end - start)
+        raise TextProblem(
+            f"[{_joined(sizes)}] counts no devices",
+            start,
+            "write sizes from 1 on",
+            tokens.previous_end - start,
+        )
     if len(sizes) == 1:
         return f"[{sizes[0]}]"
     if tokens.kind != IDENT or tokens.value != "T":
-        raise tokens.problem("T( and the order of the dimensions", "with several dimensions write their order too: <=[2,2]T(1,0)")
+        raise tokens.problem(
+            "T( and the order of the dimensions",
+            "with several dimensions write their order too: <=[2,2]T(1,0)",
+        )
     tokens.advance()
     order = _numbers(tokens, "(", ")")
     if sorted(order) != list(range(len(sizes))):
@@ -100,14 +108,19 @@ def _single(tokens: Tokens) -> str:
             tokens.advance()
             group = f" {kind} {integer(tokens)}"
         elif kind != ATTRIBUTE:
-            raise tokens.problem("a word of a sharding", "write {replicated}, {maximal device=0}, {devices=[2,1]<=[2]} ...")
+            raise tokens.problem(
+                "a word of a sharding",
+                "write {replicated}, {maximal device=0}, {devices=[2,1]<=[2]} ...",
+            )
         else:
             tokens.advance()
             if name == "device":
                 devices = [tokens.integer()]
             elif name == "devices":
                 if sizes:
-                    raise TextProblem("a sharding has one list of devices", at, "remove one of the two", len(name))
+                    raise TextProblem(
+                        "a sharding has one list of devices", at, "remove one of the two", len(name)
+                    )
                 sizes, iota, devices = _tiles(tokens)
             elif name == "metadata":
                 metadata_text = f" metadata={metadata_or_list(tokens)}"
@@ -119,13 +132,18 @@ def _single(tokens: Tokens) -> str:
     problem = _contradiction(types, sizes, iota, devices, last)
     if problem:
         raise TextProblem(
-            problem, start, "write {replicated}, {maximal device=0}, {devices=[2,1]<=[2]} ...", max(tokens.end - start - 1, 1)
+            problem,
+            start,
+            "write {replicated}, {maximal device=0}, {devices=[2,1]<=[2]} ...",
+            max(tokens.end - start - 1, 1),
         )
     tokens.advance()
     chosen = next((one for one in _TYPES if one in types), None)
     if chosen is None:
         if devices and math.prod(sizes) <= _MOST_PLACES:
-            devices += [0] * (math.prod(sizes) - len(devices))  # what XLA's array holds where nothing is said
+            devices += [0] * (
+                math.prod(sizes) - len(devices)
+            )  # what XLA's array holds where nothing is said
         body = f"devices=[{_joined(sizes)}]{f'<={iota}' if iota else _joined(devices)}{last}"
     else:
         body = f"maximal device={devices[0]}" if chosen == "maximal" else chosen
@@ -140,11 +158,15 @@ def _last_tile(tokens: Tokens) -> str:
     return value
 
 
-def _contradiction(types: set[str], sizes: list[int], iota: str, devices: list[int], last: str) -> str:
+def _contradiction(
+    types: set[str], sizes: list[int], iota: str, devices: list[int], last: str
+) -> str:
     """Why the parts of a sharding do not go together; empty when they do."""
     chosen = next((one for one in _TYPES if one in types), None)
     if chosen == "maximal":
-        return "" if len(devices) == 1 else "maximal shardings should have exactly one device assigned"
+        return (
+            "" if len(devices) == 1 else "maximal shardings should have exactly one device assigned"
+        )
     if chosen is not None:
         return f"{chosen} shardings should not have any devices assigned" if devices else ""
     if not sizes:
@@ -154,7 +176,9 @@ def _contradiction(types: set[str], sizes: list[int], iota: str, devices: list[i
     if min(sizes) < 1:
         return f"expects sizes of tiles from 1 on but sees devices=[{_joined(sizes)}]"
     if len(devices) > math.prod(sizes):
-        return f"devices=[{_joined(sizes)}] has {math.prod(sizes)} places for {len(devices)} devices"
+        return (
+            f"devices=[{_joined(sizes)}] has {math.prod(sizes)} places for {len(devices)} devices"
+        )
     if last.count(" last_tile_dim") > 1:
         return "a sharding says once what its last dimensions are"
     return ""
@@ -171,10 +195,17 @@ def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
         name = tokens.expect(STRING, "an axis such as 'x'=2")[1:-1]
         tokens.expect("=", "'=' and the size of the axis")
         if name in axes:
-            raise TextProblem(f"the mesh has two axes '{name}'", at, "rename one of the two", len(name) + 2)
+            raise TextProblem(
+                f"the mesh has two axes '{name}'", at, "rename one of the two", len(name) + 2
+            )
         axes[name] = tokens.integer()
         if axes[name] < 1:
-            raise TextProblem(f"axis '{name}' has size {axes[name]}", at, "sizes of axes count from 1 on", tokens.previous_end - at)
+            raise TextProblem(
+                f"axis '{name}' has size {axes[name]}",
+                at,
+                "sizes of axes count from 1 on",
+                tokens.previous_end - at,
+            )
         return f"'{name}'={axes[name]}"
 
     text = f"mesh[{','.join(listed(tokens, axis, '[', ']'))}]"
@@ -190,8 +221,12 @@ def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
             while tokens.eat(","):
                 devices.append(tokens.integer())
             if len(devices) != math.prod(axes.values()):
-                message = f"the mesh has {math.prod(axes.values())} places, but {len(devices)} devices"
-                raise TextProblem(message, start, "name each device once", tokens.previous_end - start)
+                message = (
+                    f"the mesh has {math.prod(axes.values())} places, but {len(devices)} devices"
+                )
+                raise TextProblem(
+                    message, start, "name each device once", tokens.previous_end - start
+                )
             text += f", device_ids=({_joined(devices)})"
         tokens.expect(")", "',' or ')'")
     return text, axes
@@ -216,7 +251,12 @@ def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bo
         at = tokens.start
         name = tokens.expect(STRING, "an axis of the mesh in quotes")[1:-1]
         if name not in known:
-            raise TextProblem(f"the mesh has no axis '{name}'", at, f"the mesh has {', '.join(known) or 'no axes'}", len(name) + 2)
+            raise TextProblem(
+                f"the mesh has no axis '{name}'",
+                at,
+                f"the mesh has {', '.join(known) or 'no axes'}",
+                len(name) + 2,
+            )
         first, last, text = 1, known[name], f"'{name}'"
         if tokens.eat(":"):
             tokens.expect("(", "'(' and the steps before the part")
@@ -230,7 +270,12 @@ def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bo
         if not problem and previous == (name, first):
             problem = f"{text} goes on where the part before it ends"
         if problem:
-            raise TextProblem(problem, at, "name each axis, or each part such as 'x':(2)2, once", tokens.previous_end - at)
+            raise TextProblem(
+                problem,
+                at,
+                "name each axis, or each part such as 'x':(2)2, once",
+                tokens.previous_end - at,
+            )
         used[name].append((first, last))
         previous = (name, last)
         return text
@@ -260,7 +305,11 @@ def _named(tokens: Tokens) -> str:
             what = "the axes of each dimension, such as [{'x'}, {}]"
             parts = listed(tokens, lambda t: _axes(t, axes, used, open_ended=True), "[", "]", what)
             body += f", [{', '.join(parts)}]"
-            while tokens.kind == "," and Tokens(tokens.text, tokens.end).value in ("replicated", "unreduced", "manual"):
+            while tokens.kind == "," and Tokens(tokens.text, tokens.end).value in (
+                "replicated",
+                "unreduced",
+                "manual",
+            ):
                 tokens.advance()
                 name = tokens.expect(ATTRIBUTE, "replicated=, unreduced= or manual=")
                 body += f", {name}={_axes(tokens, axes, used)}"
@@ -280,7 +329,12 @@ def device_groups(tokens: Tokens) -> str:
     if tokens.kind == IDENT and tokens.value == "mesh":
         text, axes = mesh(tokens)
         if tokens.kind == "{" and tokens.look_ahead() == "}":
-            raise TextProblem("replica groups over no axis", tokens.start, "name the axes along which the devices of a group differ", 2)
+            raise TextProblem(
+                "replica groups over no axis",
+                tokens.start,
+                "name the axes along which the devices of a group differ",
+                2,
+            )
         return f"{text} {_axes(tokens, axes, {})}"
     start = tokens.start
     sizes = _numbers(tokens)
@@ -288,5 +342,7 @@ def device_groups(tokens: Tokens) -> str:
     iota = _iota(tokens)
     if len(sizes) != 2:
         message = f"replica groups have two dimensions, not {len(sizes)}"
-        raise TextProblem(message, start, "write [groups,size]<=[devices]", tokens.previous_end - start)
+        raise TextProblem(
+            message, start, "write [groups,size]<=[devices]", tokens.previous_end - start
+        )
     return f"[{_joined(sizes)}]<={iota}"

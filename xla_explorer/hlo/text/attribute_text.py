@@ -96,7 +96,11 @@ class DecodedAttributes(NamedTuple):
 class FindComputation:
     """Looks up computations that were defined before; `inline` reads one that stands in the attribute itself."""
 
-    def __init__(self, computations: dict[str, HloComputation], inline: Callable[[int], HloComputation] | None = None) -> None:
+    def __init__(
+        self,
+        computations: dict[str, HloComputation],
+        inline: Callable[[int], HloComputation] | None = None,
+    ) -> None:
         self.computations = computations
         self.inline = inline
 
@@ -119,12 +123,16 @@ class FindComputation:
             try:
                 found = self.inline(base + tokens.start)
             except TextProblem as problem:  # its offset counts from the beginning of the file
-                raise TextProblem(problem.message, problem.at - base, problem.hint, problem.length) from None
+                raise TextProblem(
+                    problem.message, problem.at - base, problem.hint, problem.length
+                ) from None
             tokens.end = balanced_end(tokens.text, tokens.start, one_bracket=True)
             tokens.advance()
             return found
         at, length = tokens.start, tokens.end - tokens.start
-        name = tokens.name("the name of a computation", "write the name of a computation defined above")
+        name = tokens.name(
+            "the name of a computation", "write the name of a computation defined above"
+        )
         return self.named(name, at, length)
 
     def read(self, name: str, text: str, base: int) -> list[HloComputation]:
@@ -166,7 +174,9 @@ def read_attributes(tokens: Tokens, opcode_name: str) -> list[AttributeText]:
         start, name = tokens.start, tokens.value
         if tokens.kind != ATTRIBUTE:
             hint = "attributes look like name=value, with no space before '='"
-            raise TextProblem("expects the name of an attribute and '='", start, hint, max(tokens.end - start, 1))
+            raise TextProblem(
+                "expects the name of an attribute and '='", start, hint, max(tokens.end - start, 1)
+            )
         tokens.advance()
         value_at = tokens.start
         try:
@@ -174,8 +184,14 @@ def read_attributes(tokens: Tokens, opcode_name: str) -> list[AttributeText]:
         except TextProblem as problem:
             if problem.at > value_at or tokens.kind not in (",", END):
                 raise
-            raise TextProblem(f"attribute {name} has no value", value_at, f"write a value after {name}=") from None
-        found.append(AttributeText(name, tokens.text[value_at : tokens.previous_end], start, value_at, canonical))
+            raise TextProblem(
+                f"attribute {name} has no value", value_at, f"write a value after {name}="
+            ) from None
+        found.append(
+            AttributeText(
+                name, tokens.text[value_at : tokens.previous_end], start, value_at, canonical
+            )
+        )
     return found
 
 
@@ -197,15 +213,28 @@ def _pass_value(tokens: Tokens, opcode_name: str, name: str) -> str | None:
 
 def allowed(spec: OpcodeSpec) -> tuple[str, ...]:
     """The attributes and roles that an opcode takes beside the `COMMON` ones."""
-    return (*spec.attributes, *spec.called, *_MORE_ROLES.get(spec.name, ()), *_FORGOTTEN.get(spec.name, ()))
+    return (
+        *spec.attributes,
+        *spec.called,
+        *_MORE_ROLES.get(spec.name, ()),
+        *_FORGOTTEN.get(spec.name, ()),
+    )
 
 
 def _refuse_unexpected(spec: OpcodeSpec, item: AttributeText) -> NoReturn:
     """An attribute that the opcode does not take is an error, as it is to XLA's parser."""
     known = {*CODECS, *ROLES, *[key if isinstance(key, str) else key[1] for key in READERS]}
-    near = [item.name] if item.name in known else nearest(item.name, {*allowed(spec), *COMMON, *known}, 1, 0.8)
+    near = (
+        [item.name]
+        if item.name in known
+        else nearest(item.name, {*allowed(spec), *COMMON, *known}, 1, 0.8)
+    )
     own = ", ".join(allowed(spec)) or "none of its own"
-    hint = f"did you mean {near[0]}? ({spec.name} takes {own})" if near and near[0] != item.name else f"{spec.name} takes {own}"
+    hint = (
+        f"did you mean {near[0]}? ({spec.name} takes {own})"
+        if near and near[0] != item.name
+        else f"{spec.name} takes {own}"
+    )
     if item.name == "result_accuracy":
         hint = f"{spec.name} is exact; remove it"
     raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at, hint, len(item.name))
@@ -223,12 +252,16 @@ def _control_predecessors(text: str, base: int) -> list[tuple[str, int]]:
         return name
 
     if not listed(tokens, item):
-        raise TextProblem("expects the name of an instruction", 0, "leave the attribute out", len(text))
+        raise TextProblem(
+            "expects the name of an instruction", 0, "leave the attribute out", len(text)
+        )
     tokens.expect(END, "the end of the value")
     return found
 
 
-def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindComputation) -> DecodedAttributes:
+def decode_attributes(
+    spec: OpcodeSpec, items: list[AttributeText], find: FindComputation
+) -> DecodedAttributes:
     """Decode each attribute by its codec. TextProblem (offsets as in `items`) for what XLA would refuse."""
     values: dict[str, Any] = {}
     roles: dict[str, list[HloComputation]] = {}
@@ -239,7 +272,12 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
     for item in items:
         name, value = item.name, item.value
         if name in seen:
-            raise TextProblem(f"attribute {name} already exists", item.name_at, f"keep one {name}= and remove the other", len(name))
+            raise TextProblem(
+                f"attribute {name} already exists",
+                item.name_at,
+                f"keep one {name}= and remove the other",
+                len(name),
+            )
         seen.add(name)
         codec = CODECS.get(name)
         try:
@@ -258,14 +296,21 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
             else:
                 _refuse_unexpected(spec, item._replace(name_at=item.name_at - item.value_at))
         except TextProblem as problem:
-            raise TextProblem(problem.message, item.value_at + problem.at, problem.hint, problem.length) from None
+            raise TextProblem(
+                problem.message, item.value_at + problem.at, problem.hint, problem.length
+            ) from None
         except (ValueError, TypeError, KeyError, IndexError, OverflowError, MemoryError) as problem:
             summary = codec.summary if codec is not None else "it has another form"
             raise TextProblem(
-                f"error parsing attribute {name}: {problem}", item.value_at, f"{name}: {summary}", min(len(value), 60)
+                f"error parsing attribute {name}: {problem}",
+                item.value_at,
+                f"{name}: {summary}",
+                min(len(value), 60),
             ) from None
     if spec.name == "compare" and {"type", "order"} <= seen:
-        raise TextProblem("a comparison must have type= or order=, got both", -1, "keep order=", len(spec.name))
+        raise TextProblem(
+            "a comparison must have type= or order=, got both", -1, "keep order=", len(spec.name)
+        )
     for name in spec.required:
         if name not in seen:
             codec = CODECS.get(name)
@@ -285,7 +330,13 @@ def _called(spec: OpcodeSpec, roles: dict[str, list[HloComputation]]) -> tuple[H
             return tuple(roles["branch_computations"])
         if "true_computation" in roles and "false_computation" in roles:
             return (*roles["true_computation"], *roles["false_computation"])
-        missing = "branch_computations" if not roles else "false_computation" if "true_computation" in roles else "true_computation"
+        missing = (
+            "branch_computations"
+            if not roles
+            else "false_computation"
+            if "true_computation" in roles
+            else "true_computation"
+        )
         raise TextProblem(
             f"attribute {missing} is expected but not seen",
             -1,
@@ -294,7 +345,13 @@ def _called(spec: OpcodeSpec, roles: dict[str, list[HloComputation]]) -> tuple[H
         )
     if spec.name in _OPTIONAL_ROLES or not spec.called:
         if spec.name == "custom-call":
-            return tuple([c for name in ("to_apply", "called_computations", "calls") for c in roles.get(name, ())])
+            return tuple(
+                [
+                    c
+                    for name in ("to_apply", "called_computations", "calls")
+                    for c in roles.get(name, ())
+                ]
+            )
         return ()
     for name in spec.called:
         if name not in roles:

@@ -33,7 +33,17 @@ from xla_explorer.hlo.text.attribute_shardings import device_groups, sharding
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.literal_tokens import literal_text
 from xla_explorer.hlo.text.shape_text import shape_of
-from xla_explorer.hlo.text.tokens import ATTRIBUTE, DIM_LABELS, DXD, END, IDENT, INT, PAD, STRING, Tokens
+from xla_explorer.hlo.text.tokens import (
+    ATTRIBUTE,
+    DIM_LABELS,
+    DXD,
+    END,
+    IDENT,
+    INT,
+    PAD,
+    STRING,
+    Tokens,
+)
 
 _precision = word_of("a precision", "default", "high", "highest", "packed_nibble", any_case=True)
 DOT_ALGORITHMS: Final = (
@@ -52,7 +62,12 @@ def pairs(tokens: Tokens) -> str:
     at = tokens.start
     text = integer_lists(tokens)
     if any(row.count(",") != 1 for row in re.findall(r"\{([^{}]*)\}", text[1:-1])):
-        raise TextProblem("expects a list of pairs", at, "write pairs of source and target such as {{0,1},{1,0}}", tokens.previous_end - at)
+        raise TextProblem(
+            "expects a list of pairs",
+            at,
+            "write pairs of source and target such as {{0,1},{1,0}}",
+            tokens.previous_end - at,
+        )
     return text
 
 
@@ -67,17 +82,31 @@ def window(tokens: Tokens) -> str:
     while tokens.kind != "}":
         at, name = (
             tokens.start,
-            tokens.expect(ATTRIBUTE, "a field of the window, such as size=", "fields are separated by blanks: {size=3 pad=1_1}"),
+            tokens.expect(
+                ATTRIBUTE,
+                "a field of the window, such as size=",
+                "fields are separated by blanks: {size=3 pad=1_1}",
+            ),
         )
         if name not in _WINDOW_FIELDS:
-            raise TextProblem(f"unknown window field {name}", at, f"a window has {', '.join(_WINDOW_FIELDS)}", len(name))
+            raise TextProblem(
+                f"unknown window field {name}",
+                at,
+                f"a window has {', '.join(_WINDOW_FIELDS)}",
+                len(name),
+            )
         if name in fields:
-            raise TextProblem(f"sub-attribute '{name}=' already exists", at, "keep one of the two", len(name))
+            raise TextProblem(
+                f"sub-attribute '{name}=' already exists", at, "keep one of the two", len(name)
+            )
         if name == "pad":
             fields[name] = tokens.expect(PAD, "padding such as 0_0x3_3")
             if any(part.count("_") != 1 for part in fields[name].split("x")):
                 raise TextProblem(
-                    "expects padding_low and padding_high separated by '_'", at, "a window has no interior padding", len(name)
+                    "expects padding_low and padding_high separated by '_'",
+                    at,
+                    "a window has no interior padding",
+                    len(name),
                 )
         elif tokens.kind == DXD:
             fields[name] = tokens.expect(DXD)
@@ -88,9 +117,16 @@ def window(tokens: Tokens) -> str:
     for name, value in fields.items():
         if value.count("x") != count:
             raise TextProblem(
-                f"expects '{name}=' has the same size as 'size='", start, "give each dimension its number", tokens.previous_end - start
+                f"expects '{name}=' has the same size as 'size='",
+                start,
+                "give each dimension its number",
+                tokens.previous_end - start,
             )
-    return "{" + " ".join([f"{name}={fields[name]}" for name in _WINDOW_FIELDS if name in fields]) + "}"
+    return (
+        "{"
+        + " ".join([f"{name}={fields[name]}" for name in _WINDOW_FIELDS if name in fields])
+        + "}"
+    )
 
 
 def dim_labels(tokens: Tokens) -> str:
@@ -110,7 +146,10 @@ def _range(tokens: Tokens) -> str:
     tokens.expect("]", "':' or ']'")
     if len(numbers) not in (2, 3):
         raise TextProblem(
-            f"expects [start:limit] or [start:limit:stride] but sees {len(numbers)} numbers", at, "", tokens.previous_end - at
+            f"expects [start:limit] or [start:limit:stride] but sees {len(numbers)} numbers",
+            at,
+            "",
+            tokens.previous_end - at,
         )
     return f"[{':'.join(numbers)}]"
 
@@ -170,7 +209,9 @@ def statistics(tokens: Tokens) -> str:
         return f"{found[-1]}={_as_double(tokens.number()) if len(found) > 1 else integer(tokens)}"
 
     entries_read = listed(tokens, entry)
-    return "{" + ",".join(entries_read) + "}" if len(entries_read) > 1 else "{}"  # an index into nothing says nothing
+    return (
+        "{" + ",".join(entries_read) + "}" if len(entries_read) > 1 else "{}"
+    )  # an index into nothing says nothing
 
 
 def _as_double(text: str) -> str:
@@ -191,14 +232,23 @@ def result_accuracy(tokens: Tokens) -> str:
         def entry(tokens: Tokens) -> str:
             at, name = tokens.start, tokens.expect(ATTRIBUTE, "atol=, rtol= or ulps=")
             if name not in given:
-                raise TextProblem(f"invalid attribute name: {name}", at, "a tolerance has atol, rtol and ulps", len(name))
+                raise TextProblem(
+                    f"invalid attribute name: {name}",
+                    at,
+                    "a tolerance has atol, rtol and ulps",
+                    len(name),
+                )
             given[name] = tokens.number()
             return ""
 
         listed(tokens, entry)
-        value = "{tolerance={" + ",".join([f"{name}={number}" for name, number in given.items()]) + "}}"
+        value = (
+            "{tolerance={" + ",".join([f"{name}={number}" for name, number in given.items()]) + "}}"
+        )
     else:
-        raise TextProblem(f"invalid attribute name: {name}", at, "write mode= or tolerance=", len(name))
+        raise TextProblem(
+            f"invalid attribute name: {name}", at, "write mode= or tolerance=", len(name)
+        )
     tokens.expect("}", "'}'")
     return value
 
@@ -209,9 +259,18 @@ def domain(tokens: Tokens) -> str:
     found = sub_attributes(tokens, readers)
     for name in readers:
         if name not in found:
-            raise TextProblem(f"sub-attribute {name} is expected but not seen", start, 'write {kind="sharding", entry={...}, exit={...}}')
+            raise TextProblem(
+                f"sub-attribute {name} is expected but not seen",
+                start,
+                'write {kind="sharding", entry={...}, exit={...}}',
+            )
     if found["kind"] != '"sharding"':
-        raise TextProblem(f"unsupported domain kind: {found['kind']}", start, 'write kind="sharding"', tokens.previous_end - start)
+        raise TextProblem(
+            f"unsupported domain kind: {found['kind']}",
+            start,
+            'write kind="sharding"',
+            tokens.previous_end - start,
+        )
     return "{" + ", ".join([f"{name}={found[name]}" for name in readers]) + "}"
 
 
@@ -280,7 +339,9 @@ def _module_alias(tokens: Tokens) -> str:
     if tokens.eat(","):
         at, kind = tokens.start, tokens.name("may-alias or must-alias")
         if kind not in ("may-alias", "must-alias"):
-            raise TextProblem(f"Unexpected aliasing kind: {kind}", at, "write may-alias or must-alias", len(kind))
+            raise TextProblem(
+                f"Unexpected aliasing kind: {kind}", at, "write may-alias or must-alias", len(kind)
+            )
     tokens.expect(")", "')'")
     return f"{output}: ({number}, {inside}, {kind})"
 
@@ -292,9 +353,15 @@ def _numbers(text: str) -> list[int]:
 def module_aliasing(tokens: Tokens) -> str:
     """Pass the aliases of a module: one for each output, the first that stands, in the order of the outputs."""
     found: dict[str, str] = {}
-    for entry in entries(tokens, _module_alias, "{ {output index}: (parameter, {parameter index}, may-alias) }"):
+    for entry in entries(
+        tokens, _module_alias, "{ {output index}: (parameter, {parameter index}, may-alias) }"
+    ):
         found.setdefault(entry.partition(":")[0], entry)
-    return f"{{ {', '.join([found[output] for output in sorted(found, key=_numbers)])} }}" if found else "{}"
+    return (
+        f"{{ {', '.join([found[output] for output in sorted(found, key=_numbers)])} }}"
+        if found
+        else "{}"
+    )
 
 
 def _donor(tokens: Tokens) -> str:
@@ -332,13 +399,22 @@ def recovery_table(tokens: Tokens) -> str:
     while tokens.kind != "}":
         replaced = original_array(tokens)
         tokens.expect(":", "':' and the original array that replaces it")
-        found.append(f"{replaced} : {original_array(tokens)}" + (f", {string(tokens)}" if tokens.eat(",") else ""))
+        found.append(
+            f"{replaced} : {original_array(tokens)}"
+            + (f", {string(tokens)}" if tokens.eat(",") else "")
+        )
     tokens.advance()
     return "{" + " ".join(found) + "}"
 
 
 _RNG = word_of("a random algorithm", "rng_default", "rng_three_fry", "rng_philox", any_case=True)
-_MODES = word_of("a mode of collectives", "cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_id")
+_MODES = word_of(
+    "a mode of collectives",
+    "cross_replica",
+    "cross_partition",
+    "cross_replica_and_partition",
+    "flattened_id",
+)
 
 # By name of the attribute, or by (opcode, name) where an opcode reads it in another way.
 READERS: dict[str | tuple[str, str], Reader] = {

@@ -20,7 +20,9 @@ def refuse_duplicate(text: str, at: int, name: str, first: HloInstruction) -> No
     )
 
 
-def control_predecessor(names: dict[str, HloInstruction], i: HloInstruction, name: str, at: int) -> HloInstruction:
+def control_predecessor(
+    names: dict[str, HloInstruction], i: HloInstruction, name: str, at: int
+) -> HloInstruction:
     found = names.get(name)
     if found is None or found is i:
         raise TextProblem(
@@ -72,4 +74,9 @@ def check_reserved(text: str, names: dict[str, HloInstruction]) -> None:
         if name in RESERVED:
             at = _place(text, i, rf"(%?{re.escape(name)})\s*=")
             if name not in KEYWORDS or not text.startswith("%", at):
-                raise TextProblem(f"{name} is a reserved word, not a name", at, f"rename it, for example to {name}_", len(name))
+                raise TextProblem(
+                    f"{name} is a reserved word, not a name",
+                    at,
+                    f"rename it, for example to {name}_",
+                    len(name),
+                )

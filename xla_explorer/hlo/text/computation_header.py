@@ -16,7 +16,11 @@ from xla_explorer.hlo.text.shape_text import shape_of
 from xla_explorer.hlo.text.tokens import IDENT, NAME, TYPE, Tokens
 
 # As XLA prints it, on one line and without layouts in the signature; parameters that are arrays.
-_ARRAY_TYPES = "|".join(sorted([name for name, one in PRIMITIVE_TYPES.items() if one.is_array_type], key=len, reverse=True))
+_ARRAY_TYPES = "|".join(
+    sorted(
+        [name for name, one in PRIMITIVE_TYPES.items() if one.is_array_type], key=len, reverse=True
+    )
+)
 _PARAMETER = rf"{NAME_PATTERN}: (?:{_ARRAY_TYPES})\[(?:\d{{1,18}}+(?:,\d{{1,18}}+)*+)?+\]"
 _ORDINARY = re.compile(
     rf"(ENTRY )?+%?+({NAME_PATTERN}) "
@@ -42,13 +46,19 @@ def _pass_parameters(tokens: Tokens) -> None:
     tokens.advance()
     if tokens.kind != ")":
         while True:
-            tokens.name("the name of a parameter", "a list of parameters looks like: (p: f32[2], q: s32[])")
+            tokens.name(
+                "the name of a parameter", "a list of parameters looks like: (p: f32[2], q: s32[])"
+            )
             shape_of(tokens)
             if not tokens.eat(","):
                 break
             if tokens.kind == ")":
-                raise TextProblem("expects a parameter behind the comma", tokens.start, "remove the comma")
-    tokens.expect(")", "',' or ')' after a parameter", "separate parameters by commas: (p: f32[2], q: s32[])")
+                raise TextProblem(
+                    "expects a parameter behind the comma", tokens.start, "remove the comma"
+                )
+    tokens.expect(
+        ")", "',' or ')' after a parameter", "separate parameters by commas: (p: f32[2], q: s32[])"
+    )
 
 
 def read_computation_header(text: str, start: int) -> ComputationHeader:
@@ -61,16 +71,31 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
         except ShapeError:
             declared = None  # read again below, which finds the place
         if declared is not None or not result_text:
-            return ComputationHeader(is_entry is not None, found, ordinary.start(2), declared, ordinary.start(3), start, ordinary.end())
+            return ComputationHeader(
+                is_entry is not None,
+                found,
+                ordinary.start(2),
+                declared,
+                ordinary.start(3),
+                start,
+                ordinary.end(),
+            )
     tokens = Tokens(text, start)
     is_entry_word = tokens.eat("ENTRY")
     at = tokens.start
     if tokens.kind == TYPE:
         message = f"expects the name of a computation, but sees the element type {tokens.value}"
-        raise TextProblem(message, at, f"rename it, for example to {tokens.value}_", tokens.end - at)
+        raise TextProblem(
+            message, at, f"rename it, for example to {tokens.value}_", tokens.end - at
+        )
     if tokens.kind not in (IDENT, NAME):
         if tokens.kind == "HloModule" and not is_entry_word:
-            raise TextProblem("a second module begins", at, "a text holds one module: read the others on their own", 9)
+            raise TextProblem(
+                "a second module begins",
+                at,
+                "a text holds one module: read the others on their own",
+                9,
+            )
         if tokens.kind in KEYWORDS:
             message = f"expects the name of a computation, but sees the keyword {tokens.value}"
             raise TextProblem(message, at, "give the computation another name", tokens.end - at)
@@ -88,9 +113,18 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
     result_at = tokens.start
     if tokens.kind == "(":
         _pass_parameters(tokens)
-        tokens.expect("->", "'->' and the shape of the result", "a signature looks like: (p: f32[2]) -> f32[2]")
+        tokens.expect(
+            "->",
+            "'->' and the shape of the result",
+            "a signature looks like: (p: f32[2]) -> f32[2]",
+        )
         result_at = tokens.start
         result = shape_of(tokens)
     if tokens.kind != "{":
-        raise TextProblem("expects '{'", tokens.start, f"open the body of computation {name} with '{{'", max(tokens.end - tokens.start, 1))
+        raise TextProblem(
+            "expects '{'",
+            tokens.start,
+            f"open the body of computation {name} with '{{'",
+            max(tokens.end - tokens.start, 1),
+        )
     return ComputationHeader(is_entry_word, name, at, result, result_at, start, tokens.end)

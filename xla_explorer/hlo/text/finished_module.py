@@ -8,7 +8,12 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.async_sugar import name_wrapped
 from xla_explorer.hlo.text.attribute_text import AttributeText
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.module_header import ModuleHeader, parse_entry_computation_layout, parse_input_output_alias, says_nothing
+from xla_explorer.hlo.text.module_header import (
+    ModuleHeader,
+    parse_entry_computation_layout,
+    parse_input_output_alias,
+    says_nothing,
+)
 from xla_explorer.hlo.text.shape_text import same_sizes
 
 # Instructions whose sub-computations are no sequences of execution of their own.
@@ -63,7 +68,12 @@ def _check_outputs(module: HloModule, aliases: str, item: AttributeText) -> None
             if not shape.is_tuple or not 0 <= step < len(shape.tuple_shapes):
                 index = ",".join(map(str, alias.output_index))
                 message = f"input_output_alias names output {{{index}}}, which {module.entry.root.shape.text_without_layout} does not have"
-                raise TextProblem(message, item.value_at, "name outputs of the entry, such as {} or {0}", len(item.value))
+                raise TextProblem(
+                    message,
+                    item.value_at,
+                    "name outputs of the entry, such as {} or {0}",
+                    len(item.value),
+                )
             shape = shape.tuple_shapes[step]
 
 

@@ -56,7 +56,12 @@ _STRING = r'"[^"\\\x00-\x1f\x7f]++"'
 PLAIN_METADATA = re.compile(
     r"\{"
     + "".join([rf"(?:{name}={_STRING} ?+)?+" for name in ("op_type", "op_name", "source_file")])
-    + "".join([rf"(?:source_{name}=[1-9]\d{{0,8}}+ ?+)?+" for name in ("line", "end_line", "column", "end_column")])
+    + "".join(
+        [
+            rf"(?:source_{name}=[1-9]\d{{0,8}}+ ?+)?+"
+            for name in ("line", "end_line", "column", "end_column")
+        ]
+    )
     + r"(?:profile_type=\{[0-3]\} ?+)?+"
     + "".join([rf"(?:{name}={_STRING} ?+)?+" for name in ("deduplicated_name", "scheduling_name")])
     + r"(?:stack_frame_id=[1-9]\d{0,8}+)?+(?<! )\}",
@@ -116,7 +121,11 @@ def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
             if not opened:
                 return at
             if _CLOSING[text[opened[-1]]] != character:
-                raise TextProblem(f"'{text[opened[-1]]}' is closed by '{character}'", at, f"write '{_CLOSING[text[opened[-1]]]}' here")
+                raise TextProblem(
+                    f"'{text[opened[-1]]}' is closed by '{character}'",
+                    at,
+                    f"write '{_CLOSING[text[opened[-1]]]}' here",
+                )
             opened.pop()
             at += 1
             if one_bracket and not opened:
@@ -126,5 +135,9 @@ def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
         else:
             return at
     if opened:
-        raise TextProblem(f"'{text[opened[0]]}' is never closed", opened[0], f"add the missing '{_CLOSING[text[opened[0]]]}'")
+        raise TextProblem(
+            f"'{text[opened[0]]}' is never closed",
+            opened[0],
+            f"add the missing '{_CLOSING[text[opened[0]]]}'",
+        )
     return at

@@ -18,7 +18,13 @@ from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import COMMENT
 from xla_explorer.hlo.text.literal_tokens import literal_text
-from xla_explorer.hlo.text.number_text import IEEE_TYPES, Array, read_floats, read_integers, read_preds
+from xla_explorer.hlo.text.number_text import (
+    IEEE_TYPES,
+    Array,
+    read_floats,
+    read_integers,
+    read_preds,
+)
 from xla_explorer.hlo.text.shape_text import check_splits
 from xla_explorer.hlo.text.tokens import END, Tokens
 
@@ -27,7 +33,9 @@ _ELEMENT_SIZE = re.compile(r"E\(\d+\)")
 _MOST_DIMENSIONS = 64  # of a numpy array
 _NOT_PUNCTUATION = bytes(set(range(256)) - set(b"{},"))
 _PLACES = bytes([byte if byte in b"{}," else ord("x") for byte in range(256)])
-_COMPLEX = re.compile(r"\(\s*([^(),\s]+(?:\(0x[0-9a-fA-F]+\))?)\s*,\s*([^()\s]*(?:\(0x[0-9a-fA-F]+\))?)\s*\)")
+_COMPLEX = re.compile(
+    r"\(\s*([^(),\s]+(?:\(0x[0-9a-fA-F]+\))?)\s*,\s*([^()\s]*(?:\(0x[0-9a-fA-F]+\))?)\s*\)"
+)
 
 
 def _skeleton(dimensions: tuple[int, ...]) -> str:
@@ -92,7 +100,9 @@ def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
             if counts:
                 counts[-1] += 1
             if len(counts) >= rank:
-                return TextProblem(f"expects nested array in rank {rank}, but sees larger", at, hint)
+                return TextProblem(
+                    f"expects nested array in rank {rank}, but sees larger", at, hint
+                )
             counts.append(0)
         elif token == "}":
             if not counts:
@@ -106,7 +116,12 @@ def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
             counts.pop()
         else:
             if len(counts) != rank:
-                return TextProblem(f"expects nested array in rank {rank}, but sees {len(counts)}", at, hint, len(token))
+                return TextProblem(
+                    f"expects nested array in rank {rank}, but sees {len(counts)}",
+                    at,
+                    hint,
+                    len(token),
+                )
             counts[-1] += 1
             if counts[-1] > dimensions[-1]:
                 return TextProblem(
@@ -115,7 +130,9 @@ def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
                     hint,
                     len(token),
                 )
-    return TextProblem(f"the literal does not have the shape {shape.text_without_layout}", base, hint, len(text))
+    return TextProblem(
+        f"the literal does not have the shape {shape.text_without_layout}", base, hint, len(text)
+    )
 
 
 def _read_complex(shape: Shape, text: str, base: int) -> Array:
@@ -154,11 +171,17 @@ def _elided(shape: Shape) -> Array:
         raw = (np.arange(shape.element_count) & mask).astype(np.uint8)
         if shape.element_type.is_signed:
             raw = np.where(raw > mask // 2, raw.astype(np.int16) - mask - 1, raw).astype(np.int8)
-        return (raw.astype(shape.element_type.dtype) if shape.element_type.is_integer else raw.view(shape.element_type.dtype)).reshape(
-            shape.dimensions
-        )
+        return (
+            raw.astype(shape.element_type.dtype)
+            if shape.element_type.is_integer
+            else raw.view(shape.element_type.dtype)
+        ).reshape(shape.dimensions)
     words = np.arange((shape.byte_size + 3) // 4, dtype=np.uint32)
-    return np.frombuffer(words.tobytes()[: shape.byte_size], shape.element_type.dtype).reshape(shape.dimensions).copy()
+    return (
+        np.frombuffer(words.tobytes()[: shape.byte_size], shape.element_type.dtype)
+        .reshape(shape.dimensions)
+        .copy()
+    )
 
 
 def is_elided(text: str) -> bool:
@@ -238,7 +261,13 @@ def _read_array(shape: Shape, text: str, base: int) -> Array:
 
 def _is_first_element_only(shape: Shape, text: str) -> bool:
     """A bare number where an array belongs: XLA's parser sets the first element and leaves zeros in the others."""
-    return bool(shape.dimensions and shape.element_count and "{" not in text and not shape.element_type.is_complex and text.strip())
+    return bool(
+        shape.dimensions
+        and shape.element_count
+        and "{" not in text
+        and not shape.element_type.is_complex
+        and text.strip()
+    )
 
 
 def _first_element_only(shape: Shape, text: str, base: int) -> Literal:
@@ -294,7 +323,11 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
                 [
                     read_literal(
                         part,
-                        "{...}" if part.is_tuple or part.rank else "0" if not part.element_type.is_complex else "(0, 0)",
+                        "{...}"
+                        if part.is_tuple or part.rank
+                        else "0"
+                        if not part.element_type.is_complex
+                        else "(0, 0)",
                         base,
                     )
                     for part in shape.tuple_shapes
@@ -304,7 +337,9 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
     try:
         return Literal(shape, parts=tuple(_parts(shape, text)))
     except TextProblem as problem:
-        raise TextProblem(problem.message, base + problem.at, problem.hint, problem.length) from None
+        raise TextProblem(
+            problem.message, base + problem.at, problem.hint, problem.length
+        ) from None
 
 
 def _parts(shape: Shape, text: str) -> Iterator[Literal]:
@@ -315,9 +350,16 @@ def _parts(shape: Shape, text: str) -> Iterator[Literal]:
         if number:
             tokens.eat(",")  # XLA does not insist on it
         if tokens.kind == ")":
-            raise tokens.problem(f"{len(shape.tuple_shapes)} tuple elements", f"the shape is {shape.text_without_layout}")
+            raise tokens.problem(
+                f"{len(shape.tuple_shapes)} tuple elements",
+                f"the shape is {shape.text_without_layout}",
+            )
         yield read_literal(part, literal_text(part, tokens))
-    tokens.expect(")", f"')' behind {len(shape.tuple_shapes)} tuple elements", f"the shape is {shape.text_without_layout}")
+    tokens.expect(
+        ")",
+        f"')' behind {len(shape.tuple_shapes)} tuple elements",
+        f"the shape is {shape.text_without_layout}",
+    )
     tokens.expect(END, "nothing behind the tuple literal", "remove it")
 
 
@@ -359,7 +401,11 @@ def _write_floats(element_type: PrimitiveType, flat: Array) -> list[str]:
 
 def _write_nan(element_type: PrimitiveType, one: Array) -> str:
     if element_type.name not in IEEE_TYPES:
-        return "-nan" if element_type.has_sign and bool(np.signbit(one.astype(np.float32))[0]) else "nan"
+        return (
+            "-nan"
+            if element_type.has_sign and bool(np.signbit(one.astype(np.float32))[0])
+            else "nan"
+        )
     mantissa, bits = IEEE_TYPES[element_type.name]
     raw = int(one.view(np.dtype(f"uint{bits}"))[0])
     payload, sign = raw & ((1 << mantissa) - 1), "-" if raw >> (bits - 1) else ""
@@ -382,7 +428,9 @@ def _element_texts(element_type: PrimitiveType, flat: Array, scalar: bool) -> li
             )
         ]
     if element_type.is_pred:
-        return [("true" if v else "false") if scalar else ("1" if v else "0") for v in flat.tolist()]
+        return [
+            ("true" if v else "false") if scalar else ("1" if v else "0") for v in flat.tolist()
+        ]
     return list(map(str, map(int, flat.tolist())))
 
 
@@ -392,7 +440,9 @@ def write_literal(literal: Literal) -> str:
     if shape.is_tuple:
         return "(" + ", ".join([write_literal(part) for part in literal.parts]) + ")"
     array = literal.array
-    texts = _element_texts(shape.element_type, np.ascontiguousarray(array).reshape(-1), shape.rank == 0)
+    texts = _element_texts(
+        shape.element_type, np.ascontiguousarray(array).reshape(-1), shape.rank == 0
+    )
     if not shape.dimensions:
         return texts[0]
     return _nest(texts, shape.dimensions)
@@ -410,7 +460,10 @@ def _nest(texts: list[str], dimensions: tuple[int, ...]) -> str:
         if depth == rank - 1 and size == 1:
             texts = [f"{{{row}}}" for row in rows]
         elif rank > 3 and 0 < depth < rank - 1:  # XLA counts the rows of deep arrays
-            texts = [f"{{ /*i{depth - 1}={number % dimensions[depth - 1]}*/ {row} }}" for number, row in enumerate(rows)]
+            texts = [
+                f"{{ /*i{depth - 1}={number % dimensions[depth - 1]}*/ {row} }}"
+                for number, row in enumerate(rows)
+            ]
         else:
             texts = [f"{{ {row} }}" for row in rows]
     return texts[0]

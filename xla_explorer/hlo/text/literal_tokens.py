@@ -49,7 +49,11 @@ def _value(shape: Shape, tokens: Tokens) -> str:
 
 def _array(shape: Shape, tokens: Tokens) -> str:
     if not shape.is_array or shape.rank > _MOST_DIMENSIONS:
-        raise TextProblem(f"a {shape.text_without_layout} has no literals", tokens.start, "constants are arrays, scalars or tuples of them")
+        raise TextProblem(
+            f"a {shape.text_without_layout} has no literals",
+            tokens.start,
+            "constants are arrays, scalars or tuples of them",
+        )
     rank = shape.rank
     seen = [0] * rank
     depth = 0
@@ -92,7 +96,9 @@ def _array(shape: Shape, tokens: Tokens) -> str:
             if depth:
                 seen[depth - 1] += 1
                 if seen[depth - 1] > shape.dimensions[depth - 1]:
-                    raise wrong(f"expects {shape.dimensions[depth - 1]} elements on the minor-most dimension, but sees more")
+                    raise wrong(
+                        f"expects {shape.dimensions[depth - 1]} elements on the minor-most dimension, but sees more"
+                    )
             if not depth and not shape.element_count:
                 raise wrong("the array has no elements")
             parts.append(_value(shape, tokens))
@@ -106,4 +112,9 @@ def _array(shape: Shape, tokens: Tokens) -> str:
         if not shape.element_count:
             return "".join(["{" * rank, "}" * rank])
         parts.append("0" if not shape.element_type.is_complex else "(0, 0)")
-    return "".join([("," if number and part != "}" and parts[number - 1] != "{" else "") + part for number, part in enumerate(parts)])
+    return "".join(
+        [
+            ("," if number and part != "}" and parts[number - 1] != "{" else "") + part
+            for number, part in enumerate(parts)
+        ]
+    )

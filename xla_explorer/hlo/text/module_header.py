@@ -47,10 +47,17 @@ _N = r"\d{1,9}"
 _LOCATION = rf"(?:\d{{1,18}}+ \{{file_name_id={_N} function_name_id={_N} line={_N} end_line={_N} column={_N} end_column={_N}\}}\n)*+\n*+"
 _FRAME = r"(?:\d{1,18}+ \{file_location_id=\d{1,9} parent_frame_id=\d{1,9}\}\n)*+"
 # As XLA prints them.
-_TABLES = re.compile(rf"FileNames\n{_FILE}FunctionNames\n{_FILE}FileLocations\n{_LOCATION}StackFrames\n{_FRAME}(?=\s*+[A-Z%])", re.ASCII)
-_LOCATION_FIELDS = dict.fromkeys(("file_name_id", "function_name_id", "line", "end_line", "column", "end_column"), small_integer)
+_TABLES = re.compile(
+    rf"FileNames\n{_FILE}FunctionNames\n{_FILE}FileLocations\n{_LOCATION}StackFrames\n{_FRAME}(?=\s*+[A-Z%])",
+    re.ASCII,
+)
+_LOCATION_FIELDS = dict.fromkeys(
+    ("file_name_id", "function_name_id", "line", "end_line", "column", "end_column"), small_integer
+)
 _FRAME_FIELDS = dict.fromkeys(("file_location_id", "parent_frame_id"), small_integer)
-_ALIAS = re.compile(r"\{([\d,\s\-]*)\}\s*:\s*\(\s*(\d{1,19})\s*(?:,\s*\{([\d,\s\-]*)\}\s*)?(?:,\s*([a-z\-]+)\s*)?\)")
+_ALIAS = re.compile(
+    r"\{([\d,\s\-]*)\}\s*:\s*\(\s*(\d{1,19})\s*(?:,\s*\{([\d,\s\-]*)\}\s*)?(?:,\s*([a-z\-]+)\s*)?\)"
+)
 _DONOR = re.compile(r"\(\s*(\d{1,19})\s*,\s*\{([\d,\s\-]*)\}\s*\)")
 _STEP = re.compile(r"-?\d{1,19}", re.ASCII)
 
@@ -93,7 +100,9 @@ def _entries(text: str, pattern: re.Pattern[str], what: str) -> list[re.Match[st
         if text.startswith(",", at):
             at = skip_blank(text, at + 1)
         elif not text.startswith("}", at):
-            raise TextProblem("expects ',' or '}'", at, f"separate entries by commas; each is {what}")
+            raise TextProblem(
+                "expects ',' or '}'", at, f"separate entries by commas; each is {what}"
+            )
     return found
 
 
@@ -103,21 +112,35 @@ def parse_input_output_alias(text: str) -> tuple[InputOutputAlias, ...]:
     for m in _entries(text, _ALIAS, "{output index}: (parameter, {parameter index}, may-alias)"):
         kind = m.group(4) or "may-alias"
         if kind not in ("may-alias", "must-alias"):
-            raise TextProblem(f"Unexpected aliasing kind: {kind}", m.start(4), "write may-alias or must-alias", len(kind))
-        found.append(InputOutputAlias(_index(m.group(1)), int(m.group(2)), _index(m.group(3) or ""), kind))
+            raise TextProblem(
+                f"Unexpected aliasing kind: {kind}",
+                m.start(4),
+                "write may-alias or must-alias",
+                len(kind),
+            )
+        found.append(
+            InputOutputAlias(_index(m.group(1)), int(m.group(2)), _index(m.group(3) or ""), kind)
+        )
     return tuple(found)
 
 
 def parse_buffer_donor(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """Decode `{ (2, {}) }` to (parameter number, parameter index) pairs."""
-    return tuple([(int(m.group(1)), _index(m.group(2))) for m in _entries(text, _DONOR, "(parameter, {parameter index})")])
+    return tuple(
+        [
+            (int(m.group(1)), _index(m.group(2)))
+            for m in _entries(text, _DONOR, "(parameter, {parameter index})")
+        ]
+    )
 
 
 def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]:
     """Decode `{(f32[2]{0}, s32[])->f32[2]{0}}` to the shapes of the parameters and of the result."""
     at = skip_blank(text, 1)
     if not text.startswith("(", at):
-        raise TextProblem("expects '(' and the shapes of the parameters", at, "write {(shapes)->shape}")
+        raise TextProblem(
+            "expects '(' and the shapes of the parameters", at, "write {(shapes)->shape}"
+        )
     parameters, at = [], skip_blank(text, at + 1)
     while not text.startswith(")", at):  # not as a tuple, of which more is asked
         shape, at = read_shape(text, at)
@@ -145,7 +168,12 @@ def _check(item: AttributeText) -> None:
         elif name == "buffer_donor":
             parse_buffer_donor(value)
     except TextProblem as problem:
-        raise TextProblem(f"{problem.message} (in {name})", item.value_at + problem.at, problem.hint, problem.length) from None
+        raise TextProblem(
+            f"{problem.message} (in {name})",
+            item.value_at + problem.at,
+            problem.hint,
+            problem.length,
+        ) from None
 
 
 def _rows(tokens: Tokens, row: Callable[[Tokens], str]) -> str:
@@ -161,7 +189,11 @@ def _fields(readers: Mapping[str, Reader]) -> Callable[[Tokens], str]:
         start, found = tokens.start, sub_attributes(tokens, readers)
         for name in readers:
             if name not in found:
-                raise TextProblem(f"sub-attribute {name} is expected but not seen", start, f"a row has {', '.join(readers)}")
+                raise TextProblem(
+                    f"sub-attribute {name} is expected but not seen",
+                    start,
+                    f"a row has {', '.join(readers)}",
+                )
         return "{" + " ".join([f"{name}={found[name]}" for name in readers]) + "}"
 
     return row
@@ -176,7 +208,11 @@ def _tables(tokens: Tokens) -> str:
         ("FileLocations", _fields(_LOCATION_FIELDS)),
         ("StackFrames", _fields(_FRAME_FIELDS)),
     ):
-        tokens.expect(name, f"the table {name}", "the tables are FileNames, FunctionNames, FileLocations and StackFrames, in this order")
+        tokens.expect(
+            name,
+            f"the table {name}",
+            "the tables are FileNames, FunctionNames, FileLocations and StackFrames, in this order",
+        )
         parts.append(f"{name}\n{_rows(tokens, row)}")
     return "\n".join(parts).rstrip()
 
@@ -188,26 +224,43 @@ def read_header(text: str, at: int) -> ModuleHeader:
     places: dict[str, AttributeText] = {}
     tokens = Tokens(text, at)
     if tokens.eat("HloModule"):
-        name = tokens.name("the name of the module", "write HloModule and a name, such as: HloModule my_module")
+        name = tokens.name(
+            "the name of the module", "write HloModule and a name, such as: HloModule my_module"
+        )
         for item in read_attributes(tokens, "HloModule"):
             if item.name in attributes:
-                raise TextProblem(f"attribute {item.name} already exists", item.name_at, "keep one of the two", len(item.name))
+                raise TextProblem(
+                    f"attribute {item.name} already exists",
+                    item.name_at,
+                    "keep one of the two",
+                    len(item.name),
+                )
             if item.name not in HEADER_ATTRIBUTES:
                 near = nearest(item.name, HEADER_ATTRIBUTES, 1, 0.6)
                 raise TextProblem(
                     f'unexpected attribute "{item.name}"',
                     item.name_at,
-                    f"did you mean {near[0]}?" if near else f"a module has {', '.join(HEADER_ATTRIBUTES)}",
+                    f"did you mean {near[0]}?"
+                    if near
+                    else f"a module has {', '.join(HEADER_ATTRIBUTES)}",
                     len(item.name),
                 )
             _check(item)
             value = item.canonical or item.value
-            attributes[item.name] = read_frontend_attributes(value) if item.name == "frontend_attributes" else value
+            attributes[item.name] = (
+                read_frontend_attributes(value) if item.name == "frontend_attributes" else value
+            )
             places[item.name] = item
     frames = ""
     if tokens.kind == "FileNames":
         ordinary = _TABLES.match(text, tokens.start)
         if ordinary is not None:
-            return ModuleHeader(name, attributes, places, ordinary.group().rstrip(), skip_blank(text, ordinary.end()))
+            return ModuleHeader(
+                name,
+                attributes,
+                places,
+                ordinary.group().rstrip(),
+                skip_blank(text, ordinary.end()),
+            )
         frames = _tables(tokens)
     return ModuleHeader(name, attributes, places, frames, tokens.start)

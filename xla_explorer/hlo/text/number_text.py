@@ -17,7 +17,10 @@ from xla_explorer.hlo.text.errors import TextProblem
 
 Array = np.ndarray[Any, Any]
 
-_NUMBER = re.compile(r"-?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|(?<=-)\.\d+(?:[eE][+-]?\d+)?|inf|nan(?:\(0x[0-9a-fA-F]+\))?)", re.ASCII)
+_NUMBER = re.compile(
+    r"-?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|(?<=-)\.\d+(?:[eE][+-]?\d+)?|inf|nan(?:\(0x[0-9a-fA-F]+\))?)",
+    re.ASCII,
+)
 _PAYLOAD = re.compile(r"\(0x([0-9a-fA-F]+)\)")
 _LEADING_PLUS = re.compile(r"(?<![eE])\+")
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
@@ -46,7 +49,9 @@ def _first_bad(parts: list[str], text: str, base: int, bad: Any) -> tuple[str, i
     return text.strip(), base
 
 
-def _out_of_range(element_type: PrimitiveType, value: str, at: int, low: str, high: str) -> TextProblem:
+def _out_of_range(
+    element_type: PrimitiveType, value: str, at: int, low: str, high: str
+) -> TextProblem:
     return TextProblem(
         f"value {value} is out of range for literal's primitive type {element_type.name.upper()} namely [{low}, {high}].",
         at,
@@ -61,7 +66,14 @@ def read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Array
         values = list(map(int, parts))
     except ValueError:
         values = None
-    if values is None or "_" in text or "+" in text or "\f" in text or "\v" in text or not text.isascii():
+    if (
+        values is None
+        or "_" in text
+        or "+" in text
+        or "\f" in text
+        or "\v" in text
+        or not text.isascii()
+    ):
         piece, at = _first_bad(parts, text, base, lambda p: _INTEGER.fullmatch(p) is None)
         raise TextProblem(
             f"expects integer for primitive type: {element_type.name.upper()}",
@@ -70,14 +82,22 @@ def read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Array
             max(len(piece), 1),
         )
     bits = element_type.bits
-    if bits == 64 and not element_type.is_signed:  # XLA reads negative numbers as the bits of an s64
+    if (
+        bits == 64 and not element_type.is_signed
+    ):  # XLA reads negative numbers as the bits of an s64
         values = [value + (1 << 64) if -(1 << 63) <= value < 0 else value for value in values]
-    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
+    low, high = (
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        if element_type.is_signed
+        else (0, (1 << bits) - 1)
+    )
     if min(values) < low or max(values) > high:
         piece, at = _first_bad(parts, text, base, lambda p: not low <= int(p) <= high)
         raise _out_of_range(element_type, piece, at, str(low), str(high))
     if element_type.bits < 8:
-        return np.array(values, dtype=np.int8 if element_type.is_signed else np.uint8).astype(element_type.dtype)
+        return np.array(values, dtype=np.int8 if element_type.is_signed else np.uint8).astype(
+            element_type.dtype
+        )
     return np.array(values, dtype=element_type.dtype)
 
 
@@ -90,11 +110,19 @@ def _refuse_beyond_64_bits(parts: list[str], text: str, base: int) -> None:
         digits = part.strip().lstrip("-").lstrip("0")
         if len(digits) < 19 or _INTEGER.fullmatch(part.strip()) is None:
             return False
-        return len(digits) > 20 or not -(1 << 63) <= int("-" * part.strip().startswith("-") + digits) < 1 << 64
+        return (
+            len(digits) > 20
+            or not -(1 << 63) <= int("-" * part.strip().startswith("-") + digits) < 1 << 64
+        )
 
     if any(map(is_beyond, parts)):
         piece, at = _first_bad(parts, text, base, is_beyond)
-        raise TextProblem(f"{piece} has more than 64 bits", at, f"write {piece}.0 for a number of floating point", len(piece))
+        raise TextProblem(
+            f"{piece} has more than 64 bits",
+            at,
+            f"write {piece}.0 for a number of floating point",
+            len(piece),
+        )
 
 
 _PRED = {"true": True, "false": False, "1": True, "0": False}
@@ -103,7 +131,9 @@ _PRED = {"true": True, "false": False, "1": True, "0": False}
 def read_preds(parts: list[str], text: str, base: int) -> Array:
     values = [_PRED.get(part.strip()) for part in parts]
     if None in values:
-        piece, at = _first_bad(parts, text, base, lambda p: p not in _PRED and _INTEGER.fullmatch(p) is None)
+        piece, at = _first_bad(
+            parts, text, base, lambda p: p not in _PRED and _INTEGER.fullmatch(p) is None
+        )
         if piece not in _PRED and _INTEGER.fullmatch(piece) is None:
             raise TextProblem(
                 "expects true, false or an integer for primitive type: PRED",
@@ -112,7 +142,10 @@ def read_preds(parts: list[str], text: str, base: int) -> Array:
                 max(len(piece), 1),
             )
         _refuse_beyond_64_bits(parts, text, base)
-        values = [bool(int(part)) if value is None else value for part, value in zip(parts, values, strict=True)]
+        values = [
+            bool(int(part)) if value is None else value
+            for part, value in zip(parts, values, strict=True)
+        ]
     return np.array(values, dtype=np.bool_)
 
 
@@ -131,10 +164,16 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
     joined = ",".join(plain)
     try:
         values = np.array(list(map(float, plain)), dtype=np.float64)
-        wrong = bool(joined.encode("ascii", "replace").translate(None, b"0123456789.,eE+- \n\tinfa"))
+        wrong = bool(
+            joined.encode("ascii", "replace").translate(None, b"0123456789.,eE+- \n\tinfa")
+        )
     except ValueError:
         wrong = True
-    if wrong or ("+" in joined and _LEADING_PLUS.search(joined)) or (",." in joined or " ." in joined or joined[:1] == "."):
+    if (
+        wrong
+        or ("+" in joined and _LEADING_PLUS.search(joined))
+        or (",." in joined or " ." in joined or joined[:1] == ".")
+    ):
         piece, at = _first_bad(parts, text, base, lambda p: _NUMBER.fullmatch(p) is None)
         raise TextProblem(
             f"expects a number for primitive type: {element_type.name.upper()}",
@@ -154,13 +193,17 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
             array = round_to(element_type, values)
         overflow = _beyond(element_type, values, array)
         if np.isinf(values).any():  # beyond a double, too, unless it is written as infinite
-            overflow = overflow | (np.isinf(values) & np.array(["inf" not in part for part in parts]))
+            overflow = overflow | (
+                np.isinf(values) & np.array(["inf" not in part for part in parts])
+            )
     if overflow.any():
         index = int(np.argmax(overflow))
         wanted = parts[index].strip()
         piece, at = _first_bad(parts, text, base, lambda p: p == wanted)
         limit = f"{_largest(element_type):g}"
-        raise _out_of_range(element_type, piece, at, f"-{limit}" if element_type.has_sign else "0", limit)
+        raise _out_of_range(
+            element_type, piece, at, f"-{limit}" if element_type.has_sign else "0", limit
+        )
     if payloads:
         array = _set_payloads(element_type, array, payloads, values, parts, text, base)
     return array
@@ -169,8 +212,12 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
 def round_to(element_type: PrimitiveType, values: Array) -> Array:
     """Doubles rounded to a type of floating point."""
     array = values.astype(element_type.dtype)
-    if not element_type.has_sign:  # an exponent alone; ml_dtypes rounds everything between its two smallest numbers up
-        array = np.where((values > 0) & (values <= 1.5 * 2.0**-127), np.uint8(0).view(element_type.dtype), array)
+    if (
+        not element_type.has_sign
+    ):  # an exponent alone; ml_dtypes rounds everything between its two smallest numbers up
+        array = np.where(
+            (values > 0) & (values <= 1.5 * 2.0**-127), np.uint8(0).view(element_type.dtype), array
+        )
     return array
 
 
@@ -204,7 +251,12 @@ def _set_payloads(
     base: int,
 ) -> Array:
     if element_type.name not in IEEE_TYPES:
-        raise TextProblem(f"{element_type.name} does not support NaN payloads", base, "write nan", max(len(text), 1))
+        raise TextProblem(
+            f"{element_type.name} does not support NaN payloads",
+            base,
+            "write nan",
+            max(len(text), 1),
+        )
     mantissa, bits = IEEE_TYPES[element_type.name]
     raw = array.view(np.dtype(f"uint{bits}"))
     for index, payload in payloads:
@@ -218,5 +270,7 @@ def _set_payloads(
                 len(piece),
             )
         sign = int(math.copysign(1.0, float(values[index])) < 0)
-        raw[index] = (sign << (bits - 1)) | (((1 << (bits - 1 - mantissa)) - 1) << mantissa) | payload
+        raw[index] = (
+            (sign << (bits - 1)) | (((1 << (bits - 1 - mantissa)) - 1) << mantissa) | payload
+        )
     return array

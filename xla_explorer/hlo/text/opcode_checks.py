@@ -55,7 +55,11 @@ class OpcodeChecks:
 
         if spec.name == "conditional":
             selector = operands[0].shape if operands else None
-            if selector is None or not selector.is_scalar or selector.element_type.name not in ("pred", "s32"):
+            if (
+                selector is None
+                or not selector.is_scalar
+                or selector.element_type.name not in ("pred", "s32")
+            ):
                 refuse(
                     "the first operand of a conditional must be a scalar of PRED or S32",
                     "select a branch by pred[] or s32[]",
@@ -71,7 +75,10 @@ class OpcodeChecks:
                 parts = read_shape(f"({constraints[1:-1]})", 0)[0].tuple_shapes
                 count = len(parts)
                 if count != len(operands):
-                    refuse(f"Expected {len(operands)} operand layout constraints, {count} given", "give one shape for each operand")
+                    refuse(
+                        f"Expected {len(operands)} operand layout constraints, {count} given",
+                        "give one shape for each operand",
+                    )
                 for wanted, operand in zip(parts, operands, strict=True):
                     if not same_dimensions(wanted, operand.shape):
                         refuse(
@@ -79,7 +86,11 @@ class OpcodeChecks:
                             "a constraint repeats the shape of its operand, with the layout that is wanted",
                         )
         elif spec.name == "async-start":
-            if not shape.is_tuple or len(shape.tuple_shapes) < 2 or not shape.tuple_shapes[0].is_tuple:
+            if (
+                not shape.is_tuple
+                or len(shape.tuple_shapes) < 2
+                or not shape.tuple_shapes[0].is_tuple
+            ):
                 refuse(
                     "async-start expects the shape ((operands), result, context...)",
                     "write for example ((f32[4]), f32[4], s32[])",
@@ -101,8 +112,14 @@ class OpcodeChecks:
                 )
             else:
                 if spec.name == "async-update" and shape is not start.shape:
-                    refuse(f"async-update has the shape of its operand, {start.shape}", "state that shape")
-                thread, given = start.attributes.get("async_execution_thread"), attributes.get("async_execution_thread")
+                    refuse(
+                        f"async-update has the shape of its operand, {start.shape}",
+                        "state that shape",
+                    )
+                thread, given = (
+                    start.attributes.get("async_execution_thread"),
+                    attributes.get("async_execution_thread"),
+                )
                 if given is not None and given != (thread or '"main"'):
                     refuse(
                         f"async_execution_thread is {given}, but {thread or 'main'} where the operation starts",

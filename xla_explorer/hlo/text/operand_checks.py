@@ -29,21 +29,38 @@ Check = Callable[[Given], "str | None"]
 
 
 def _is_tuple(given: Given) -> str | None:
-    return None if given.shape.is_tuple else f"the shape of a tuple is a tuple, not {given.shape.text_without_layout}"
+    return (
+        None
+        if given.shape.is_tuple
+        else f"the shape of a tuple is a tuple, not {given.shape.text_without_layout}"
+    )
 
 
 def _is_tuple_with_elements(given: Given) -> str | None:
-    return None if given.shape.tuple_shapes and given.shape.is_tuple else "expects the shape of a tuple that is not empty"
+    return (
+        None
+        if given.shape.tuple_shapes and given.shape.is_tuple
+        else "expects the shape of a tuple that is not empty"
+    )
 
 
 def _same_count(given: Given) -> str | None:
     """As many elements as the operand has; not asked where a size is unknown."""
     before, after = given.operands[0].shape if given.operands else None, given.shape
-    if before is not None and before.element_count == after.element_count and before.is_array and after.is_array:
+    if (
+        before is not None
+        and before.element_count == after.element_count
+        and before.is_array
+        and after.is_array
+    ):
         return None
     if before is None or not (before.is_array and after.is_array):
         return "expects an array"
-    if UNBOUNDED in before.dimensions or UNBOUNDED in after.dimensions or math.prod(before.dimensions) == math.prod(after.dimensions):
+    if (
+        UNBOUNDED in before.dimensions
+        or UNBOUNDED in after.dimensions
+        or math.prod(before.dimensions) == math.prod(after.dimensions)
+    ):
         return None
     return f"{after.text_without_layout} and its operand {before.text_without_layout} differ in their number of elements"
 
@@ -69,7 +86,9 @@ def _some_dimension(given: Given) -> str | None:
 
 def _even(given: Given) -> str | None:
     count = len(given.operands)
-    return None if count % 2 == 0 else f"expects an even number of operands, but has {count} operands"
+    return (
+        None if count % 2 == 0 else f"expects an even number of operands, but has {count} operands"
+    )
 
 
 def _odd(given: Given) -> str | None:
@@ -82,11 +101,18 @@ def _scan_operands(given: Given) -> str | None:
     parameters = len(given.called[0].parameters())
     if count != parameters:
         return f"expects {count} operands to match the number of parameters of to_apply, but to_apply has {parameters} parameters"
-    return None if 0 <= carries <= count else f"expects at least {carries} operands to match the number of carries, but has {count}"
+    return (
+        None
+        if 0 <= carries <= count
+        else f"expects at least {carries} operands to match the number of carries, but has {count}"
+    )
 
 
 def _ids_with_channel(given: Given) -> str | None:
-    if given.attributes.value("use_global_device_ids") and given.attributes.value("channel_id") is None:
+    if (
+        given.attributes.value("use_global_device_ids")
+        and given.attributes.value("channel_id") is None
+    ):
         return "Cannot have use_global_device_ids=true without channel_id specified"
     return None
 
@@ -113,7 +139,11 @@ def _indices(given: Given, first: int) -> str | None:
 
 def _comparable(given: Given) -> str | None:
     bad = next((o for o in given.operands if not o.shape.is_array), None)
-    return None if bad is None else f"values of shape {bad.shape.text_without_layout} cannot be compared"
+    return (
+        None
+        if bad is None
+        else f"values of shape {bad.shape.text_without_layout} cannot be compared"
+    )
 
 
 def _same_channel(given: Given) -> str | None:
@@ -125,7 +155,11 @@ def _same_channel(given: Given) -> str | None:
 
 def _received(given: Given) -> str | None:
     shape = given.operands[0].shape if given.operands else None
-    return None if shape is not None and shape.is_tuple and shape.tuple_shapes else "expects a recv as its operand"
+    return (
+        None
+        if shape is not None and shape.is_tuple and shape.tuple_shapes
+        else "expects a recv as its operand"
+    )
 
 
 def _four_to_slice(given: Given) -> str | None:
@@ -179,7 +213,10 @@ def objection(opcode_name: str, given: Given) -> str | None:
             return message
     replicated = given.attributes.get("parameter_replication")
     if replicated is not None:
-        leaves, said = sum([1 for _ in given.shape.leaves()]), len([word for word in replicated.strip("{}").split(",") if word])
+        leaves, said = (
+            sum([1 for _ in given.shape.leaves()]),
+            len([word for word in replicated.strip("{}").split(",") if word]),
+        )
         if leaves != said:
             return f"parameter has {leaves} leaf buffers, but parameter_replication has {said} elements"
     return None

@@ -19,13 +19,35 @@ from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
 from xla_explorer.hlo.shape import _BY_TEXT, Shape, parse_shape
-from xla_explorer.hlo.text.attribute_text import FindComputation, decode_attributes, read_attributes, split_tail
+from xla_explorer.hlo.text.attribute_text import (
+    FindComputation,
+    decode_attributes,
+    read_attributes,
+    split_tail,
+)
 from xla_explorer.hlo.text.attribute_values import canonical_value
-from xla_explorer.hlo.text.computation_checks import check_parameters, check_reserved, control_predecessor, refuse_duplicate
+from xla_explorer.hlo.text.computation_checks import (
+    check_parameters,
+    check_reserved,
+    control_predecessor,
+    refuse_duplicate,
+)
 from xla_explorer.hlo.text.computation_header import ComputationHeader, read_computation_header
 from xla_explorer.hlo.text.errors import HloParseError, TextProblem
-from xla_explorer.hlo.text.finished_module import apply_header, make_computations_unique, schedule_as_written
-from xla_explorer.hlo.text.lexical import BLANK, COMMENT, NAME, NAME_PATTERN, PLAIN_METADATA, RESERVED, skip_blank
+from xla_explorer.hlo.text.finished_module import (
+    apply_header,
+    make_computations_unique,
+    schedule_as_written,
+)
+from xla_explorer.hlo.text.lexical import (
+    BLANK,
+    COMMENT,
+    NAME,
+    NAME_PATTERN,
+    PLAIN_METADATA,
+    RESERVED,
+    skip_blank,
+)
 from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.module_header import read_header
 from xla_explorer.hlo.text.opcode_checks import CHECKED_OPCODES
@@ -64,14 +86,18 @@ class _Parser:
         self.find = FindComputation(self.module.computations, self._inline)
         self.plain_find = FindComputation(self.module.computations)
         self.reader = CarefulReader(text, self.find)
-        self.rows: dict[str, tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]] = {}
+        self.rows: dict[
+            str, tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]
+        ] = {}
         self.literals: dict[tuple[Shape, str], Literal] = {}
 
     # -- errors ------------------------------------------------------------------------------------------------------
     def error(self, problem: TextProblem) -> HloParseError:
         """The public error for a problem at an offset of this text."""
         span = SourceSpan.from_offset(self.text, problem.at, problem.length, self.filename)
-        return HloParseError(problem.message, span, problem.hint or "compare with the HLO text that XLA prints")
+        return HloParseError(
+            problem.message, span, problem.hint or "compare with the HLO text that XLA prints"
+        )
 
     # -- one computation: the loop that matters ----------------------------------------------------------------------
     def body(self, at: int, computation: HloComputation, line: int) -> tuple[int, int]:
@@ -134,7 +160,9 @@ class _Parser:
                     payload: object = None
                     operands: tuple[HloInstruction, ...] = ()
                     if spec is PARAMETER:
-                        if not (arguments.isdecimal() and arguments.isascii() and len(arguments) < 10):
+                        if not (
+                            arguments.isdecimal() and arguments.isascii() and len(arguments) < 10
+                        ):
                             raise _Unusual
                         payload = int(arguments)
                     elif arguments and spec is not CONSTANT:
@@ -143,7 +171,9 @@ class _Parser:
                         elif "/" in arguments or "%%" in arguments:
                             if "//" in arguments or "%%" in arguments:
                                 raise _Unusual
-                            operands = tuple(map(named, COMMENT.sub("", arguments).replace("%", "").split(", ")))
+                            operands = tuple(
+                                map(named, COMMENT.sub("", arguments).replace("%", "").split(", "))
+                            )
                         else:
                             operands = tuple(map(named, arguments.replace("%", "").split(", ")))
                     if shape_text is None:
@@ -158,12 +188,16 @@ class _Parser:
                         if spec.arity != len(operands):
                             raise _Unusual
                         if opcode_name in CHECKED_OPCODES:
-                            self.reader.checks.check(spec, shape, operands, attributes, called, tail or "", at)
+                            self.reader.checks.check(
+                                spec, shape, operands, attributes, called, tail or "", at
+                            )
                     elif spec is TUPLE:
                         if len(operands) != len(shape.tuple_shapes) or not shape.is_tuple:
                             raise _Unusual
                     elif opcode_name in CHECKED_OPCODES:
-                        self.reader.checks.check(spec, shape, operands, attributes, called, tail or "", at)
+                        self.reader.checks.check(
+                            spec, shape, operands, attributes, called, tail or "", at
+                        )
                     end = m.end()
                     line_step = 1
                 except (_Unusual, KeyError, ValueError, IndexError):
@@ -195,18 +229,26 @@ class _Parser:
             i.parent = computation
             i.line = line
             i._record = None
-            for operand in operands:  # add_user, spelled out: `i` is new, so at most the last user is `i` itself
+            for operand in (
+                operands
+            ):  # add_user, spelled out: `i` is new, so at most the last user is `i` itself
                 users = operand.users
                 if type(users) is dict:
                     users[i] = None
                 elif not users:
                     operand.users = (i,)
                 elif users[-1] is not i:  # type: ignore[index]
-                    operand.users = (*users, i) if len(users) < MOST_USERS_IN_A_TUPLE else dict.fromkeys((*users, i))
+                    operand.users = (
+                        (*users, i)
+                        if len(users) < MOST_USERS_IN_A_TUPLE
+                        else dict.fromkeys((*users, i))
+                    )
             if names.setdefault(name, i) is not i:
                 refuse_duplicate(text, at, name, names[name])
             if control:
-                i.control_predecessors = tuple([control_predecessor(names, i, *place) for place in control])
+                i.control_predecessors = tuple(
+                    [control_predecessor(names, i, *place) for place in control]
+                )
             if spec is PARAMETER:
                 parameters.append(i)
             instructions[number] = i
@@ -238,27 +280,45 @@ class _Parser:
         self._make_unique(names)
         return at + 1, line
 
-    def _row(self, opcode_name: str) -> tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]:
+    def _row(
+        self, opcode_name: str
+    ) -> tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]:
         if opcode_name in ("async-update", "async-done") or opcode_name in SHAPE_FOLLOWS:
             raise _Unusual
         spec = OPCODES[opcode_name]
-        entry: tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]] = (spec, {})
-        if not spec.required and (not spec.called or spec.name == "custom-call") and spec.name != "broadcast":
+        entry: tuple[
+            OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]
+        ] = (spec, {})
+        if (
+            not spec.required
+            and (not spec.called or spec.name == "custom-call")
+            and spec.name != "broadcast"
+        ):
             entry[1][None] = entry[1][""] = (NO_ATTRIBUTES, ())
         self.rows[opcode_name] = entry
         return entry
 
     def _tail(
-        self, spec: OpcodeSpec, known: dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]], tail: str | None
+        self,
+        spec: OpcodeSpec,
+        known: dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]],
+        tail: str | None,
     ) -> tuple[Attributes, tuple[HloComputation, ...]]:
         """Decode a new attribute tail; tails that name instructions belong to the careful reader."""
         items = split_tail(tail or "")
         text = tail or ""
-        if items is None or "control-predecessors" in text or "parameter_replication" in text or ", metadata=" in text:
+        if (
+            items is None
+            or "control-predecessors" in text
+            or "parameter_replication" in text
+            or ", metadata=" in text
+        ):
             raise _Unusual
         self.attribute_reads += 1
         decoded = decode_attributes(spec, items, self.plain_find)
-        if spec.name in ("map", "broadcast") and "dimensions" not in (decoded.attributes if spec.name == "map" else text):
+        if spec.name in ("map", "broadcast") and "dimensions" not in (
+            decoded.attributes if spec.name == "map" else text
+        ):
             raise _Unusual
         known[tail] = (decoded.attributes, decoded.called)
         return known[tail]
@@ -290,9 +350,16 @@ class _Parser:
     def computation(self, header: ComputationHeader, line: int) -> tuple[HloComputation, int, int]:
         """One computation; (it, offset behind it, line there)."""
         if header.name in self.module.computations:
-            raise TextProblem(f"computation already exists: {header.name}", header.name_at, "rename one of the two", len(header.name))
+            raise TextProblem(
+                f"computation already exists: {header.name}",
+                header.name_at,
+                "rename one of the two",
+                len(header.name),
+            )
         computation = HloComputation(header.name, self.module)
-        at, line = self.body(header.end, computation, line + self.text.count("\n", header.start, header.end))
+        at, line = self.body(
+            header.end, computation, line + self.text.count("\n", header.start, header.end)
+        )
         if header.result is not None and not same_dimensions(header.result, computation.root.shape):
             raise TextProblem(
                 f"Shape of computation {header.name}, {header.result}, is not compatible with that of its root "
@@ -315,8 +382,17 @@ class _Parser:
         items = read_attributes(tokens, "")
         for item in items:
             if item.name != "execution_thread" or len(items) > 1:
-                message = f'unexpected attribute "{item.name}" of a computation' if len(items) == 1 else "a computation has one attribute"
-                raise TextProblem(message, items[-1].name_at, "a computation has execution_thread= or nothing", len(items[-1].name))
+                message = (
+                    f'unexpected attribute "{item.name}" of a computation'
+                    if len(items) == 1
+                    else "a computation has one attribute"
+                )
+                raise TextProblem(
+                    message,
+                    items[-1].name_at,
+                    "a computation has execution_thread= or nothing",
+                    len(items[-1].name),
+                )
             computation.execution_thread = canonical_value("", item.name, item.value)
         return tokens.previous_end
 
@@ -327,7 +403,9 @@ class _Parser:
         except TextProblem as problem:
             raise self.error(problem) from None
         except RecursionError:
-            raise self.error(TextProblem("the text nests too deep", 0, "flatten nested brackets")) from None
+            raise self.error(
+                TextProblem("the text nests too deep", 0, "flatten nested brackets")
+            ) from None
 
     def _parse(self) -> HloModule:
         text, module = self.text, self.module
@@ -344,12 +422,21 @@ class _Parser:
             last, behind, line = self.computation(start, line)
             if start.is_entry:
                 if module.entry is not None:
-                    raise TextProblem("expects only one ENTRY", start.start, f"remove ENTRY here, or from {module.entry.name}", 5)
+                    raise TextProblem(
+                        "expects only one ENTRY",
+                        start.start,
+                        f"remove ENTRY here, or from {module.entry.name}",
+                        5,
+                    )
                 module.entry = last
             at = skip_blank(text, behind)
             line += text.count("\n", behind, at)
         if last is None:
-            raise TextProblem("a module without computations", at, "add a computation: ENTRY main { ROOT p = f32[] parameter(0) }")
+            raise TextProblem(
+                "a module without computations",
+                at,
+                "add a computation: ENTRY main { ROOT p = f32[] parameter(0) }",
+            )
         if module.entry is None:
             module.entry = last
         make_computations_unique(module)
@@ -375,14 +462,25 @@ class _Parser:
                 len(found.group()) if found else 1,
             )
         i = self.reader._create(
-            pieces.name, pieces.spec, pieces.shape, pieces.operands, pieces.decoded, pieces.payload, names, computation
+            pieces.name,
+            pieces.spec,
+            pieces.shape,
+            pieces.operands,
+            pieces.decoded,
+            pieces.payload,
+            names,
+            computation,
         )
         i.metadata, i.line = pieces.decoded.metadata, text.count("\n", 0, pieces.name_at) + 1
-        check_parameters(text, [p for p in computation.instructions.values() if p.opcode is PARAMETER])
+        check_parameters(
+            text, [p for p in computation.instructions.values() if p.opcode is PARAMETER]
+        )
         self._make_unique(names)
         computation.root = i
         module.name = "_"
-        parameters = ", ".join([p.shape.base.text for p in computation.parameters()])  # XLA gives them default layouts
+        parameters = ", ".join(
+            [p.shape.base.text for p in computation.parameters()]
+        )  # XLA gives them default layouts
         module.attributes["entry_computation_layout"] = f"{{({parameters})->{i.shape.base.text}}}"
         module.computations["_"] = module.entry = computation
         make_computations_unique(module)

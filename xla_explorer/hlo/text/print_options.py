@@ -102,7 +102,9 @@ PrintOptions.default = PrintOptions()
 # To the letter what XLA's `to_string()` shows people: arrays of more than ten elements are elided.
 PrintOptions.elided = PrintOptions(large_constants=False)
 # XLA's `short_parsable`, save that control predecessors, which it drops, are kept: the text means the same module.
-PrintOptions.short_parsable = PrintOptions(metadata=False, percent=False, program_shape=False, operand_index_comments=False)
+PrintOptions.short_parsable = PrintOptions(
+    metadata=False, percent=False, program_shape=False, operand_index_comments=False
+)
 # XLA's `canonical`: equal for modules that differ in names of instructions, metadata and backend configurations only.
 PrintOptions.canonical = PrintOptions(
     metadata=False, backend_config=False, percent=False, program_shape=False, operand_shapes=True, canonical_names=True, nested_bodies=True,

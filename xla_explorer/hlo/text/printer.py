@@ -38,13 +38,20 @@ _ALWAYS = {
     "scatter": ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims"),
 }
 # Collectives write these first, in this order, before what is their own.
-_COLLECTIVE_ORDER = {"channel_id": 0, "replica_groups": 1, "source_target_pairs": 1, "constrain_layout": 2}
+_COLLECTIVE_ORDER = {
+    "channel_id": 0,
+    "replica_groups": 1,
+    "source_target_pairs": 1,
+    "constrain_layout": 2,
+}
 _COLLECTIVES = {
     "all-reduce", "all-reduce-start", "all-gather", "all-gather-start", "all-to-all", "reduce-scatter", "collective-broadcast",
     "ragged-all-to-all", "collective-permute", "collective-permute-start",
 }  # fmt: skip
 
-_CALLS = frozenset(("reduce-scatter", "scan"))  # XLA writes `calls=` in front of their bodies, `to_apply=` in front of their names
+_CALLS = frozenset(
+    ("reduce-scatter", "scan")
+)  # XLA writes `calls=` in front of their bodies, `to_apply=` in front of their names
 _Key = TypeVar("_Key")
 _MOST_ESSENTIAL = 500_000  # integers of one constant in a fingerprint
 
@@ -55,11 +62,15 @@ class Printer:
     def __init__(self, options: PrintOptions) -> None:
         self.options = options
         self.percent = "%" if options.percent else ""
-        self.numbers: dict[HloInstruction, str] = {}  # canonical names of the computation that is being printed
+        self.numbers: dict[
+            HloInstruction, str
+        ] = {}  # canonical names of the computation that is being printed
         self.bodies: dict[HloComputation, str] = {}
         self.shapes: dict[Shape, str] = {}
         self.attributes: dict[tuple[OpcodeSpec, Attributes], tuple[str, str, str]] = {}
-        self.ends: dict[tuple[OpcodeSpec, Attributes, tuple[HloComputation, ...]], tuple[str, str]] = {}
+        self.ends: dict[
+            tuple[OpcodeSpec, Attributes, tuple[HloComputation, ...]], tuple[str, str]
+        ] = {}
 
     # -- names -------------------------------------------------------------------------------------------------------
     def name(self, thing: HloInstruction | HloComputation) -> str:
@@ -83,7 +94,10 @@ class Printer:
         found = self.bodies.get(computation)
         if found is None:
             indent = "\n" + " " * self.options.indent
-            lines = ["{", *self.computation(computation, False, computation.post_order())[1:]]  # as XLA, also where there is a schedule
+            lines = [
+                "{",
+                *self.computation(computation, False, computation.post_order())[1:],
+            ]  # as XLA, also where there is a schedule
             found = self.bodies[computation] = indent + "\n".join(lines).replace("\n", indent)
         return found
 
@@ -92,7 +106,9 @@ class Printer:
         """A shape by the options, with index comments in long tuples."""
         found = self.shapes.get(shape)
         if found is None:
-            found = self.shapes[shape] = shape_text(shape, self.options.layouts, self.options.index_comments)
+            found = self.shapes[shape] = shape_text(
+                shape, self.options.layouts, self.options.index_comments
+            )
         return found
 
     def attribute_texts(self, spec: OpcodeSpec, attributes: Attributes) -> tuple[str, str, str]:
@@ -125,12 +141,19 @@ class Printer:
         if self.options.nested_bodies:
             comma, end = ",", "\n"
         if kind == "conditional":
-            if len(names) == 2 and i.operands and i.operands[0].shape.element_type is not None and i.operands[0].shape.element_type.is_pred:
+            if (
+                len(names) == 2
+                and i.operands
+                and i.operands[0].shape.element_type is not None
+                and i.operands[0].shape.element_type.is_pred
+            ):
                 return f", true_computation={names[0]}, false_computation={names[1]}"
             return f", branch_computations={{{comma.join(names)}{end}}}"
         if kind == "custom-call":
             return f", called_computations={{{comma.join(names)}{end}}}"
-        roles = i.opcode.called if not (self.options.nested_bodies and kind in _CALLS) else ("calls",)
+        roles = (
+            i.opcode.called if not (self.options.nested_bodies and kind in _CALLS) else ("calls",)
+        )
         return "".join([f", {role}={name}" for role, name in zip(roles, names, strict=False)])
 
     def line_ends(self, i: HloInstruction) -> tuple[str, str]:
@@ -151,10 +174,14 @@ class Printer:
             literal = i.payload
             if self.options.essential_constants:
                 return essential_constant(literal)
-            if not self.options.large_constants and (literal.shape.is_tuple or literal.shape.element_count > self.options.constant_limit):
+            if not self.options.large_constants and (
+                literal.shape.is_tuple or literal.shape.element_count > self.options.constant_limit
+            ):
                 return "{...}"
             if not self.options.large_constants and not literal.is_elided:
-                return write_literal(literal)  # in XLA's spelling; where the text must only mean the same, it stays as it came
+                return write_literal(
+                    literal
+                )  # in XLA's spelling; where the text must only mean the same, it stays as it came
             # What came in as a placeholder goes out as one: its values were never known.
             return "{...}" if literal.is_elided else str(literal.text)
         name = self.name
@@ -191,23 +218,43 @@ class Printer:
         )
 
     # -- wholes ------------------------------------------------------------------------------------------------------
-    def computation(self, computation: HloComputation, is_entry: bool, order: Sequence[HloInstruction] | None = None) -> list[str]:
+    def computation(
+        self,
+        computation: HloComputation,
+        is_entry: bool,
+        order: Sequence[HloInstruction] | None = None,
+    ) -> list[str]:
         """The lines of a computation: its header, one for each instruction of its sequence (or of `order`), the closing brace."""
         options = self.options
         signature = ""
         if options.program_shape:
             parameters = [
-                f"{self.name(p).removeprefix('%')}: {shape_text(p.shape, False, options.index_comments)}" for p in computation.parameters()
+                f"{self.name(p).removeprefix('%')}: {shape_text(p.shape, False, options.index_comments)}"
+                for p in computation.parameters()
             ]
             signature = f"({', '.join(parameters)}) -> {shape_text(computation.root.shape, False, options.index_comments)} "
-        lines = [" ".join(filter(None, ("ENTRY" if is_entry else "", self.name(computation), f"{signature}{{")))]
+        lines = [
+            " ".join(
+                filter(
+                    None, ("ENTRY" if is_entry else "", self.name(computation), f"{signature}{{")
+                )
+            )
+        ]
         outer, self.numbers = self.numbers, {}
         indent, root = " " * options.indent, computation.root
         plain = not (options.canonical_names or options.operand_shapes) and options.result_shapes
         if not options.percent:
-            plain = plain and KEYWORDS.isdisjoint([i.name for i in computation.instructions.values()])
+            plain = plain and KEYWORDS.isdisjoint(
+                [i.name for i in computation.instructions.values()]
+            )
         with_metadata = options.metadata
-        percent, shapes, shape_of, ends_of, new_ends = self.percent, self.shapes.get, self.shape, self.ends.get, self.line_ends
+        percent, shapes, shape_of, ends_of, new_ends = (
+            self.percent,
+            self.shapes.get,
+            self.shape,
+            self.ends.get,
+            self.line_ends,
+        )
         emit = lines.append
         for i in computation.sequence() if order is None else order:
             operands, spec = i.operands, i.opcode
@@ -215,13 +262,21 @@ class Printer:
             if plain and 0 < count < 3 and not (i.control_predecessors or spec.asynchronous):
                 # The ordinary line, spelled out: this loop prints most of every module.
                 tail, backend = ends_of((spec, i.attributes, i.called)) or new_ends(i)
-                arguments = f"{percent}{operands[0].name}" if count == 1 else f"{percent}{operands[0].name}, {percent}{operands[1].name}"
+                arguments = (
+                    f"{percent}{operands[0].name}"
+                    if count == 1
+                    else f"{percent}{operands[0].name}, {percent}{operands[1].name}"
+                )
                 root_mark = "ROOT " if i is root else ""
                 shape = shapes(i.shape) or shape_of(i.shape)
                 if i.metadata and with_metadata:
-                    emit(f"{indent}{root_mark}{percent}{i.name} = {shape} {spec.name}({arguments}){tail}, metadata={i.metadata}{backend}")
+                    emit(
+                        f"{indent}{root_mark}{percent}{i.name} = {shape} {spec.name}({arguments}){tail}, metadata={i.metadata}{backend}"
+                    )
                 else:
-                    emit(f"{indent}{root_mark}{percent}{i.name} = {shape} {spec.name}({arguments}){tail}{backend}")
+                    emit(
+                        f"{indent}{root_mark}{percent}{i.name} = {shape} {spec.name}({arguments}){tail}{backend}"
+                    )
             else:
                 emit(indent + self.instruction(i, i is root))
         self.numbers = outer
@@ -264,7 +319,11 @@ class Printer:
         before = ("alias_passthrough_params", "input_output_alias", "buffer_donor")
         parts += [f"{key}={shown.pop(key)}" for key in before if key in shown]
         parts.append(layout_text)
-        parts += [f"{key}={value}" for key, value in shown.items() if self.options.frontend_attributes or key != "frontend_attributes"]
+        parts += [
+            f"{key}={value}"
+            for key, value in shown.items()
+            if self.options.frontend_attributes or key != "frontend_attributes"
+        ]
         return ", ".join(parts)
 
 
@@ -283,10 +342,18 @@ def essential_constant(literal: Literal) -> str:
 def own_attributes(spec: OpcodeSpec, attributes: Attributes) -> str:
     """The opcode's own attributes as text, with those defaults that must be written."""
     collective = spec.name in _COLLECTIVES
-    needed = [name for name in _ALWAYS.get(spec.name, spec.required) if name not in attributes and name in CODECS]
+    needed = [
+        name
+        for name in _ALWAYS.get(spec.name, spec.required)
+        if name not in attributes and name in CODECS
+    ]
     if not needed and not collective:
         return attributes.text
-    texts = {name: CODECS[name].write(value) if name in CODECS else value for name, value in attributes.items() if name not in TRAILING}
+    texts = {
+        name: CODECS[name].write(value) if name in CODECS else value
+        for name, value in attributes.items()
+        if name not in TRAILING
+    }
     texts |= {name: CODECS[name].write(CODECS[name].default) for name in needed}
     if collective and "source_target_pairs" not in texts:
         texts.setdefault("replica_groups", "{}")
@@ -338,7 +405,12 @@ def computations_in_order(module: HloModule) -> list[HloComputation]:
     callees = {
         # XLA keeps the body of a loop before its condition.
         computation: dict.fromkeys(
-            [c for i in computation.sequence() if i.called for c in (i.called[::-1] if i.opcode.name == "while" else i.called)]
+            [
+                c
+                for i in computation.sequence()
+                if i.called
+                for c in (i.called[::-1] if i.opcode.name == "while" else i.called)
+            ]
         )
         for computation in module.computations.values()
     }
@@ -373,11 +445,17 @@ def module_text(module: HloModule, options: PrintOptions | None = None) -> str:
         return "\n".join(Printer(options or PrintOptions.default).module(module)[0])
 
 
-def module_text_with_lines(module: HloModule, options: PrintOptions | None = None) -> tuple[str, dict[int, int]]:
+def module_text_with_lines(
+    module: HloModule, options: PrintOptions | None = None
+) -> tuple[str, dict[int, int]]:
     """The text, and which instruction id stands in which line (counted from 1)."""
     with collector_paused():
         lines, starts = Printer(options or PrintOptions.default).module(module)
-        owner = {start + 1 + offset: i.id for start, computation in starts for offset, i in enumerate(computation.sequence())}
+        owner = {
+            start + 1 + offset: i.id
+            for start, computation in starts
+            for offset, i in enumerate(computation.sequence())
+        }
         where: dict[int, int] = {}
         number = 1
         for index, line in enumerate(lines):
@@ -389,10 +467,14 @@ def module_text_with_lines(module: HloModule, options: PrintOptions | None = Non
 
 def computation_text(computation: HloComputation, options: PrintOptions | None = None) -> str:
     """One computation as HLO text."""
-    return "\n".join(Printer(options or PrintOptions.default).computation(computation, computation.is_entry))
+    return "\n".join(
+        Printer(options or PrintOptions.default).computation(computation, computation.is_entry)
+    )
 
 
 def instruction_text(i: HloInstruction, options: PrintOptions | None = None) -> str:
     """One instruction as a line of HLO text."""
     parent = getattr(i, "parent", None)
-    return Printer(options or PrintOptions.default).instruction(i, parent is not None and parent.root is i)
+    return Printer(options or PrintOptions.default).instruction(
+        i, parent is not None and parent.root is i
+    )

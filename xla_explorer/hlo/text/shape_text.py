@@ -10,7 +10,15 @@ import re
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.layout import Layout, layout
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
-from xla_explorer.hlo.shape import _BY_TEXT, UNBOUNDED, Shape, ShapeError, array_shape, buffer_shape, tuple_shape
+from xla_explorer.hlo.shape import (
+    _BY_TEXT,
+    UNBOUNDED,
+    Shape,
+    ShapeError,
+    array_shape,
+    buffer_shape,
+    tuple_shape,
+)
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.tokens import END, IDENT, INT, TYPE, Tokens
 
@@ -51,7 +59,9 @@ def shape_of(tokens: Tokens, depth: int = 0) -> Shape:
     try:
         if tokens.kind == "(":
             if depth >= _DEEPEST:
-                raise TextProblem(f"tuples nest deeper than {_DEEPEST} levels", tokens.start, "flatten the tuple")
+                raise TextProblem(
+                    f"tuples nest deeper than {_DEEPEST} levels", tokens.start, "flatten the tuple"
+                )
             return _tuple(tokens, depth)
         if _is_buffer(tokens):
             return _buffer(tokens, depth)
@@ -68,7 +78,9 @@ def _buffer(tokens: Tokens, depth: int) -> Shape:
     at = tokens.start
     part = shape_of(tokens, depth + 1)
     if not part.is_array:
-        raise TextProblem(f"a buffer holds an array, not {part.text_without_layout}", at, "write b(f32[4])")
+        raise TextProblem(
+            f"a buffer holds an array, not {part.text_without_layout}", at, "write b(f32[4])"
+        )
     tokens.expect(")", "')' after the shape of a buffer", "close the buffer shape: b(f32[4])")
     return buffer_shape(part)
 
@@ -83,7 +95,11 @@ def _tuple(tokens: Tokens, depth: int) -> Shape:
             parts.append(shape_of(tokens, depth + 1))
     if tokens.kind == END:
         raise TextProblem("the tuple shape is never closed", opening, "add the missing ')'")
-    tokens.expect(")", "',' or ')' in a tuple shape", "separate the shapes of a tuple by commas: (f32[2], s32[])")
+    tokens.expect(
+        ")",
+        "',' or ')' in a tuple shape",
+        "separate the shapes of a tuple by commas: (f32[2], s32[])",
+    )
     for part in parts:
         if "SC(" in part.text and not part.is_tuple:
             check_splits(part, opening)
@@ -92,11 +108,18 @@ def _tuple(tokens: Tokens, depth: int) -> Shape:
 
 def check_splits(part: Shape, at: int) -> None:
     """Inside a tuple, and of a constant, XLA looks at where a dimension is split: at ascending indices within it."""
-    for dimension, places in re.findall(r"(?<=[C)])\((-?\d+):([-\d,]*)\)", part.layout.properties[part.layout.properties.find("SC(") :]):
+    for dimension, places in re.findall(
+        r"(?<=[C)])\((-?\d+):([-\d,]*)\)",
+        part.layout.properties[part.layout.properties.find("SC(") :],
+    ):
         indices = [int(place) for place in places.split(",") if place]
         size = part.dimensions[int(dimension)] if 0 <= int(dimension) < part.rank else -1
         if indices != sorted(set(indices)) or not all(0 < index < size for index in indices):
-            raise TextProblem(f"{part} is split where it has no elements", at, "split a dimension at ascending indices within it")
+            raise TextProblem(
+                f"{part} is split where it has no elements",
+                at,
+                "split a dimension at ascending indices within it",
+            )
 
 
 def _element_type(tokens: Tokens) -> PrimitiveType:
@@ -105,7 +128,11 @@ def _element_type(tokens: Tokens) -> PrimitiveType:
     if tokens.kind == IDENT and tokens.look_ahead() == "[":
         name = tokens.value
         near = nearest(name.lower(), PRIMITIVE_TYPES, 3, 0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else "element types are pred, s32, u8, f32, bf16, c64 ..."
+        hint = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else "element types are pred, s32, u8, f32, bf16, c64 ..."
+        )
         raise TextProblem(f"unknown element type {name}", tokens.start, hint, len(name))
     hint = "write a shape such as f32[2,3]{1,0}, (f32[], s32[2]) or token[]"
     raise TextProblem("expects a shape", tokens.start, hint, max(tokens.end - tokens.start, 1))
@@ -115,7 +142,11 @@ def _sizes(tokens: Tokens, name: str) -> tuple[tuple[int, ...], tuple[bool, ...]
     """Pass `[2,<=3,?]`; the sizes, and which of them are dynamic."""
     opening = tokens.start
     if not tokens.eat("["):
-        raise TextProblem(f"expects '[' after the element type {name}", tokens.previous_end, f"write {name}[] for a scalar")
+        raise TextProblem(
+            f"expects '[' after the element type {name}",
+            tokens.previous_end,
+            f"write {name}[] for a scalar",
+        )
     sizes: list[int] = []
     dynamic: list[bool] = []
     while tokens.kind != "]" or sizes:
@@ -127,16 +158,31 @@ def _sizes(tokens: Tokens, name: str) -> tuple[tuple[int, ...], tuple[bool, ...]
             size = int(tokens.value) if tokens.kind == INT else -1
             if not 0 <= size <= _LARGEST:
                 if tokens.kind == END:
-                    raise TextProblem("the dimensions are never closed", opening, f"write {name}[...] with a closing ]")
-                seen = tokens.text[tokens.start : tokens.end] if tokens.kind not in ("]", ",") else "nothing"
+                    raise TextProblem(
+                        "the dimensions are never closed",
+                        opening,
+                        f"write {name}[...] with a closing ]",
+                    )
+                seen = (
+                    tokens.text[tokens.start : tokens.end]
+                    if tokens.kind not in ("]", ",")
+                    else "nothing"
+                )
                 hint = "a dimension is a number, <= and a number, or ?"
-                raise TextProblem(f"expected the size of a dimension, got {seen}", tokens.start, hint, max(tokens.end - tokens.start, 1))
+                raise TextProblem(
+                    f"expected the size of a dimension, got {seen}",
+                    tokens.start,
+                    hint,
+                    max(tokens.end - tokens.start, 1),
+                )
             sizes.append(size)
             tokens.advance()
         if not tokens.eat(","):
             break
     if tokens.kind != "]":
-        raise TextProblem("the dimensions are never closed", opening, f"write {name}[...] with a closing ]")
+        raise TextProblem(
+            "the dimensions are never closed", opening, f"write {name}[...] with a closing ]"
+        )
     tokens.advance()
     return tuple(sizes), tuple(dynamic) if any(dynamic) else ()
 
@@ -148,18 +194,27 @@ def _array(tokens: Tokens) -> Shape:
     inside = tokens.end
     sizes, dynamic = _sizes(tokens, element_type.name)
     if sizes and not element_type.is_array_type:
-        raise TextProblem(f"a {element_type.name} has no dimensions", inside, f"write {element_type.name}[]")
+        raise TextProblem(
+            f"a {element_type.name} has no dimensions", inside, f"write {element_type.name}[]"
+        )
     count = 1
     for size in sizes:
         count *= max(size, 1)
     if count * max(element_type.bytes, 1) > _LARGEST:
         length = tokens.previous_end - start
-        raise TextProblem("the array has more bytes than 64 bits can count", start, "make the dimensions smaller", length)
+        raise TextProblem(
+            "the array has more bytes than 64 bits can count",
+            start,
+            "make the dimensions smaller",
+            length,
+        )
     order: Layout | None = None
     # The brace may begin the body of a computation instead, as in `-> f32[2] {`.
     if tokens.kind == "{" and tokens.look_ahead() in (INT, ":"):
         if not element_type.is_array_type:
-            raise TextProblem(f"a {element_type.name} has no layout", tokens.start, f"write {element_type.name}[]")
+            raise TextProblem(
+                f"a {element_type.name} has no layout", tokens.start, f"write {element_type.name}[]"
+            )
         order = _layout(tokens, len(sizes))
     return array_shape(element_type, sizes, order, dynamic)
 
@@ -176,13 +231,19 @@ def _layout(tokens: Tokens, rank: int) -> Layout:
     if tokens.kind == END:
         raise TextProblem("the layout is never closed", start, "add the missing '}'")
     hint = "properties are, in this order: T(), L(), #(), *(), E(), S(), SC(), M()"
-    tokens.expect("}", "',' or '}' in a layout" if not properties else "'}' behind the properties of a layout", hint)
+    tokens.expect(
+        "}",
+        "',' or '}' in a layout" if not properties else "'}' behind the properties of a layout",
+        hint,
+    )
     length = tokens.previous_end - start
     if len(numbers) != rank:
         raise TextProblem(
             f"Dimensions size is {rank}, but minor to major size is {len(numbers)}.",
             start,
-            f"list each of the {rank} dimensions once, the fastest varying first" if rank else "a scalar has no layout",
+            f"list each of the {rank} dimensions once, the fastest varying first"
+            if rank
+            else "a scalar has no layout",
             length,
         )
     if sorted(numbers) != list(range(rank)):
@@ -222,7 +283,11 @@ class _Properties:
         if self._word("SC"):
             found += self._splits()
         if self.tokens.kind == IDENT and self.tokens.value == "P":
-            raise TextProblem("the layout has a physical shape, but is not for a sparse array", self.tokens.start, "remove P(...)")
+            raise TextProblem(
+                "the layout has a physical shape, but is not for a sparse array",
+                self.tokens.start,
+                "remove P(...)",
+            )
         return found + self._number("M", 0)
 
     def _levels(self) -> None:
@@ -247,7 +312,9 @@ class _Properties:
                     if tokens.kind == INT:
                         at, size = tokens.start, tokens.integer()
                         if size < 0 and size != _ALL_OF_NEXT:
-                            raise TextProblem(f"a tile of {size} elements", at, "write a number from 0 on, or *")
+                            raise TextProblem(
+                                f"a tile of {size} elements", at, "write a number from 0 on, or *"
+                            )
                         sizes.append("*" if size == _ALL_OF_NEXT else str(size))
                     elif tokens.eat("*"):
                         sizes.append("*")
@@ -266,9 +333,13 @@ class _Properties:
             return ""
         at, number = tokens.start, tokens.integer()
         if number < 0:
-            raise TextProblem(f"{word}({number}) of a layout is negative", at, "write a number from 0 on")
+            raise TextProblem(
+                f"{word}({number}) of a layout is negative", at, "write a number from 0 on"
+            )
         if not number and word == "L":
-            raise TextProblem("L(0) of a layout: an alignment counts from 1", at, "write a number from 1 on")
+            raise TextProblem(
+                "L(0) of a layout: an alignment counts from 1", at, "write a number from 1 on"
+            )
         tokens.eat(")")
         return f"{word}({number})" if number != default else ""
 
@@ -279,7 +350,10 @@ class _Properties:
             name = tokens.value
             if not PRIMITIVE_TYPES[name].is_integer:
                 raise TextProblem(
-                    f"{mark}({name}) must name a type of indices", tokens.start, "write an unsigned integer type such as u32", len(name)
+                    f"{mark}({name}) must name a type of indices",
+                    tokens.start,
+                    "write an unsigned integer type such as u32",
+                    len(name),
                 )
             tokens.advance()
         tokens.eat(")")
@@ -313,11 +387,15 @@ def same_dimensions(a: Shape, b: Shape) -> bool:
         )
     if a.element_type is not b.element_type or len(a.dimensions) != len(b.dimensions):
         return False
-    return all(x == y or UNBOUNDED in (x, y) for x, y in zip(a.dimensions, b.dimensions, strict=True))
+    return all(
+        x == y or UNBOUNDED in (x, y) for x, y in zip(a.dimensions, b.dimensions, strict=True)
+    )
 
 
 def same_sizes(a: Shape, b: Shape) -> bool:
     """Same structure and sizes, whatever the element types: real texts hold headers of earlier types."""
     if a.tuple_shapes or b.tuple_shapes:
-        return len(a.tuple_shapes) == len(b.tuple_shapes) and all(map(same_sizes, a.tuple_shapes, b.tuple_shapes))
+        return len(a.tuple_shapes) == len(b.tuple_shapes) and all(
+            map(same_sizes, a.tuple_shapes, b.tuple_shapes)
+        )
     return a.dimensions == b.dimensions

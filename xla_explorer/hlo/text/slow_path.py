@@ -14,11 +14,24 @@ from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
 from xla_explorer.hlo.computation import HloComputation, infer_shape
 from xla_explorer.hlo.instruction import HloInstruction, new_instruction
 from xla_explorer.hlo.literal import Literal
-from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
+from xla_explorer.hlo.opcodes import (
+    CONSTANT,
+    GET_TUPLE_ELEMENT,
+    OPCODES,
+    PARAMETER,
+    TUPLE,
+    OpcodeSpec,
+)
 from xla_explorer.hlo.primitive_type import U32
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, token_shape, tuple_shape
 from xla_explorer.hlo.text.async_sugar import begin_async, sugared
-from xla_explorer.hlo.text.attribute_text import AttributeText, DecodedAttributes, FindComputation, decode_attributes, read_attributes
+from xla_explorer.hlo.text.attribute_text import (
+    AttributeText,
+    DecodedAttributes,
+    FindComputation,
+    decode_attributes,
+    read_attributes,
+)
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import KEYWORDS, RESERVED_TYPES, balanced_end, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
@@ -32,7 +45,9 @@ _ELEMENT = re.compile(r"(?:#\d{1,9})+")  # `%tuple#1`: newer texts leave get-tup
 
 
 # XLA's parser takes the data of these from their operands (a recv: from its stated shape), whatever else the text states.
-SHAPE_FOLLOWS = frozenset({"add-dependency", "after-all", "send", "send-done", "recv", "recv-done", "infeed", "outfeed"})
+SHAPE_FOLLOWS = frozenset(
+    {"add-dependency", "after-all", "send", "send-done", "recv", "recv-done", "infeed", "outfeed"}
+)
 
 
 class Pieces(NamedTuple):
@@ -54,7 +69,11 @@ def _follows(spec: OpcodeSpec, stated: Shape, operands: tuple[Shape, ...]) -> Sh
     parts = stated.tuple_shapes
     try:
         if spec.name in ("recv", "infeed"):
-            return tuple_shape((parts[0], array_shape(U32, ()), token_shape()) if spec.name == "recv" else (parts[0], token_shape()))
+            return tuple_shape(
+                (parts[0], array_shape(U32, ()), token_shape())
+                if spec.name == "recv"
+                else (parts[0], token_shape())
+            )
         if spec.name == "send":
             return tuple_shape((operands[0], array_shape(U32, ()), token_shape()))
         if spec.name == "after-all":
@@ -66,7 +85,9 @@ def _follows(spec: OpcodeSpec, stated: Shape, operands: tuple[Shape, ...]) -> Sh
         return stated
 
 
-def _stated(spec: OpcodeSpec, shape: Shape, operands: tuple[HloInstruction, ...], attributes: Attributes) -> Attributes:
+def _stated(
+    spec: OpcodeSpec, shape: Shape, operands: tuple[HloInstruction, ...], attributes: Attributes
+) -> Attributes:
     """The attributes with those that may be left out in the text, but that XLA's instruction always has."""
     if spec.name == "map" and "dimensions" not in attributes:
         return attributes.with_values(dimensions=tuple(range(shape.rank)) if shape.is_array else ())
@@ -100,7 +121,9 @@ class CarefulReader:
         self.single = single
         self.checks = OpcodeChecks()
 
-    def read(self, at: int, names: dict[str, HloInstruction], computation: HloComputation) -> Pieces:
+    def read(
+        self, at: int, names: dict[str, HloInstruction], computation: HloComputation
+    ) -> Pieces:
         """The instruction at `at`. TextProblem with its place otherwise."""
         tokens = Tokens(self.text, at)
         is_root = tokens.eat("ROOT")
@@ -109,9 +132,13 @@ class CarefulReader:
         opcode_at = tokens.start
         spec, step = self._opcode(tokens)
         payload, operands = self._arguments(tokens, spec, shape, names, computation, 0)
-        items = read_attributes(tokens, step[0] if step is not None and step[1] == "start" else spec.name)
+        items = read_attributes(
+            tokens, step[0] if step is not None and step[1] == "start" else spec.name
+        )
         end = tokens.previous_end
-        shape, decoded, payload = self._made(spec, step, shape, operands, items, payload, opcode_at, computation)
+        shape, decoded, payload = self._made(
+            spec, step, shape, operands, items, payload, opcode_at, computation
+        )
         return Pieces(is_root, name, name_at, spec, shape, operands, decoded, payload, end)
 
     def _made(
@@ -127,7 +154,9 @@ class CarefulReader:
     ) -> tuple[Shape, DecodedAttributes, Any]:
         """(shape, attributes, payload), checked as XLA's parser checks them. step: of an asynchronous operation in short form."""
         if step is not None and step[1] == "start":
-            spec, decoded = begin_async(self.find, computation.module, OPCODES[step[0]], shape, operands, items, opcode_at)
+            spec, decoded = begin_async(
+                self.find, computation.module, OPCODES[step[0]], shape, operands, items, opcode_at
+            )
         else:
             try:
                 decoded = decode_attributes(spec, items, self.find)
@@ -135,31 +164,56 @@ class CarefulReader:
                 if problem.at < 0:
                     problem.at = opcode_at
                 raise
-        made = self._finish(spec, shape, operands, decoded, opcode_at) if payload is None or spec is PARAMETER else payload.shape
+        made = (
+            self._finish(spec, shape, operands, decoded, opcode_at)
+            if payload is None or spec is PARAMETER
+            else payload.shape
+        )
         if step is not None and step[1] != "start":
             self._same_step(step, operands, opcode_at)
         stated = _stated(spec, made, operands, decoded.attributes)
         if stated is not decoded.attributes:
             decoded = decoded._replace(attributes=stated)
-        if spec.name == "broadcast" and all(item.name != "dimensions" for item in items) and not operands[0].shape.is_scalar:
+        if (
+            spec.name == "broadcast"
+            and all(item.name != "dimensions" for item in items)
+            and not operands[0].shape.is_scalar
+        ):
             hint = "say which dimensions of the result are those of the operand"
-            raise TextProblem("attribute dimensions is expected but not seen", opcode_at, hint, len(spec.name))
+            raise TextProblem(
+                "attribute dimensions is expected but not seen", opcode_at, hint, len(spec.name)
+            )
         if spec.name in CHECKED_OPCODES or "parameter_replication" in decoded.attributes:
             tail = "".join([f", {item.name}=" for item in items])
-            self.checks.check(spec, made, operands, decoded.attributes, decoded.called, tail, opcode_at)
+            self.checks.check(
+                spec, made, operands, decoded.attributes, decoded.called, tail, opcode_at
+            )
         return made, decoded, payload
 
     # -- parts -------------------------------------------------------------------------------------------------------
     def _definition(self, tokens: Tokens) -> tuple[str, int]:
         """Pass a name and its '='; (name, its offset)."""
-        start, name, kind, bare = tokens.start, tokens.value, tokens.kind, not self.text.startswith("%", tokens.start)
+        start, name, kind, bare = (
+            tokens.start,
+            tokens.value,
+            tokens.kind,
+            not self.text.startswith("%", tokens.start),
+        )
         if self.single and can_be_shape(tokens):
             return "_", start
         if bare and (kind == TYPE or kind in KEYWORDS or kind == "-inf") and name:
-            raise TextProblem(f"{name} is a reserved word, not a name", start, f"rename it, for example to {name}_", tokens.end - start)
+            raise TextProblem(
+                f"{name} is a reserved word, not a name",
+                start,
+                f"rename it, for example to {name}_",
+                tokens.end - start,
+            )
         if kind == ATTRIBUTE:
             raise TextProblem(
-                f"expects a name, but sees the attribute name {name}=", start, f"put a space between {name} and '='", tokens.end - start
+                f"expects a name, but sees the attribute name {name}=",
+                start,
+                f"put a space between {name} and '='",
+                tokens.end - start,
             )
         if kind not in (IDENT, NAME):
             word = re.compile(r"[^\s=(),{}]*").match(self.text, start).group()  # type: ignore[union-attr]
@@ -173,9 +227,18 @@ class CarefulReader:
             raise TextProblem("expects the name of an instruction", start, hint, max(len(word), 1))
         tokens.advance()
         if kind == NAME and not bare and name in RESERVED_TYPES:
-            raise TextProblem(f"{name} is a reserved word, not a name", start, f"rename it, for example to {name}_", len(name) + 1)
+            raise TextProblem(
+                f"{name} is a reserved word, not a name",
+                start,
+                f"rename it, for example to {name}_",
+                len(name) + 1,
+            )
         if tokens.kind != "=":
-            raise TextProblem("expects '=' in instruction", tokens.start, f"write: {name} = shape opcode(operands)")
+            raise TextProblem(
+                "expects '=' in instruction",
+                tokens.start,
+                f"write: {name} = shape opcode(operands)",
+            )
         tokens.advance()
         return name, start
 
@@ -183,11 +246,20 @@ class CarefulReader:
         """Pass an opcode; (its row, the operation and step of an asynchronous one in short form)."""
         at, name = tokens.start, tokens.value
         if tokens.kind == TYPE:
-            raise TextProblem(f"expects '[' after the element type {name}", tokens.end, f"write {name}[] for a scalar")
+            raise TextProblem(
+                f"expects '[' after the element type {name}",
+                tokens.end,
+                f"write {name}[] for a scalar",
+            )
         if tokens.kind == IDENT and tokens.look_ahead() == "[":
             shape_of(tokens)  # which says that there is no such element type
         if tokens.kind != IDENT:
-            raise TextProblem("expects an opcode", at, "an instruction looks like: name = f32[2] add(a, b)", max(tokens.end - at, 1))
+            raise TextProblem(
+                "expects an opcode",
+                at,
+                "an instruction looks like: name = f32[2] add(a, b)",
+                max(tokens.end - at, 1),
+            )
         spec = OPCODES.get(name)
         step = None
         if spec is None:
@@ -197,10 +269,16 @@ class CarefulReader:
             spec = OPCODES[f"async-{step[1]}"]  # type: ignore[index]
         tokens.advance()
         if tokens.kind != "(":
-            raise TextProblem(f"expects '(' after the opcode {name}", tokens.start, "operands stand in parentheses: add(a, b)")
+            raise TextProblem(
+                f"expects '(' after the opcode {name}",
+                tokens.start,
+                "operands stand in parentheses: add(a, b)",
+            )
         return spec, step
 
-    def _same_step(self, step: tuple[str, str], operands: tuple[HloInstruction, ...], at: int) -> None:
+    def _same_step(
+        self, step: tuple[str, str], operands: tuple[HloInstruction, ...], at: int
+    ) -> None:
         """`add-done` ends what `add-start` began."""
         start = operands[0] if operands else None
         while start is not None and start.opcode.name != "async-start":
@@ -210,7 +288,10 @@ class CarefulReader:
         wrapped = start.called[0].root.opcode.name
         if wrapped != step[0]:
             raise TextProblem(
-                f"Expect async wrapped opcode to be {wrapped}, but got {step[0]}", at, f"write {wrapped}-{step[1]}", len("-".join(step))
+                f"Expect async wrapped opcode to be {wrapped}, but got {step[0]}",
+                at,
+                f"write {wrapped}-{step[1]}",
+                len("-".join(step)),
             )
 
     def _unknown_opcode(self, name: str, at: int) -> None:
@@ -218,7 +299,9 @@ class CarefulReader:
         raise TextProblem(
             f"unknown opcode {name}",
             at,
-            f"did you mean {' or '.join(near)}?" if near else "opcodes are written as XLA writes them: add, dot, reduce, custom-call ...",
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else "opcodes are written as XLA writes them: add, dot, reduce, custom-call ...",
             len(name),
         )
 
@@ -246,14 +329,22 @@ class CarefulReader:
         if tokens.kind == END:
             raise TextProblem("'(' is never closed", opening, "add the missing ')'")
         if tokens.kind != ")":
-            raise TextProblem("expects ',' or ')' after an operand", tokens.start, "separate operands by commas: add(a, b)")
+            raise TextProblem(
+                "expects ',' or ')' after an operand",
+                tokens.start,
+                "separate operands by commas: add(a, b)",
+            )
         tokens.advance()
         return None, tuple(operands)
 
     def _literal(self, tokens: Tokens, shape: Shape | None) -> Literal | None:
         opening = tokens.start
         if shape is None:
-            raise TextProblem("cannot infer shape for opcode: constant", opening, "write the shape before the opcode")
+            raise TextProblem(
+                "cannot infer shape for opcode: constant",
+                opening,
+                "write the shape before the opcode",
+            )
         end = balanced_end(self.text, opening, one_bracket=True)
         start = skip_blank(self.text, opening + 1)
         payload = read_literal(shape, self.text[start : end - 1].rstrip(), start)
@@ -264,12 +355,23 @@ class CarefulReader:
     def _parameter_number(self, tokens: Tokens) -> int:
         at = tokens.start
         if tokens.kind != INT or not 0 <= int(tokens.value) < 1_000_000_000:
-            raise TextProblem("expects the number of the parameter", at, "write parameter(0) for the first", max(tokens.end - at, 1))
+            raise TextProblem(
+                "expects the number of the parameter",
+                at,
+                "write parameter(0) for the first",
+                max(tokens.end - at, 1),
+            )
         number = tokens.integer()
         tokens.expect(")", "')' after the number of the parameter")
         return number
 
-    def _operand(self, tokens: Tokens, names: dict[str, HloInstruction], computation: HloComputation, depth: int) -> HloInstruction:
+    def _operand(
+        self,
+        tokens: Tokens,
+        names: dict[str, HloInstruction],
+        computation: HloComputation,
+        depth: int,
+    ) -> HloInstruction:
         """Pass a name, perhaps with its shape, or a nested instruction."""
         shape_at = tokens.start
         declared = shape_of(tokens) if can_be_shape(tokens) else None
@@ -278,11 +380,18 @@ class CarefulReader:
             if self.single and declared is not None:
                 return self._parameter(f"_{self._count(computation)}", declared, names, computation)
             raise TextProblem(
-                "expects the name of an operand", at, "operands are names of instructions defined above", max(tokens.end - at, 1)
+                "expects the name of an operand",
+                at,
+                "operands are names of instructions defined above",
+                max(tokens.end - at, 1),
             )
         if tokens.kind == IDENT and tokens.look_ahead() == "(":
             if depth >= _DEEPEST:
-                raise TextProblem(f"operands nest deeper than {_DEEPEST} levels", at, "give the inner instructions names of their own")
+                raise TextProblem(
+                    f"operands nest deeper than {_DEEPEST} levels",
+                    at,
+                    "give the inner instructions names of their own",
+                )
             return self._nested(tokens, declared, names, computation, depth + 1)
         places = _ELEMENT.match(self.text, tokens.end)
         if places is not None:
@@ -292,11 +401,19 @@ class CarefulReader:
         if operand is None:
             if self.single and declared is not None and name not in RESERVED_TYPES:
                 return self._parameter(name, declared, names, computation)
-            elsewhere = [c.name for c in self.find.computations.values() if any(i.name == name for i in c.instructions.values())]
+            elsewhere = [
+                c.name
+                for c in self.find.computations.values()
+                if any(i.name == name for i in c.instructions.values())
+            ]
             hint = (
-                near_names(name, names) if not elsewhere else f"{name} belongs to computation {elsewhere[0]}; pass its value as a parameter"
+                near_names(name, names)
+                if not elsewhere
+                else f"{name} belongs to computation {elsewhere[0]}; pass its value as a parameter"
             )
-            raise TextProblem(f"instruction does not exist: {name}", at, hint, tokens.previous_end - at)
+            raise TextProblem(
+                f"instruction does not exist: {name}", at, hint, tokens.previous_end - at
+            )
         for index in places.group().split("#")[1:] if places is not None else ():
             operand = self._element(operand, int(index), at, names, computation)
         if declared is not None and not same_dimensions(declared, operand.shape):
@@ -309,44 +426,80 @@ class CarefulReader:
         return operand
 
     def _element(
-        self, operand: HloInstruction, index: int, at: int, names: dict[str, HloInstruction], computation: HloComputation
+        self,
+        operand: HloInstruction,
+        index: int,
+        at: int,
+        names: dict[str, HloInstruction],
+        computation: HloComputation,
     ) -> HloInstruction:
         """Return the get-tuple-element that `%operand#index` stands for, made where the text first names it."""
         if not operand.shape.is_tuple or index >= len(operand.shape.tuple_shapes):
             message = f"{operand.name}#{index} names an element that {operand.shape.text_without_layout} does not have"
-            raise TextProblem(message, at, "the number behind # is that of an element of the tuple, from 0", len(operand.name))
+            raise TextProblem(
+                message,
+                at,
+                "the number behind # is that of an element of the tuple, from 0",
+                len(operand.name),
+            )
         stem = name = f"{operand.name}.element.{index}"
         number = 0
         while (known := names.get(name)) is not None:
-            if known.opcode is GET_TUPLE_ELEMENT and known.operands == (operand,) and known.attribute("index") == index:
+            if (
+                known.opcode is GET_TUPLE_ELEMENT
+                and known.operands == (operand,)
+                and known.attribute("index") == index
+            ):
                 return known
             number += 1
             name = f"{stem}.{number}"
         decoded = NO_DECODED._replace(attributes=attributes_of({"index": index}))
-        return self._create(name, GET_TUPLE_ELEMENT, operand.shape.tuple_shapes[index], (operand,), decoded, None, names, computation)
+        return self._create(
+            name,
+            GET_TUPLE_ELEMENT,
+            operand.shape.tuple_shapes[index],
+            (operand,),
+            decoded,
+            None,
+            names,
+            computation,
+        )
 
     def _count(self, computation: HloComputation) -> int:
         return sum([i.opcode is PARAMETER for i in computation.instructions.values()])
 
-    def _parameter(self, name: str, shape: Shape, names: dict[str, HloInstruction], computation: HloComputation) -> HloInstruction:
+    def _parameter(
+        self, name: str, shape: Shape, names: dict[str, HloInstruction], computation: HloComputation
+    ) -> HloInstruction:
         """A parameter for an operand that a single instruction mentions."""
-        return self._create(name, PARAMETER, shape, (), NO_DECODED, self._count(computation), names, computation)
+        return self._create(
+            name, PARAMETER, shape, (), NO_DECODED, self._count(computation), names, computation
+        )
 
     def _nested(
-        self, tokens: Tokens, shape: Shape | None, names: dict[str, HloInstruction], computation: HloComputation, depth: int
+        self,
+        tokens: Tokens,
+        shape: Shape | None,
+        names: dict[str, HloInstruction],
+        computation: HloComputation,
+        depth: int,
     ) -> HloInstruction:
         at = tokens.start
         spec, step = self._opcode(tokens)
         payload, operands = self._arguments(tokens, spec, shape, names, computation, depth)
         opcode_name = step[0] if step is not None else spec.name
-        if OPCODES[opcode_name].required or (OPCODES[opcode_name].called and opcode_name != "custom-call"):
+        if OPCODES[opcode_name].required or (
+            OPCODES[opcode_name].called and opcode_name != "custom-call"
+        ):
             raise TextProblem(
                 f"a nested {opcode_name} cannot have attributes",
                 at,
                 "give it a name and a line of its own",
                 len(opcode_name),
             )
-        shape, decoded, payload = self._made(spec, step, shape, operands, [], payload, at, computation)
+        shape, decoded, payload = self._made(
+            spec, step, shape, operands, [], payload, at, computation
+        )
         stem = name = f"{spec.name}.anon"
         number = 0
         while name in names:
@@ -366,12 +519,19 @@ class CarefulReader:
         computation: HloComputation,
     ) -> HloInstruction:
         number = computation.module.take_instruction_id()
-        i = new_instruction(number, name, spec, shape, operands, decoded.attributes, decoded.called, payload)
+        i = new_instruction(
+            number, name, spec, shape, operands, decoded.attributes, decoded.called, payload
+        )
         names[name] = computation.insert(i)
         return i
 
     def _finish(
-        self, spec: OpcodeSpec, shape: Shape | None, operands: tuple[HloInstruction, ...], decoded: DecodedAttributes, opcode_at: int
+        self,
+        spec: OpcodeSpec,
+        shape: Shape | None,
+        operands: tuple[HloInstruction, ...],
+        decoded: DecodedAttributes,
+        opcode_at: int,
     ) -> Shape:
         """The shape, stated or inferred; the number of operands is checked."""
         if spec.arity is not None and spec.arity != len(operands):
@@ -390,12 +550,28 @@ class CarefulReader:
                     len(spec.name),
                 )
             try:
-                shape = infer_shape(spec, tuple([o.shape for o in operands]), decoded.attributes, decoded.called)
-                if spec.elementwise:  # the result of an elementwise operation keeps the layout of its operand
+                shape = infer_shape(
+                    spec, tuple([o.shape for o in operands]), decoded.attributes, decoded.called
+                )
+                if (
+                    spec.elementwise
+                ):  # the result of an elementwise operation keeps the layout of its operand
                     shape = next((o.shape for o in operands if o.shape.base is shape), shape)
-                elif spec.name == "transpose" and operands[0].shape.is_array:  # inferred as a bitcast of its operand
-                    place = {dimension: number for number, dimension in enumerate(decoded.attributes.value("dimensions"))}
-                    shape = shape.with_layout(tuple([place[dimension] for dimension in operands[0].shape.layout.minor_to_major]))
+                elif (
+                    spec.name == "transpose" and operands[0].shape.is_array
+                ):  # inferred as a bitcast of its operand
+                    place = {
+                        dimension: number
+                        for number, dimension in enumerate(decoded.attributes.value("dimensions"))
+                    }
+                    shape = shape.with_layout(
+                        tuple(
+                            [
+                                place[dimension]
+                                for dimension in operands[0].shape.layout.minor_to_major
+                            ]
+                        )
+                    )
                 read_shape(shape.text_without_layout, 0)  # its limits hold for inferred shapes too
             except (ShapeError, KeyError, IndexError, AttributeError, OverflowError) as problem:
                 raise TextProblem(

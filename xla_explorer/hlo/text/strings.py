@@ -8,8 +8,19 @@ from __future__ import annotations
 
 import re
 
-_ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]+)|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([abfnrtv\\?'\"])|)", re.DOTALL)
-_SIMPLE = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+_ESCAPE = re.compile(
+    rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]+)|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([abfnrtv\\?'\"])|)",
+    re.DOTALL,
+)
+_SIMPLE = {
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"n": b"\n",
+    b"r": b"\r",
+    b"t": b"\t",
+    b"v": b"\v",
+}
 _PLAIN = re.compile(r'"[^"\\\x00-\x1f\x7f]*+"')
 _HIDDEN = re.compile('[\x00-\x1f\x7f"\\\\\udc80-\udcff]')
 _WRITTEN = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
@@ -56,7 +67,11 @@ def string_value(quoted: str) -> str | None:
 
 def quoted_string(value: str) -> str:
     """The canonical spelling of a string, in double quotes."""
-    return '"' + _HIDDEN.sub(lambda m: _WRITTEN.get(m.group()) or f"\\{ord(m.group()) & 0xFF:03o}", value) + '"'
+    return (
+        '"'
+        + _HIDDEN.sub(lambda m: _WRITTEN.get(m.group()) or f"\\{ord(m.group()) & 0xFF:03o}", value)
+        + '"'
+    )
 
 
 def canonical_string(quoted: str) -> str:

@@ -15,21 +15,35 @@ from xla_explorer.hlo.text.lexical import STRING as STRING_PATTERN
 from xla_explorer.hlo.text.strings import string_value
 
 # Kinds of tokens with a value. Punctuation and keywords are kinds of their own, named by their text.
-IDENT, NAME, ATTRIBUTE, TYPE, STRING = "identifier", "name", "attribute name", "element type", "string"
+IDENT, NAME, ATTRIBUTE, TYPE, STRING = (
+    "identifier",
+    "name",
+    "attribute name",
+    "element type",
+    "string",
+)
 INT, DECIMAL, DXD, PAD, DIM_LABELS = "integer", "decimal", "sizes", "padding", "dimension labels"
 END, ERROR = "end of the text", "error"
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*+")
 _PUNCTUATION = re.compile(r"->|<=|\.\.\.|[=,:*#+~\[\]{}()]")
 _DIM_LABELS = re.compile(r"[0-9bf?]{2,}_[0-9io?]{2,}->[0-9bf?]{2,}")
-_DECIMAL = re.compile(r"-?(?:(?:[0-9]+\.[0-9]*|[0-9]*\.[0-9]+|[0-9]+)[eE][+-]?[0-9]+|[0-9]+\.[0-9]*|[0-9]*\.[0-9]+)")
+_DECIMAL = re.compile(
+    r"-?(?:(?:[0-9]+\.[0-9]*|[0-9]*\.[0-9]+|[0-9]+)[eE][+-]?[0-9]+|[0-9]+\.[0-9]*|[0-9]*\.[0-9]+)"
+)
 _DXD = re.compile(r"[0-9]+(?:x[0-9]+)+")
 _PAD = re.compile(r"-?[0-9]+_-?[0-9]+(?:_[0-9]+)?(?:x-?[0-9]+_-?[0-9]+(?:_[0-9]+)?)*")
 _INT = re.compile(r"-?[0-9]+")
 _NAN = re.compile(r"-?nan(?:\(0x([0-9a-fA-F]+)\))?")
 _JSON_PIECE = re.compile(r'"(?:[^"\\]|\\.)*+"|[^"]')
 _MOST_PAYLOAD = (1 << 52) - 1
-_SPOKEN = {END: "the end of the text", NAME: "a name", IDENT: "a word", ATTRIBUTE: "the name of an attribute", TYPE: "an element type"}
+_SPOKEN = {
+    END: "the end of the text",
+    NAME: "a name",
+    IDENT: "a word",
+    ATTRIBUTE: "the name of an attribute",
+    TYPE: "an element type",
+}
 
 
 class Tokens:
@@ -97,7 +111,13 @@ class Tokens:
     def _other(self, start: int) -> None:
         text, first = self.text, self.text[start]
         if first in "0123456789-?":
-            for pattern, kind in ((_DECIMAL, DECIMAL), (_DIM_LABELS, DIM_LABELS), (_DXD, DXD), (_PAD, PAD), (_INT, INT)):
+            for pattern, kind in (
+                (_DECIMAL, DECIMAL),
+                (_DIM_LABELS, DIM_LABELS),
+                (_DXD, DXD),
+                (_PAD, PAD),
+                (_INT, INT),
+            ):
                 found = pattern.match(text, start)
                 if found is not None:
                     self._set(kind, found.end())
@@ -145,11 +165,22 @@ class Tokens:
             return TextProblem("unterminated comment", self.start, "close the comment with */", 2)
         if self.kind == ERROR and self.value and self.value[0] in "\"'":
             closed = len(self.value) > 1
-            message = "a string with an escape that there is not" if closed else "unterminated string"
-            return TextProblem(message, self.start, f"close the string with {self.value[0]}", len(self.value))
-        seen = _SPOKEN.get(self.kind) if not self.value else self.text[self.start : min(self.end, self.start + 40)]
+            message = (
+                "a string with an escape that there is not" if closed else "unterminated string"
+            )
+            return TextProblem(
+                message, self.start, f"close the string with {self.value[0]}", len(self.value)
+            )
+        seen = (
+            _SPOKEN.get(self.kind)
+            if not self.value
+            else self.text[self.start : min(self.end, self.start + 40)]
+        )
         return TextProblem(
-            f"expects {expected}, but sees {seen}", self.start, hint or f"write {expected} here", max(self.end - self.start, 1)
+            f"expects {expected}, but sees {seen}",
+            self.start,
+            hint or f"write {expected} here",
+            max(self.end - self.start, 1),
         )
 
     # -- steps -------------------------------------------------------------------------------------------------------
@@ -163,7 +194,9 @@ class Tokens:
     def expect(self, kind: str, expected: str = "", hint: str = "") -> str:
         """Pass a token of the kind; its value. TextProblem for any other token."""
         if self.kind != kind:
-            raise self.problem(expected or _SPOKEN.get(kind, f"'{kind}'" if len(kind) < 4 else f"a {kind}"), hint)
+            raise self.problem(
+                expected or _SPOKEN.get(kind, f"'{kind}'" if len(kind) < 4 else f"a {kind}"), hint
+            )
         value = self.value
         self.advance()
         return value
@@ -186,8 +219,17 @@ class Tokens:
         if self.kind not in (DECIMAL, INT, "inf", "-inf"):
             raise self.problem("a number")
         value = self.value
-        if self.kind == DECIMAL and "nan" not in value and float(value) in (float("inf"), float("-inf")):
-            raise TextProblem(f"{value} is out of the range of a double", self.start, "write inf, or a smaller number", len(value))
+        if (
+            self.kind == DECIMAL
+            and "nan" not in value
+            and float(value) in (float("inf"), float("-inf"))
+        ):
+            raise TextProblem(
+                f"{value} is out of the range of a double",
+                self.start,
+                "write inf, or a smaller number",
+                len(value),
+            )
         self.advance()
         return value
 
@@ -199,7 +241,9 @@ class Tokens:
         while True:
             piece = _JSON_PIECE.match(self.text, at)
             if piece is None or piece.group() == '"':
-                raise TextProblem("the dictionary is never closed", self.start, "close its braces and its strings")
+                raise TextProblem(
+                    "the dictionary is never closed", self.start, "close its braces and its strings"
+                )
             depth += {"{": 1, "}": -1}.get(piece.group(), 0)
             at = piece.end()
             if not depth:

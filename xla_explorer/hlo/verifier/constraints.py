@@ -16,7 +16,11 @@ from xla_explorer.hlo.opcodes.spec import Constraint
 from xla_explorer.hlo.shape import Shape, ShapeError
 from xla_explorer.hlo.verifier.layouts import option_checks
 from xla_explorer.hlo.verifier.options import DEFAULT_OPTIONS, VerifierOptions
-from xla_explorer.hlo.verifier.precision import agrees_up_to_precision, differs_in_precision_alone, mixed_precision
+from xla_explorer.hlo.verifier.precision import (
+    agrees_up_to_precision,
+    differs_in_precision_alone,
+    mixed_precision,
+)
 
 # XLA lets these state a wider (or narrower) element type than their operands have: the type to accumulate in.
 _ACCUMULATE_IN_STATED_TYPE = frozenset({"dot", "ragged-dot", "convolution"})
@@ -27,7 +31,10 @@ def operand_count(i: HloInstruction) -> Reason | None:
     arity, count = i.opcode.arity, len(i.operands)
     if arity is not None and arity != count:
         return refuse(
-            "operand-count", f"takes {arity} operand{'s' if arity != 1 else ''}, got {count}", wanted=arity, found=count
+            "operand-count",
+            f"takes {arity} operand{'s' if arity != 1 else ''}, got {count}",
+            wanted=arity,
+            found=count,
         )
     return None
 
@@ -68,7 +75,11 @@ def inferred_shape(i: HloInstruction) -> Shape | None:
     fit.
     """
     rule = i.opcode.shape_rule
-    return rule(tuple([operand.shape for operand in i.operands]), i.attributes, i.called) if rule is not None else None
+    return (
+        rule(tuple([operand.shape for operand in i.operands]), i.attributes, i.called)
+        if rule is not None
+        else None
+    )
 
 
 def operands_fit(i: HloInstruction) -> Reason | None:
@@ -88,9 +99,18 @@ def stated_shape(i: HloInstruction) -> Reason | None:
     found = i.shape
     if wanted is None or _same(wanted, found):
         return None
-    if i.opcode.name == "scan" and found.is_array and len(wanted.tuple_shapes) == 1 and _same(wanted.tuple_shapes[0], found):
+    if (
+        i.opcode.name == "scan"
+        and found.is_array
+        and len(wanted.tuple_shapes) == 1
+        and _same(wanted.tuple_shapes[0], found)
+    ):
         return None  # a lone result may stand without its tuple
-    if i.opcode.name in _ACCUMULATE_IN_STATED_TYPE and found.is_array and found.dimensions == wanted.dimensions:
+    if (
+        i.opcode.name in _ACCUMULATE_IN_STATED_TYPE
+        and found.is_array
+        and found.dimensions == wanted.dimensions
+    ):
         return None
     return refuse(
         "result-shape",
@@ -111,13 +131,18 @@ def _agree(wanted: Shape, found: Shape) -> bool:
             wanted.is_tuple
             and found.is_tuple
             and len(wanted.tuple_shapes) == len(found.tuple_shapes)
-            and all(_same(a, b) for a, b in zip(wanted.tuple_shapes, found.tuple_shapes, strict=True))
+            and all(
+                _same(a, b) for a, b in zip(wanted.tuple_shapes, found.tuple_shapes, strict=True)
+            )
         )
     return (
         wanted.element_type is found.element_type
         and wanted.rank == found.rank
         and (any(wanted.dynamic) or any(found.dynamic))
-        and all(a == b or a < 0 or b < 0 for a, b in zip(wanted.dimensions, found.dimensions, strict=True))
+        and all(
+            a == b or a < 0 or b < 0
+            for a, b in zip(wanted.dimensions, found.dimensions, strict=True)
+        )
     )
 
 
@@ -139,11 +164,15 @@ def layouts_are_permutations(i: HloInstruction) -> Reason | None:
 @lru_cache(maxsize=1 << 14)
 def layout_is_permutation(shape: Shape) -> bool:
     """Whether each leaf's minor-to-major order names each dimension once."""
-    return all(not leaf.is_array or _is_permutation(leaf.layout, leaf.rank) for _, leaf in shape.leaves())
+    return all(
+        not leaf.is_array or _is_permutation(leaf.layout, leaf.rank) for _, leaf in shape.leaves()
+    )
 
 
 def _is_permutation(order: Layout, rank: int) -> bool:
-    return (order.is_default and len(order.minor_to_major) == rank) or sorted(order.minor_to_major) == list(range(rank))
+    return (order.is_default and len(order.minor_to_major) == rank) or sorted(
+        order.minor_to_major
+    ) == list(range(rank))
 
 
 def literal_has_the_shape(i: HloInstruction) -> Reason | None:
@@ -152,7 +181,8 @@ def literal_has_the_shape(i: HloInstruction) -> Reason | None:
     if literal is None or literal.shape.base is not i.shape.base:
         found = "absent" if literal is None else f"a {literal.shape.text_without_layout}"
         return refuse(
-            "literal-shape", f"the literal is {found}, the constant is stated as {i.shape.text_without_layout}"
+            "literal-shape",
+            f"the literal is {found}, the constant is stated as {i.shape.text_without_layout}",
         )
     return None
 
@@ -176,7 +206,9 @@ def constraints_of(spec: OpcodeSpec) -> list[tuple[str, str]]:
     ]
 
 
-def reasons_against(i: HloInstruction, options: VerifierOptions = DEFAULT_OPTIONS) -> tuple[tuple[str, str], ...]:
+def reasons_against(
+    i: HloInstruction, options: VerifierOptions = DEFAULT_OPTIONS
+) -> tuple[tuple[str, str], ...]:
     """(code, message) of every constraint that the instruction breaks.
 
     C1 to C3 say whether the others can be asked at all; after one of them fails only the layouts are still checked.
@@ -190,7 +222,9 @@ def reasons_against(i: HloInstruction, options: VerifierOptions = DEFAULT_OPTION
         if options.allow_mixed_precision:
             if reason is not None and check is stated_shape:
                 wanted = inferred_shape(i)
-                if wanted is not None and agrees_up_to_precision(i, wanted, layout_sensitive=options.layout_sensitive):
+                if wanted is not None and agrees_up_to_precision(
+                    i, wanted, layout_sensitive=options.layout_sensitive
+                ):
                     reason = None
         elif reason is None and check is operands_fit:
             reason = mixed_precision(i)
@@ -200,8 +234,14 @@ def reasons_against(i: HloInstruction, options: VerifierOptions = DEFAULT_OPTION
     if sound:
         for number, check in enumerate(i.opcode.constraints, len(STANDARD) + 1):
             reason = check(i)
-            if reason is not None and not (options.allow_mixed_precision and differs_in_precision_alone(i, reason)):
+            if reason is not None and not (
+                options.allow_mixed_precision and differs_in_precision_alone(i, reason)
+            ):
                 found.append((f"{i.opcode.name}-C{number}", reason.message))
                 break
-        found += [(code, reason.message) for code, check in option_checks(options) if (reason := check(i)) is not None]
+        found += [
+            (code, reason.message)
+            for code, check in option_checks(options)
+            if (reason := check(i)) is not None
+        ]
     return tuple(found)

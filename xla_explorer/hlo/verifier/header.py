@@ -37,13 +37,28 @@ def header_findings(module: HloModule, layout_sensitive: bool = False) -> Iterat
     if isinstance(text := attributes.get("buffer_donor"), str):
         for number, index in _donors(text):
             if _at(parameters, number, index) is None:
-                yield "donor", f"buffer_donor names parameter {number} {_braces(index)}, which does not exist", None
-            elif any((alias.parameter_number, alias.parameter_index) == (number, index) for alias in aliases):
-                yield "donor", f"parameter {number} {_braces(index)} is donated and aliased at once", None
+                yield (
+                    "donor",
+                    f"buffer_donor names parameter {number} {_braces(index)}, which does not exist",
+                    None,
+                )
+            elif any(
+                (alias.parameter_number, alias.parameter_index) == (number, index)
+                for alias in aliases
+            ):
+                yield (
+                    "donor",
+                    f"parameter {number} {_braces(index)} is donated and aliased at once",
+                    None,
+                )
 
 
 def _layout_findings(
-    stated: tuple[Shape, ...], stated_result: Shape, parameters: tuple[Shape, ...], result: Shape, layout_sensitive: bool
+    stated: tuple[Shape, ...],
+    stated_result: Shape,
+    parameters: tuple[Shape, ...],
+    result: Shape,
+    layout_sensitive: bool,
 ) -> Iterator[Finding]:
     if len(stated) != len(parameters):
         yield (
@@ -67,7 +82,9 @@ def _layout_findings(
         )
 
 
-def _alias_findings(aliases: tuple[InputOutputAlias, ...], parameters: list[Shape], result: Shape) -> Iterator[Finding]:
+def _alias_findings(
+    aliases: tuple[InputOutputAlias, ...], parameters: list[Shape], result: Shape
+) -> Iterator[Finding]:
     outputs: set[tuple[int, ...]] = set()
     inputs: set[tuple[int, tuple[int, ...]]] = set()
     for alias in aliases:
@@ -88,7 +105,10 @@ def _alias_findings(aliases: tuple[InputOutputAlias, ...], parameters: list[Shap
                 f"{words} differ in size: {output.text_without_layout} vs {source.text_without_layout}",
                 None,
             )
-        if alias.output_index in outputs or (alias.parameter_number, alias.parameter_index) in inputs:
+        if (
+            alias.output_index in outputs
+            or (alias.parameter_number, alias.parameter_index) in inputs
+        ):
             yield "alias", f"{words}: one of them is aliased already", None
         outputs.add(alias.output_index)
         inputs.add((alias.parameter_number, alias.parameter_index))

@@ -25,7 +25,9 @@ _MAY_ENTER_HOST = frozenset(
 def bounded(i: HloInstruction) -> Reason | None:
     """No dimension is unbounded."""
     if any(-1 in leaf.dimensions for _, leaf in i.shape.leaves()):
-        return refuse("unbounded", f"unbounded dynamism is not allowed: {i.shape.text_without_layout}")
+        return refuse(
+            "unbounded", f"unbounded dynamism is not allowed: {i.shape.text_without_layout}"
+        )
     return None
 
 
@@ -44,7 +46,9 @@ def keeps_its_memory(i: HloInstruction) -> Reason | None:
     if i.opcode.name == "dynamic-slice" and not _in_host(i.operands[0].shape):
         return refuse("memory-space", "must not bring its operand from device to host memory")
     if i.opcode.name not in _MAY_ENTER_HOST and not any(_in_host(o.shape) for o in i.operands):
-        return refuse("memory-space", f"must not have a result in host memory, {i.shape}: no operand is there")
+        return refuse(
+            "memory-space", f"must not have a result in host memory, {i.shape}: no operand is there"
+        )
     return None
 
 
@@ -52,7 +56,10 @@ def element_size_is_its_own(i: HloInstruction) -> Reason | None:
     """Only types of less than a byte may be packed, `E(4)`."""
     for _, leaf in i.shape.leaves():
         if leaf.is_array and leaf.element_type.bits >= 8 and "E(" in leaf.layout.properties:
-            return refuse("element-size", f"custom element sizes are for types of less than a byte, not {leaf}")
+            return refuse(
+                "element-size",
+                f"custom element sizes are for types of less than a byte, not {leaf}",
+            )
     return None
 
 

@@ -8,7 +8,16 @@ from xla_explorer.hlo.shape import Shape
 
 # All float operands have one precision, unless mixing is allowed.
 _ONE_PRECISION = frozenset(
-    {"select", "clamp", "concatenate", "pad", "dynamic-update-slice", "select-and-scatter", "triangular-solve", "ragged-all-to-all"}
+    {
+        "select",
+        "clamp",
+        "concatenate",
+        "pad",
+        "dynamic-update-slice",
+        "select-and-scatter",
+        "triangular-solve",
+        "ragged-all-to-all",
+    }
 )
 # Operand k has the precision of operand k + N (k + N + 1 for a scatter, whose indices stand between).
 _PAIRED = frozenset({"reduce", "reduce-window", "scatter"})
@@ -41,8 +50,17 @@ def mixed_precision(i: HloInstruction) -> Reason | None:
     if count < 2:
         return None
     # The operands of a map have the types of its computation's parameters, which may differ.
-    if name in _ONE_PRECISION or (i.opcode.elementwise and name not in ("stochastic-convert", "map")):
-        first = next((o.shape for o in operands if o.shape.element_type is not None and o.shape.element_type.is_float), None)
+    if name in _ONE_PRECISION or (
+        i.opcode.elementwise and name not in ("stochastic-convert", "map")
+    ):
+        first = next(
+            (
+                o.shape
+                for o in operands
+                if o.shape.element_type is not None and o.shape.element_type.is_float
+            ),
+            None,
+        )
         pairs = [(first, o.shape) for o in operands] if first is not None else []
     elif name in _PAIRED:
         shift = count // 2 + (name == "scatter")
@@ -61,21 +79,31 @@ def mixed_precision(i: HloInstruction) -> Reason | None:
 
 def agrees_up_to_precision(i: HloInstruction, wanted: Shape, *, layout_sensitive: bool) -> bool:
     """Whether the stated result is the inferred one in another float precision, where XLA allows that."""
-    if i.opcode.name in NEVER_MIXED or (layout_sensitive and i.opcode.name == "copy" and _moves_to_or_from_host(i)):
+    if i.opcode.name in NEVER_MIXED or (
+        layout_sensitive and i.opcode.name == "copy" and _moves_to_or_from_host(i)
+    ):
         return False
     return _compatible(wanted, i.shape)
 
 
 def _moves_to_or_from_host(copy: HloInstruction) -> bool:
-    spaces = {shape.layout.memory_space for shape in (copy.shape, copy.operands[0].shape) if shape.is_array}
+    spaces = {
+        shape.layout.memory_space
+        for shape in (copy.shape, copy.operands[0].shape)
+        if shape.is_array
+    }
     return _HOST in spaces and len(spaces) > 1
 
 
 def _compatible(a: Shape, b: Shape) -> bool:
     if a.tuple_shapes or b.tuple_shapes:
-        return len(a.tuple_shapes) == len(b.tuple_shapes) and all(map(_compatible, a.tuple_shapes, b.tuple_shapes))
+        return len(a.tuple_shapes) == len(b.tuple_shapes) and all(
+            map(_compatible, a.tuple_shapes, b.tuple_shapes)
+        )
     x, y = a.element_type, b.element_type
-    return a.dimensions == b.dimensions and (x is y or (x is not None and y is not None and x.is_float and y.is_float))
+    return a.dimensions == b.dimensions and (
+        x is y or (x is not None and y is not None and x.is_float and y.is_float)
+    )
 
 
 def differs_in_precision_alone(i: HloInstruction, reason: Reason) -> bool:

@@ -21,18 +21,33 @@ _WAITS_FOR = {
     "collective-permute-done": ("collective-permute-start",),
 }
 # ... and which of them must be waited for by exactly one user.
-_STARTED = {starts: waits for waits, names in _WAITS_FOR.items() for starts in names if waits != "async-update"}
+_STARTED = {
+    starts: waits
+    for waits, names in _WAITS_FOR.items()
+    for starts in names
+    if waits != "async-update"
+}
 
 
-def parameter_findings(computation: HloComputation, parameters: list[HloInstruction]) -> Iterator[Finding]:
+def parameter_findings(
+    computation: HloComputation, parameters: list[HloInstruction]
+) -> Iterator[Finding]:
     """Parameter numbers are 0 ... n-1, each once."""
     taken: dict[int, HloInstruction] = {}
     for parameter in parameters:
         number = parameter.payload
         if not isinstance(number, int) or number < 0:
-            yield "parameter-number", f"a parameter number must be an integer of at least 0, got {number!r}", parameter
+            yield (
+                "parameter-number",
+                f"a parameter number must be an integer of at least 0, got {number!r}",
+                parameter,
+            )
         elif number in taken:
-            yield "parameter-repeated", f"parameter {number} is %{taken[number].name} already", parameter
+            yield (
+                "parameter-repeated",
+                f"parameter {number} is %{taken[number].name} already",
+                parameter,
+            )
         else:
             taken[number] = parameter
     missing = [number for number in range(len(parameters)) if number not in taken]
@@ -100,7 +115,11 @@ def schedule_findings(computation: HloComputation) -> Iterator[Finding]:
             yield "schedule-repeats", "stands twice in the schedule", i
         place[i] = number
         if computation.instructions.get(i.id) is not i:
-            yield "schedule-stranger", f"is scheduled in %{computation.name} but does not stand in it", i
+            yield (
+                "schedule-stranger",
+                f"is scheduled in %{computation.name} but does not stand in it",
+                i,
+            )
     for i in computation.instructions.values():
         own = place.get(i)
         if own is None:
@@ -118,11 +137,19 @@ def pair_finding(i: HloInstruction) -> Finding | None:
     if wanted is not None:
         if i.operands and i.operands[0].opcode.name not in wanted:
             operand = i.operands[0]
-            return "pair", f"waits for {' or '.join(wanted)}, its operand %{operand.name} is {operand.opcode.name}", i
+            return (
+                "pair",
+                f"waits for {' or '.join(wanted)}, its operand %{operand.name} is {operand.opcode.name}",
+                i,
+            )
         if name != "async-update":
             return None
-    if name in _STARTED and (len(i.users) != 1 or _STARTED[name] not in [user.opcode.name for user in i.users]):
-        if name in ("async-start", "async-update") and [user.opcode.name for user in i.users] == ["async-update"]:
+    if name in _STARTED and (
+        len(i.users) != 1 or _STARTED[name] not in [user.opcode.name for user in i.users]
+    ):
+        if name in ("async-start", "async-update") and [user.opcode.name for user in i.users] == [
+            "async-update"
+        ]:
             return None
         return "pair", f"must have one user, a {_STARTED[name]}; it has {len(i.users)}", i
     return None
@@ -136,7 +163,11 @@ def call_findings(module: HloModule) -> Iterator[Finding]:
         for i in computation.instructions.values():
             for callee in i.called:
                 if computations.get(callee.name) is not callee:
-                    yield "callee-elsewhere", f"calls %{callee.name}, which does not belong to the module", i
+                    yield (
+                        "callee-elsewhere",
+                        f"calls %{callee.name}, which does not belong to the module",
+                        i,
+                    )
                 else:
                     calls.setdefault(computation, []).append((i, callee))
     finished: set[HloComputation] = set()
@@ -169,7 +200,9 @@ def module_findings(module: HloModule) -> Iterator[Finding]:
         yield "entry-elsewhere", f"the entry %{module.entry.name} does not belong to it", None
     if module.entry is not None:
         called = (
-            next((i for i in module.instructions() if module.entry in i.called), None) if _has_calls(module) else None
+            next((i for i in module.instructions() if module.entry in i.called), None)
+            if _has_calls(module)
+            else None
         )
         if called is not None:
             yield "entry-called", f"calls the entry %{module.entry.name}", called

@@ -47,7 +47,9 @@ def verify(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) -> Non
     """
     found = violations(module, options)
     if found:
-        mixed = not options.allow_mixed_precision and not violations(module, options._replace(allow_mixed_precision=True))
+        mixed = not options.allow_mixed_precision and not violations(
+            module, options._replace(allow_mixed_precision=True)
+        )
         raise HloVerifyError(module.name, found, _MIXED_HINT if mixed else None)
 
 
@@ -57,7 +59,9 @@ def violations(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) ->
     options: what to be strict about, see `VerifierOptions`.
     """
     if not isinstance(module, HloModule):
-        raise TypeError(f"verify takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one")
+        raise TypeError(
+            f"verify takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one"
+        )
     found: list[Violation] = []
 
     def add(finding: Finding, computation: HloComputation | None) -> None:
@@ -102,7 +106,9 @@ def _span(module: HloModule, i: HloInstruction) -> SourceSpan | None:
     text, line = module.source_text, i.line
     if not text or not line:
         return None
-    lines = text.split("\n")  # lines as the parser counts them: splitlines() also ends one at a form feed
+    lines = text.split(
+        "\n"
+    )  # lines as the parser counts them: splitlines() also ends one at a form feed
     if line > len(lines):
         return None
     line_text = lines[line - 1]
@@ -114,13 +120,20 @@ class _Signatures(dict[HloComputation, Any]):
     """(result shape, parameter shapes by number) of a computation, made when first asked for."""
 
     def __missing__(self, computation: HloComputation) -> Any:
-        parameters = [(i.payload, i.shape) for i in computation.instructions.values() if i.opcode is PARAMETER]
+        parameters = [
+            (i.payload, i.shape) for i in computation.instructions.values() if i.opcode is PARAMETER
+        ]
         parameters.sort(key=lambda pair: pair[0] if isinstance(pair[0], int) else -1)
-        signature = self[computation] = (computation.root.shape, tuple([shape for _, shape in parameters]))
+        signature = self[computation] = (
+            computation.root.shape,
+            tuple([shape for _, shape in parameters]),
+        )
         return signature
 
 
-def _computation_findings(computation: HloComputation, signatures: _Signatures, options: VerifierOptions) -> list[Finding]:
+def _computation_findings(
+    computation: HloComputation, signatures: _Signatures, options: VerifierOptions
+) -> list[Finding]:
     found: list[Finding] = []
     instructions = computation.instructions
     verdicts = _VERDICTS.setdefault(options, {})
@@ -140,10 +153,16 @@ def _computation_findings(computation: HloComputation, signatures: _Signatures, 
                     in_order = False
                 if operand.parent is not computation or place not in instructions:
                     found.append(
-                        ("operand-elsewhere", f"operand %{operand.name} does not stand in %{computation.name}", i)
+                        (
+                            "operand-elsewhere",
+                            f"operand %{operand.name} does not stand in %{computation.name}",
+                            i,
+                        )
                     )
                 elif i not in operand.users:
-                    found.append(("users-stale", f"operand %{operand.name} does not list it as a user", i))
+                    found.append(
+                        ("users-stale", f"operand %{operand.name} does not list it as a user", i)
+                    )
             key: Any = (opcode, i.shape, id(i.attributes), *shapes)
         else:
             key = (opcode, i.shape, id(i.attributes))
@@ -157,7 +176,11 @@ def _computation_findings(computation: HloComputation, signatures: _Signatures, 
         if opcode is PARAMETER:
             parameters.append(i)
         elif opcode is CONSTANT:
-            reason = literal_has_the_shape(i) if i.payload is None or i.payload.shape is not i.shape else None
+            reason = (
+                literal_has_the_shape(i)
+                if i.payload is None or i.payload.shape is not i.shape
+                else None
+            )
             if reason is not None:
                 found.append((f"constant-C{len(STANDARD) + 1}", reason.message, i))
         if i.control_predecessors:
@@ -174,7 +197,13 @@ def _computation_findings(computation: HloComputation, signatures: _Signatures, 
         if opcode.asynchronous and (finding := pair_finding(i)) is not None:
             found.append(finding)
         if i.parent is not computation or i.id != number:
-            found.append(("parent-stale", f"is listed in %{computation.name} under id {number} but says otherwise", i))
+            found.append(
+                (
+                    "parent-stale",
+                    f"is listed in %{computation.name} under id {number} but says otherwise",
+                    i,
+                )
+            )
     found += parameter_findings(computation, parameters)
     cyclic = False
     if not in_order:
@@ -187,7 +216,11 @@ def _computation_findings(computation: HloComputation, signatures: _Signatures, 
 
 
 def _name_findings(module: HloModule) -> list[Finding]:
-    names = [i.name for computation in module.computations.values() for i in computation.instructions.values()]
+    names = [
+        i.name
+        for computation in module.computations.values()
+        for i in computation.instructions.values()
+    ]
     if len(set(names)) == len(names):
         return []
     found: list[Finding] = []
@@ -195,5 +228,11 @@ def _name_findings(module: HloModule) -> list[Finding]:
     for i in module.instructions():
         other = first.setdefault(i.name, i)
         if other is not i:
-            found.append(("name-repeated", f"%{other.parent.name} has an instruction of that name already", i))
+            found.append(
+                (
+                    "name-repeated",
+                    f"%{other.parent.name} has an instruction of that name already",
+                    i,
+                )
+            )
     return found

@@ -80,12 +80,18 @@ class HloVerifyError(XlaExplorerError):
     the result is stated as f32[5], the operands give f32[4]
     """
 
-    def __init__(self, module_name: str, violations: list[Violation], remedy: str | None = None) -> None:
+    def __init__(
+        self, module_name: str, violations: list[Violation], remedy: str | None = None
+    ) -> None:
         count = len(violations)
         lines = [f"module {module_name} has {count} violation{'s' if count != 1 else ''}:"]
         lines += [str(violation) for violation in violations[:_SHOWN]]
         if count > _SHOWN:
             lines.append(f"... and {count - _SHOWN} more in `.violations`")
-        hint = "fix the first one; those after it often follow from it" if count > 1 else "change the line that it names"
+        hint = (
+            "fix the first one; those after it often follow from it"
+            if count > 1
+            else "change the line that it names"
+        )
         super().__init__("\n".join(lines), hint if remedy is None else remedy)
         self.violations = violations

@@ -56,7 +56,11 @@ def thread_findings(i: HloInstruction) -> Iterator[Finding]:
     own = i.parent.execution_thread or _MAIN
     for callee in i.called:
         if (callee.execution_thread or _MAIN) != own:
-            yield "thread", f"runs on thread {own}, %{callee.name}, which it calls, on {callee.execution_thread or _MAIN}", i
+            yield (
+                "thread",
+                f"runs on thread {own}, %{callee.name}, which it calls, on {callee.execution_thread or _MAIN}",
+                i,
+            )
 
 
 def attribute_findings(i: HloInstruction, channels: dict[int, HloInstruction]) -> Iterator[Finding]:
@@ -66,11 +70,19 @@ def attribute_findings(i: HloInstruction, channels: dict[int, HloInstruction]) -
     if isinstance(channel, int) and channel > 0:
         first = channels.setdefault(channel, i)
         if first is not i and first.opcode is not i.opcode and not _may_share(first, i):
-            yield "channel", f"channel_id {channel} is used by %{first.name} already, which is {first.opcode.name}", i
+            yield (
+                "channel",
+                f"channel_id {channel} is used by %{first.name} already, which is {first.opcode.name}",
+                i,
+            )
     if attributes.get("use_global_device_ids"):
         groups = i.attribute("replica_groups")
         if groups is None or not groups.groups:
-            yield "global-ids-without-groups", "use_global_device_ids=true needs replica_groups that list the devices", i
+            yield (
+                "global-ids-without-groups",
+                "use_global_device_ids=true needs replica_groups that list the devices",
+                i,
+            )
         if channel is None and i.opcode.name not in ("all-to-all", "collective-broadcast"):
             yield "global-ids-without-channel", "use_global_device_ids=true needs a channel_id", i
     sharding = attributes.get("sharding")
@@ -100,7 +112,11 @@ def sharding_problem(text: str, rank: int | None) -> str | None:
     if tiles is None or rank is None:
         return None
     last = _LAST_DIMENSIONS.search(text)
-    extra = len(last.group(1).split(",")) if last is not None else int("last_tile_dim_replicate" in text)
+    extra = (
+        len(last.group(1).split(","))
+        if last is not None
+        else int("last_tile_dim_replicate" in text)
+    )
     sizes = tiles.group(1).split(",")
     if len(sizes) - extra != rank:
         return f"sharding={text} tiles {len(sizes) - extra} dimensions, the value has {rank}"
@@ -111,12 +127,22 @@ def alias_findings(i: HloInstruction) -> Iterator[Finding]:
     """A result that has the memory of an operand has the operand's shape."""
     for alias in i.attributes["output_to_operand_aliasing"]:
         there = 0 <= alias.operand_number < len(i.operands)
-        given = _part(i.operands[alias.operand_number].shape, alias.operand_index) if there else None
+        given = (
+            _part(i.operands[alias.operand_number].shape, alias.operand_index) if there else None
+        )
         made = _part(i.shape, alias.output_index)
         if given is None or made is None:
-            yield "operand-alias", f"output_to_operand_aliasing names operand {alias.operand_number} or a part that is not there", i
+            yield (
+                "operand-alias",
+                f"output_to_operand_aliasing names operand {alias.operand_number} or a part that is not there",
+                i,
+            )
         elif not (given.is_buffer or made.is_buffer or given.base is made.base):
-            yield "operand-alias", f"the result {made} cannot have the memory of operand {alias.operand_number}, which is {given}", i
+            yield (
+                "operand-alias",
+                f"the result {made} cannot have the memory of operand {alias.operand_number}, which is {given}",
+                i,
+            )
 
 
 def _part(shape: Shape, index: tuple[int, ...]) -> Shape | None:
@@ -129,7 +155,11 @@ def _part(shape: Shape, index: tuple[int, ...]) -> Shape | None:
 
 # -- buffers -------------------------------------------------------------------------------------------------------------
 def _holds_buffer(shape: Shape) -> bool:
-    return shape.is_buffer or any(map(_holds_buffer, shape.tuple_shapes)) if shape.is_tuple else shape.is_buffer
+    return (
+        shape.is_buffer or any(map(_holds_buffer, shape.tuple_shapes))
+        if shape.is_tuple
+        else shape.is_buffer
+    )
 
 
 def _buffer_count(shape: Shape) -> int:
@@ -152,7 +182,11 @@ def buffer_findings(buffers: list[HloInstruction], layout_sensitive: bool) -> It
             if len(users) > 1:
                 names = ", ".join(sorted(f"%{user.name}" for user in users))
                 where = f"{{{','.join(map(str, part))}}} of " if part else ""
-                yield "buffer-written-twice", f"a buffer has more than one writer: {where}%{i.name} goes to {names}", i
+                yield (
+                    "buffer-written-twice",
+                    f"a buffer has more than one writer: {where}%{i.name} goes to {names}",
+                    i,
+                )
 
 
 def _takers(i: HloInstruction) -> Iterator[tuple[HloInstruction, tuple[int, ...] | None]]:
@@ -178,4 +212,8 @@ def _custom_call_findings(i: HloInstruction, layout_sensitive: bool) -> Iterator
         return
     missing = _buffer_count(i.shape) - len(aliases)
     if target != "CreateBuffer" and missing > 0 and any(_holds_buffer(o.shape) for o in i.operands):
-        yield "buffer-from-nowhere", f"{missing} of its buffers is used in the result but not in the operands", i
+        yield (
+            "buffer-from-nowhere",
+            f"{missing} of its buffers is used in the result but not in the operands",
+            i,
+        )

@@ -25,11 +25,31 @@ from xla_explorer.pjrt.native.function import NativeFunction, module_text
 EXECUTE = "LoadedExecutable_Execute"
 # What native code hands on to Python in unusual cases.
 _SHARED = ("Client_BufferFromHostBuffer", "Buffer_ToHostBuffer")
-_CALLED = ("allocate", "new_buffer", "new_error", "delete", "push", "take_garbage", "count", "trim", "target_device", "wait_buffer",
-           "begin_queue", "drain", "close_queue", "watch")
+_CALLED = (
+    "allocate",
+    "new_buffer",
+    "new_error",
+    "delete",
+    "push",
+    "take_garbage",
+    "count",
+    "trim",
+    "target_device",
+    "wait_buffer",
+    "begin_queue",
+    "drain",
+    "close_queue",
+    "watch",
+)
 _PARTS: tuple[Any, ...] = (memory, events, getters, execute, queue, transfer)
 # Functions of Python that native code calls, and how Python called them before 3.13.
-_OF_PYTHON = ("Py_IsInitialized", "Py_IsFinalizing", "PyGILState_Check", "PyEval_SaveThread", "PyEval_RestoreThread")
+_OF_PYTHON = (
+    "Py_IsInitialized",
+    "Py_IsFinalizing",
+    "PyGILState_Check",
+    "PyEval_SaveThread",
+    "PyEval_RestoreThread",
+)
 _OLDER = {"Py_IsFinalizing": "_Py_IsFinalizing"}
 _HEADER = f"""
 @python = external global [{len(FUNCTIONS)} x ptr]
@@ -70,14 +90,24 @@ class NativeCode:
     def __init__(self, callbacks: Mapping[str, Any]) -> None:
         """callbacks: a ctypes function for each function of the interface."""
         self._callbacks = [callbacks[name] for name in FUNCTIONS]
-        self._python = (ctypes.c_void_p * len(FUNCTIONS))(*[ctypes.cast(c, ctypes.c_void_p) for c in self._callbacks])
+        self._python = (ctypes.c_void_p * len(FUNCTIONS))(
+            *[ctypes.cast(c, ctypes.c_void_p) for c in self._callbacks]
+        )
         self._sizes = (ctypes.c_int64 * len(FUNCTIONS))()
-        self._item_sizes = (ctypes.c_int64 * transfer.TYPES)(*[item_size(code) for code in range(transfer.TYPES)])
+        self._item_sizes = (ctypes.c_int64 * transfer.TYPES)(
+            *[item_size(code) for code in range(transfer.TYPES)]
+        )
         api = ctypes.pythonapi
         here = {name: name if hasattr(api, name) else _OLDER.get(name, name) for name in _OF_PYTHON}
-        symbols = {name: ctypes.cast(getattr(api, called), ctypes.c_void_p).value or 0 for name, called in here.items()}
-        symbols |= {"python": ctypes.addressof(self._python), "sizes": ctypes.addressof(self._sizes),
-                    "item_sizes": ctypes.addressof(self._item_sizes)}
+        symbols = {
+            name: ctypes.cast(getattr(api, called), ctypes.c_void_p).value or 0
+            for name, called in here.items()
+        }
+        symbols |= {
+            "python": ctypes.addressof(self._python),
+            "sizes": ctypes.addressof(self._sizes),
+            "item_sizes": ctypes.addressof(self._item_sizes),
+        }
         compiled = optimize_and_emit(text(), level=1, cache=default_object_cache())
         exports = [*FUNCTIONS, *_CALLED, "ready_event", "nothing"]
         self._library = NativeLibrary(compiled.objects, symbols, exports)
@@ -88,11 +118,15 @@ class NativeCode:
         bind = self._library.bind
         self.allocate = bind("allocate", pointer, [word], release_gil=False)
         self.new_buffer = bind("new_buffer", pointer, [pointer], release_gil=False)
-        self.new_error = bind("new_error", pointer, [word, ctypes.c_char_p, word], release_gil=False)
+        self.new_error = bind(
+            "new_error", pointer, [word, ctypes.c_char_p, word], release_gil=False
+        )
         self.take_garbage = bind("take_garbage", pointer, [], release_gil=False)
         self.count = bind("count", None, [pointer, word], release_gil=False)
         self.delete = bind("delete", None, [pointer])
-        self.target_device = bind("target_device", pointer, [pointer, pointer, pointer], release_gil=False)
+        self.target_device = bind(
+            "target_device", pointer, [pointer, pointer, pointer], release_gil=False
+        )
         self.push = bind("push", None, [pointer], release_gil=False)
         self.trim = bind("trim", None, [])
         self.wait_buffer = bind("wait_buffer", pointer, [pointer])
@@ -108,4 +142,8 @@ class NativeCode:
 
     def struct_sizes(self) -> dict[str, int]:
         """Function -> the size of the argument structure that the host passed last; of those that were called."""
-        return {name: int(size) for name, size in zip(FUNCTIONS, np.array(self._sizes), strict=True) if size}
+        return {
+            name: int(size)
+            for name, size in zip(FUNCTIONS, np.array(self._sizes), strict=True)
+            if size
+        }

@@ -97,7 +97,12 @@ def _happened() -> NativeFunction:
     with f.when(w.load(waiting, I64) > READY), f.repeat() as until:
         waiter = f.as_pointer(w.load(waiting, I64))
         w.store(f.get(WaiterRecord, waiter, "next"), waiting)
-        _call(f, f.get(WaiterRecord, waiter, "callback"), event, f.get(WaiterRecord, waiter, "argument"))
+        _call(
+            f,
+            f.get(WaiterRecord, waiter, "callback"),
+            event,
+            f.get(WaiterRecord, waiter, "argument"),
+        )
         f.do("free", waiter)
         until.append(w.load(waiting, I64) <= READY)
     f.give()
@@ -114,7 +119,9 @@ def _error_of() -> NativeFunction:
     error = f.get(EventRecord, f.parameters[0], "error")
     with f.when(is_null(f, error)):
         f.give()
-    code, message, size = [f.get(ErrorRecord, error, name) for name in ("code", "message", "message_size")]
+    code, message, size = [
+        f.get(ErrorRecord, error, name) for name in ("code", "message", "message_size")
+    ]
     f.give(f.call("new_error", PTR, code, message, size))
     return f
 
@@ -188,7 +195,12 @@ def _begin(name: str) -> tuple[NativeFunction, Any, Value]:
 
 def _is_ready() -> NativeFunction:
     f, arguments, event = _begin("Event_IsReady")
-    f.set(arguments, f.parameters[0], "is_ready", f.writer.convert("zext", _has_happened(f, event), "i64"))
+    f.set(
+        arguments,
+        f.parameters[0],
+        "is_ready",
+        f.writer.convert("zext", _has_happened(f, event), "i64"),
+    )
     f.give()
     return f
 
@@ -210,7 +222,10 @@ def _on_ready() -> NativeFunction:
     """Called at once where the event happened, else put onto its list."""
     f, arguments, event = _begin("Event_OnReady")
     w = f.writer
-    callback, argument = f.get(arguments, f.parameters[0], "callback"), f.get(arguments, f.parameters[0], "user_arg")
+    callback, argument = (
+        f.get(arguments, f.parameters[0], "callback"),
+        f.get(arguments, f.parameters[0], "user_arg"),
+    )
     waiting = f.place(EventRecord, event, "waiting")
     with f.when(_has_happened(f, event)):
         _call(f, callback, event, argument)

@@ -64,7 +64,10 @@ def _mode() -> NativeFunction:
     with f.when(mode.equals(PLAIN)):
         f.give(PLAIN)
     kept = f.get(ExecuteOptions, options, "non_donatable")
-    with f.each(f.get(ExecuteOptions, options, "num_non_donatable")) as n, f.when(w.load(f.element(kept, n), I64).equals(k)):
+    with (
+        f.each(f.get(ExecuteOptions, options, "num_non_donatable")) as n,
+        f.when(w.load(f.element(kept, n), I64).equals(k)),
+    ):
         # The program writes into it all the same, so it gets a copy.
         f.give(w.select(mode >= WRITTEN, w.number(-1, I64) - mode, w.number(PLAIN, I64)))
     f.give(mode)
@@ -216,7 +219,10 @@ def _run_job() -> NativeFunction:
     f = NativeFunction("run_job", [PTR, PTR], PTR, internal=True)
     w, (job, activation) = f.writer, f.parameters
     executable, count = f.get(JobRecord, job, "executable"), f.get(JobRecord, job, "count")
-    busy, table = f.place(ActivationRecord, activation, "busy"), f.get(ActivationRecord, activation, "table")
+    busy, table = (
+        f.place(ActivationRecord, activation, "busy"),
+        f.get(ActivationRecord, activation, "table"),
+    )
     outputs, results = f.get(JobRecord, job, "outputs"), f.get(JobRecord, job, "output_count")
     error, filled, slot = [w.named(w.stack_slot(t), PTR) for t in ("ptr", "i64", "ptr")]
     w.store(f.null, error)
@@ -236,9 +242,16 @@ def _run_job() -> NativeFunction:
                 w.store(k + 1, filled)
     made = w.named(w.stack_slot("i64"), PTR)
     w.store(w.number(0, I64), made)
-    sources, slots = f.get(ExecutableRecord, executable, "sources"), f.get(ExecutableRecord, executable, "slots")
+    sources, slots = (
+        f.get(ExecutableRecord, executable, "sources"),
+        f.get(ExecutableRecord, executable, "slots"),
+    )
     with f.each(results) as m, f.when(well()):
-        record, source, place = w.load(f.element(outputs, m), PTR), w.load(f.element(sources, m), I64), w.load(f.element(slots, m), I64)
+        record, source, place = (
+            w.load(f.element(outputs, m), PTR),
+            w.load(f.element(sources, m), I64),
+            w.load(f.element(slots, m), I64),
+        )
         w.store(f.null, slot)
         with f.when(source >= 0):
             w.store(w.load(f.element(table, source), PTR), slot)
@@ -258,13 +271,18 @@ def _run_job() -> NativeFunction:
             with f.when(is_null(f, call)):
                 w.store(f.call("run_failed", PTR), error)
             with f.when(w.negated(is_null(f, call))):
-                w.store(f.call("execute_in_python", PTR, call, w.number(FAILED, I64), activation), error)
+                w.store(
+                    f.call("execute_in_python", PTR, call, w.number(FAILED, I64), activation), error
+                )
     with f.when(w.negated(well())):
         f.do("fail_results", job, w.load(made, I64))
     with f.each(count) as k:
         buffer, mode = _argument(f, job, k)
         entry = w.select(k < w.load(filled, I64), f.element(table, k), f.null)
-        taken = w.both(w.load(f.element(f.get(ExecutableRecord, executable, "modes"), k), I64).equals(TAKEN), well())
+        taken = w.both(
+            w.load(f.element(f.get(ExecutableRecord, executable, "modes"), k), I64).equals(TAKEN),
+            well(),
+        )
         f.do("settle", buffer, mode, entry, w.convert("zext", taken, "i64"))
     f.atomic_store(busy, 0)
     f.give(w.load(error, PTR))
@@ -276,11 +294,25 @@ def _new_job() -> NativeFunction:
     """A job with room for the arguments and results of an executable."""
     f = NativeFunction("new_job", [PTR, PTR], PTR, internal=True)
     call, executable = f.parameters
-    count, results = f.get(ExecutableRecord, executable, "parameters"), f.get(ExecutableRecord, executable, "outputs")
+    count, results = (
+        f.get(ExecutableRecord, executable, "parameters"),
+        f.get(ExecutableRecord, executable, "outputs"),
+    )
     job = f.call("malloc", PTR, ((count << 1) + results << 3) + _JOB)
     buffers = f.element(job, _JOB // 8)
-    places = {"buffers": buffers, "modes": f.element(buffers, count), "outputs": f.element(buffers, count << 1)}
-    for name, value in {"executable": executable, "event": f.null, "call": call, "count": count, "output_count": results, **places}.items():
+    places = {
+        "buffers": buffers,
+        "modes": f.element(buffers, count),
+        "outputs": f.element(buffers, count << 1),
+    }
+    for name, value in {
+        "executable": executable,
+        "event": f.null,
+        "call": call,
+        "count": count,
+        "output_count": results,
+        **places,
+    }.items():
         f.set(JobRecord, job, name, value)
     f.give(job)
     return f
@@ -314,7 +346,10 @@ def _execute() -> NativeFunction:
     f = NativeFunction("LoadedExecutable_Execute")
     w, (a,) = f.writer, f.parameters
     executable, count = f.get(_ARGUMENTS, a, "executable"), f.get(_ARGUMENTS, a, "num_args")
-    usual = w.both(f.get(ExecutableRecord, executable, "native").equals(1), count.equals(f.get(ExecutableRecord, executable, "parameters")))
+    usual = w.both(
+        f.get(ExecutableRecord, executable, "native").equals(1),
+        count.equals(f.get(ExecutableRecord, executable, "parameters")),
+    )
     usual = w.both(usual, f.get(ExecutableRecord, executable, "deleted").equals(0))
     usual = w.both(usual, f.atomic_load(f.global_address("watched")).equals(0))
     with f.when(w.negated(usual)):
@@ -331,7 +366,10 @@ def _execute() -> NativeFunction:
     with f.when(count > 0):
         given = w.load(f.get(_ARGUMENTS, a, "arguments"), PTR)
         with f.each(count) as k:
-            buffer, mode = w.load(f.element(given, k), PTR), f.call("mode", I64, executable, options, k)
+            buffer, mode = (
+                w.load(f.element(given, k), PTR),
+                f.call("mode", I64, executable, options, k),
+            )
             w.store(buffer, f.element(f.get(JobRecord, job, "buffers"), k))
             w.store(mode, f.element(f.get(JobRecord, job, "modes"), k))
             with f.when(f.call("claim", I64, buffer, mode).differs(0)):
@@ -339,8 +377,12 @@ def _execute() -> NativeFunction:
                 f.give(_python(f, GONE_ARGUMENT))
             w.store(w.load(waits, I64) + f.call("pending", I64, buffer), waits)
     patience = f.get(ExecutableRecord, executable, "patience")
-    long = w.either(f.get(ExecutableRecord, executable, "duration") >= patience, w.load(waits, I64) > 0)
-    queued = w.both(w.both(patience >= 0, long), f.atomic_load(f.global_address("closed")).equals(0))
+    long = w.either(
+        f.get(ExecutableRecord, executable, "duration") >= patience, w.load(waits, I64) > 0
+    )
+    queued = w.both(
+        w.both(patience >= 0, long), f.atomic_load(f.global_address("closed")).equals(0)
+    )
     with f.when(queued):
         asked = w.convert("zext", w.negated(is_null(f, events)), "i64")
         event = f.call("new_event", PTR, f.get(JobRecord, job, "output_count") + asked + 1)

@@ -17,7 +17,14 @@ _WORDS = {1: I8, 4: I32, 8: I64}
 class NativeFunction:
     """`result name(parameters)`. Integers are i64 in between, whatever their width in memory. internal: only this module calls it."""
 
-    def __init__(self, name: str, parameters: Sequence[Type] = (PTR,), result: Type | None = PTR, *, internal: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        parameters: Sequence[Type] = (PTR,),
+        result: Type | None = PTR,
+        *,
+        internal: bool = False,
+    ) -> None:
         self.name, self.result, self.internal = name, result, internal
         self.writer = FunctionWriter()
         self.parameters = [Value(self.writer, t, f"%p{k}") for k, t in enumerate(parameters)]
@@ -25,7 +32,9 @@ class NativeFunction:
         self._ended = False
         if name in FUNCTIONS:  # of the interface: note the struct_size that the caller passes
             size = self.writer.load(self.parameters[0], I64)
-            self.writer.store(size, self.element(self.global_address("sizes"), FUNCTIONS.index(name)))
+            self.writer.store(
+                size, self.element(self.global_address("sizes"), FUNCTIONS.index(name))
+            )
 
     # -- records ---------------------------------------------------------------------------------------------------------
     def place(self, record: Any, base: Value, field: str) -> Value:
@@ -51,7 +60,11 @@ class NativeFunction:
         self.writer.store(stored, self.place(record, base, field))
 
     def _wide(self, value: Value) -> Value:
-        return value if value.type is I64 else self.writer.convert("sext" if value.type is I32 else "zext", value, "i64")
+        return (
+            value
+            if value.type is I64
+            else self.writer.convert("sext" if value.type is I32 else "zext", value, "i64")
+        )
 
     def element(self, array: Value, index: Value | int) -> Value:
         """The address of a word of an array."""
@@ -74,9 +87,13 @@ class NativeFunction:
 
     def atomic(self, operation: str, address: Value, value: Value | int) -> Value:
         """`add`, `sub`, `xchg`: what stood there before."""
-        return self.writer.named(self.writer.value(f"atomicrmw {operation} ptr {address}, i64 {value} acq_rel"), I64)
+        return self.writer.named(
+            self.writer.value(f"atomicrmw {operation} ptr {address}, i64 {value} acq_rel"), I64
+        )
 
-    def exchange(self, address: Value, expected: Value | int, value: Value | int) -> tuple[Value, Value]:
+    def exchange(
+        self, address: Value, expected: Value | int, value: Value | int
+    ) -> tuple[Value, Value]:
         """Compare and exchange a word: (what stood there, whether it was exchanged)."""
         w = self.writer
         pair = w.value(f"cmpxchg ptr {address}, i64 {expected}, i64 {value} acq_rel acquire")
@@ -85,7 +102,9 @@ class NativeFunction:
 
     def atomic_load(self, address: Value) -> Value:
         """A word that others may change meanwhile."""
-        return self.writer.named(self.writer.value(f"load atomic i64, ptr {address} acquire, align 8"), I64)
+        return self.writer.named(
+            self.writer.value(f"load atomic i64, ptr {address} acquire, align 8"), I64
+        )
 
     def atomic_store(self, address: Value, value: Value | int) -> None:
         """A word that others may read meanwhile."""
@@ -117,7 +136,13 @@ class NativeFunction:
         if self.result is None:
             self.writer.do("ret void")
         else:
-            returned = self.null if value is None else self.writer.operand(value, self.result) if isinstance(value, int) else value
+            returned = (
+                self.null
+                if value is None
+                else self.writer.operand(value, self.result)
+                if isinstance(value, int)
+                else value
+            )
             self.writer.do(f"ret {self.result} {returned}")
         self._ended = True
 
@@ -137,7 +162,10 @@ class NativeFunction:
     @contextmanager
     def each(self, count: Value, first: Value | int = 0) -> Iterator[Value]:
         """A loop with an index below count; none where first is not below it."""
-        with self.when(self.writer.operand(first, I64) < count), self.writer.loop(count.name, str(first)) as index:
+        with (
+            self.when(self.writer.operand(first, I64) < count),
+            self.writer.loop(count.name, str(first)) as index,
+        ):
             yield self.writer.named(index, I64)
 
     @contextmanager
@@ -156,7 +184,11 @@ class NativeFunction:
         """The definition."""
         lines, _ = self.writer.body_lines()
         head = f"define {'internal ' if self.internal else ''}{self.result or 'void'} @{self.name}"
-        return f"{head}({', '.join([f'{p.type} {p}' for p in self.parameters])}) nounwind {{\nentry:\n" + "\n".join(lines) + "\n}\n"
+        return (
+            f"{head}({', '.join([f'{p.type} {p}' for p in self.parameters])}) nounwind {{\nentry:\n"
+            + "\n".join(lines)
+            + "\n}\n"
+        )
 
 
 def module_text(functions: Sequence[NativeFunction], header: str) -> str:

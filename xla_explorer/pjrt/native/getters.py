@@ -29,7 +29,10 @@ COPIES: dict[str, tuple[type[Any], _Fields]] = {
     "Client_PlatformVersion": (r.ClientRecord, _VERSION),
     "TopologyDescription_PlatformName": (r.ClientRecord, _NAME),
     "TopologyDescription_PlatformVersion": (r.ClientRecord, _VERSION),
-    "TopologyDescription_GetDeviceDescriptions": (r.ClientRecord, {"descriptions": "devices", "count": "device_count"}),
+    "TopologyDescription_GetDeviceDescriptions": (
+        r.ClientRecord,
+        {"descriptions": "devices", "count": "device_count"},
+    ),
     "Client_Devices": (r.ClientRecord, _DEVICES),
     "Client_AddressableDevices": (r.ClientRecord, _DEVICES),
     "Client_AddressableMemories": (r.ClientRecord, _MEMORIES),
@@ -52,8 +55,14 @@ COPIES: dict[str, tuple[type[Any], _Fields]] = {
     "Executable_NumOutputs": (r.ExecutableRecord, {"count": "outputs"}),
     "Executable_SizeOfGeneratedCodeInBytes": (r.ExecutableRecord, {"bytes": "code_size"}),
     "Executable_OutputElementTypes": (r.ExecutableRecord, {"types": "types", "count": "outputs"}),
-    "Executable_OutputDimensions": (r.ExecutableRecord, {"dims": "dims", "ranks": "ranks", "count": "outputs"}),
-    "Executable_OutputMemoryKinds": (r.ExecutableRecord, {"kinds": "kinds", "sizes": "kind_sizes", "count": "outputs"}),
+    "Executable_OutputDimensions": (
+        r.ExecutableRecord,
+        {"dims": "dims", "ranks": "ranks", "count": "outputs"},
+    ),
+    "Executable_OutputMemoryKinds": (
+        r.ExecutableRecord,
+        {"kinds": "kinds", "sizes": "kind_sizes", "count": "outputs"},
+    ),
     "Executable_Fingerprint": (r.ExecutableRecord, _FINGERPRINT),
     "LoadedExecutable_Fingerprint": (r.ExecutableRecord, _FINGERPRINT),
     "LoadedExecutable_AddressableDevices": (r.ExecutableRecord, _DEVICES),
@@ -79,19 +88,40 @@ CONSTANTS: dict[str, dict[str, int]] = {
     "ExecuteContext_Destroy": {},
 }
 # One object plays both.
-SAME = {"Device_GetDescription": ("device", "description"), "Client_TopologyDescription": ("client", "topology")}
+SAME = {
+    "Device_GetDescription": ("device", "description"),
+    "Client_TopologyDescription": ("client", "topology"),
+}
 MESSAGES = {
-    "no_memory": (ERROR_CODES["exhausted"], "no memory for a result of the program or the copy of an argument: delete arrays"),
+    "no_memory": (
+        ERROR_CODES["exhausted"],
+        "no memory for a result of the program or the copy of an argument: delete arrays",
+    ),
     "run_failed": (ERROR_CODES["internal"], "the execution of a program failed"),
-    "no_such_device": (ERROR_CODES["not found"], "xla_explorer has no device of this number: jax.devices() lists those there are"),
-    "buffer_is_deleted": (ERROR_CODES["invalid"], "Array has been deleted or donated: keep a copy of what is used later"),
+    "no_such_device": (
+        ERROR_CODES["not found"],
+        "xla_explorer has no device of this number: jax.devices() lists those there are",
+    ),
+    "buffer_is_deleted": (
+        ERROR_CODES["invalid"],
+        "Array has been deleted or donated: keep a copy of what is used later",
+    ),
     "ended": (ERROR_CODES["unavailable"], "Python has ended, and xla_explorer with it"),
 }
 DESCENDING = "descending"  # 63, 62, ... 0: every default layout is its end
-HEADER = f"""
-@{DESCENDING} = constant [{r.LIST_LENGTH} x i64] [{', '.join([f'i64 {k}' for k in reversed(range(r.LIST_LENGTH))])}]
-""" + "".join([f'@{name}_text = constant [{len(text)} x i8] c"{text}"\n' for name, (_, text) in MESSAGES.items()]) + (
-    f"@ended_error = global {{i64, ptr, i64}} {{i64 {MESSAGES['ended'][0]}, ptr @ended_text, i64 {len(MESSAGES['ended'][1])}}}\n"
+HEADER = (
+    f"""
+@{DESCENDING} = constant [{r.LIST_LENGTH} x i64] [{", ".join([f"i64 {k}" for k in reversed(range(r.LIST_LENGTH))])}]
+"""
+    + "".join(
+        [
+            f'@{name}_text = constant [{len(text)} x i8] c"{text}"\n'
+            for name, (_, text) in MESSAGES.items()
+        ]
+    )
+    + (
+        f"@ended_error = global {{i64, ptr, i64}} {{i64 {MESSAGES['ended'][0]}, ptr @ended_text, i64 {len(MESSAGES['ended'][1])}}}\n"
+    )
 )
 
 
@@ -181,7 +211,13 @@ def _layout() -> NativeFunction:
     """Without tiles; the default one: minor to major is descending."""
     f, arguments, buffer = _begin("Buffer_GetMemoryLayout")
     rank = f.get(r.BufferRecord, buffer, "rank")
-    values: dict[str, Any] = {"tile_dims": 0, "tile_dim_sizes": 0, "num_tiles": 0, "layout_type": 0, "minor_to_major_size": rank}
+    values: dict[str, Any] = {
+        "tile_dims": 0,
+        "tile_dim_sizes": 0,
+        "num_tiles": 0,
+        "layout_type": 0,
+        "minor_to_major_size": rank,
+    }
     order = f.get(r.BufferRecord, buffer, "order")
     rows = f.element(f.global_address(DESCENDING), f.writer.number(r.LIST_LENGTH, I64) - rank)
     values["minor_to_major"] = f.writer.select(f.as_integer(order).equals(0), rows, order)
@@ -259,7 +295,15 @@ def _message(name: str) -> NativeFunction:
     """`ptr name()`: an error with a text that is known before."""
     f = NativeFunction(name, [])
     code, text = MESSAGES[name]
-    f.give(f.call("new_error", PTR, f.writer.number(code, I64), f.global_address(f"{name}_text"), f.writer.number(len(text), I64)))
+    f.give(
+        f.call(
+            "new_error",
+            PTR,
+            f.writer.number(code, I64),
+            f.global_address(f"{name}_text"),
+            f.writer.number(len(text), I64),
+        )
+    )
     return f
 
 

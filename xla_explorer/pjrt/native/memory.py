@@ -13,7 +13,15 @@ import ctypes
 from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.pjrt.native.function import NativeFunction
-from xla_explorer.pjrt.records import CALLBACK, EVENT, HANDLE, OURSELVES, BufferRecord, DeviceRecord, ErrorRecord
+from xla_explorer.pjrt.records import (
+    CALLBACK,
+    EVENT,
+    HANDLE,
+    OURSELVES,
+    BufferRecord,
+    DeviceRecord,
+    ErrorRecord,
+)
 
 KEPT_BLOCKS = 32
 LEAST_KEPT = 1 << 16  # bytes; malloc keeps smaller blocks itself
@@ -52,7 +60,12 @@ def _rounded() -> NativeFunction:
 
 
 def _places(f: NativeFunction, index: Value) -> tuple[Value, Value, Value]:
-    return tuple([f.element(f.global_address(name), index) for name in ("block_states", "block_sizes", "blocks")])  # type: ignore[return-value]
+    return tuple(
+        [
+            f.element(f.global_address(name), index)
+            for name in ("block_states", "block_sizes", "blocks")
+        ]
+    )  # type: ignore[return-value]
 
 
 def _allocate() -> NativeFunction:
@@ -60,7 +73,10 @@ def _allocate() -> NativeFunction:
     f = NativeFunction("allocate", [I64], PTR)
     w, (asked,) = f.writer, f.parameters
     size = f.call("rounded", I64, asked)
-    with f.when(w.both(size >= LEAST_KEPT, size <= MOST_KEPT)), f.each(w.number(KEPT_BLOCKS, I64)) as k:
+    with (
+        f.when(w.both(size >= LEAST_KEPT, size <= MOST_KEPT)),
+        f.each(w.number(KEPT_BLOCKS, I64)) as k,
+    ):
         state, kept_size, kept = _places(f, k)
         likely = w.both(f.atomic_load(state).equals(_FULL), f.atomic_load(kept_size).equals(size))
         with f.when(likely):
@@ -83,7 +99,10 @@ def _free_block() -> NativeFunction:
     f = NativeFunction("free_block", [PTR, I64], None)
     w, (block, asked) = f.writer, f.parameters
     size = f.call("rounded", I64, asked)
-    with f.when(w.both(size >= LEAST_KEPT, size <= MOST_KEPT)), f.each(w.number(KEPT_BLOCKS, I64)) as k:
+    with (
+        f.when(w.both(size >= LEAST_KEPT, size <= MOST_KEPT)),
+        f.each(w.number(KEPT_BLOCKS, I64)) as k,
+    ):
         state, kept_size, kept = _places(f, k)
         with f.when(f.atomic_load(state).equals(_EMPTY)):
             _, mine = f.exchange(state, _EMPTY, _BUSY)

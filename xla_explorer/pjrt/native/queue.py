@@ -49,7 +49,9 @@ def _enqueue() -> NativeFunction:
     w, (job,) = f.writer, f.parameters
     f.set(JobRecord, job, "next", f.null)
     f.atomic("add", f.place(ExecutableRecord, f.get(JobRecord, job, "executable"), "running"), 1)
-    count, first, last, begun = [f.global_address(name) for name in ("jobs", "first_job", "last_job", "thread_begun")]
+    count, first, last, begun = [
+        f.global_address(name) for name in ("jobs", "first_job", "last_job", "thread_begun")
+    ]
     thread = f.call("leave_python", PTR)
     lock(f)
     with f.repeat() as until:

@@ -9,10 +9,20 @@ from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.pjrt.layouts import ARGUMENTS, MemoryLayout
 from xla_explorer.pjrt.native.function import NativeFunction
 from xla_explorer.pjrt.native.getters import DESCENDING
-from xla_explorer.pjrt.records import EVENT, LIST_LENGTH, OURSELVES, BufferRecord, ClientRecord, DeviceRecord, MemoryRecord
+from xla_explorer.pjrt.records import (
+    EVENT,
+    LIST_LENGTH,
+    OURSELVES,
+    BufferRecord,
+    ClientRecord,
+    DeviceRecord,
+    MemoryRecord,
+)
 
 ZERO_COPY = 2  # PJRT_HostBufferSemantics_kImmutableZeroCopy
-LEAST_ALIASED = 1 << 14  # bytes; an array of fewer is copied, which takes less time than letting go of it
+LEAST_ALIASED = (
+    1 << 14
+)  # bytes; an array of fewer is copied, which takes less time than letting go of it
 TYPES = 64
 HEADER = f"@item_sizes = external global [{TYPES} x i64]\n"
 
@@ -37,7 +47,11 @@ def _target_device() -> NativeFunction:
 def _from_host() -> NativeFunction:
     f = NativeFunction("Client_BufferFromHostBuffer")
     w, (a,), arguments = f.writer, f.parameters, ARGUMENTS["Client_BufferFromHostBuffer"]
-    rank, dims, strides = f.get(arguments, a, "num_dims"), f.get(arguments, a, "dims"), f.get(arguments, a, "byte_strides")
+    rank, dims, strides = (
+        f.get(arguments, a, "num_dims"),
+        f.get(arguments, a, "dims"),
+        f.get(arguments, a, "byte_strides"),
+    )
     kind = f.get(arguments, a, "type")
     data = f.get(arguments, a, "data")
     total = w.named(w.stack_slot("i64"), PTR)
@@ -52,19 +66,37 @@ def _from_host() -> NativeFunction:
     nbytes = w.load(total, I64)
     with f.when(w.either(rank >= LIST_LENGTH, w.both(nbytes > 0, f.as_integer(data).equals(0)))):
         f.give(f.call("python_Client_BufferFromHostBuffer", PTR, a))
-    device = f.call("target_device", PTR, *[f.get(arguments, a, name) for name in ("client", "device", "memory")])
+    device = f.call(
+        "target_device",
+        PTR,
+        *[f.get(arguments, a, name) for name in ("client", "device", "memory")],
+    )
     template = w.named(w.stack_slot(f"[{ctypes.sizeof(BufferRecord) // 8} x i64]"), PTR)
-    values: dict[str, Value | int] = {"dims": dims, "rank": rank, "type": kind, "device": device, "nbytes": nbytes, "owner": OURSELVES}
+    values: dict[str, Value | int] = {
+        "dims": dims,
+        "rank": rank,
+        "type": kind,
+        "device": device,
+        "nbytes": nbytes,
+        "owner": OURSELVES,
+    }
     for name, value in values.items():
         f.set(BufferRecord, template, name, value)
     memory = f.get(arguments, a, "memory")
     named = f.as_integer(memory).differs(0)
-    f.set(BufferRecord, template, "memory", w.select(named, memory, f.get(DeviceRecord, device, "memory")))
+    f.set(
+        BufferRecord,
+        template,
+        "memory",
+        w.select(named, memory, f.get(DeviceRecord, device, "memory")),
+    )
     f.set(BufferRecord, template, "order", f.null)
     buffer = f.call("new_buffer", PTR, template)
     f.do("count", device, nbytes)
     f.set(arguments, a, "buffer", buffer)
-    with f.when(w.both(f.get(arguments, a, "semantics").equals(ZERO_COPY), nbytes >= LEAST_ALIASED)):
+    with f.when(
+        w.both(f.get(arguments, a, "semantics").equals(ZERO_COPY), nbytes >= LEAST_ALIASED)
+    ):
         event = f.call("new_event", PTR, w.number(2, I64))
         f.set(BufferRecord, buffer, "owner", EVENT)
         f.set(BufferRecord, buffer, "release", event)
@@ -96,12 +128,18 @@ def _to_host() -> NativeFunction:
         f.do("let_go", buffer, one)
         f.give(f.call("python_Buffer_ToHostBuffer", PTR, a))
     with f.when(f.as_integer(layout).differs(0)):
-        given, natural = f.get(MemoryLayout, layout, "first"), f.element(f.global_address(DESCENDING), w.number(LIST_LENGTH, I64) - rank)
+        given, natural = (
+            f.get(MemoryLayout, layout, "first"),
+            f.element(f.global_address(DESCENDING), w.number(LIST_LENGTH, I64) - rank),
+        )
         strided = f.get(MemoryLayout, layout, "type").differs(0)
         with f.when(w.either(strided, f.get(MemoryLayout, layout, "first_size").differs(rank))):
             f.do("let_go", buffer, one)
             f.give(f.call("python_Buffer_ToHostBuffer", PTR, a))
-        with f.each(rank) as k, f.when(w.load(f.element(given, k), I64).differs(w.load(f.element(natural, k), I64))):
+        with (
+            f.each(rank) as k,
+            f.when(w.load(f.element(given, k), I64).differs(w.load(f.element(natural, k), I64))),
+        ):
             f.do("let_go", buffer, one)
             f.give(f.call("python_Buffer_ToHostBuffer", PTR, a))
     with f.when(f.as_integer(target).equals(0)):  # how many bytes?

@@ -18,10 +18,22 @@ def accumulators_hold_it(i: HloInstruction) -> Reason | None:
     """f32 for floats, s32 for integers of at most 32 bits; both operands of one type."""
     types = [o.shape.element_type for o in i.operands[:2]]
     if types[0] is not types[1]:
-        return refuse("operand-types-differ", f"%{i.name}: the matrix unit takes one type, not {types[0].name} and {types[1].name}")
+        return refuse(
+            "operand-types-differ",
+            f"%{i.name}: the matrix unit takes one type, not {types[0].name} and {types[1].name}",
+        )
     kind, result = types[0], i.shape.element_type
-    if kind.is_pred or kind.bits > 32 or result.is_pred or result.bits > 32 or kind.is_float != result.is_float:
-        return refuse("accumulator-type", f"%{i.name}: {kind.name} to {result.name} does not go through 32-bit accumulators")
+    if (
+        kind.is_pred
+        or kind.bits > 32
+        or result.is_pred
+        or result.bits > 32
+        or kind.is_float != result.is_float
+    ):
+        return refuse(
+            "accumulator-type",
+            f"%{i.name}: {kind.name} to {result.name} does not go through 32-bit accumulators",
+        )
     return None
 
 
@@ -33,7 +45,9 @@ def has_no_batch_groups(i: HloInstruction) -> Reason | None:
         return refuse("batch-groups", f"%{i.name} has batch_group_count={count}")
     if taps > _MOST_TAPS:
         return refuse(
-            "window-too-large", f"%{i.name}: a window of {taps} taps; the program has one copy a tap, up to {_MOST_TAPS}", taps=taps
+            "window-too-large",
+            f"%{i.name}: a window of {taps} taps; the program has one copy a tap, up to {_MOST_TAPS}",
+            taps=taps,
         )
     return None
 
@@ -56,12 +70,26 @@ class _Buffers:
 @lowers("dot", checks=(accumulators_hold_it,))
 def lower_dot(writer: ProgramWriter, i: HloInstruction) -> None:
     """Batch by batch, tile of the result by tile; tiles of both operands alternate between two places each."""
-    lhs, rhs, target = writer.region_of(i.operands[0]), writer.region_of(i.operands[1]), writer.region_of(i)
-    lb, lc = list(i.attribute("lhs_batch_dims") or ()), list(i.attribute("lhs_contracting_dims") or ())
-    rb, rc = list(i.attribute("rhs_batch_dims") or ()), list(i.attribute("rhs_contracting_dims") or ())
+    lhs, rhs, target = (
+        writer.region_of(i.operands[0]),
+        writer.region_of(i.operands[1]),
+        writer.region_of(i),
+    )
+    lb, lc = (
+        list(i.attribute("lhs_batch_dims") or ()),
+        list(i.attribute("lhs_contracting_dims") or ()),
+    )
+    rb, rc = (
+        list(i.attribute("rhs_batch_dims") or ()),
+        list(i.attribute("rhs_contracting_dims") or ()),
+    )
     lf = [d for d in range(len(lhs.sizes)) if d not in lb + lc]
     rf = [d for d in range(len(rhs.sizes)) if d not in rb + rc]
-    batch, rows, columns = [lhs.sizes[d] for d in lb], [lhs.sizes[d] for d in lf], [rhs.sizes[d] for d in rf]
+    batch, rows, columns = (
+        [lhs.sizes[d] for d in lb],
+        [lhs.sizes[d] for d in lf],
+        [rhs.sizes[d] for d in rf],
+    )
     depth = [lhs.sizes[d] for d in lc]
     tile, buffers = writer.architecture.tile, _Buffers(writer)
     left, right = lhs.dims([*lb, *lf, *lc]), rhs.dims([*rb, *rc, *rf])
@@ -73,16 +101,48 @@ def lower_dot(writer: ProgramWriter, i: HloInstruction) -> None:
                 acc = Address("a", buffers.take(3))
                 for number, k in enumerate(boxes(depth, tile)):
                     a, b = buffers.take(0), buffers.take(1)
-                    rows_in = _tail(left.box((*at, *m.starts, *k.starts), (*one, *m.sizes, *k.sizes)), nm + nk)
-                    columns_in = _tail(right.box((*at, *k.starts, *n.starts), (*one, *k.sizes, *n.sizes)), nk + nn)
-                    turned = _load_either_way(writer, rows_in, nm, a) + 2 * _load_either_way(writer, columns_in, nk, b)
-                    _multiply(writer, lhs.element_type, acc, a, b, (m.elements, k.elements, n.elements), turned, number == 0)
+                    rows_in = _tail(
+                        left.box((*at, *m.starts, *k.starts), (*one, *m.sizes, *k.sizes)), nm + nk
+                    )
+                    columns_in = _tail(
+                        right.box((*at, *k.starts, *n.starts), (*one, *k.sizes, *n.sizes)), nk + nn
+                    )
+                    turned = _load_either_way(writer, rows_in, nm, a) + 2 * _load_either_way(
+                        writer, columns_in, nk, b
+                    )
+                    _multiply(
+                        writer,
+                        lhs.element_type,
+                        acc,
+                        a,
+                        b,
+                        (m.elements, k.elements, n.elements),
+                        turned,
+                        number == 0,
+                    )
                 out = buffers.take(2)
-                writer.emit("mat.store", target.element_type, writer.scratch(out), acc, m.elements * n.elements)
-                writer.store(_tail(target.box((*at, *m.starts, *n.starts), (*one, *m.sizes, *n.sizes)), nm + nn), out)
+                writer.emit(
+                    "mat.store",
+                    target.element_type,
+                    writer.scratch(out),
+                    acc,
+                    m.elements * n.elements,
+                )
+                writer.store(
+                    _tail(
+                        target.box((*at, *m.starts, *n.starts), (*one, *m.sizes, *n.sizes)), nm + nn
+                    ),
+                    out,
+                )
 
 
-def _depthwise(writer: ProgramWriter, image: Region, weights: Region, result: Region, window: Sequence[WindowDimension]) -> None:
+def _depthwise(
+    writer: ProgramWriter,
+    image: Region,
+    weights: Region,
+    result: Region,
+    window: Sequence[WindowDimension],
+) -> None:
     """One input feature an output feature is no work for an array: the vector unit adds up the taps, each times its weights, which a
     load spreads over the tile."""
     strides = (1, *[w.stride for w in window], 1)
@@ -97,7 +157,9 @@ def _depthwise(writer: ProgramWriter, image: Region, weights: Region, result: Re
             turn ^= 1
             x, y = turn * part, (2 + turn) * part
             shift = [0, *[w.window_dilation * t for w, t in zip(window, tap, strict=True)], 0]
-            weight = [w.size - 1 - t if w.window_reversal else t for w, t in zip(window, tap, strict=True)]
+            weight = [
+                w.size - 1 - t if w.window_reversal else t for w, t in zip(window, tap, strict=True)
+            ]
             starts = [p * s + d for p, s, d in zip(box.starts, strides, shift, strict=True)]
             writer.load(image.box(starts, box.sizes)._replace(steps=steps), x)
             spread = weights.box((*weight, 0, box.starts[-1]), [1] * len(weights.sizes))
@@ -105,8 +167,12 @@ def _depthwise(writer: ProgramWriter, image: Region, weights: Region, result: Re
             writer.load(Region(spread.address, kind, box.sizes, spread_steps), y)
             if wide != kind:
                 for place in (x, y):
-                    writer.emit("vec.convert", wide, writer.scratch(place), writer.scratch(place), n, kind)
-            writer.emit("vec.multiply", wide, writer.scratch(x), writer.scratch(x), writer.scratch(y), n)
+                    writer.emit(
+                        "vec.convert", wide, writer.scratch(place), writer.scratch(place), n, kind
+                    )
+            writer.emit(
+                "vec.multiply", wide, writer.scratch(x), writer.scratch(x), writer.scratch(y), n
+            )
             writer.emit("vec.add", wide, total, total, writer.scratch(x), n)
         if wide != result.element_type:
             writer.emit("vec.convert", result.element_type, total, total, n, wide)
@@ -123,15 +189,34 @@ def _load_either_way(writer: ProgramWriter, matrix: Region, first: int, offset: 
     """Load a matrix whose rows are its first `first` dimensions, transposed (1) when that makes longer runs, else as it is (0)."""
     order = range(len(matrix.sizes))
     turned = matrix.dims([*order[first:], *order[:first]])
-    cost = [writer.architecture.transfer_cycles(r.sizes, dense(r.sizes), r.steps, r.item) for r in (matrix, turned)]
+    cost = [
+        writer.architecture.transfer_cycles(r.sizes, dense(r.sizes), r.steps, r.item)
+        for r in (matrix, turned)
+    ]
     writer.load(turned if cost[1] < cost[0] else matrix, offset)
     return int(cost[1] < cost[0])
 
 
 def _multiply(
-    writer: ProgramWriter, kind: str, acc: Address, a: int, b: int, sizes: tuple[int, int, int], transposed: int, clear: bool
+    writer: ProgramWriter,
+    kind: str,
+    acc: Address,
+    a: int,
+    b: int,
+    sizes: tuple[int, int, int],
+    transposed: int,
+    clear: bool,
 ) -> None:
-    writer.emit("mat.multiply", kind, acc, writer.scratch(a), writer.scratch(b), *sizes, transposed, int(clear))
+    writer.emit(
+        "mat.multiply",
+        kind,
+        acc,
+        writer.scratch(a),
+        writer.scratch(b),
+        *sizes,
+        transposed,
+        int(clear),
+    )
 
 
 @lowers("convolution", checks=(accumulators_hold_it, has_no_batch_groups))
@@ -139,14 +224,32 @@ def lower_convolution(writer: ProgramWriter, i: HloInstruction) -> None:
     """A dot for every tap of the window, all summed in one accumulator; padding and dilation of the input are laid out first."""
     numbers, window = i.attribute("dim_labels"), i.attribute("window").dimensions
     groups = int(i.attribute("feature_group_count") or 1)
-    source, kernel, target = writer.region_of(i.operands[0]), writer.region_of(i.operands[1]), writer.region_of(i)
+    source, kernel, target = (
+        writer.region_of(i.operands[0]),
+        writer.region_of(i.operands[1]),
+        writer.region_of(i),
+    )
     image = source.dims([numbers.input_batch, *numbers.input_spatial, numbers.input_feature])
-    weights = kernel.dims([*numbers.kernel_spatial, numbers.kernel_input_feature, numbers.kernel_output_feature])
+    weights = kernel.dims(
+        [*numbers.kernel_spatial, numbers.kernel_input_feature, numbers.kernel_output_feature]
+    )
     result = target.dims([numbers.output_batch, *numbers.output_spatial, numbers.output_feature])
     if any(w.padding_low or w.padding_high or w.base_dilation != 1 for w in window):
-        spatial = [(n - 1) * w.base_dilation + 1 + w.padding_low + w.padding_high for n, w in zip(image.sizes[1:-1], window, strict=True)]
-        padded = writer.work_region(image.element_type, [image.sizes[0], *[max(n, 0) for n in spatial], image.sizes[-1]])
-        place_padded(writer, padded, image, 0, [0, *[w.padding_low for w in window], 0], [1, *[w.base_dilation for w in window], 1])
+        spatial = [
+            (n - 1) * w.base_dilation + 1 + w.padding_low + w.padding_high
+            for n, w in zip(image.sizes[1:-1], window, strict=True)
+        ]
+        padded = writer.work_region(
+            image.element_type, [image.sizes[0], *[max(n, 0) for n in spatial], image.sizes[-1]]
+        )
+        place_padded(
+            writer,
+            padded,
+            image,
+            0,
+            [0, *[w.padding_low for w in window], 0],
+            [1, *[w.base_dilation for w in window], 1],
+        )
         image = padded
     if math.prod(result.sizes) == 0:
         return
@@ -165,20 +268,54 @@ def lower_convolution(writer: ProgramWriter, i: HloInstruction) -> None:
                 acc, first = Address("a", buffers.take(3)), True
                 for tap in taps:
                     shift = [w.window_dilation * t for w, t in zip(window, tap, strict=True)]
-                    weight = [w.size - 1 - t if w.window_reversal else t for w, t in zip(window, tap, strict=True)]
+                    weight = [
+                        w.size - 1 - t if w.window_reversal else t
+                        for w, t in zip(window, tap, strict=True)
+                    ]
                     for k in boxes([depth], tile):
                         a, b = buffers.take(0), buffers.take(1)
                         feature = group * depth + k.starts[0]
-                        starts = [m.starts[0], *[p * s + d for p, s, d in zip(m.starts[1:], strides[1:], shift, strict=True)], feature]
+                        starts = [
+                            m.starts[0],
+                            *[
+                                p * s + d
+                                for p, s, d in zip(m.starts[1:], strides[1:], shift, strict=True)
+                            ],
+                            feature,
+                        ]
                         block = image.box(starts, (*m.sizes, k.elements))._replace(steps=steps)
                         writer.load(block, a)
-                        part = weights.box((*weight, k.starts[0], column), (*[1] * len(tap), k.elements, n.elements))
+                        part = weights.box(
+                            (*weight, k.starts[0], column),
+                            (*[1] * len(tap), k.elements, n.elements),
+                        )
                         writer.load(_tail(part, 2), b)
-                        _multiply(writer, source.element_type, acc, a, b, (m.elements, k.elements, n.elements), 0, first)
+                        _multiply(
+                            writer,
+                            source.element_type,
+                            acc,
+                            a,
+                            b,
+                            (m.elements, k.elements, n.elements),
+                            0,
+                            first,
+                        )
                         first = False
                 out = buffers.take(2)
                 if first:  # no taps or no input features: a sum of nothing
-                    writer.emit("vec.fill", target.element_type, writer.scratch(out), 0, m.elements * n.elements)
+                    writer.emit(
+                        "vec.fill",
+                        target.element_type,
+                        writer.scratch(out),
+                        0,
+                        m.elements * n.elements,
+                    )
                 else:
-                    writer.emit("mat.store", target.element_type, writer.scratch(out), acc, m.elements * n.elements)
+                    writer.emit(
+                        "mat.store",
+                        target.element_type,
+                        writer.scratch(out),
+                        acc,
+                        m.elements * n.elements,
+                    )
                 writer.store(result.box((*m.starts, column), (*m.sizes, n.elements)), out)

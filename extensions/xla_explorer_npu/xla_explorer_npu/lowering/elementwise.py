@@ -28,7 +28,10 @@ def keeps_width(i: HloInstruction) -> Reason | None:
     if i.opcode.name == "bitcast-convert":
         old, new = i.operands[0].shape.element_type, i.shape.element_type
         if old.bits != new.bits or old.is_pred != new.is_pred:
-            return refuse("width-changes", f"%{i.name}: from {old.name} to {new.name} elements change their width")
+            return refuse(
+                "width-changes",
+                f"%{i.name}: from {old.name} to {new.name} elements change their width",
+            )
     return None
 
 
@@ -40,10 +43,16 @@ def fits_the_vector_unit(i: HloInstruction) -> Reason | None:
             continue
         if name == "broadcast":
             if member.operands[0].opcode.name not in ("parameter", "constant"):
-                return refuse("broadcast-of-computed", f"%{i.name}: %{member.name} broadcasts a value that is computed inside the fusion")
+                return refuse(
+                    "broadcast-of-computed",
+                    f"%{i.name}: %{member.name} broadcasts a value that is computed inside the fusion",
+                )
             continue
         if name not in ELEMENTWISE:
-            return refuse("not-elementwise", f"%{i.name}: %{member.name} ({name}) is no work for the vector unit")
+            return refuse(
+                "not-elementwise",
+                f"%{i.name}: %{member.name} ({name}) is no work for the vector unit",
+            )
         for check in (is_plain_compare, keeps_width):
             if (reason := check(member)) is not None:
                 return reason
@@ -69,12 +78,22 @@ def lower_fusion(writer: ProgramWriter, i: HloInstruction) -> None:
 class _Tiles:
     """The tiles of one loop over a result."""
 
-    def __init__(self, writer: ProgramWriter, members: list[HloInstruction], sources: dict[HloInstruction, Region], target: Region) -> None:
+    def __init__(
+        self,
+        writer: ProgramWriter,
+        members: list[HloInstruction],
+        sources: dict[HloInstruction, Region],
+        target: Region,
+    ) -> None:
         self.writer, self.members, self.sources, self.target = writer, members, sources, target
         self.root = members[-1]
-        types = [m.shape.element_type.name for m in members] + [r.element_type for r in sources.values()]
+        types = [m.shape.element_type.name for m in members] + [
+            r.element_type for r in sources.values()
+        ]
         self.item = max([DTYPES[t].itemsize for t in types])
-        self.constants = {m: k for k, m in enumerate([m for m in members if m.opcode.name == "constant"])}
+        self.constants = {
+            m: k for k, m in enumerate([m for m in members if m.opcode.name == "constant"])
+        }
         self.filled = dict(self.constants)  # with the broadcasts of constants
         for m in members:
             if m.opcode.name == "broadcast" and m.operands[0] in self.constants:
@@ -92,7 +111,13 @@ class _Tiles:
         for constant, number in self.constants.items():
             kind = constant.shape.element_type.name
             bits = bits_of_value(constant.literal.array, kind)
-            self.writer.emit("vec.fill", kind, self.writer.scratch(self.constant_base + number * stride), bits, tile)
+            self.writer.emit(
+                "vec.fill",
+                kind,
+                self.writer.scratch(self.constant_base + number * stride),
+                bits,
+                tile,
+            )
         for number, box in enumerate(boxes(self.target.sizes, tile)):
             self._tile(box, (number % 2) * slots * stride, stride)
 
@@ -124,7 +149,11 @@ class _Tiles:
             if name in ("constant", "broadcast"):
                 continue
             operands = [offset(o) for o in member.operands]
-            free += [place[o] for o in dict.fromkeys(member.operands) if self.last_use[o] == number and o in place]
+            free += [
+                place[o]
+                for o in dict.fromkeys(member.operands)
+                if self.last_use[o] == number and o in place
+            ]
             place[member] = take()
             if box is not None:
                 self._compute(member, base + place[member] * stride, operands, box.elements)
@@ -142,8 +171,12 @@ class _Tiles:
                 steps[d] = source.steps[k]
         else:
             source = self.sources[value]
-            steps = list(source.steps) if len(source.sizes) == rank else [0] * rank  # a scalar bound or predicate
-        region = Region(source.address, source.element_type, self.target.sizes, tuple(steps)).box(box.starts, box.sizes)
+            steps = (
+                list(source.steps) if len(source.sizes) == rank else [0] * rank
+            )  # a scalar bound or predicate
+        region = Region(source.address, source.element_type, self.target.sizes, tuple(steps)).box(
+            box.starts, box.sizes
+        )
         self.writer.load(region, offset)
 
     def _compute(self, i: HloInstruction, to: int, operands: Sequence[int], n: int) -> None:
@@ -151,13 +184,17 @@ class _Tiles:
         kind, source = i.shape.element_type.name, i.operands[0].shape.element_type.name
         places = [address(o) for o in operands]
         if name == "compare":
-            self.writer.emit("vec.compare", source, address(to), *places, n, str(i.attribute("direction")))
+            self.writer.emit(
+                "vec.compare", source, address(to), *places, n, str(i.attribute("direction"))
+            )
         elif name == "convert":
             self.writer.emit("vec.convert", kind, address(to), *places, n, source)
         elif name == "bitcast-convert":
             self.writer.emit("vec.bits", kind, address(to), *places, n, source)
         else:
-            self.writer.emit(f"vec.{name}", source if name == "is-finite" else kind, address(to), *places, n)
+            self.writer.emit(
+                f"vec.{name}", source if name == "is-finite" else kind, address(to), *places, n
+            )
 
 
 @lowers("iota")
@@ -167,5 +204,12 @@ def lower_iota(writer: ProgramWriter, i: HloInstruction) -> None:
     half = writer.architecture.scratchpad_bytes // 2
     for number, box in enumerate(boxes(target.sizes, _LARGEST_TILE)):
         offset = (number % 2) * half
-        writer.emit("vec.iota", target.element_type, writer.scratch(offset), box.sizes, int(axis), box.starts[int(axis)])
+        writer.emit(
+            "vec.iota",
+            target.element_type,
+            writer.scratch(offset),
+            box.sizes,
+            int(axis),
+            box.starts[int(axis)],
+        )
         writer.store(target.box(box.starts, box.sizes), offset)

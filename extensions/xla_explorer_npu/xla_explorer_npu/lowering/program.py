@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.plugin import Allocation, BufferAssignment, BufferSlice, HloComputation, HloInstruction, HloModule, ProgramStep, Shape
+from xla_explorer.plugin import (
+    Allocation,
+    BufferAssignment,
+    BufferSlice,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    ProgramStep,
+    Shape,
+)
 from xla_explorer_npu.instruction_set import Address, Instruction
 from xla_explorer_npu.lowering.writer import (
     ARENA,
@@ -52,7 +61,9 @@ class _Lowerer:
         elif allocation.kind == "arena":
             self.bases[allocation.id] = ARENA
         else:
-            self.bases[allocation.id] = FIRST_BUFFER + len([b for b in self.bases.values() if b >= FIRST_BUFFER])
+            self.bases[allocation.id] = FIRST_BUFFER + len(
+                [b for b in self.bases.values() if b >= FIRST_BUFFER]
+            )
 
     def address(self, where: BufferSlice) -> Address:
         allocation = where.allocation
@@ -80,8 +91,16 @@ class _Lowerer:
             self.writer.note(f"%{i.name} = {i.shape.text_without_layout} {name}")
             lowering_of(i)(self.writer, i)
             if len(self.writer.program) > before:
-                runs_on = "copy" if all(x.operation.startswith(("dma", "ctl")) for x in self.writer.program[before:]) else "kernel"
-                self.steps.append(ProgramStep(len(self.steps), i.id, i.name, name, runs_on, "main", None))
+                runs_on = (
+                    "copy"
+                    if all(
+                        x.operation.startswith(("dma", "ctl")) for x in self.writer.program[before:]
+                    )
+                    else "kernel"
+                )
+                self.steps.append(
+                    ProgramStep(len(self.steps), i.id, i.name, name, runs_on, "main", None)
+                )
 
     def _hand_over(self, source: HloInstruction, target: HloInstruction) -> None:
         for index, leaf in target.shape.leaves():
@@ -101,7 +120,9 @@ class _Lowerer:
             writer.place(again)
             self.computation(condition)
             writer.origin = i.id
-            writer.emit("ctl.branch-unless-equal", "pred", self.region_of(condition.root).address, 1, end)
+            writer.emit(
+                "ctl.branch-unless-equal", "pred", self.region_of(condition.root).address, 1, end
+            )
             self.computation(body)
             writer.origin = i.id
             self._hand_over(body.root, i)
@@ -112,7 +133,13 @@ class _Lowerer:
             for number, branch in enumerate(i.called):
                 otherwise = Label()
                 if number < len(i.called) - 1:
-                    writer.emit("ctl.branch-unless-equal", selector.element_type, selector.address, values[number], otherwise)
+                    writer.emit(
+                        "ctl.branch-unless-equal",
+                        selector.element_type,
+                        selector.address,
+                        values[number],
+                        otherwise,
+                    )
                 self.computation(branch)
                 writer.origin = i.id
                 self._hand_over(branch.root, i)
@@ -132,4 +159,12 @@ def write_program(module: HloModule, assignment: BufferAssignment) -> NpuProgram
     lowerer.writer.origin = None
     lowerer.writer.emit("ctl.halt", "")
     writer = lowerer.writer
-    return NpuProgram(writer.finished(), writer.notes, lowerer.bases, lowerer.constants, lowerer.pool, writer.workspace, lowerer.steps)
+    return NpuProgram(
+        writer.finished(),
+        writer.notes,
+        lowerer.bases,
+        lowerer.constants,
+        lowerer.pool,
+        writer.workspace,
+        lowerer.steps,
+    )

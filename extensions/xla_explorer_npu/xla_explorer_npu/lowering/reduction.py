@@ -18,9 +18,14 @@ _TILE = 32768
 def folds_one_array_by_one_operation(i: HloInstruction) -> Reason | None:
     """The adder tree knows add, multiply, maximum, minimum, and, or, xor."""
     if len(i.operands) != 2:
-        return refuse("variadic", f"%{i.name} reduces {len(i.operands) // 2} arrays at once; the vector unit folds one")
+        return refuse(
+            "variadic",
+            f"%{i.name} reduces {len(i.operands) // 2} arrays at once; the vector unit folds one",
+        )
     root = i.called[0].root
-    plain = root.opcode.name in REDUCTIONS and sorted([o.payload for o in root.operands if o.opcode.name == "parameter"]) == [0, 1]
+    plain = root.opcode.name in REDUCTIONS and sorted(
+        [o.payload for o in root.operands if o.opcode.name == "parameter"]
+    ) == [0, 1]
     if not plain:
         return refuse(
             "combiner",
@@ -34,7 +39,9 @@ def has_few_taps(i: HloInstruction) -> Reason | None:
     taps = math.prod([w.size for w in i.attribute("window").dimensions])
     if taps > _MOST_TAPS:
         return refuse(
-            "window-too-large", f"%{i.name}: a window of {taps} elements; the program has one copy each, up to {_MOST_TAPS}", taps=taps
+            "window-too-large",
+            f"%{i.name}: a window of {taps} elements; the program has one copy each, up to {_MOST_TAPS}",
+            taps=taps,
         )
     return None
 
@@ -44,13 +51,20 @@ def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
     """Tile by tile onto the initial value. Where the reduced elements lie together, a row is folded to one element; where the kept ones
     do, row after row is added up lane by lane: whichever order the DMA queues load faster."""
     reduced = sorted(i.attribute("dimensions"))
-    source, start, target = writer.region_of(i.operands[0]), writer.region_of(i.operands[1]), writer.region_of(i)
+    source, start, target = (
+        writer.region_of(i.operands[0]),
+        writer.region_of(i.operands[1]),
+        writer.region_of(i),
+    )
     kept = [d for d in range(len(source.sizes)) if d not in reduced]
     kept_sizes, reduced_sizes = [source.sizes[d] for d in kept], [source.sizes[d] for d in reduced]
     quarter = writer.architecture.scratchpad_bytes // 4
     tile = min(_TILE, quarter // (2 * source.item))
     row = min(math.prod(reduced_sizes), _ROW)
-    limits = {"reduce": (max(tile // max(row, 1), 1), _ROW), "accumulate": (_ROW, max(tile // min(math.prod(kept_sizes), _ROW), 1))}
+    limits = {
+        "reduce": (max(tile // max(row, 1), 1), _ROW),
+        "accumulate": (_ROW, max(tile // min(math.prod(kept_sizes), _ROW), 1)),
+    }
 
     def block(way: str, k: Box, r: Box) -> Region:
         """A tile of the operand: kept dimensions first to fold rows, last to add rows up."""
@@ -61,15 +75,17 @@ def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
     def cycles_an_element(way: str) -> float:
         k, r = next(boxes(kept_sizes, limits[way][0])), next(boxes(reduced_sizes, limits[way][1]))
         first = block(way, k, r)
-        return writer.architecture.transfer_cycles(first.sizes, dense(first.sizes), first.steps, first.item) / max(
-            k.elements * r.elements, 1
-        )
+        return writer.architecture.transfer_cycles(
+            first.sizes, dense(first.sizes), first.steps, first.item
+        ) / max(k.elements * r.elements, 1)
 
     way = min(limits, key=cycles_an_element)
     operation, turn = f"vec.{way}-{i.called[0].root.opcode.name}", 0
     for number, k in enumerate(boxes(kept_sizes, limits[way][0])):
         result = (number % 2) * quarter // 2
-        writer.load(Region(start.address, source.element_type, k.sizes, (0,) * len(k.sizes)), result)
+        writer.load(
+            Region(start.address, source.element_type, k.sizes, (0,) * len(k.sizes)), result
+        )
         for r in boxes(reduced_sizes, limits[way][1]):
             if r.elements == 0:
                 continue
@@ -77,7 +93,13 @@ def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
             offset = (1 + turn) * quarter
             writer.load(block(way, k, r), offset)
             sizes = (k.elements, r.elements) if way == "reduce" else (r.elements, k.elements)
-            writer.emit(operation, source.element_type, writer.scratch(result), writer.scratch(offset), *sizes)
+            writer.emit(
+                operation,
+                source.element_type,
+                writer.scratch(result),
+                writer.scratch(offset),
+                *sizes,
+            )
         writer.store(target.box(k.starts, k.sizes), result)
 
 
@@ -85,26 +107,53 @@ def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
 def lower_reduce_window(writer: ProgramWriter, i: HloInstruction) -> None:
     """For every tile of the result, the shifted inputs one after the other; padding is laid out first, with the initial value."""
     window = i.attribute("window").dimensions
-    source, start, target = writer.region_of(i.operands[0]), writer.region_of(i.operands[1]), writer.region_of(i)
+    source, start, target = (
+        writer.region_of(i.operands[0]),
+        writer.region_of(i.operands[1]),
+        writer.region_of(i),
+    )
     if math.prod(target.sizes) == 0:
         return
     if any(w.padding_low or w.padding_high or w.base_dilation != 1 for w in window):
-        sizes = [(n - 1) * w.base_dilation + 1 + w.padding_low + w.padding_high for n, w in zip(source.sizes, window, strict=True)]
+        sizes = [
+            (n - 1) * w.base_dilation + 1 + w.padding_low + w.padding_high
+            for n, w in zip(source.sizes, window, strict=True)
+        ]
         padded = writer.work_region(source.element_type, [max(n, 0) for n in sizes])
-        place_padded(writer, padded, source, start, [w.padding_low for w in window], [w.base_dilation for w in window])
+        place_padded(
+            writer,
+            padded,
+            source,
+            start,
+            [w.padding_low for w in window],
+            [w.base_dilation for w in window],
+        )
         source = padded
     steps = tuple([a * w.stride for a, w in zip(source.steps, window, strict=True)])
-    operation, quarter = f"vec.{i.called[0].root.opcode.name}", writer.architecture.scratchpad_bytes // 4
+    operation, quarter = (
+        f"vec.{i.called[0].root.opcode.name}",
+        writer.architecture.scratchpad_bytes // 4,
+    )
     turn = 0
     for number, box in enumerate(boxes(target.sizes, min(_TILE, quarter // (2 * source.item)))):
         result = (number % 2) * quarter // 2
-        writer.load(Region(start.address, source.element_type, box.sizes, (0,) * len(box.sizes)), result)
+        writer.load(
+            Region(start.address, source.element_type, box.sizes, (0,) * len(box.sizes)), result
+        )
         for tap in itertools.product(*[range(w.size) for w in window]):
             turn ^= 1
             offset = (1 + turn) * quarter
-            starts = [p * w.stride + t * w.window_dilation for p, w, t in zip(box.starts, window, tap, strict=True)]
+            starts = [
+                p * w.stride + t * w.window_dilation
+                for p, w, t in zip(box.starts, window, tap, strict=True)
+            ]
             writer.load(source.box(starts, box.sizes)._replace(steps=steps), offset)
             writer.emit(
-                operation, source.element_type, writer.scratch(result), writer.scratch(result), writer.scratch(offset), box.elements
+                operation,
+                source.element_type,
+                writer.scratch(result),
+                writer.scratch(result),
+                writer.scratch(offset),
+                box.elements,
             )
         writer.store(target.box(box.starts, box.sizes), result)

@@ -12,7 +12,12 @@ from xla_explorer_npu.architecture import NPU, Architecture
 from xla_explorer_npu.instruction_set import OPERATIONS, Address, Instruction
 from xla_explorer_npu.vector_functions import DTYPES
 
-ARENA, CONSTANTS, WORKSPACE, FIRST_BUFFER = 0, 1, 2, 3  # base registers; parameters and results follow
+ARENA, CONSTANTS, WORKSPACE, FIRST_BUFFER = (
+    0,
+    1,
+    2,
+    3,
+)  # base registers; parameters and results follow
 
 
 class Label:
@@ -40,11 +45,16 @@ class Region(NamedTuple):
     def box(self, starts: Sequence[int], sizes: Sequence[int]) -> Region:
         """A block of it."""
         offset = sum([a * b for a, b in zip(starts, self.steps, strict=True)]) * self.item
-        return self._replace(address=self.address._replace(offset=self.address.offset + offset), sizes=tuple(sizes))
+        return self._replace(
+            address=self.address._replace(offset=self.address.offset + offset), sizes=tuple(sizes)
+        )
 
     def dims(self, dimensions: Sequence[int]) -> Region:
         """Only these dimensions, in this order; the others at 0."""
-        return self._replace(sizes=tuple([self.sizes[d] for d in dimensions]), steps=tuple([self.steps[d] for d in dimensions]))
+        return self._replace(
+            sizes=tuple([self.sizes[d] for d in dimensions]),
+            steps=tuple([self.steps[d] for d in dimensions]),
+        )
 
 
 def dense(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -78,7 +88,10 @@ def boxes(sizes: Sequence[int], most: int) -> Iterator[Box]:
     tail = tuple(sizes[cut + 1 :])
     for outer in itertools.product(*[range(n) for n in sizes[:cut]]):
         for start in range(0, sizes[cut], chunk):
-            yield Box((*outer, start, *[0] * len(tail)), (*[1] * cut, min(chunk, sizes[cut] - start), *tail))
+            yield Box(
+                (*outer, start, *[0] * len(tail)),
+                (*[1] * cut, min(chunk, sizes[cut] - start), *tail),
+            )
 
 
 class ProgramWriter:
@@ -118,7 +131,14 @@ class ProgramWriter:
         """An address of the scratchpad."""
         return Address("s", offset)
 
-    def _queue(self, sizes: Sequence[int], to: Sequence[int], source: Sequence[int], item: int, queues: range) -> int:
+    def _queue(
+        self,
+        sizes: Sequence[int],
+        to: Sequence[int],
+        source: Sequence[int],
+        item: int,
+        queues: range,
+    ) -> int:
         """The queue, of those, with the least work so far; the descriptor counts as given to it."""
         queue = min(queues, key=lambda q: self._queued[q])
         self._queued[queue] += self.architecture.transfer_cycles(sizes, to, source, item)
@@ -127,23 +147,58 @@ class ProgramWriter:
     def load(self, region: Region, offset: int) -> None:
         """A region to the scratchpad, dense. The last queue is for stores, which wait for results, so loads do not wait behind them."""
         steps = dense(region.sizes)
-        queue = self._queue(region.sizes, steps, region.steps, region.item, range(self.architecture.dma_queues - 1))
-        self.emit("dma.copy", region.element_type, self.scratch(offset), region.address, region.sizes, steps, region.steps, queue)
+        queue = self._queue(
+            region.sizes, steps, region.steps, region.item, range(self.architecture.dma_queues - 1)
+        )
+        self.emit(
+            "dma.copy",
+            region.element_type,
+            self.scratch(offset),
+            region.address,
+            region.sizes,
+            steps,
+            region.steps,
+            queue,
+        )
 
     def store(self, region: Region, offset: int) -> None:
         """A dense tile of the scratchpad to a region, on the last queue."""
         last = self.architecture.dma_queues - 1
-        queue = self._queue(region.sizes, region.steps, dense(region.sizes), region.item, range(last, last + 1))
+        queue = self._queue(
+            region.sizes, region.steps, dense(region.sizes), region.item, range(last, last + 1)
+        )
         self.emit(
-            "dma.copy", region.element_type, region.address, self.scratch(offset), region.sizes, region.steps, dense(region.sizes), queue
+            "dma.copy",
+            region.element_type,
+            region.address,
+            self.scratch(offset),
+            region.sizes,
+            region.steps,
+            dense(region.sizes),
+            queue,
         )
 
     def copy(self, target: Region, source: Region) -> None:
         """Device memory to device memory, element by element in step."""
         if math.prod(target.sizes) == 0:
             return
-        queue = self._queue(target.sizes, target.steps, source.steps, target.item, range(self.architecture.dma_queues))
-        self.emit("dma.copy", target.element_type, target.address, source.address, target.sizes, target.steps, source.steps, queue)
+        queue = self._queue(
+            target.sizes,
+            target.steps,
+            source.steps,
+            target.item,
+            range(self.architecture.dma_queues),
+        )
+        self.emit(
+            "dma.copy",
+            target.element_type,
+            target.address,
+            source.address,
+            target.sizes,
+            target.steps,
+            source.steps,
+            queue,
+        )
 
     def work_region(self, element_type: str, sizes: Sequence[int], offset: int = 0) -> Region:
         """A dense array in the workspace, which every instruction has to itself while it runs."""
@@ -156,7 +211,17 @@ Lowering = Callable[[ProgramWriter, HloInstruction], None]
 Check = Callable[[HloInstruction], Reason | None]
 _TABLE: dict[str, tuple[Lowering, tuple[Check, ...]]] = {}
 RENAMES = frozenset(
-    {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "domain", "add-dependency"}
+    {
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "after-all",
+        "opt-barrier",
+        "domain",
+        "add-dependency",
+    }
 )
 CONTROL = frozenset({"while", "conditional", "call"})
 
@@ -183,10 +248,16 @@ def element_types_are_known(i: HloInstruction) -> Reason | None:
         for _, leaf in shape.leaves():
             if leaf.is_array and leaf.element_type.name not in DTYPES:
                 name = leaf.element_type.name
-                return refuse("element-type", f"%{i.name}: the NPU has no {name}", element_type=name, known=sorted(DTYPES))
+                return refuse(
+                    "element-type",
+                    f"%{i.name}: the NPU has no {name}",
+                    element_type=name,
+                    known=sorted(DTYPES),
+                )
             if any(leaf.dynamic):
                 return refuse(
-                    "dynamic-dimension", f"%{i.name} has the dynamic shape {leaf.text_without_layout}; the NPU's programs have fixed sizes"
+                    "dynamic-dimension",
+                    f"%{i.name} has the dynamic shape {leaf.text_without_layout}; the NPU's programs have fixed sizes",
                 )
     return None
 
@@ -198,7 +269,9 @@ def supports(i: HloInstruction) -> Reason | None:
     if types is not None or name in RENAMES or name in CONTROL:
         return types
     if name not in _TABLE:
-        return refuse("opcode-without-lowering", f"%{i.name}: the NPU has no lowering for {name}", opcode=name)
+        return refuse(
+            "opcode-without-lowering", f"%{i.name}: the NPU has no lowering for {name}", opcode=name
+        )
     for check in _TABLE[name][1]:
         reason = check(i)
         if reason is not None:

@@ -6,7 +6,12 @@ import numpy as np
 
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
-from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.emulator import (
+    EmulatedKernel,
+    GlobalMemory,
+    LaunchOptions,
+    parse_ptx,
+)
 from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
@@ -31,7 +36,10 @@ class Ran(NamedTuple):
 
     def sector_use(self):
         """The lowest share of useful bytes in the sectors of a global access of whole warps."""
-        return min([row["sector_use"] for row in self.rows if row["sector_use"] and row["active"] > 0.9], default=1.0)
+        return min(
+            [row["sector_use"] for row in self.rows if row["sector_use"] and row["active"] > 0.9],
+            default=1.0,
+        )
 
 
 def ptx_of(text, architecture="sm_90", write=write_gpu_kernels):
@@ -40,8 +48,16 @@ def ptx_of(text, architecture="sm_90", write=write_gpu_kernels):
     root = parse_hlo(text).entry.root
     emitted = write(root, facts)
     module = KernelModule(facts)
-    kernels = [module.add(f"{root.name}{one.suffix}", root.id, one.kernel, False, one, emitted.emitter) for one in emitted.kernels]
-    return root, emitted, kernels, emit_assembly("\n".join(module.write()[0]) + "\n", facts.target, PTX_OPTIMIZATION)
+    kernels = [
+        module.add(f"{root.name}{one.suffix}", root.id, one.kernel, False, one, emitted.emitter)
+        for one in emitted.kernels
+    ]
+    return (
+        root,
+        emitted,
+        kernels,
+        emit_assembly("\n".join(module.write()[0]) + "\n", facts.target, PTX_OPTIMIZATION),
+    )
 
 
 def assemble_everywhere(text):
@@ -53,7 +69,15 @@ def assemble_everywhere(text):
             assert row.spill_stores <= 16, row
 
 
-def run(text, *inputs, assemble=True, architecture="sm_90", change=None, findings=None, write=write_gpu_kernels) -> Ran:
+def run(
+    text,
+    *inputs,
+    assemble=True,
+    architecture="sm_90",
+    change=None,
+    findings=None,
+    write=write_gpu_kernels,
+) -> Ran:
     """Run the entry's root (its operands are parameters and constants), every access checked, races searched for everywhere.
 
     change: what is done to the PTX before; findings: a list that takes the faults, of which there must otherwise be none.
@@ -68,7 +92,9 @@ def run(text, *inputs, assemble=True, architecture="sm_90", change=None, finding
     for o in root.operands if root.opcode.name == "fusion" else tuple(dict.fromkeys(root.operands)):
         given = inputs[o.payload] if o.opcode.name == "parameter" else o.literal.array
         array = np.asarray(given, o.shape.element_type.dtype).reshape(o.shape.dimensions)
-        stored = np.ascontiguousarray(array.transpose(tuple(reversed(o.shape.layout.minor_to_major)))).reshape(-1)
+        stored = np.ascontiguousarray(
+            array.transpose(tuple(reversed(o.shape.layout.minor_to_major)))
+        ).reshape(-1)
         addresses.append(device.allocate(stored.nbytes, o.name))
         device.write(addresses[-1], stored.view(np.uint8))
     results = []
@@ -81,9 +107,18 @@ def run(text, *inputs, assemble=True, architecture="sm_90", change=None, finding
     for made in kernels:
         kernel = EmulatedKernel(parsed, parsed.kernels[made.name], device)
         arguments = [*addresses, *scratch] if made.scratch else addresses
-        arguments = [*arguments, *[PlacedTensorMap(one, addresses[one.parameter]) for one in made.tensor_maps]]
+        arguments = [
+            *arguments,
+            *[PlacedTensorMap(one, addresses[one.parameter]) for one in made.tensor_maps],
+        ]
         options = LaunchOptions(global_races=True, counters=True)
-        done = kernel.launch(made.launch.blocks, made.launch.threads_per_block, arguments, options, made.dynamic_shared_bytes)
+        done = kernel.launch(
+            made.launch.blocks,
+            made.launch.threads_per_block,
+            arguments,
+            options,
+            made.dynamic_shared_bytes,
+        )
         if findings is not None:
             findings.extend(done.findings)
         else:
@@ -93,9 +128,19 @@ def run(text, *inputs, assemble=True, architecture="sm_90", change=None, finding
     for address, leaf, size in results:
         order = tuple(reversed(leaf.layout.minor_to_major))
         flat = device.read(address, size).view(leaf.element_type.dtype)
-        values.append(flat.reshape([leaf.dimensions[d] for d in order]).transpose(np.argsort(order)) if order else flat.reshape(()))
+        values.append(
+            flat.reshape([leaf.dimensions[d] for d in order]).transpose(np.argsort(order))
+            if order
+            else flat.reshape(())
+        )
     wanted = evaluate(parse_hlo(text), *inputs)
-    return Ran(emitted, values, [np.asarray(x) for x in (wanted if isinstance(wanted, tuple) else (wanted,))], rows, ptx)
+    return Ran(
+        emitted,
+        values,
+        [np.asarray(x) for x in (wanted if isinstance(wanted, tuple) else (wanted,))],
+        rows,
+        ptx,
+    )
 
 
 def check(text, *inputs, relative=1e-5, assemble=True, architecture="sm_90") -> Ran:
@@ -106,5 +151,7 @@ def check(text, *inputs, relative=1e-5, assemble=True, architecture="sm_90") -> 
             assert (found == wanted).all()
         else:
             kind = np.complex128 if found.dtype.kind == "c" else np.float64
-            np.testing.assert_allclose(found.astype(kind), wanted.astype(kind), rtol=relative, atol=relative)
+            np.testing.assert_allclose(
+                found.astype(kind), wanted.astype(kind), rtol=relative, atol=relative
+            )
     return ran

@@ -5,7 +5,12 @@ import pytest
 
 from xla_explorer.backends.gpu.emitters.constant_memory import BANK_BYTES
 from xla_explorer.backends.gpu.emitters.warp_values import WarpValues
-from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.emulator import (
+    EmulatedKernel,
+    GlobalMemory,
+    LaunchOptions,
+    parse_ptx,
+)
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
 from xla_explorer.backends.interfaces import CompileOptions
@@ -62,7 +67,9 @@ def test_a_table_that_warps_read_uniformly_goes_to_the_bank():
     np.testing.assert_array_equal(found, evaluate(parse_hlo(text), x))
 
 
-@pytest.mark.parametrize(("text", "code"), [(BY_COLUMN, "divergent-constant"), (LOOKED_UP, "divergent-constant")])
+@pytest.mark.parametrize(
+    ("text", "code"), [(BY_COLUMN, "divergent-constant"), (LOOKED_UP, "divergent-constant")]
+)
 def test_what_lanes_read_apart_stays_in_global_memory(text, code):
     result = compiled(text)
     assert ".const" not in result.stages["ptx"].text
@@ -93,14 +100,18 @@ ENTRY e {{ x = f32[96,512] parameter(0) c = {constant(values)} b = f32[96,512] b
     result = compiled(text)
     assert result.stages["ptx"].text.count(".const .align") <= 1
     x = np.random.default_rng(2).normal(size=(96, 512)).astype(np.float32)
-    for found, wanted in zip(result.executable.execute([x]), evaluate(parse_hlo(text), x), strict=True):
+    for found, wanted in zip(
+        result.executable.execute([x]), evaluate(parse_hlo(text), x), strict=True
+    ):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-3)
 
 
 @pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not here")
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_ptxas_takes_the_bank(architecture):
-    assert assemble_ptx(compiled(by_row(64, 512), architecture).stages["ptx"].text, architecture).resources
+    assert assemble_ptx(
+        compiled(by_row(64, 512), architecture).stages["ptx"].text, architecture
+    ).resources
 
 
 @pytest.mark.parametrize(("divisor", "passes"), [(32, 1.0), (8, 4.0), (1, 32.0)])
@@ -141,12 +152,17 @@ def test_the_emulator_counts_the_turns_of_the_bank(divisor, passes):
 
 def test_indices_by_warp():
     w = FunctionWriter()
-    thread, block = [w.convert("zext", w.intrinsic(f"llvm.nvvm.read.ptx.sreg.{name}.x", I32), "i64").name for name in ("tid", "ctaid")]
+    thread, block = [
+        w.convert("zext", w.intrinsic(f"llvm.nvvm.read.ptx.sreg.{name}.x", I32), "i64").name
+        for name in ("tid", "ctaid")
+    ]
     n = w.add(w.mul(block, 128), thread)
     row, column = w.div(n, 48), w.mod(n, 48)
     clamped = w.intrinsic("llvm.smin.i64", I64, w.named(column, I64), w.number(3, I64))
     with w.loop(7) as i:
-        loaded, same = [w.read(w.element_at("%a0", "i32", at, GLOBAL), "i32", 4, GLOBAL) for at in (row, block)]
+        loaded, same = [
+            w.read(w.element_at("%a0", "i32", at, GLOBAL), "i32", 4, GLOBAL) for at in (row, block)
+        ]
         index, by_text = w.cast("sext", same, "i32", "i64"), w.value(f"freeze i64 {i}")
     values = WarpValues(w.records, 30, 128)
     assert values.distinct(n) == 32

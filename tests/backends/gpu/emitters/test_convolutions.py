@@ -20,7 +20,13 @@ from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
 RANDOM = np.random.default_rng(11)
-TYPES = {"f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16, "f16": np.float16, "s32": np.int32}
+TYPES = {
+    "f32": np.float32,
+    "f64": np.float64,
+    "bf16": ml_dtypes.bfloat16,
+    "f16": np.float16,
+    "s32": np.int32,
+}
 NHWC = "b01f_01io->b01f"
 
 
@@ -32,7 +38,10 @@ ENTRY e {{ x = {kind}[{shapes[0]}] parameter(0) k = {kind}[{shapes[1]}] paramete
 
 
 def arrays(kind, *shapes):
-    return [(RANDOM.standard_normal(s) * (5 if kind == "s32" else 1)).astype(TYPES[kind]) for s in shapes]
+    return [
+        (RANDOM.standard_normal(s) * (5 if kind == "s32" else 1)).astype(TYPES[kind])
+        for s in shapes
+    ]
 
 
 RELATIVE = {"f32": 1e-4, "f64": 1e-9, "bf16": 4e-2, "f16": 1e-2, "s32": 0}
@@ -43,8 +52,14 @@ RELATIVE = {"f32": 1e-4, "f64": 1e-9, "bf16": 4e-2, "f16": 1e-2, "s32": 0}
 @pytest.mark.sampled(2)
 def test_types(kind):
     x, k, result = (2, 12, 11, 16), (3, 3, 16, 32), (2, 12, 11, 32)
-    ran = check(text_of(kind, x, k, result, f"window={{size=3x3 pad=1_1x1_1}}, dim_labels={NHWC}"), *arrays(kind, x, k), relative=RELATIVE[kind])
-    assert ran.emitted.emitter == ("tensor-core-convolution" if kind in ("bf16", "f16") else "tiled-convolution")
+    ran = check(
+        text_of(kind, x, k, result, f"window={{size=3x3 pad=1_1x1_1}}, dim_labels={NHWC}"),
+        *arrays(kind, x, k),
+        relative=RELATIVE[kind],
+    )
+    assert ran.emitted.emitter == (
+        "tensor-core-convolution" if kind in ("bf16", "f16") else "tiled-convolution"
+    )
     assert ran.conflicts() == 1
     if kind in ("bf16", "f16"):
         assert "cp.async" in ran.ptx and "ldmatrix" in ran.ptx
@@ -76,8 +91,15 @@ CASES = {
 def test_windows(kind, name, monkeypatch_loop):
     x, k, result, how = CASES[name]
     monkeypatch_loop(True)
-    ran = check(text_of(kind, x, k, result, how), *arrays(kind, x, k), relative=RELATIVE[kind], assemble=name in ("strided", "groups"))
-    assert ran.emitted.emitter == ("tensor-core-convolution" if kind == "bf16" else "tiled-convolution")
+    ran = check(
+        text_of(kind, x, k, result, how),
+        *arrays(kind, x, k),
+        relative=RELATIVE[kind],
+        assemble=name in ("strided", "groups"),
+    )
+    assert ran.emitted.emitter == (
+        "tensor-core-convolution" if kind == "bf16" else "tiled-convolution"
+    )
 
 
 FUSED = """HloModule m
@@ -99,12 +121,17 @@ ENTRY e {{
 ])  # fmt: skip
 def test_bias_and_activation_are_done_where_the_sums_are(kind, groups, emitter):
     module = parse_hlo(FUSED.format(kind=kind, depth=16 // groups, groups=groups))
-    options = CompileOptions(backend_options={"architecture": "sm_90", "device": "emulator", "libraries": "never"})
+    options = CompileOptions(
+        backend_options={"architecture": "sm_90", "device": "emulator", "libraries": "never"}
+    )
     compiler = GpuCompiler()
     result = compiler.run_backend(compiler.run_hlo_passes(module, options), options)
     assert {thunk.kernel.emitter for thunk in result.program.walk()} == {emitter}
     given = arrays(kind, *[p.shape.dimensions for p in module.entry.parameters()])
-    found, wanted = (np.asarray(v, np.float64) for v in (result.executable.execute(given)[0], evaluate(module, *given)))
+    found, wanted = (
+        np.asarray(v, np.float64)
+        for v in (result.executable.execute(given)[0], evaluate(module, *given))
+    )
     np.testing.assert_allclose(found, wanted, rtol=RELATIVE[kind], atol=RELATIVE[kind])
 
 
@@ -117,41 +144,65 @@ def test_nothing_spills(architecture):
     how = f"window={{size=3x3 pad=1_1x1_1}}, dim_labels={NHWC}"
     for kind, batch in (("f32", 32), ("f32", 4), ("bf16", 32), ("f64", 8)):
         x, k, result = (batch, 28, 28, 128), (3, 3, 128, 128), (batch, 28, 28, 128)
-        for row in assemble_ptx(ptx_of(text_of(kind, x, k, result, how), architecture)[3], architecture).resources:
+        for row in assemble_ptx(
+            ptx_of(text_of(kind, x, k, result, how), architecture)[3], architecture
+        ).resources:
             assert row.spill_stores == 0 and row.registers <= 255
 
 
 def test_zeros_between_elements_are_not_multiplied():
     """A dilated image is cut into phases: the kernel adds a quarter of the window's products for each result."""
     x, k, result, how = CASES["dilated image"]
-    plan = plan_tiled_convolution(parse_hlo(text_of("f32", x, k, result, how)).entry.root, gpu_architecture("sm_90"))
-    assert plan.matrices.phases == (2, 2) and plan.matrices.depth == 2 * 2 * 16 and "4 phases" in plan.launch.reasoning
+    plan = plan_tiled_convolution(
+        parse_hlo(text_of("f32", x, k, result, how)).entry.root, gpu_architecture("sm_90")
+    )
+    assert (
+        plan.matrices.phases == (2, 2)
+        and plan.matrices.depth == 2 * 2 * 16
+        and "4 phases" in plan.launch.reasoning
+    )
 
 
 @pytest.mark.slow
 def test_as_many_products_as_the_tiles_need():
     x, k, result = (4, 16, 16, 32), (3, 3, 32, 64), (4, 16, 16, 64)
     how = f"window={{size=3x3 pad=1_1x1_1}}, dim_labels={NHWC}"
-    ran = check(text_of("bf16", x, k, result, how), *arrays("bf16", x, k), relative=4e-2, assemble=False)
+    ran = check(
+        text_of("bf16", x, k, result, how), *arrays("bf16", x, k), relative=4e-2, assemble=False
+    )
     (kernel, *_) = ran.emitted.kernels
     rows, columns, depth = 4 * 16 * 16, 64, 9 * 32
-    executed = sum(row["warp_instructions"] for row in ran.rows if row["opcode"].startswith("mma.sync"))
+    executed = sum(
+        row["warp_instructions"] for row in ran.rows if row["opcode"].startswith("mma.sync")
+    )
     assert executed == rows // 16 * columns // 8 * depth // 16
     assert ran.sector_use() == 1 and ran.conflicts() == 1 and kernel.shared_bytes <= 48 << 10
-    ran = check(text_of("f32", x, k, result, how), *arrays("f32", x, k), relative=1e-4, assemble=False)
-    executed = sum(row["thread_instructions"] for row in ran.rows if row["opcode"].startswith("fma.rn.f32"))
+    ran = check(
+        text_of("f32", x, k, result, how), *arrays("f32", x, k), relative=1e-4, assemble=False
+    )
+    executed = sum(
+        row["thread_instructions"] for row in ran.rows if row["opcode"].startswith("fma.rn.f32")
+    )
     assert executed == rows * columns * depth and ran.conflicts() == 1
-    loads = [row for row in ran.rows if row["opcode"].startswith("ld.global") and "v4" in row["opcode"]]
+    loads = [
+        row for row in ran.rows if row["opcode"].startswith("ld.global") and "v4" in row["opcode"]
+    ]
     assert loads and all(row["sector_use"] >= 1 for row in loads)
 
 
 def test_long_sums_are_reduced_in_parts():
     x, k, result = (4, 28, 28, 1), (4, 28, 28, 16), (3, 3, 1, 16)
-    text = text_of("f32", x, k, result, "window={size=28x28 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf")
+    text = text_of(
+        "f32", x, k, result, "window={size=28x28 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf"
+    )
     ran = check(text, *arrays("f32", x, k), relative=1e-3, assemble=False)
     first, second = ran.emitted.kernels
-    assert "parts that a second kernel adds" in first.launch.reasoning and second.suffix == "_combine"
-    assert ran.emitted.scratch_bytes == 4 * 9 * 16 * int(first.launch.reasoning.split("reduced in ")[1].split()[0])
+    assert (
+        "parts that a second kernel adds" in first.launch.reasoning and second.suffix == "_combine"
+    )
+    assert ran.emitted.scratch_bytes == 4 * 9 * 16 * int(
+        first.launch.reasoning.split("reduced in ")[1].split()[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,13 +210,27 @@ def test_long_sums_are_reduced_in_parts():
     [("f32", (3, 3, 1, 16), 16, None), ("bf16", (3, 3, 1, 16), 16, None), ("bf16", (3, 3, 1, 16), 16, "f32"), ("f64", (3, 3, 1, 16), 16, None),
      ("f32", (3, 3, 1, 32), 16, None), ("f32", (3, 3, 4, 8), 4, None)],
 )  # fmt: skip
-@pytest.mark.parametrize("window", ["size=3x3 pad=1_1x1_1", "size=3x3 pad=1_1x1_1 stride=2x2", "size=3x3 pad=2_1x2_1 lhs_dilate=2x2 rhs_reversal=1x1"])
+@pytest.mark.parametrize(
+    "window",
+    [
+        "size=3x3 pad=1_1x1_1",
+        "size=3x3 pad=1_1x1_1 stride=2x2",
+        "size=3x3 pad=2_1x2_1 lhs_dilate=2x2 rhs_reversal=1x1",
+    ],
+)
 @pytest.mark.sampled(4)
 def test_groups_of_few_features(kind, k, groups, result_kind, window):
     x = (2, 8, 9, 16)
     sizes = [d.output_size(n) for d, n in zip(parsed_window(window), x[1:3], strict=True)]
     result = (2, *sizes, k[3])
-    text = text_of(kind, x, k, result, f"window={{{window}}}, dim_labels={NHWC}, feature_group_count={groups}", result_kind)
+    text = text_of(
+        kind,
+        x,
+        k,
+        result,
+        f"window={{{window}}}, dim_labels={NHWC}, feature_group_count={groups}",
+        result_kind,
+    )
     ran = check(text, *arrays(kind, x, k), relative=RELATIVE[kind], assemble="stride" in window)
     assert ran.emitted.emitter == "depthwise-convolution" and not ran.emitted.refused
     if k[2] == 1 and k[3] == groups:
@@ -174,7 +239,11 @@ def test_groups_of_few_features(kind, k, groups, result_kind, window):
 
 def parsed_window(text):
     module = f"HloModule m\nENTRY e {{ x = f32[1,40,40,1] parameter(0) k = f32[3,3,1,1] parameter(1)\n ROOT r = convolution(x, k), window={{{text}}}, dim_labels={NHWC} }}"
-    return parse_hlo(module.replace("ROOT r = ", "ROOT r = f32[1,1,1,1] ")).entry.root.attribute("window").dimensions
+    return (
+        parse_hlo(module.replace("ROOT r = ", "ROOT r = f32[1,1,1,1] "))
+        .entry.root.attribute("window")
+        .dimensions
+    )
 
 
 @pytest.mark.parametrize(("kind", "groups", "emitter", "nans"), [
@@ -185,7 +254,13 @@ def test_infinite_weights_beside_the_padding(kind, groups, emitter, nans):
     x, k, result = (1, 6, 6, 16), (3, 3, 16 // groups, 16), (1, 6, 6, 16)
     weights = np.ones(k, TYPES[kind])
     weights[0, 0, 0, 0] = np.inf
-    text = text_of(kind, x, k, result, f"window={{size=3x3 pad=1_1x1_1}}, dim_labels={NHWC}, feature_group_count={groups}")
+    text = text_of(
+        kind,
+        x,
+        k,
+        result,
+        f"window={{size=3x3 pad=1_1x1_1}}, dim_labels={NHWC}, feature_group_count={groups}",
+    )
     ran = run(text, np.ones(x, TYPES[kind]), weights, assemble=False)
     found, wanted = (np.asarray(v[0], np.float64) for v in (ran.values, ran.wanted))
     assert ran.emitted.emitter == emitter and np.isnan(found).sum() == nans
@@ -206,9 +281,21 @@ ENTRY e {{ a = bf16[2,8,8,64] parameter(0) b = bf16[1,1,64,{features}] parameter
 
 
 def test_tiny_ones_stay_with_a_thread_an_element():
-    emitted = ptx_of(text_of("f32", (1, 2, 2, 2), (1, 1, 2, 2), (1, 2, 2, 2), f"window={{size=1x1}}, dim_labels={NHWC}"))[1]
+    emitted = ptx_of(
+        text_of(
+            "f32",
+            (1, 2, 2, 2),
+            (1, 1, 2, 2),
+            (1, 2, 2, 2),
+            f"window={{size=1x1}}, dim_labels={NHWC}",
+        )
+    )[1]
     reason = dict(emitted.refused)["tiled-convolution"]
-    assert emitted.emitter == "loop" and reason.code == "loop-is-faster" and reason.facts["loop_us"] <= reason.facts["own_us"]
+    assert (
+        emitted.emitter == "loop"
+        and reason.code == "loop-is-faster"
+        and reason.facts["loop_us"] <= reason.facts["own_us"]
+    )
 
 
 @st.composite
@@ -229,10 +316,17 @@ def convolutions(draw):
         sizes.append(rule.output_size(n))
     groups = draw(st.sampled_from([1, 1, 2, 8]))
     batch_groups = draw(st.sampled_from([1, 2])) if groups == 1 else 1
-    depth, features = draw(st.sampled_from([1, 3, 8, 16])), draw(st.sampled_from([1, 5, 16])) * groups * batch_groups
+    depth, features = (
+        draw(st.sampled_from([1, 3, 8, 16])),
+        draw(st.sampled_from([1, 5, 16])) * groups * batch_groups,
+    )
     batch = draw(st.integers(1, 3))
     spatial = "01"[:rank]
-    extents = {"x": {"b": batch * batch_groups, "f": depth * groups}, "k": {"i": depth, "o": features}, "r": {"b": batch, "f": features}}
+    extents = {
+        "x": {"b": batch * batch_groups, "f": depth * groups},
+        "k": {"i": depth, "o": features},
+        "r": {"b": batch, "f": features},
+    }
     for name, values in (("x", image), ("k", [rule.size for rule in rules]), ("r", sizes)):
         extents[name] |= dict(zip(spatial, values, strict=True))
     labels = {name: "".join(draw(st.permutations(sorted(extents[name])))) for name in extents}
@@ -245,7 +339,13 @@ def convolutions(draw):
     window = " ".join(f"{key}={'x'.join(values)}" for key, values in columns.items())
     how = f"window={{{window}}}, dim_labels={labels['x']}_{labels['k']}->{labels['r']}, feature_group_count={groups}, batch_group_count={batch_groups}"
     kind = draw(st.sampled_from(["f32", "bf16", "s32"]))
-    return kind, text_of(kind, *shapes.values(), how), shapes["x"], shapes["k"], math.prod(shapes["r"])
+    return (
+        kind,
+        text_of(kind, *shapes.values(), how),
+        shapes["x"],
+        shapes["k"],
+        math.prod(shapes["r"]),
+    )
 
 
 @pytest.mark.long

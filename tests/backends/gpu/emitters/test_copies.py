@@ -20,9 +20,13 @@ def numbers(*dimensions):
     return RANDOM.standard_normal(dimensions).astype(np.float32)
 
 
-@pytest.mark.parametrize(("dimension", "left", "right"), [(1, (300, 128), (300, 64)), (0, (300, 128), (100, 128))])
+@pytest.mark.parametrize(
+    ("dimension", "left", "right"), [(1, (300, 128), (300, 64)), (0, (300, 128), (100, 128))]
+)
 def test_concatenate(dimension, left, right):
-    result = tuple([a + b if d == dimension else a for d, (a, b) in enumerate(zip(left, right, strict=True))])
+    result = tuple(
+        [a + b if d == dimension else a for d, (a, b) in enumerate(zip(left, right, strict=True))]
+    )
     a, b, c = [",".join(map(str, d)) for d in (left, right, result)]
     text = f"""HloModule m
 f {{ x = f32[{a}] parameter(0) y = f32[{b}] parameter(1) n = f32[{a}] negate(x)
@@ -38,7 +42,11 @@ def test_gather_of_rows():
 ENTRY e { t = f32[500,128] parameter(0) i = s32[400,1] parameter(1)
   ROOT r = f32[400,128] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,128} }"""
     ran = check(text, numbers(500, 128), RANDOM.integers(-5, 510, (400, 1)).astype(np.int32))
-    assert ran.emitted.emitter == "vector-loop" and "ld.global.nc.v4.b32" in ran.ptx and "st.global.v4.b32" in ran.ptx
+    assert (
+        ran.emitted.emitter == "vector-loop"
+        and "ld.global.nc.v4.b32" in ran.ptx
+        and "st.global.v4.b32" in ran.ptx
+    )
 
 
 def test_narrow_elements():
@@ -67,7 +75,13 @@ ENTRY e { x = f32[4000,64] parameter(0) u = f32[3000,64] parameter(1) i = s32[] 
     for start in (-3, 7, 5000):
         at = min(max(start, 0), 1000)
         (found,) = evaluate_nest(nest, [x, u, np.int32(start), np.int32(0)])
-        assert (found[at : at + 3000] == u).all() and (np.delete(found, np.s_[at : at + 3000], 0) == np.delete(x, np.s_[at : at + 3000], 0)).all()
-    assert nest_text(parse_nest(nest_text(nest))) == nest_text(nest) and "holding %x" in nest_text(nest)
+        assert (found[at : at + 3000] == u).all() and (
+            np.delete(found, np.s_[at : at + 3000], 0) == np.delete(x, np.s_[at : at + 3000], 0)
+        ).all()
+    assert nest_text(parse_nest(nest_text(nest))) == nest_text(nest) and "holding %x" in nest_text(
+        nest
+    )
     emitted = write_gpu_kernels(root, gpu_architecture("sm_80"), (0, 1, 2, 3, 0))
-    assert emitted.emitter == "vector-loop" and "store <4 x float>" in "".join(emitted.kernels[0].kernel.lines)
+    assert emitted.emitter == "vector-loop" and "store <4 x float>" in "".join(
+        emitted.kernels[0].kernel.lines
+    )

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from tests.backends.gpu.emitters.emitter_runner import assemble_everywhere
-from xla_explorer.backends.gpu.device_math import LEVELS, TABLE, KernelMath, device_math_module, write_device_math
+from xla_explorer.backends.gpu.device_math import (
+    LEVELS,
+    TABLE,
+    KernelMath,
+    device_math_module,
+    write_device_math,
+)
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
@@ -42,13 +48,27 @@ def points(opcode, count=600):
     wide = np.exp2(random.uniform(-149, 128, count)).astype(np.float32)
     narrow = random.uniform(0, 104, count).astype(np.float32)
     near = (1 + random.uniform(-0.5, 0.5, count)).astype(np.float32)
-    all_of_them = np.concatenate([wide, narrow, near, np.float32([0.6, 0.75, 1.0, 1.25, 9.0, 88.7, 87.4, 103.9, 1e-45, 1e-39])])
-    return all_of_them if opcode in ("rsqrt", "sqrt", "log") else np.concatenate([all_of_them, -all_of_them])
+    all_of_them = np.concatenate(
+        [
+            wide,
+            narrow,
+            near,
+            np.float32([0.6, 0.75, 1.0, 1.25, 9.0, 88.7, 87.4, 103.9, 1e-45, 1e-39]),
+        ]
+    )
+    return (
+        all_of_them
+        if opcode in ("rsqrt", "sqrt", "log")
+        else np.concatenate([all_of_them, -all_of_them])
+    )
 
 
 def run(text, *inputs, math="xla"):
     """Results on the emulator; no passes, which expand logistic."""
-    compiler, options = GpuCompiler(), CompileOptions(passes="none", backend_options={"device": "emulator", "math": math})
+    compiler, options = (
+        GpuCompiler(),
+        CompileOptions(passes="none", backend_options={"device": "emulator", "math": math}),
+    )
     result = compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options)
     (found,) = result.executable.execute(inputs)
     return np.asarray(found), result
@@ -61,7 +81,9 @@ def ulps(found, true):
         if abs(exact) >= 3.4028236e38:  # rounds to infinity, or is near to it
             assert value == np.inf or abs(value) > 3.4e38, (value, exact)
             continue
-        unit = mpmath.ldexp(1, max(int(mpmath.floor(mpmath.log(abs(exact), 2))) if exact else -126, -126) - 23)
+        unit = mpmath.ldexp(
+            1, max(int(mpmath.floor(mpmath.log(abs(exact), 2))) if exact else -126, -126) - 23
+        )
         worst = max(worst, float(abs(mpmath.mpf(value) - exact) / unit))
     return worst
 
@@ -70,7 +92,11 @@ def ulps(found, true):
 @pytest.mark.sampled(6)
 def test_own_error_is_within_the_stated_ulps(level, opcode):
     row, x = TABLE[level][opcode], points(opcode)
-    found, _ = run(f"HloModule m\nENTRY e {{ x = f32[{len(x)}] parameter(0) ROOT r = f32[{len(x)}] {opcode}(x) }}", x, math=level)
+    found, _ = run(
+        f"HloModule m\nENTRY e {{ x = f32[{len(x)}] parameter(0) ROOT r = f32[{len(x)}] {opcode}(x) }}",
+        x,
+        math=level,
+    )
     with mpmath.workprec(120):
         seen = ulps(found, [TRUE[opcode](mpmath.mpf(float(v))) for v in x])
     assert seen <= row.own_ulps, f"{seen:.3f} ulps"
@@ -79,14 +105,21 @@ def test_own_error_is_within_the_stated_ulps(level, opcode):
 @pytest.mark.parametrize(("level", "opcode"), ROWS)
 def test_special_values(level, opcode):
     x = np.float32([np.nan, np.inf, -np.inf, 0.0, -0.0])
-    found, _ = run(f"HloModule m\nENTRY e {{ x = f32[5] parameter(0) ROOT r = f32[5] {opcode}(x) }}", x, math=level)
+    found, _ = run(
+        f"HloModule m\nENTRY e {{ x = f32[5] parameter(0) ROOT r = f32[5] {opcode}(x) }}",
+        x,
+        math=level,
+    )
     wanted = np.float32(SPECIAL[opcode])
     np.testing.assert_array_equal(found, wanted)
     numbers = ~np.isnan(wanted)
     assert (np.signbit(found) == np.signbit(wanted))[numbers].all()
 
 
-@pytest.mark.parametrize(("level", "instruction"), [("precise", "div.rn.f32"), ("xla", "div.full.f32"), ("fast", "div.approx.f32")])
+@pytest.mark.parametrize(
+    ("level", "instruction"),
+    [("precise", "div.rn.f32"), ("xla", "div.full.f32"), ("fast", "div.approx.f32")],
+)
 def test_division_is_the_levels(level, instruction):
     text = "HloModule m\nENTRY e { x = f32[64] parameter(0) y = f32[64] parameter(1) ROOT r = f32[64] divide(x, y) }"
     x, y = np.float32(np.linspace(-3, 5, 64)), np.float32(np.linspace(0.5, 2, 64))
@@ -138,7 +171,11 @@ def test_the_decision_is_recorded_with_its_bound():
 
 def test_an_unknown_level_is_refused():
     with pytest.raises(XlaExplorerError, match="precise, xla, fast"):
-        run("HloModule m\nENTRY e { x = f32[4] parameter(0) ROOT r = f32[4] tanh(x) }", np.zeros(4, np.float32), math="sloppy")
+        run(
+            "HloModule m\nENTRY e { x = f32[4] parameter(0) ROOT r = f32[4] tanh(x) }",
+            np.zeros(4, np.float32),
+            math="sloppy",
+        )
 
 
 def test_ptxas_takes_every_function():
@@ -146,4 +183,6 @@ def test_ptxas_takes_every_function():
     names = ", ".join([f"r{n}" for n in range(len(SPECIAL))])
     fused = f"f {{ x = f32[128] parameter(0) {body} ROOT t = ({', '.join(['f32[128]'] * len(SPECIAL))}) tuple({names}) }}"
     shape = f"({', '.join(['f32[128]'] * len(SPECIAL))})"
-    assemble_everywhere(f"HloModule m\n{fused}\nENTRY e {{ x = f32[128] parameter(0) ROOT r = {shape} fusion(x), kind=kLoop, calls=f }}")
+    assemble_everywhere(
+        f"HloModule m\n{fused}\nENTRY e {{ x = f32[128] parameter(0) ROOT r = {shape} fusion(x), kind=kLoop, calls=f }}"
+    )

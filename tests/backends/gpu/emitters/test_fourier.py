@@ -19,8 +19,12 @@ def module(kind, full, rank, complex_type):
         "RFFT": ((real, full), (complex_type, half)),
         "IRFFT": ((complex_type, half), (real, full)),
     }[kind]
-    x = RANDOM.standard_normal(given) + (1j * RANDOM.standard_normal(given) if a.startswith("c") else 0)
-    sizes, result, lengths = [",".join(map(str, d)) for d in (given, made, full[len(full) - rank :])]
+    x = RANDOM.standard_normal(given) + (
+        1j * RANDOM.standard_normal(given) if a.startswith("c") else 0
+    )
+    sizes, result, lengths = [
+        ",".join(map(str, d)) for d in (given, made, full[len(full) - rank :])
+    ]
     text = f"HloModule m\nENTRY e {{ x = {a}[{sizes}] parameter(0) ROOT r = {b}[{result}] fft(x), fft_type={kind}, fft_length={{{lengths}}} }}"
     return text, x.astype(TYPES[a])
 

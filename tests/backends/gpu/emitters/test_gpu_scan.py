@@ -7,13 +7,25 @@ import pytest
 from tests.backends.gpu.emitters.emitter_runner import check
 
 RANDOM = np.random.default_rng(5)
-TYPES = {"f32": np.float32, "s32": np.int32, "f64": np.float64, "bf16": ml_dtypes.bfloat16, "c64": np.complex64, "u8": np.uint8}
+TYPES = {
+    "f32": np.float32,
+    "s32": np.int32,
+    "f64": np.float64,
+    "bf16": ml_dtypes.bfloat16,
+    "c64": np.complex64,
+    "u8": np.uint8,
+}
 
 
 def scan(dimensions, axis, from_end=False, operation="add", kind="f32", initial="0"):
     d, n = ",".join(map(str, dimensions)), dimensions[axis]
     size = "x".join([str(n) if k == axis else "1" for k in range(len(dimensions))])
-    pad = "x".join([(f"0_{n - 1}" if from_end else f"{n - 1}_0") if k == axis else "0_0" for k in range(len(dimensions))])
+    pad = "x".join(
+        [
+            (f"0_{n - 1}" if from_end else f"{n - 1}_0") if k == axis else "0_0"
+            for k in range(len(dimensions))
+        ]
+    )
     return f"""HloModule m
 s {{ a = {kind}[] parameter(0) b = {kind}[] parameter(1) ROOT r = {kind}[] {operation}(a, b) }}
 ENTRY e {{ x = {kind}[{d}] parameter(0) z = {kind}[] constant({initial})
@@ -41,7 +53,12 @@ def test_values(dimensions, axis, kernels, from_end):
 )  # fmt: skip
 def test_types_and_operations(kind, operation, initial):
     x = RANDOM.integers(1, 4, (3, 50)).astype(TYPES[kind])
-    check(scan((3, 50), 1, False, operation, kind, initial), x, relative=2e-2 if kind == "bf16" else 1e-5, assemble=False)
+    check(
+        scan((3, 50), 1, False, operation, kind, initial),
+        x,
+        relative=2e-2 if kind == "bf16" else 1e-5,
+        assemble=False,
+    )
 
 
 def test_work_is_linear():
@@ -56,13 +73,19 @@ s { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
 f { x = f32[4,128] parameter(0) y = f32[4,128] multiply(x, x) z = f32[] constant(0)
   ROOT r = f32[4,128] reduce-window(y, z), window={size=1x128 pad=0_0x127_0}, to_apply=s }
 ENTRY e { x = f32[4,128] parameter(0) ROOT r = f32[4,128] fusion(x), kind=kLoop, calls=f }"""
-    assert check(text, RANDOM.standard_normal((4, 128)).astype(np.float32)).emitted.emitter == "scan"
+    assert (
+        check(text, RANDOM.standard_normal((4, 128)).astype(np.float32)).emitted.emitter == "scan"
+    )
 
 
 def test_other_reducers_have_a_reason():
-    text = scan((2, 20), 1).replace("ROOT r = f32[] add(a, b)", "c = f32[] add(a, b) ROOT r = f32[] tanh(c)")
+    text = scan((2, 20), 1).replace(
+        "ROOT r = f32[] add(a, b)", "c = f32[] add(a, b) ROOT r = f32[] tanh(c)"
+    )
     ran = check(text, RANDOM.standard_normal((2, 20)).astype(np.float32), assemble=False)
-    assert ("scan", "reducer-not-known-associative") in [(name, reason.code) for name, reason in ran.emitted.refused]
+    assert ("scan", "reducer-not-known-associative") in [
+        (name, reason.code) for name, reason in ran.emitted.refused
+    ]
 
 
 def test_windows_that_only_slide_are_no_scans():

@@ -6,7 +6,13 @@ import pytest
 from tests.backends.gpu.emitters.emitter_runner import check
 
 RANDOM = np.random.default_rng(9)
-TYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128, "f16": np.float16}
+TYPES = {
+    "f32": np.float32,
+    "f64": np.float64,
+    "c64": np.complex64,
+    "c128": np.complex128,
+    "f16": np.float16,
+}
 
 
 def numbers(kind, *dimensions):
@@ -26,11 +32,19 @@ def definite(kind, batch, size):
 
 @pytest.mark.long
 @pytest.mark.parametrize("lower", ["true", "false"])
-@pytest.mark.parametrize(("kind", "batch", "size"), [("f32", 2, 5), ("f32", 1, 1), ("f64", 1, 20), ("c64", 2, 9), ("c128", 1, 3), ("f16", 2, 4)])
+@pytest.mark.parametrize(
+    ("kind", "batch", "size"),
+    [("f32", 2, 5), ("f32", 1, 1), ("f64", 1, 20), ("c64", 2, 9), ("c128", 1, 3), ("f16", 2, 4)],
+)
 @pytest.mark.sampled(3)
 def test_cholesky(kind, batch, size, lower):
     relative = 2e-2 if kind == "f16" else 1e-4
-    ran = check(cholesky(kind, batch, size, lower), definite(kind, batch, size), relative=relative, assemble=lower == "true")
+    ran = check(
+        cholesky(kind, batch, size, lower),
+        definite(kind, batch, size),
+        relative=relative,
+        assemble=lower == "true",
+    )
     assert ran.emitted.emitter == "cholesky"
 
 
@@ -61,7 +75,13 @@ def test_triangular_solve(left, lower, transpose):
         text = f"""HloModule m
 ENTRY e {{ x = {kind}[2,{size},{size}] parameter(0) y = {shape} parameter(1)
   ROOT r = {shape} triangular-solve(x, y), left_side={left}, lower={lower}, unit_diagonal={unit}, transpose_a={transpose} }}"""
-        ran = check(text, a, numbers(kind, *dimensions).astype(TYPES[kind]), relative=1e-4, assemble=unit == "true" and transpose == "ADJOINT")
+        ran = check(
+            text,
+            a,
+            numbers(kind, *dimensions).astype(TYPES[kind]),
+            relative=1e-4,
+            assemble=unit == "true" and transpose == "ADJOINT",
+        )
         assert ran.emitted.emitter == "triangular-solve"
 
 
@@ -69,5 +89,10 @@ def test_many_right_sides_take_several_blocks():
     text = """HloModule m
 ENTRY e { x = f64[4,4] parameter(0) y = f64[4,200] parameter(1)
   ROOT r = f64[4,200] triangular-solve(x, y), left_side=true, lower=true, unit_diagonal=false, transpose_a=NO_TRANSPOSE }"""
-    ran = check(text, RANDOM.standard_normal((4, 4)) + 3 * np.eye(4), RANDOM.standard_normal((4, 200)), assemble=False)
+    ran = check(
+        text,
+        RANDOM.standard_normal((4, 4)) + 3 * np.eye(4),
+        RANDOM.standard_normal((4, 200)),
+        assemble=False,
+    )
     assert ran.emitted.kernels[0].launch.blocks == 7, "a warp each, to spread over the device"

@@ -48,7 +48,12 @@ def floats(*shape):
 @pytest.mark.sampled(5)
 def test_shapes(shape, dimensions, emitter, launches):
     assemble = shape in ((64, 1000), (3, 12000), (4096, 256))
-    ran = check(reduction("f32", shape, dimensions, initial="0.5"), floats(*shape), relative=1e-4, assemble=assemble)
+    ran = check(
+        reduction("f32", shape, dimensions, initial="0.5"),
+        floats(*shape),
+        relative=1e-4,
+        assemble=assemble,
+    )
     assert (ran.emitted.emitter, len(ran.emitted.kernels)) == (emitter, launches)
     assert ran.conflicts() == 1
 
@@ -78,7 +83,9 @@ def test_types(kind, combiner, initial, dtype, shape, dimension):
     else:
         x = RANDOM.standard_normal(shape).astype(dtype)
     relative = 1e-2 if kind in ("bf16", "f16") else 1e-4
-    ran = check(reduction(kind, shape, [dimension], combiner, initial), x, relative=relative, assemble=False)
+    ran = check(
+        reduction(kind, shape, [dimension], combiner, initial), x, relative=relative, assemble=False
+    )
     assert ran.emitted.emitter.endswith("-reduction") and ran.conflicts() == 1
 
 
@@ -93,7 +100,10 @@ def test_the_same_bits_every_time_and_nan_goes_through():
     text = reduction("f32", x.shape, [1], "maximum", "-inf")
     assert np.isnan(check(text, x, assemble=False).values[0][3])
     text = reduction("f32", x.shape, [1])
-    first, again = check(text, floats(5, 5000), assemble=False, relative=1e-3).emitted.kernels, ptx_of(text)[1].kernels
+    first, again = (
+        check(text, floats(5, 5000), assemble=False, relative=1e-3).emitted.kernels,
+        ptx_of(text)[1].kernels,
+    )
     assert [one.kernel for one in first] == [one.kernel for one in again]
 
 
@@ -117,7 +127,13 @@ def test_softmax(rows, length):
     ran = check(softmax(rows, length), floats(rows, length))
     assert ran.emitted.emitter == "row-reduction" and ran.conflicts() == 1
     if length <= 32 * 1024:  # each element is read once and its exponential computed once
-        read = sum([row["thread_instructions"] * 4 * (4 if "v4" in row["opcode"] else 1) for row in ran.rows if row["opcode"].startswith("ld.global")])
+        read = sum(
+            [
+                row["thread_instructions"] * 4 * (4 if "v4" in row["opcode"] else 1)
+                for row in ran.rows
+                if row["opcode"].startswith("ld.global")
+            ]
+        )
         assert read <= 1.25 * rows * 4 * 32 * -(-length // 32)
 
 
@@ -130,7 +146,9 @@ def test_several_results_side_output_and_epilogue():
   ROOT r = (f32[40], f32[40], f32[40,256]) tuple(s, u, q) }}
 ENTRY e {{ x = f32[40,256] parameter(0) b = f32[256] parameter(1)
   ROOT r = (f32[40], f32[40], f32[40,256]) fusion(x, b), kind=kInput, calls=f }}"""
-    assert check(text, floats(40, 256), floats(256), relative=1e-4).emitted.emitter == "row-reduction"
+    assert (
+        check(text, floats(40, 256), floats(256), relative=1e-4).emitted.emitter == "row-reduction"
+    )
 
 
 ARGMAX = """am { a = f32[] parameter(0) b = s32[] parameter(1) c = f32[] parameter(2) d = s32[] parameter(3)
@@ -142,16 +160,21 @@ ARGMAX = """am { a = f32[] parameter(0) b = s32[] parameter(1) c = f32[] paramet
 
 @pytest.mark.parametrize(
     ("shape", "dimension", "kind"),
-    [((20, 300), 1, kind) for kind in ("f32", "f16", "bf16", "f64")] + [((300, 20), 0, "f32"), ((2, 40000), 1, "f32")],
+    [((20, 300), 1, kind) for kind in ("f32", "f16", "bf16", "f64")]
+    + [((300, 20), 0, "f32"), ((2, 40000), 1, "f32")],
 )
 def test_argmax_with_ties_and_nans(shape, dimension, kind):
-    x = np.round(floats(*shape), 1).astype({"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f64": np.float64}[kind])
+    x = np.round(floats(*shape), 1).astype(
+        {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f64": np.float64}[kind]
+    )
     x.reshape(-1)[[5, 3005, 4000]] = np.nan
     sizes, kept = ",".join(map(str, shape)), shape[1 - dimension]
     text = f"""HloModule m
 {ARGMAX}f {{ x = f32[{sizes}] parameter(0) i = s32[{sizes}] iota(), iota_dimension={dimension} l = f32[] constant(-inf) z = s32[] constant(0)
   ROOT r = (f32[{kept}], s32[{kept}]) reduce(x, i, l, z), dimensions={{{dimension}}}, to_apply=am }}
-ENTRY e {{ x = f32[{sizes}] parameter(0) ROOT r = (f32[{kept}], s32[{kept}]) fusion(x), kind=kInput, calls=f }}""".replace("f32", kind)
+ENTRY e {{ x = f32[{sizes}] parameter(0) ROOT r = (f32[{kept}], s32[{kept}]) fusion(x), kind=kInput, calls=f }}""".replace(
+        "f32", kind
+    )
     assert check(text, x, assemble=False).emitted.emitter.endswith("-reduction")
 
 
@@ -166,7 +189,12 @@ ENTRY e { x = f32[4,20] parameter(0) z = f32[] constant(0) ROOT r = f32[4] reduc
 
 
 def test_the_detector_sees_when_the_barrier_is_gone():
-    from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
+    from xla_explorer.backends.gpu.emulator import (
+        EmulatedKernel,
+        GlobalMemory,
+        LaunchOptions,
+        parse_ptx,
+    )
 
     _, emitted, kernels, ptx = ptx_of(reduction("f32", (4, 1024), [1]))
     assert re.search(r"bar(rier)?\.(cta\.)?sync", ptx)
@@ -183,10 +211,21 @@ def test_the_detector_sees_when_the_barrier_is_gone():
 
 @pytest.mark.parametrize(
     ("shape", "dimensions"),
-    [((40, 264), [1]), ((264, 40), [0]), ((3, 20000), [1]), ((2000, 64), [0]), ((4, 30, 64), [0, 1]), ((30, 4, 64), [2]), ((37, 1001), [0, 1])],
+    [
+        ((40, 264), [1]),
+        ((264, 40), [0]),
+        ((3, 20000), [1]),
+        ((2000, 64), [0]),
+        ((4, 30, 64), [0, 1]),
+        ((30, 4, 64), [2]),
+        ((37, 1001), [0, 1]),
+    ],
 )
 def test_what_is_stored_and_reduced_is_read_once(shape, dimensions):
-    dims, kept = ",".join(map(str, shape)), ",".join([str(n) for d, n in enumerate(shape) if d not in dimensions])
+    dims, kept = (
+        ",".join(map(str, shape)),
+        ",".join([str(n) for d, n in enumerate(shape) if d not in dimensions]),
+    )
     ran = check(
         f"""HloModule m
 {F32_SUM}
@@ -202,9 +241,18 @@ ENTRY e {{ x = f32[{dims}] parameter(0) ROOT r = (f32[{dims}], f32[{kept}]) fusi
 @pytest.mark.parametrize("element", [4, 16])
 def test_few_columns_are_narrow_and_tall_before_multiprocessors_are_idle(element):
     facts = gpu_architecture("sm_90")
-    few, many = [plan_columns(1, 512, columns, 16 // element, element, facts, DEFAULT_TUNING, True) for columns in (512, 1 << 17)]
+    few, many = [
+        plan_columns(1, 512, columns, 16 // element, element, facts, DEFAULT_TUNING, True)
+        for columns in (512, 1 << 17)
+    ]
     assert (few.width, few.splits) == (1, 1) and few.above > many.above
-    assert (many.width, many.across * many.above) == (16 // element, DEFAULT_TUNING.block) and many.tiles >= facts.multiprocessors
-    assert plan_columns(1, 512, 32, 16 // element, element, facts, DEFAULT_TUNING, True).width == 16 // element, "one block in any case"
+    assert (many.width, many.across * many.above) == (
+        16 // element,
+        DEFAULT_TUNING.block,
+    ) and many.tiles >= facts.multiprocessors
+    assert (
+        plan_columns(1, 512, 32, 16 // element, element, facts, DEFAULT_TUNING, True).width
+        == 16 // element
+    ), "one block in any case"
     crowded = plan_columns(1, 512, 512, 1, 60, facts, DEFAULT_TUNING, True)
     assert DEFAULT_TUNING.block < crowded.across * crowded.above <= STATIC_SHARED_BYTES // 60

@@ -30,7 +30,12 @@ ENTRY e {{ x = {kind}[{d}] parameter(0) y = {kind}[{o}] parameter(1) z = {kind}[
 def test_values(dimensions, source, window):
     # Ties among the candidates, and windows that meet on one element.
     x, y = RANDOM.integers(0, 5, dimensions), RANDOM.standard_normal(source)
-    ran = check(module(dimensions, source, window), x.astype(np.float32), y.astype(np.float32), assemble=len(source) == 4)
+    ran = check(
+        module(dimensions, source, window),
+        x.astype(np.float32),
+        y.astype(np.float32),
+        assemble=len(source) == 4,
+    )
     assert ran.emitted.emitter == "select-and-scatter" and len(ran.emitted.kernels) == 2
     assert "atom" not in ran.ptx and "red." not in ran.ptx
 

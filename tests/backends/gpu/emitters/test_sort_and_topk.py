@@ -48,7 +48,12 @@ def test_values(dimensions, axis, kernels):
 @pytest.mark.parametrize(("dimensions", "axis"), [((5, 17), 1), ((2, 5001), 1), ((8, 1000), 0)])
 def test_equal_records_keep_their_order(dimensions, axis):
     x = RANDOM.integers(0, 7, dimensions).astype(np.float32)
-    check(sort(dimensions, axis, True), x, RANDOM.permutation(x.size).reshape(dimensions).astype(np.int32), assemble=False)
+    check(
+        sort(dimensions, axis, True),
+        x,
+        RANDOM.permutation(x.size).reshape(dimensions).astype(np.int32),
+        assemble=False,
+    )
 
 
 def test_many_operands_of_other_sizes():
@@ -58,11 +63,18 @@ c { a = s8[] parameter(0) b = s8[] parameter(1) c = f64[] parameter(2) d = f64[]
   f = pred[] and(e, g) ROOT r = pred[] or(l, f) }
 ENTRY e { x = s8[3,50] parameter(0) y = f64[3,50] parameter(1) z = pred[3,50] parameter(2)
   ROOT r = (s8[3,50], f64[3,50], pred[3,50]) sort(x, y, z), dimensions={1}, to_apply=c }"""
-    check(text, RANDOM.integers(-2, 2, (3, 50)).astype(np.int8), RANDOM.standard_normal((3, 50)), RANDOM.random((3, 50)) > 0.5)
+    check(
+        text,
+        RANDOM.integers(-2, 2, (3, 50)).astype(np.int8),
+        RANDOM.standard_normal((3, 50)),
+        RANDOM.random((3, 50)) > 0.5,
+    )
 
 
 def test_rows_side_by_side_are_read_together():
-    ran = check(sort((16, 512)), RANDOM.standard_normal((16, 512)).astype(np.float32), assemble=False)
+    ran = check(
+        sort((16, 512)), RANDOM.standard_normal((16, 512)).astype(np.float32), assemble=False
+    )
     assert ran.sector_use() == 1
 
 
@@ -77,14 +89,22 @@ def test_passes_assemble():
 )  # fmt: skip
 @pytest.mark.sampled(3)
 def test_topk(dimensions, k):
-    ran = check(topk(dimensions, k), RANDOM.integers(0, 500, dimensions).astype(np.float32), assemble=k == 16)
+    ran = check(
+        topk(dimensions, k),
+        RANDOM.integers(0, 500, dimensions).astype(np.float32),
+        assemble=k == 16,
+    )
     assert ran.emitted.emitter == "topk"
 
 
 @pytest.mark.parametrize("kind", ["f32", "s32", "u8", "pred", "f16"])
 def test_smallest_of_other_types(kind):
     dtypes = {"f32": np.float32, "s32": np.int32, "u8": np.uint8, "pred": bool, "f16": np.float16}
-    check(topk((3, 40), 7, "false", kind), RANDOM.integers(0, 30, (3, 40)).astype(dtypes[kind]), assemble=False)
+    check(
+        topk((3, 40), 7, "false", kind),
+        RANDOM.integers(0, 30, (3, 40)).astype(dtypes[kind]),
+        assemble=False,
+    )
 
 
 def test_not_a_number_is_the_largest_of_all():
@@ -96,11 +116,19 @@ def test_not_a_number_is_the_largest_of_all():
 def test_the_choice_is_reasoned():
     ran = check(sort((9000,)), RANDOM.standard_normal(9000).astype(np.float32), assemble=False)
     first, *merges = [k.launch.reasoning for k in ran.emitted.kernels]
-    assert "5 tiles of 2048" in first and [m.split(": ")[1].split(" merged")[0] for m in merges] == ["runs of 2048", "runs of 4096", "runs of 8192"]
+    assert "5 tiles of 2048" in first and [
+        m.split(": ")[1].split(" merged")[0] for m in merges
+    ] == ["runs of 2048", "runs of 4096", "runs of 8192"]
 
 
 @pytest.mark.parametrize("rows", [64, 500])
 def test_columns_lie_in_different_banks(rows):
-    ran = check(sort((rows, 40)), RANDOM.standard_normal((rows, 40)).astype(np.float32), assemble=False)
-    shared = [row["bank_conflict"] for row in ran.rows if row["opcode"].startswith("st.shared") and row["bank_conflict"]]
+    ran = check(
+        sort((rows, 40)), RANDOM.standard_normal((rows, 40)).astype(np.float32), assemble=False
+    )
+    shared = [
+        row["bank_conflict"]
+        for row in ran.rows
+        if row["opcode"].startswith("st.shared") and row["bank_conflict"]
+    ]
     assert shared[0] <= 2, shared  # where the columns are put side by side

@@ -44,7 +44,13 @@ ENTRY e {{ a = {kind}[{shapes[0]}] parameter(0) b = {kind}[{shapes[1]}] paramete
 def test_products(kind, result, a, b, left, right, batch):
     x, y = (RANDOM.standard_normal(shape).astype(TYPES[kind]) for shape in (a, b))
     relative = 1e-3 if result == "f32" else 2e-2
-    ran = check(dot(kind, result, a, b, left, right, batch), x, y, relative=relative, assemble=kind != result)
+    ran = check(
+        dot(kind, result, a, b, left, right, batch),
+        x,
+        y,
+        relative=relative,
+        assemble=kind != result,
+    )
     assert ran.emitted.emitter == "tensor-core-dot" and ran.conflicts() == 1
     assert "mma.sync" in ran.ptx and "ldmatrix" in ran.ptx and "cp.async" in ran.ptx
 
@@ -52,7 +58,10 @@ def test_products(kind, result, a, b, left, right, batch):
 @pytest.mark.long
 def test_large_tiles_where_there_are_enough_of_them():
     text = dot("bf16", "f32", (1500, 64), (64, 1504), 1, 0)
-    x, y = (RANDOM.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in ((1500, 64), (64, 1504)))
+    x, y = (
+        RANDOM.standard_normal(shape).astype(ml_dtypes.bfloat16)
+        for shape in ((1500, 64), (64, 1504))
+    )
     ran = check(text, x, y, relative=1e-3)
     assert ran.emitted.kernels[0].launch.threads_per_block == 256 and ran.conflicts() == 1
     assert ran.emitted.kernels[0].shared_bytes <= 48 * 1024
@@ -73,25 +82,40 @@ def test_refusals(text, code):
 
 @pytest.mark.parametrize(("a", "b"), [((64, 128), (48, 128)), ((33, 72), (64, 72))])
 def test_tf32_where_the_dot_asks_for_it(a, b):
-    text = dot("f32", "f32", a, b, 1, 1).replace("rhs_contracting_dims={1}", "rhs_contracting_dims={1}, algorithm=dot_tf32_tf32_f32")
+    text = dot("f32", "f32", a, b, 1, 1).replace(
+        "rhs_contracting_dims={1}", "rhs_contracting_dims={1}, algorithm=dot_tf32_tf32_f32"
+    )
     x, y = (RANDOM.standard_normal(shape).astype(np.float32) for shape in (a, b))
     ran = check(text, x, y, relative=3e-2, assemble=True)
-    assert ran.emitted.emitter == "tensor-core-dot" and "m16n8k8" in ran.ptx and ran.conflicts() == 1
-    other = dot("f32", "f32", (64, 64), (64, 64), 1, 0).replace("={0}", "={0}, algorithm=dot_tf32_tf32_f32")
+    assert (
+        ran.emitted.emitter == "tensor-core-dot" and "m16n8k8" in ran.ptx and ran.conflicts() == 1
+    )
+    other = dot("f32", "f32", (64, 64), (64, 64), 1, 0).replace(
+        "={0}", "={0}, algorithm=dot_tf32_tf32_f32"
+    )
     assert dict(ptx_of(other)[1].refused)["tensor-core-dot"].code == "reduced-is-not-minor"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("a", "b", "left", "right", "batch", "splits"),
-    [((32, 4096), (4096, 40), 1, 0, 0, 16), ((2, 40, 4000), (2, 4000, 24), 2, 1, 1, 14), ((33, 1000), (35, 1000), 1, 1, 0, 4)],
+    [
+        ((32, 4096), (4096, 40), 1, 0, 0, 16),
+        ((2, 40, 4000), (2, 4000, 24), 2, 1, 1, 14),
+        ((33, 1000), (35, 1000), 1, 1, 0, 4),
+    ],
 )
 def test_thin_results_are_reduced_in_parts(a, b, left, right, batch, splits):
     text = dot("bf16", "f32", a, b, left, right, batch)
     x, y = (RANDOM.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in (a, b))
     ran = check(text, x, y, relative=1e-2, assemble=splits == 16)
     first, second = ran.emitted.kernels
-    assert f"in {splits} parts" in first.launch.reasoning and first.scratch and second.scratch and ran.conflicts() == 1
+    assert (
+        f"in {splits} parts" in first.launch.reasoning
+        and first.scratch
+        and second.scratch
+        and ran.conflicts() == 1
+    )
     m, n = ran.values[0].shape[-2:]
     assert ran.emitted.scratch_bytes == 4 * splits * m * n * (a[0] if batch else 1)
 
@@ -114,7 +138,9 @@ def test_of_rows_that_all_exist_none_is_asked_for():
 
 def test_operands_share_the_number_of_the_step():
     text = assembly("bf16", "f32", (707, 32), (707, 48), 0, 0)
-    assert len(re.findall(r"add\.s64 \s*(%rd\d+), \1, \d+;", text)) == 2  # the loop's, and where both operands are
+    assert (
+        len(re.findall(r"add\.s64 \s*(%rd\d+), \1, \d+;", text)) == 2
+    )  # the loop's, and where both operands are
 
 
 def test_old_devices_have_no_such_instruction():
@@ -123,7 +149,9 @@ def test_old_devices_have_no_such_instruction():
     assert refused["tensor-core-dot"].code == "no-such-instruction"
 
 
-@pytest.mark.parametrize(("kind", "dtype"), [("f32", np.float32), ("f64", np.float64), ("s32", np.int32)])
+@pytest.mark.parametrize(
+    ("kind", "dtype"), [("f32", np.float32), ("f64", np.float64), ("s32", np.int32)]
+)
 @pytest.mark.parametrize(
     ("a", "b", "left", "right", "batch"),
     [
@@ -137,7 +165,9 @@ def test_old_devices_have_no_such_instruction():
 )
 @pytest.mark.sampled(4)
 def test_tiles_without_tensor_cores(kind, dtype, a, b, left, right, batch):
-    random = np.random.default_rng(5)  # of its own: a sum that cancels has few digits, so each test must have the same numbers every time
+    random = np.random.default_rng(
+        5
+    )  # of its own: a sum that cancels has few digits, so each test must have the same numbers every time
     x, y = ((random.standard_normal(shape) * 9).astype(dtype) for shape in (a, b))
     ran = check(dot(kind, kind, a, b, left, right, batch), x, y, relative=1e-4, assemble=batch == 1)
     assert ran.emitted.emitter == "tiled-dot" and ran.conflicts() == 1
@@ -148,4 +178,8 @@ def test_tiles_without_tensor_cores(kind, dtype, a, b, left, right, batch):
 def test_eight_by_eight_a_thread_where_there_are_enough_tiles():
     x, y = (RANDOM.standard_normal(shape).astype(np.float32) for shape in ((1500, 20), (20, 1501)))
     ran = check(dot("f32", "f32", (1500, 20), (20, 1501), 1, 0), x, y, relative=1e-4)
-    assert ran.emitted.emitter == "tiled-dot" and "8 x 8" in ran.emitted.kernels[0].launch.reasoning and ran.conflicts() == 1
+    assert (
+        ran.emitted.emitter == "tiled-dot"
+        and "8 x 8" in ran.emitted.kernels[0].launch.reasoning
+        and ran.conflicts() == 1
+    )

@@ -17,7 +17,9 @@ def test_long_rows_are_read_by_sixteen_bytes():
     text = f"""HloModule m
 {SUM}
 ENTRY e {{ x = f32[4096,1024] parameter(0) z = f32[] constant(0) ROOT r = f32[4096] reduce(x, z), dimensions={{1}}, to_apply=sum }}"""
-    ran = check(text, np.random.default_rng(3).normal(size=(4096, 1024)).astype(np.float32), relative=1e-4)
+    ran = check(
+        text, np.random.default_rng(3).normal(size=(4096, 1024)).astype(np.float32), relative=1e-4
+    )
     assert ran.ptx.count("ld.global.nc.v4") == 2
     assert ran.ptx.count("ld.global") == 3  # and the initial value
 
@@ -31,16 +33,25 @@ f {{ x = f32[64,768] parameter(0) g = f32[768] parameter(1) z = f32[] constant(0
   ROOT r = f32[64,768] multiply(d, h) }}
 ENTRY e {{ x = f32[64,768] parameter(0) g = f32[768] parameter(1) ROOT r = f32[64,768] fusion(x, g), kind=kInput, calls=f }}"""
     random = np.random.default_rng(4)
-    ran = check(text, random.normal(size=(64, 768)).astype(np.float32), random.normal(size=768).astype(np.float32), relative=1e-3)
+    ran = check(
+        text,
+        random.normal(size=(64, 768)).astype(np.float32),
+        random.normal(size=768).astype(np.float32),
+        relative=1e-3,
+    )
     assert not re.search(r"(ld|st)\.global\.(nc\.)?(L\S+\.)?(b32|v2)", ran.ptx)
 
 
-@pytest.mark.parametrize(("kind", "count"), [("bf16", 8), ("f64", 2), ("s8", 16), ("pred", 16), ("c64", 2)])
+@pytest.mark.parametrize(
+    ("kind", "count"), [("bf16", 8), ("f64", 2), ("s8", 16), ("pred", 16), ("c64", 2)]
+)
 def test_other_types(kind, count):
     name = "not" if kind == "pred" else "negate"
     text = f"""HloModule m
 ENTRY e {{ x = {kind}[1024,{count * 64}] parameter(0) ROOT r = {kind}[1024,{count * 64}] {name}(x) }}"""
-    values = np.random.default_rng(5).integers(0, 2, (1024, count * 64)) + (1j if kind == "c64" else 0)
+    values = np.random.default_rng(5).integers(0, 2, (1024, count * 64)) + (
+        1j if kind == "c64" else 0
+    )
     check(text, values.astype(primitive_type(kind).dtype), assemble=False)
 
 
@@ -61,7 +72,9 @@ def test_the_components_of_a_row_of_indices_are_read_at_once():
 ENTRY e { x = s64[3,4,2] parameter(0) i = s64[2,3,2] parameter(1)
   ROOT g = s64[2,3,2,2] gather(x, i), offset_dims={2,3}, collapsed_slice_dims={0}, start_index_map={1,0}, index_vector_dim=2, slice_sizes={1,2,2} }"""
     random = np.random.default_rng(6)
-    ran = check(text, random.integers(-9, 9, (3, 4, 2)), random.integers(-1, 4, (2, 3, 2)), assemble=False)
+    ran = check(
+        text, random.integers(-9, 9, (3, 4, 2)), random.integers(-1, 4, (2, 3, 2)), assemble=False
+    )
     assert ran.ptx.count("ld.global") == 2 and "ld.global.nc.v2.b64" in ran.ptx
 
 
@@ -73,5 +86,7 @@ best { a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = 
 f { x = f32[6,4] parameter(0) n = s32[6,4] iota(), iota_dimension=1 z = f32[] constant(-inf) o = s32[] constant(0)
   ROOT r = (f32[6], s32[6]) reduce(x, n, z, o), dimensions={1}, to_apply=best }
 ENTRY e { x = f32[6,4] parameter(0) ROOT r = (f32[6], s32[6]) fusion(x), kind=kInput, calls=f }"""
-    ran = check(text, np.random.default_rng(7).integers(-9, 9, (6, 4)).astype(np.float32), assemble=False)
+    ran = check(
+        text, np.random.default_rng(7).integers(-9, 9, (6, 4)).astype(np.float32), assemble=False
+    )
     assert "bra" not in ran.ptx and "ld.global.nc.v4.b32" in ran.ptx

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.emulator import (
+    EmulatedKernel,
+    GlobalMemory,
+    LaunchOptions,
+    parse_ptx,
+)
 
 HEAD = ".version 8.3\n.target sm_80\n.address_size 64\n"
 
@@ -213,7 +218,9 @@ def launch(text, grid, block, arguments, options=None, name=None):
     """Run a kernel of a text. arguments: arrays (copied to the device and back), `Unwritten` ones, and numbers."""
     module = parse_ptx(text)
     device = GlobalMemory()
-    kernel = EmulatedKernel(module, module.kernels[name] if name else next(iter(module.kernels.values())), device)
+    kernel = EmulatedKernel(
+        module, module.kernels[name] if name else next(iter(module.kernels.values())), device
+    )
     given, arrays = [], []
     for number, value in enumerate(arguments):
         unwritten = isinstance(value, Unwritten)
@@ -226,7 +233,9 @@ def launch(text, grid, block, arguments, options=None, name=None):
             device.write(address, np.ascontiguousarray(array).reshape(-1).view(np.uint8))
         given.append(address)
         arrays.append((array, address))
-    result = kernel.launch(grid, block, given, options or LaunchOptions(counters=True, global_races=True))
+    result = kernel.launch(
+        grid, block, given, options or LaunchOptions(counters=True, global_races=True)
+    )
     for array, address in arrays:
         array.reshape(-1).view(np.uint8)[:] = device.read(address, array.nbytes)
     return result, kernel
@@ -242,14 +251,29 @@ class Unwritten:
 def one_instruction(body, registers, inputs, result_bits, count):
     """A kernel that computes one thing per thread. inputs: PTX types, loaded into %a0, %a1 ...; body stores into %d."""
     parameters = ", ".join([f".param .u64 p{k}" for k in range(len(inputs) + 1)])
-    lines = [f".visible .entry one({parameters})", "{", ".reg .b32 %t<2>;", ".reg .b64 %q<40>;", ".reg .pred %p<4>;", *registers]
+    lines = [
+        f".visible .entry one({parameters})",
+        "{",
+        ".reg .b32 %t<2>;",
+        ".reg .b64 %q<40>;",
+        ".reg .pred %p<4>;",
+        *registers,
+    ]
     lines.append("mov.u32 %t1, %tid.x;")
     for k, kind in enumerate(inputs):
         bits = int("".join(c for c in kind if c.isdigit()) if kind != "pred" else 8)
         lines += [f".reg .b{max(bits, 16)} %a{k};", f"ld.param.u64 %q{3 * k + 1}, [p{k}];"]
-        lines += [f"mul.wide.u32 %q{3 * k + 2}, %t1, {bits // 8};", f"add.s64 %q{3 * k + 3}, %q{3 * k + 1}, %q{3 * k + 2};"]
+        lines += [
+            f"mul.wide.u32 %q{3 * k + 2}, %t1, {bits // 8};",
+            f"add.s64 %q{3 * k + 3}, %q{3 * k + 1}, %q{3 * k + 2};",
+        ]
         lines.append(f"ld.global.b{bits} %a{k}, [%q{3 * k + 3}];")
     k = len(inputs)
-    lines += [f".reg .b{max(result_bits, 16)} %d;", body, f"ld.param.u64 %q37, [p{k}];", f"mul.wide.u32 %q38, %t1, {result_bits // 8};"]
+    lines += [
+        f".reg .b{max(result_bits, 16)} %d;",
+        body,
+        f"ld.param.u64 %q37, [p{k}];",
+        f"mul.wide.u32 %q38, %t1, {result_bits // 8};",
+    ]
     lines += ["add.s64 %q39, %q37, %q38;", f"st.global.b{result_bits} [%q39], %d;", "ret;", "}"]
     return HEAD + "\n".join(lines)

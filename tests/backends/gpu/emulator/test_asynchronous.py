@@ -5,7 +5,12 @@ import numpy as np
 import pytest
 
 from tests.backends.gpu.emulator.ptx_kernels import HEAD, Unwritten, launch, one_instruction
-from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.emulator import (
+    EmulatedKernel,
+    GlobalMemory,
+    LaunchOptions,
+    parse_ptx,
+)
 from xla_explorer.backends.gpu.emulator.instructions.warpgroup_products import Tile, tile_bytes
 from xla_explorer.backends.gpu.emulator.map_bytes import TensorMapError
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
@@ -67,14 +72,24 @@ def test_named_barrier_hands_over():
 
 def test_named_barrier_faults():
     out = np.zeros(64, np.uint32)
-    assert "race: read after write" in kinds(launch(HANDED_OVER.replace("bar.sync 1, 64;", ""), 1, 64, [out])[0])
-    assert kinds(launch(HANDED_OVER.replace("bar.arrive 1, 64;", ""), 1, 64, [out])[0]) >= {"barrier that is never complete"}
-    assert kinds(launch(HANDED_OVER.replace("bar.arrive 1", "bar.arrive 2"), 1, 64, [out])[0]) >= {"barrier that is never complete"}
+    assert "race: read after write" in kinds(
+        launch(HANDED_OVER.replace("bar.sync 1, 64;", ""), 1, 64, [out])[0]
+    )
+    assert kinds(launch(HANDED_OVER.replace("bar.arrive 1, 64;", ""), 1, 64, [out])[0]) >= {
+        "barrier that is never complete"
+    }
+    assert kinds(launch(HANDED_OVER.replace("bar.arrive 1", "bar.arrive 2"), 1, 64, [out])[0]) >= {
+        "barrier that is never complete"
+    }
 
 
 @pytest.mark.parametrize(("mode", "wanted"), [("popc.u32", 3), ("and.pred", 0), ("or.pred", 1)])
 def test_reduction_over_the_block(mode, wanted):
-    take = "bar.red.popc.u32 %r1, 0, %p1;" if "popc" in mode else f"bar.red.{mode} %p2, 0, %p1; selp.u32 %r1, 1, 0, %p2;"
+    take = (
+        "bar.red.popc.u32 %r1, 0, %p1;"
+        if "popc" in mode
+        else f"bar.red.{mode} %p2, 0, %p1; selp.u32 %r1, 1, 0, %p2;"
+    )
     out = np.zeros(96, np.uint32)
     body = f"rem.u32 %r2, %r0, 32; setp.eq.u32 %p1, %r2, 5; {take} st.global.u32 [%rd21], %r1; ret;"
     result, _ = launch(kernel_of(body), 1, 96, [out])
@@ -90,7 +105,12 @@ def test_one_lane_is_elected():
 
 def test_lanes_with_equal_values():
     value, out = (np.arange(32) % 3).astype(np.uint32), np.zeros(32, np.uint32)
-    launch(one_instruction("match.any.sync.b32 %d, %a0, 0xffffffff;", [], ["b32"], 32, 32), 1, 32, [value, out])
+    launch(
+        one_instruction("match.any.sync.b32 %d, %a0, 0xffffffff;", [], ["b32"], 32, 32),
+        1,
+        32,
+        [value, out],
+    )
     masks = [sum(1 << int(lane) for lane in np.flatnonzero(value == k)) for k in range(3)]
     assert (out == np.array(masks, np.uint32)[value]).all()
     body = "match.all.sync.b32 %d|%p1, %a0, 0xffffffff;"
@@ -116,7 +136,9 @@ def test_branch_through_a_table():
     out = np.zeros(64, np.uint32)
     result, _ = launch(BRANCHES, 1, 64, [out])
     assert result.findings == [] and (out == 10 * (np.arange(64) % 3 + 1)).all()
-    assert kinds(launch(BRANCHES.replace("%r0, 3", "%r0, 4"), 1, 64, [out])[0]) == {"branch beyond its table"}
+    assert kinds(launch(BRANCHES.replace("%r0, 3", "%r0, 4"), 1, 64, [out])[0]) == {
+        "branch beyond its table"
+    }
 
 
 # Every thread copies a word and reads its neighbour's.
@@ -152,9 +174,16 @@ def test_asynchronous_copy():
     assert NOT_WAITED in run(COPIED.replace("cp.async.wait_group 0;", ""))
     assert NOT_WAITED in run(COPIED.replace("wait_group 0", "wait_group 1"))
     assert run(COPIED.replace("bar.sync 0;", "")) == {"race: read after write"}
-    swapped = COPIED.replace("cp.async.wait_group 0;\n  bar.sync 0;", "bar.sync 0;\n  cp.async.wait_group 0;")
+    swapped = COPIED.replace(
+        "cp.async.wait_group 0;\n  bar.sync 0;", "bar.sync 0;\n  cp.async.wait_group 0;"
+    )
     assert run(swapped) == {"race: read after write"}
-    assert run(COPIED.replace("cp.async.commit_group;\n  cp.async.wait_group 0;", "cp.async.wait_all;")) == set()
+    assert (
+        run(
+            COPIED.replace("cp.async.commit_group;\n  cp.async.wait_group 0;", "cp.async.wait_all;")
+        )
+        == set()
+    )
 
 
 # The second warp waits for all lanes of the first one.
@@ -188,10 +217,17 @@ def test_mbarrier():
         return launch(text, 1, 64, [Unwritten(out)])[0]
 
     assert kinds(run(OBJECT)) == set() and (out == np.arange(64)).all()
-    assert kinds(run(OBJECT.replace("mbarrier.init.shared.b64 [%r1], 32;", ""))) == {"mbarrier that was not initialised"}
-    assert kinds(run(OBJECT.replace("], 32;", "], 16;"))) == {"more arrivals than the mbarrier counts in a phase"}
+    assert kinds(run(OBJECT.replace("mbarrier.init.shared.b64 [%r1], 32;", ""))) == {
+        "mbarrier that was not initialised"
+    }
+    assert kinds(run(OBJECT.replace("], 32;", "], 16;"))) == {
+        "more arrivals than the mbarrier counts in a phase"
+    }
     (finding,) = run(OBJECT.replace("], 32;", "], 33;")).findings
-    assert finding.kind == "wait for an mbarrier that never ends" and "1 of 33 arrivals and 0 bytes" in finding.example
+    assert (
+        finding.kind == "wait for an mbarrier that never ends"
+        and "1 of 33 arrivals and 0 bytes" in finding.example
+    )
     assert kinds(run(OBJECT.replace("bar.sync 0;", ""))) >= {"race: read after write"}
     assert kinds(run(OBJECT.replace("[%r1], 0;\n  @!", "[%r1+4], 0;\n  @!"))) == {"misaligned"}
 
@@ -226,12 +262,21 @@ LOOP: add.u32 %r4, %r1, %r3; ld.shared.u32 %r5, [%r4]; cvt.u64.u32 %rd6, %r3; ad
         assemble_ptx(text, "sm_90a")
     x = RANDOM.integers(1, 1000, shape[::-1]).astype(np.uint16)
     device, module = GlobalMemory(), parse_ptx(text)
-    addresses = [device.allocate(size, "tile"), device.allocate(x.nbytes, "x"), device.allocate(x.nbytes, "y")]
+    addresses = [
+        device.allocate(size, "tile"),
+        device.allocate(x.nbytes, "x"),
+        device.allocate(x.nbytes, "y"),
+    ]
     device.write(addresses[1], x.reshape(-1).view(np.uint8))
     device.write(addresses[2], np.zeros(x.nbytes, np.uint8))
     strides = tuple(int(v) for v in 2 * np.cumprod(shape[:-1]))
-    maps = [PlacedTensorMap(TensorMap(0, "u16", 2, shape, strides, box, swizzle), address) for address in addresses[1:]]
-    result = EmulatedKernel(module, module.kernels["k"], device).launch(1, 1, [addresses[0], *maps], LaunchOptions())
+    maps = [
+        PlacedTensorMap(TensorMap(0, "u16", 2, shape, strides, box, swizzle), address)
+        for address in addresses[1:]
+    ]
+    result = EmulatedKernel(module, module.kernels["k"], device).launch(
+        1, 1, [addresses[0], *maps], LaunchOptions()
+    )
     assert result.findings == [], result.findings[0]
     tile = device.read(addresses[0], size).view(np.uint16)
     back = device.read(addresses[2], x.nbytes).view(np.uint16).reshape(x.shape)
@@ -291,7 +336,10 @@ def words(values, kind):
 def product(kind, swizzle, minor, columns, in_registers=False, change=lambda text: text):
     """A warpgroup multiplies tiles that its threads have put where the descriptors look for them."""
     width, depth = (4, 8) if kind == "tf32" else (2, 16)
-    a, b = RANDOM.integers(-4, 5, (64, depth)).astype(float), RANDOM.integers(-4, 5, (columns, depth)).astype(float)
+    a, b = (
+        RANDOM.integers(-4, 5, (64, depth)).astype(float),
+        RANDOM.integers(-4, 5, (columns, depth)).astype(float),
+    )
     code = {0: 0, 128: 1, 64: 2, 32: 3}[swizzle]
     memory, descriptors, start = np.zeros(96 << 10, np.uint8), [], 0
     for values, k_minor in ((a, minor[0]), (b, minor[1])):
@@ -307,7 +355,11 @@ def product(kind, swizzle, minor, columns, in_registers=False, change=lambda tex
     size = -(-start // 2048) * 2048
     count = columns // 2
     sums = ", ".join([f"%s{k}" for k in range(count)])
-    tail = f", {int(not minor[0])}, {int(not minor[1])}" if kind != "tf32" and not in_registers else f", {int(not minor[1])}"
+    tail = (
+        f", {int(not minor[0])}, {int(not minor[1])}"
+        if kind != "tf32" and not in_registers
+        else f", {int(not minor[1])}"
+    )
     tail = tail if kind != "tf32" else ""
     left = "{%a0, %a1, %a2, %a3}" if in_registers else "%rd4"
     fragments = "\n".join([f"ld.global.b32 %a{k}, [%rd9+{4 * k}];" for k in range(4)])
@@ -342,26 +394,43 @@ PUT: cvt.u64.u32 %rd2, %r1; add.s64 %rd3, %rd0, %rd2; ld.global.u32 %r2, [%rd3];
     registers = np.zeros((128, 4), np.uint32)
     lane = np.arange(128)
     for k in range(4):
-        row, column = lane // 32 * 16 + lane % 32 // 4 + 8 * (k & 1), lane % 4 * (4 // width) + 4 * (4 // width) * (k >> 1)
-        packed = [words(a, kind)[row, column + e].astype(np.uint32) << (16 * e) for e in range(4 // width)]
+        row, column = (
+            lane // 32 * 16 + lane % 32 // 4 + 8 * (k & 1),
+            lane % 4 * (4 // width) + 4 * (4 // width) * (k >> 1),
+        )
+        packed = [
+            words(a, kind)[row, column + e].astype(np.uint32) << (16 * e) for e in range(4 // width)
+        ]
         registers[:, k] = np.bitwise_or.reduce(packed)
     counters = LaunchOptions(counters=True, global_races=True, batch_threads=128)
-    result, _ = launch(change(text), 1, 128, [memory[:size], Unwritten(out), *descriptors, registers], counters)
+    result, _ = launch(
+        change(text), 1, 128, [memory[:size], Unwritten(out), *descriptors, registers], counters
+    )
     found = np.zeros((64, columns))
     for k in range(count):
-        found[lane // 32 * 16 + lane % 32 // 4 + 8 * (k >> 1 & 1), 8 * (k >> 2) + lane % 4 * 2 + (k & 1)] = out[:, k]
+        found[
+            lane // 32 * 16 + lane % 32 // 4 + 8 * (k >> 1 & 1),
+            8 * (k >> 2) + lane % 4 * 2 + (k & 1),
+        ] = out[:, k]
     return result, found, a @ b.T + 1
 
 
 @pytest.mark.parametrize("minor", [(True, True), (True, False), (False, True), (False, False)])
-@pytest.mark.parametrize(("kind", "swizzle"), [("bf16", 128), ("f16", 64), ("bf16", 32), ("f16", 0)])
+@pytest.mark.parametrize(
+    ("kind", "swizzle"), [("bf16", 128), ("f16", 64), ("bf16", 32), ("f16", 0)]
+)
 @pytest.mark.sampled(6)
 def test_warpgroup_products(kind, swizzle, minor):
-    result, found, wanted = product(kind, swizzle, minor, 64 if swizzle == 128 or all(minor) else 16 if swizzle == 32 else 32)
+    result, found, wanted = product(
+        kind, swizzle, minor, 64 if swizzle == 128 or all(minor) else 16 if swizzle == 32 else 32
+    )
     assert result.findings == [] and (found == wanted).all()
 
 
-@pytest.mark.parametrize(("kind", "columns", "in_registers"), [("tf32", 40, False), ("tf32", 8, True), ("bf16", 256, True)])
+@pytest.mark.parametrize(
+    ("kind", "columns", "in_registers"),
+    [("tf32", 40, False), ("tf32", 8, True), ("bf16", 256, True)],
+)
 def test_other_operands(kind, columns, in_registers):
     result, found, wanted = product(kind, 32, (True, True), columns, in_registers)
     assert result.findings == [] and (found == wanted).all()
@@ -370,9 +439,17 @@ def test_other_operands(kind, columns, in_registers):
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        ("fence.proxy.async.shared::cta;", "", "written by ordinary stores, read by the asynchronous proxy without fence.proxy.async"),
+        (
+            "fence.proxy.async.shared::cta;",
+            "",
+            "written by ordinary stores, read by the asynchronous proxy without fence.proxy.async",
+        ),
         ("wgmma.fence.sync.aligned;", "", "product on registers without wgmma.fence"),
-        ("wgmma.wait_group.sync.aligned 0;", "", "result of a product read before wgmma.wait_group"),
+        (
+            "wgmma.wait_group.sync.aligned 0;",
+            "",
+            "result of a product read before wgmma.wait_group",
+        ),
         ("%rd5, %p2", "", "uninitialised read"),
     ],
 )
@@ -380,7 +457,9 @@ def test_planted_faults_around_a_product(old, new, kind):
     def change(text):
         assert old in text
         if kind == "uninitialised read":  # a descriptor of what nobody has written
-            return text.replace("tile[", "tile[6").replace("wgmma.fence", "add.s64 %rd5, %rd5, 2048; wgmma.fence")
+            return text.replace("tile[", "tile[6").replace(
+                "wgmma.fence", "add.s64 %rd5, %rd5, 2048; wgmma.fence"
+            )
         return text.replace(old, new)
 
     assert kind in kinds(product("bf16", 128, (True, True), 64, change=change)[0])

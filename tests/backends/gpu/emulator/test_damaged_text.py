@@ -10,7 +10,12 @@ import pytest
 
 import xla_explorer as xe
 from tests.backends.gpu.emulator.ptx_kernels import COLLATZ, DOUBLE, ROW_SUM, TRANSPOSE
-from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.emulator import (
+    EmulatedKernel,
+    GlobalMemory,
+    LaunchOptions,
+    parse_ptx,
+)
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 PROGRAMS = {
@@ -26,7 +31,9 @@ def texts() -> dict[str, str]:
     """Kernels by hand, and such as the compiler writes."""
     found = {"row_sum": ROW_SUM, "transpose": TRANSPOSE, "double": DOUBLE, "collatz": COLLATZ}
     for name, text in PROGRAMS.items():
-        found[name] = str(xe.compile(f"HloModule m\n{text}", backend="gpu", cache=False).stage("ptx").text)
+        found[name] = str(
+            xe.compile(f"HloModule m\n{text}", backend="gpu", cache=False).stage("ptx").text
+        )
     return found
 
 
@@ -44,7 +51,26 @@ def damaged(text: str, choice: random.Random) -> str:
         elif kind == 2:
             tokens[k] = tokens[choice.choice(words)]
         elif kind == 3:
-            tokens[k] = choice.choice(("-1", "0x", "99999999999999999999", "1e400", "0fXX", "<", "{", "}", ";", "[", "]", ",", "%r999", "pred", ".v4", ""))
+            tokens[k] = choice.choice(
+                (
+                    "-1",
+                    "0x",
+                    "99999999999999999999",
+                    "1e400",
+                    "0fXX",
+                    "<",
+                    "{",
+                    "}",
+                    ";",
+                    "[",
+                    "]",
+                    ",",
+                    "%r999",
+                    "pred",
+                    ".v4",
+                    "",
+                )
+            )
         elif kind == 4:
             tokens[k] = tokens[k][: len(tokens[k]) // 2]
         else:
@@ -58,7 +84,10 @@ def run(text: str) -> None:
     for kernel in list(module.kernels.values())[:2]:
         device = GlobalMemory()
         made = EmulatedKernel(module, kernel, device)
-        arguments = [device.allocate(1 << 14, f"a{k}") if size == 8 else 16 for k, (_, size) in enumerate(kernel.parameters.values())]
+        arguments = [
+            device.allocate(1 << 14, f"a{k}") if size == 8 else 16
+            for k, (_, size) in enumerate(kernel.parameters.values())
+        ]
         for address in [a for a in arguments if a != 16]:
             device.write(address, np.zeros(1 << 14, np.uint8))
         made.launch(1, min(kernel.threads or 32, 64), arguments, LaunchOptions(instructions=3000))
@@ -69,7 +98,10 @@ def kernels() -> dict[str, str]:
     return texts()
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(1000, marks=pytest.mark.long), pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "first",
+    [0, pytest.param(1000, marks=pytest.mark.long), pytest.param(10_000, marks=pytest.mark.slow)],
+)
 def test_damaged_text_ends_in_an_error_of_ours(kernels: dict[str, str], first: int) -> None:
     names = sorted(kernels)
     for seed in range(first, first + {0: 200, 1000: 3000, 10_000: 20_000}[first]):

@@ -5,7 +5,15 @@ import re
 import numpy as np
 import pytest
 
-from tests.backends.gpu.emulator.ptx_kernels import COLLATZ, DOUBLE, ROW_SUM, TRANSPOSE, Unwritten, launch, one_instruction
+from tests.backends.gpu.emulator.ptx_kernels import (
+    COLLATZ,
+    DOUBLE,
+    ROW_SUM,
+    TRANSPOSE,
+    Unwritten,
+    launch,
+    one_instruction,
+)
 from xla_explorer.backends.gpu.emulator import LaunchOptions, parse_ptx
 
 X = np.random.default_rng(1).standard_normal((3, 700)).astype(np.float32)
@@ -18,14 +26,19 @@ def row_sum(text):
 
 
 def transpose(text, options=None):
-    square, out = np.arange(64 * 64, dtype=np.float32).reshape(64, 64), np.zeros((64, 64), np.float32)
+    square, out = (
+        np.arange(64 * 64, dtype=np.float32).reshape(64, 64),
+        np.zeros((64, 64), np.float32),
+    )
     result, kernel = launch(text, (2, 2), (32, 8), [square, out, 64], options)
     return result, np.array_equal(out, square.T), kernel
 
 
 def double(text, n, size=1000, block=128, **options):
     x, out = np.ones(size, np.float32), np.zeros(1000, np.float32)
-    result, kernel = launch(text, 8, block, [x, Unwritten(out), n], LaunchOptions(counters=True, **options))
+    result, kernel = launch(
+        text, 8, block, [x, Unwritten(out), n], LaunchOptions(counters=True, **options)
+    )
     return result, kernel
 
 
@@ -42,7 +55,9 @@ def test_removed_barrier(run):
     assert right, "lock-step hides it: only the race detector can tell"
     assert {f.kind for f in result.findings} == {"race: read after write"}
     finding = result.findings[0]
-    assert finding.line == line_of(broken, r"ld\.shared") and re.search(r"block 0 thread \d+ and block 0 thread \d+, shared byte", finding.example)
+    assert finding.line == line_of(broken, r"ld\.shared") and re.search(
+        r"block 0 thread \d+ and block 0 thread \d+, shared byte", finding.example
+    )
 
 
 def test_off_by_one_bound():
@@ -50,15 +65,27 @@ def test_off_by_one_bound():
     assert double(text, 1000)[0].findings == []
     result, _ = double(text, 1001)
     finding = result.findings[0]
-    assert finding.kind == "out of bounds" and finding.line == line_of(text, r"ld\.global") and finding.origin == 9
-    assert finding.count == 1 and "block 7 thread 104" in finding.example and "argument 0[byte 4000 of 4000]" in finding.example
+    assert (
+        finding.kind == "out of bounds"
+        and finding.line == line_of(text, r"ld\.global")
+        and finding.origin == 9
+    )
+    assert (
+        finding.count == 1
+        and "block 7 thread 104" in finding.example
+        and "argument 0[byte 4000 of 4000]" in finding.example
+    )
 
 
 def test_shared_array_that_is_too_short():
     """Not misaligned, wherever it is looked at from."""
     text = ROW_SUM.replace("partial[32]", "partial[16]")
     finding = row_sum(text)[0].findings[0]
-    assert finding.kind == "out of bounds" and finding.line == line_of(text, r"st\.shared") and "shared memory, byte 16" in finding.example
+    assert (
+        finding.kind == "out of bounds"
+        and finding.line == line_of(text, r"st\.shared")
+        and "shared memory, byte 16" in finding.example
+    )
 
 
 def test_removed_guard():
@@ -71,14 +98,19 @@ def test_wrong_shuffle_mask():
     broken = ROW_SUM.replace("16, 31, 0xffffffff", "16, 31, 0x0000ffff")
     result, _ = row_sum(broken)
     kinds = {f.kind for f in result.findings}
-    assert kinds == {"member mask without the lane itself"} and result.findings[0].line == line_of(broken, "0x0000ffff")
+    assert kinds == {"member mask without the lane itself"} and result.findings[0].line == line_of(
+        broken, "0x0000ffff"
+    )
 
 
 def test_mask_that_names_lanes_elsewhere():
     body = "setp.lt.u32 %p1, %t1, 7;\n@%p1 bra SIDE;\nmov.b32 %d, 0;\nbra JOIN;\nSIDE: shfl.sync.bfly.b32 %d, %a0, 1, 31, 0xffffffff;\nJOIN:"
     a, out = np.zeros(32, np.uint32), np.zeros(32, np.uint32)
     result, _ = launch(one_instruction(body, [], ["b32"], 32, 32), 1, 32, [a, out])
-    assert {f.kind for f in result.findings} == {"member mask names lanes that are elsewhere", "shuffle from a lane that is elsewhere"}
+    assert {f.kind for f in result.findings} == {
+        "member mask names lanes that are elsewhere",
+        "shuffle from a lane that is elsewhere",
+    }
 
 
 def test_wrong_shuffle_distance_shows_only_in_the_values():
@@ -101,7 +133,9 @@ def test_uncoalesced_access_shows_in_the_counters():
 
 def test_bank_conflicts_show_in_the_counters():
     for pitch, conflict in (("33", 1.0), ("32", 32.0)):
-        _, right, kernel = transpose(TRANSPOSE.replace("PITCH", pitch), LaunchOptions(counters=True))
+        _, right, kernel = transpose(
+            TRANSPOSE.replace("PITCH", pitch), LaunchOptions(counters=True)
+        )
         row = next(r for r in kernel.counters.rows() if r["opcode"] == "ld.shared.f32")
         assert right and row["bank_conflict"] == conflict
 
@@ -120,15 +154,32 @@ def test_divergence_shows_in_the_counters():
 def test_misaligned_vector():
     text = ROW_SUM.replace("[partial+16]", "[partial+12]")
     result, right = row_sum(text)
-    assert not right and [f.kind for f in result.findings] == ["misaligned"] and result.findings[0].line == line_of(text, r"partial\+12")
+    assert (
+        not right
+        and [f.kind for f in result.findings] == ["misaligned"]
+        and result.findings[0].line == line_of(text, r"partial\+12")
+    )
 
 
 def test_uninitialised():
     body = "ld.param.u64 %q30, [p0];\nld.global.b32 %d, [%q30+4];"
-    result, _ = launch(one_instruction(body, [], [], 32, 1).replace("p0]", "p0]"), 1, 1, [Unwritten(np.zeros(4, np.uint32))])
-    assert [f.kind for f in result.findings] == ["uninitialised read"] and "argument 0[byte 4 of 16]" in result.findings[0].example
-    result, _ = row_sum(ROW_SUM.replace("st.shared.f32", "@%p3 st.shared.f32").replace("and.b32 %r6", "setp.ne.s32 %p3, %r1, 64;\n  and.b32 %r6"))
-    assert [f.kind for f in result.findings] == ["uninitialised read"] and "byte" in result.findings[0].example
+    result, _ = launch(
+        one_instruction(body, [], [], 32, 1).replace("p0]", "p0]"),
+        1,
+        1,
+        [Unwritten(np.zeros(4, np.uint32))],
+    )
+    assert [f.kind for f in result.findings] == [
+        "uninitialised read"
+    ] and "argument 0[byte 4 of 16]" in result.findings[0].example
+    result, _ = row_sum(
+        ROW_SUM.replace("st.shared.f32", "@%p3 st.shared.f32").replace(
+            "and.b32 %r6", "setp.ne.s32 %p3, %r1, 64;\n  and.b32 %r6"
+        )
+    )
+    assert [f.kind for f in result.findings] == [
+        "uninitialised read"
+    ] and "byte" in result.findings[0].example
 
 
 def test_loads_past_the_end_that_nobody_looks_at_are_no_fault():
@@ -148,7 +199,12 @@ def test_padding_in_the_last_word_of_a_widened_load_is_no_fault():
     # Six bytes, at the start of a larger buffer whose rest nobody has written.
     store = "ld.param.u64 %q30, [p0];\nst.global.b32 [%q30], 7;\nst.global.b16 [%q30+4], 8;\n"
     both = text.replace(wide.split("\n")[0] + "\n", store).replace("ld.global.b8 %a0, [%q3];", "")
-    result, _ = launch(both.replace(".reg .b16 %a0;", ""), 1, 1, [Unwritten(np.zeros(16, np.uint8)), np.zeros(1, np.uint32)])
+    result, _ = launch(
+        both.replace(".reg .b16 %a0;", ""),
+        1,
+        1,
+        [Unwritten(np.zeros(16, np.uint8)), np.zeros(1, np.uint32)],
+    )
     assert result.findings == []
 
 
@@ -162,11 +218,21 @@ def test_races_in_global_memory():
     # Every thread writes the same word, then reads it.
     body = "ld.param.u64 %q30, [p1];\nst.global.u32 [%q30], %a0;\nld.global.u32 %d, [%q30];"
     a, shared, out = np.zeros(64, np.uint32), np.zeros(1, np.uint32), np.zeros(64, np.uint32)
-    text = one_instruction(body, [], ["b32", "b32"], 32, 64).replace("ld.global.b32 %a1, [%q6];", "")
+    text = one_instruction(body, [], ["b32", "b32"], 32, 64).replace(
+        "ld.global.b32 %a1, [%q6];", ""
+    )
     result, _ = launch(text, 1, 64, [a, shared, out])
-    assert {f.kind for f in result.findings} >= {"race: two lanes store to one place", "race: read after write in global memory"}
+    assert {f.kind for f in result.findings} >= {
+        "race: two lanes store to one place",
+        "race: read after write in global memory",
+    }
     assert "argument 1[byte 0 of 4]" in result.findings[0].example
-    result, _ = launch(text.replace("st.global.u32 [%q30], %a0", "red.global.add.u32 [%q30], %a0"), 1, 64, [a, shared, out])
+    result, _ = launch(
+        text.replace("st.global.u32 [%q30], %a0", "red.global.add.u32 [%q30], %a0"),
+        1,
+        64,
+        [a, shared, out],
+    )
     assert {f.kind for f in result.findings} == {"race: read after write in global memory"}
 
 
@@ -193,7 +259,13 @@ def test_freed_memory_is_out_of_bounds():
     assert device.allocate(12) == freed, "memory is used again"
 
 
-@pytest.mark.parametrize(("pragma", "kinds"), [('.pragma "used_bytes_mask 0x7";', set()), ('.pragma "used_bytes_mask 0xf";', {"out of bounds"})])
+@pytest.mark.parametrize(
+    ("pragma", "kinds"),
+    [
+        ('.pragma "used_bytes_mask 0x7";', set()),
+        ('.pragma "used_bytes_mask 0xf";', {"out of bounds"}),
+    ],
+)
 def test_bytes_that_nobody_reads_of_a_wide_load(pragma, kinds):
     # LLVM loads three bytes as four where the address is a multiple of four.
     text = f"""

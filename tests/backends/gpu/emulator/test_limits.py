@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.gpu.emulator import EmulatedKernel, EmulatorLimitError, GlobalMemory, LaunchOptions, WarpStepper, parse_ptx
+from xla_explorer.backends.gpu.emulator import (
+    EmulatedKernel,
+    EmulatorLimitError,
+    GlobalMemory,
+    LaunchOptions,
+    WarpStepper,
+    parse_ptx,
+)
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxSyntaxError
 from xla_explorer.course.ptx_run import run_ptx
 
@@ -64,7 +71,10 @@ def kernel(body: str) -> EmulatedKernel:
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_the_budget_names_kernel_and_line(body: str) -> None:
-    with pytest.raises(EmulatorLimitError, match=r"kernel endless has executed 10,000 instructions.*PTX line 1[0-2]") as caught:
+    with pytest.raises(
+        EmulatorLimitError,
+        match=r"kernel endless has executed 10,000 instructions.*PTX line 1[0-2]",
+    ) as caught:
         kernel(body).launch(1, 64, [0], LaunchOptions(instructions=10_000))
     assert caught.value.kernel == "endless" and 10 <= caught.value.line <= 12
     assert "emulated_instructions" in caught.value.hint
@@ -73,13 +83,21 @@ def test_the_budget_names_kernel_and_line(body: str) -> None:
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_the_timeout_of_the_options_holds(body: str) -> None:
     started = time.process_time()
-    with xe.options.set(timeout=0.2), pytest.raises(EmulatorLimitError, match=r"endless was still running on the emulator after 0\.2 s"):
+    with (
+        xe.options.set(timeout=0.2),
+        pytest.raises(
+            EmulatorLimitError, match=r"endless was still running on the emulator after 0\.2 s"
+        ),
+    ):
         kernel(body).launch(1, 64, [0])
     assert time.process_time() - started < 10
 
 
 def test_the_option_is_the_default_budget() -> None:
-    with xe.options.set(emulated_instructions=500), pytest.raises(EmulatorLimitError, match="executed 500 "):
+    with (
+        xe.options.set(emulated_instructions=500),
+        pytest.raises(EmulatorLimitError, match="executed 500 "),
+    ):
         kernel(BODIES["all lanes"]).launch(1, 32, [0])
     for wrong in (0, -1, "many", None):
         with pytest.raises(xe.XlaExplorerError, match="instructions above zero"):
@@ -94,7 +112,13 @@ def test_stepping_ends_too() -> None:
 
 def test_a_student_need_not_wait() -> None:
     with pytest.raises(EmulatorLimitError, match="kernel endless"):
-        run_ptx(ENDLESS.replace("BODY", BODIES["all lanes"]).replace(".param .u64 out", ".param .u64 a, .param .u64 out"), np.zeros(4), outputs=4)
+        run_ptx(
+            ENDLESS.replace("BODY", BODIES["all lanes"]).replace(
+                ".param .u64 out", ".param .u64 a, .param .u64 out"
+            ),
+            np.zeros(4),
+            outputs=4,
+        )
 
 
 def test_a_program_has_one_deadline() -> None:

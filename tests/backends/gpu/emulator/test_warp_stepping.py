@@ -15,7 +15,11 @@ def prepared(text, arrays, scalars):
     for array in arrays:
         addresses.append(device.allocate(array.nbytes))
         device.write(addresses[-1], array.reshape(-1).view(np.uint8))
-    return device, EmulatedKernel(module, next(iter(module.kernels.values())), device), [*addresses, *scalars]
+    return (
+        device,
+        EmulatedKernel(module, next(iter(module.kernels.values())), device),
+        [*addresses, *scalars],
+    )
 
 
 def test_a_divergent_loop():
@@ -35,7 +39,10 @@ def test_a_divergent_loop():
         stepper.step(0)
     assert min(active) == 1 and stepper.findings == []
     frame = stepper.to_frame(0)
-    assert len(frame) == 32 and frame["%r3"].tolist() == device.read(arguments[1], 128).view(np.uint32).tolist()
+    assert (
+        len(frame) == 32
+        and frame["%r3"].tolist() == device.read(arguments[1], 128).view(np.uint32).tolist()
+    )
     assert stepper.step() is None
 
 
@@ -81,5 +88,10 @@ def test_warps_that_wait_in_vain_are_findings():
     stepper = WarpStepper(kernel, 1, 64, arguments)
     while stepper.step() is not None:
         assert stepper.findings == []
-    assert [finding.kind for finding in stepper.findings] == ["barrier that is never complete"] * 2 and stepper.step() is None
-    assert [stepper.waits_for(warp) for warp in (0, 1)] == ["at barrier 2, PTX line 15", "at barrier 1, PTX line 12"]
+    assert [finding.kind for finding in stepper.findings] == [
+        "barrier that is never complete"
+    ] * 2 and stepper.step() is None
+    assert [stepper.waits_for(warp) for warp in (0, 1)] == [
+        "at barrier 2, PTX line 15",
+        "at barrier 1, PTX line 12",
+    ]

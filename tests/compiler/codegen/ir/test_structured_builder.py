@@ -33,7 +33,11 @@ def test_an_operation_stands_where_its_operands_are_known_first_and_once():
             b.store(x * x + 1.0, b.address(b.named("%out", PTR), F32, place), 4)
     square, plus, loop = b.records
     assert _operations([square, plus]) == ["fmul", "fadd"] and isinstance(loop, Loop)
-    assert _operations(loop.body)[:1] == ["mul"] and isinstance(loop.body[1], Loop) and len(loop.body) == 2
+    assert (
+        _operations(loop.body)[:1] == ["mul"]
+        and isinstance(loop.body[1], Loop)
+        and len(loop.body) == 2
+    )
     assert _operations(loop.body[1].body) == ["add", "getelementptr", "store"]
 
 
@@ -75,7 +79,9 @@ def test_branches_have_values(n):
             loop.following = [loop.carried[0] + 5]
         return [loop.results[0], x]
 
-    found = b.branches(x > 0, inner, lambda: b.branches(x.equals(0), lambda: [x + 7, x], lambda: [x, x + 9]))
+    found = b.branches(
+        x > 0, inner, lambda: b.branches(x.equals(0), lambda: [x + 7, x], lambda: [x, x + 9])
+    )
     for k, value in enumerate(found):
         b.store(value, b.address(out, I64, k), 8)
     stored = np.zeros(2, np.int64)
@@ -87,7 +93,11 @@ def test_index_arithmetic_folds():
     b = StructuredBuilder()
     i = b.named("%i", I64)
     assert b.add_index(i, 0) is i is b.scale_index(i, 1) is b.divide_index(i, 1)[0]
-    assert [b.add_index(b.index(3), 4).name, b.scale_index(i, 0).name, *[v.name for v in b.divide_index(b.index(17), 5)]] == ["7", "0", "3", "2"]
+    assert [
+        b.add_index(b.index(3), 4).name,
+        b.scale_index(i, 0).name,
+        *[v.name for v in b.divide_index(b.index(17), 5)],
+    ] == ["7", "0", "3", "2"]
     assert not b.records
 
 
@@ -118,7 +128,9 @@ def test_a_scalar_beside_a_vector_fills_its_lanes_once():
     x, v = b.named("%x", F32), b.named("%v", F32.of_lanes(4))
     assert (v * x + x * v).type == (1.0 - v).type == Type("float", 4)
     assert sum(r.op == "shufflevector" for r in b.records) == 1
-    assert (v < 0.0).type == Type("i1", 4) and str(b.number(1.0, v.type)) == "splat (float 0x3FF0000000000000)"
+    assert (v < 0.0).type == Type("i1", 4) and str(
+        b.number(1.0, v.type)
+    ) == "splat (float 0x3FF0000000000000)"
 
 
 def test_small_floats_compute_in_f32():
@@ -134,13 +146,32 @@ def test_complex_numbers_are_pairs():
     z = Complex(b.named("%re", F32), b.named("%im", F32))
     product = z * z - z
     assert [part.type for part in product] == [F32, F32]
-    assert [r.op for r in b.records] == ["fmul", "fmul", "fsub", "fmul", "fmul", "fadd", "fsub", "fsub"]
+    assert [r.op for r in b.records] == [
+        "fmul",
+        "fmul",
+        "fsub",
+        "fmul",
+        "fmul",
+        "fadd",
+        "fsub",
+        "fsub",
+    ]
 
 
 def _run(b, *arguments):
     """Compile the body as a function of pointers, and call it."""
     names = ", ".join([f"ptr %a{k}" for k in range(len(arguments))])
-    text = "\n".join([f"define void @f({names}) {{", "entry:", *b.lines(), "  ret void", "}", *b.declarations, ""])
+    text = "\n".join(
+        [
+            f"define void @f({names}) {{",
+            "entry:",
+            *b.lines(),
+            "  ret void",
+            "}",
+            *b.declarations,
+            "",
+        ]
+    )
     library = NativeLibrary(optimize_and_emit(text).objects, exports=["f"])
     library.bind("f", None, [ctypes.c_void_p] * len(arguments))(*[a.ctypes.data for a in arguments])
 
@@ -191,19 +222,27 @@ def test_mypy_refuses_the_sum_of_a_float_and_an_integer(tmp_path):
         "def right(x: Value[Float], y: Value[Float]) -> Value[Float]:\n    return x + y * 2.0\n\n"
         "def wrong(x: Value[Float], n: Value[Integer]) -> Value[Float]:\n    return x + n\n"
     )
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(file)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", str(file)], capture_output=True, text=True
+    )
     assert "sums.py:7" in done.stdout and "sums.py:4" not in done.stdout, done.stdout + done.stderr
 
 
 def test_a_masked_load_stays_behind_its_condition_as_a_plain_one_does() -> None:
     b = StructuredBuilder()
-    pointer, mask, condition = b.named("%p", PTR), b.named("%m", Type("i1", 8)), b.named("%c", Type("i1"))
+    pointer, mask, condition = (
+        b.named("%p", PTR),
+        b.named("%m", Type("i1", 8)),
+        b.named("%c", Type("i1")),
+    )
     memory = Memory(b, primitive_type("f32"))
     with b.only_if(condition):
         memory.store(memory.load(pointer, 8, mask), pointer, 8)
         memory.store(memory.load(pointer, 4), pointer, 4)
     text = "\n".join(b.lines())
-    branch, masked, plain = (text.index(part) for part in ("br i1 %c", "@llvm.masked.load", "load <4 x float>"))
+    branch, masked, plain = (
+        text.index(part) for part in ("br i1 %c", "@llvm.masked.load", "load <4 x float>")
+    )
     assert branch < masked and branch < plain
 
 
@@ -211,7 +250,9 @@ def test_a_counted_index_is_a_number_that_the_loop_counts() -> None:
     b = StructuredBuilder()
     with b.loop(b.named("%n", I64), b.index(40), step=2) as loop:
         three, minus = b.counted_index(loop.index, 3), b.counted_index(loop.index, -1)
-        assert b.counted_index(loop.index, 3) is three and b.counted_index(loop.index, 1) is loop.index
+        assert (
+            b.counted_index(loop.index, 3) is three and b.counted_index(loop.index, 1) is loop.index
+        )
         b.store(b.add_index(three, minus), b.address(b.named("%a1", PTR), I64, loop.index))
     (made,) = [record for record in b.records if isinstance(record, Loop)]
     assert [value.name for value, _, _ in made.carried] == [three.name, minus.name]

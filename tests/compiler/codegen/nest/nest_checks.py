@@ -32,7 +32,9 @@ class Checked:
         evaluator.evaluate_computation(module.entry, arguments)
         values = evaluator.values
         for i in module.entry.post_order():
-            if i.opcode.name in ("parameter", "tuple", "get-tuple-element", "constant") or any(o.id not in values for o in (i, *i.operands)):
+            if i.opcode.name in ("parameter", "tuple", "get-tuple-element", "constant") or any(
+                o.id not in values for o in (i, *i.operands)
+            ):
                 continue
             nest = nest_of(i)
             if isinstance(nest, Reason):
@@ -47,7 +49,11 @@ def check_nest(nest: LoopNest, operands: list[Any], wanted: Any, i: HloInstructi
     text = nest_text(nest)
     assert not why_not_well_formed(nest), (str(i), text)
     assert nest_text(parse_nest(text)) == text
-    assert_near(evaluate_nest(nest, operands), list(wanted) if isinstance(wanted, tuple) else [wanted], f"{i}\n{text}")
+    assert_near(
+        evaluate_nest(nest, operands),
+        list(wanted) if isinstance(wanted, tuple) else [wanted],
+        f"{i}\n{text}",
+    )
 
 
 def assert_near(found: list[Any], wanted: list[Any], what: str) -> None:
@@ -58,4 +64,6 @@ def assert_near(found: list[Any], wanted: list[Any], what: str) -> None:
         if a.tobytes() != np.ascontiguousarray(b).tobytes():
             wide = np.complex128 if b.dtype.kind == "c" else np.float64
             tolerance = 1e-2 if b.dtype.itemsize <= 2 else 1e-4
-            assert b.dtype.kind not in "iub" and np.allclose(a.astype(wide), b.astype(wide), tolerance, 1e-4, equal_nan=True), what
+            assert b.dtype.kind not in "iub" and np.allclose(
+                a.astype(wide), b.astype(wide), tolerance, 1e-4, equal_nan=True
+            ), what

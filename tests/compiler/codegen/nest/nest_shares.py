@@ -22,7 +22,19 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.text.parser import parse_hlo
 
 WORKLOADS = SHARED / "perf" / "dev" / "workloads"
-_CONTROL = frozenset({"while", "conditional", "call", "parameter", "constant", "tuple", "get-tuple-element", "bitcast", "opt-barrier"})
+_CONTROL = frozenset(
+    {
+        "while",
+        "conditional",
+        "call",
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "opt-barrier",
+    }
+)
 _FAMILIES = {
     "products": ("dot", "convolution"),
     "windows": ("reduce-window", "select-and-scatter"),
@@ -35,18 +47,33 @@ _FAMILIES = {
 
 def family(i: HloInstruction) -> str:
     """The first family of which a kernel contains an opcode; `elementwise` for what is left."""
-    opcodes = {x.opcode.name for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))}
-    return next((name for name, members in _FAMILIES.items() if opcodes & set(members)), "elementwise")
+    opcodes = {
+        x.opcode.name
+        for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))
+    }
+    return next(
+        (name for name, members in _FAMILIES.items() if opcodes & set(members)), "elementwise"
+    )
 
 
 def kernels_of(text: str) -> Iterator[tuple[str, bool]]:
     """(family, whether it is a nest) of every kernel of a program for a CPU with AVX-512, whatever machine this is."""
     target = described_cpu(describe_target("x86_64-unknown-linux-gnu", "x86-64-v4"))
     module = optimize(parse_hlo(text), cpu_pipeline(), target=target).module
-    fused = {c for x in module.computations.values() for i in x.instructions.values() if i.opcode.name not in _CONTROL for c in i.called}
+    fused = {
+        c
+        for x in module.computations.values()
+        for i in x.instructions.values()
+        if i.opcode.name not in _CONTROL
+        for c in i.called
+    }
     for computation in module.computations.values():
         for i in computation.instructions.values():
-            if computation in fused or i.opcode.name in _CONTROL or cpu_placement(i, target).why_not_native is not None:
+            if (
+                computation in fused
+                or i.opcode.name in _CONTROL
+                or cpu_placement(i, target).why_not_native is not None
+            ):
                 continue
             yield family(i), isinstance(nest_code(i, target, kernel_slots(i)), NestCode)
 
@@ -65,7 +92,11 @@ def shares(texts: Iterable[str]) -> dict[str, tuple[int, int]]:
 def workload(name: str) -> str:
     """The text of a program of the performance suite."""
     plain = WORKLOADS / f"{name}.hlo"
-    return plain.read_text() if plain.exists() else gzip.decompress(Path(f"{plain}.gz").read_bytes()).decode()
+    return (
+        plain.read_text()
+        if plain.exists()
+        else gzip.decompress(Path(f"{plain}.gz").read_bytes()).decode()
+    )
 
 
 def workloads(pattern: str = "[mb]_*") -> list[str]:
@@ -76,7 +107,9 @@ def workloads(pattern: str = "[mb]_*") -> list[str]:
 def table(found: dict[str, tuple[int, int]]) -> str:
     """One line a family, and the sum."""
     rows = {**found, "all": (sum(n for n, _ in found.values()), sum(k for _, k in found.values()))}
-    return "\n".join([f"{name:12} {n:5} of {k:5}  {100 * n / max(k, 1):3.0f} %" for name, (n, k) in rows.items()])
+    return "\n".join(
+        [f"{name:12} {n:5} of {k:5}  {100 * n / max(k, 1):3.0f} %" for name, (n, k) in rows.items()]
+    )
 
 
 if __name__ == "__main__":

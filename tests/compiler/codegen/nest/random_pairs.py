@@ -14,7 +14,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
 
-from tests.backends.gpu.emitters.test_nest_kernels import check_random_schedules as check_on_emulator
+from tests.backends.gpu.emitters.test_nest_kernels import (
+    check_random_schedules as check_on_emulator,
+)
 from tests.compiler.codegen.nest.nest_checks import assert_near
 from tests.compiler.codegen.nest.test_directives import BODIES, plain, random_text
 from tests.compiler.codegen.nest.test_lowering import native
@@ -62,7 +64,10 @@ def main() -> None:
     seen = Counter[str]()
     for seed in range(first, last):
         seen += check(seed)
-        print(f"seeds {first} to {seed}: {', '.join(f'{count} {name}' for name, count in seen.items())}", flush=True)
+        print(
+            f"seeds {first} to {seed}: {', '.join(f'{count} {name}' for name, count in seen.items())}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -21,7 +21,13 @@ from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
-from xla_explorer.compiler.codegen.nest.schedule import DIRECTIVES, Schedule, ScheduleError, parse_directives, run_schedule
+from xla_explorer.compiler.codegen.nest.schedule import (
+    DIRECTIVES,
+    Schedule,
+    ScheduleError,
+    parse_directives,
+    run_schedule,
+)
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
@@ -132,31 +138,81 @@ BODIES["dilated-convolution"] = (
     "ROOT r = f32[2,9,8] convolution(x, k), window={size=3 pad=2_2 lhs_dilate=2}, dim_labels=b0f_0io->b0f"
 )
 BODIES["first-argmax"] = BODIES["argmax"].replace("larger", "first_largest")
-BODIES["scales"] = "x = f32[12,30] parameter(0) b = f32[12] parameter(1) ROOT r = f32[12,30] fusion(x, b), kind=kLoop, calls=scales"
-BODIES["guarded"] = "x = f32[8,9] parameter(0) ROOT r = f32[10,9] fusion(x), kind=kLoop, calls=guarded"
-BODIES["stored"] = "x = f32[6,40] parameter(0) ROOT r = (f32[6,40], f32[6]) fusion(x), kind=kInput, calls=stored"
-BODIES["stored-line"] = "x = f32[40] parameter(0) ROOT r = (f32[40], f32[]) fusion(x), kind=kInput, calls=stored_line"
-BODIES["variance"] = "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kind=kInput, calls=variance"
-BODIES["extremes"] = "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusion(x), kind=kInput, calls=extremes"
+BODIES["scales"] = (
+    "x = f32[12,30] parameter(0) b = f32[12] parameter(1) ROOT r = f32[12,30] fusion(x, b), kind=kLoop, calls=scales"
+)
+BODIES["guarded"] = (
+    "x = f32[8,9] parameter(0) ROOT r = f32[10,9] fusion(x), kind=kLoop, calls=guarded"
+)
+BODIES["stored"] = (
+    "x = f32[6,40] parameter(0) ROOT r = (f32[6,40], f32[6]) fusion(x), kind=kInput, calls=stored"
+)
+BODIES["stored-line"] = (
+    "x = f32[40] parameter(0) ROOT r = (f32[40], f32[]) fusion(x), kind=kInput, calls=stored_line"
+)
+BODIES["variance"] = (
+    "x = f32[9,24] parameter(0) ROOT r = f32[24] fusion(x), kind=kInput, calls=variance"
+)
+BODIES["extremes"] = (
+    "x = f32[9,24] parameter(0) ROOT r = (f32[9], f32[9]) fusion(x), kind=kInput, calls=extremes"
+)
 RUNNING = "z = f32[] parameter(1) ROOT r = f32[{0}] reduce-window(x, z), window={{size={1} pad={2}}}, to_apply={3}"
-BODIES["running-rows"] = "x = f32[5,37] parameter(0) " + RUNNING.format("5,37", "1x37", "0_0x36_0", "add")
-BODIES["running-columns"] = "x = f32[21,16] parameter(0) " + RUNNING.format("21,16", "21x1", "0_20x0_0", "add")
+BODIES["running-rows"] = "x = f32[5,37] parameter(0) " + RUNNING.format(
+    "5,37", "1x37", "0_0x36_0", "add"
+)
+BODIES["running-columns"] = "x = f32[21,16] parameter(0) " + RUNNING.format(
+    "21,16", "21x1", "0_20x0_0", "add"
+)
 BODIES["running-line"] = "x = f32[70] parameter(0) " + RUNNING.format("70", "70", "69_0", "max")
 BODIES["running-sums"] = "x = f32[96] parameter(0) " + RUNNING.format("96", "96", "0_95", "add")
-BODIES["running-furthest"] = "x = f32[9,24] parameter(0) " + RUNNING.format("9,24", "9x1", "8_0x0_0", "furthest")
-NAMES = ("split", "split", "split", "vectorize", "vectorize", "unroll", "reorder", "collapse", "collapse", "parallel", "block", "thread", "warp")
-NAMES += ("cut", "cut", "tile", "accumulate", "accumulate", "rfactor", "keep", "stage", "chain", "merge", "merge", "cover", "stream")
+BODIES["running-furthest"] = "x = f32[9,24] parameter(0) " + RUNNING.format(
+    "9,24", "9x1", "8_0x0_0", "furthest"
+)
+NAMES = (
+    "split",
+    "split",
+    "split",
+    "vectorize",
+    "vectorize",
+    "unroll",
+    "reorder",
+    "collapse",
+    "collapse",
+    "parallel",
+    "block",
+    "thread",
+    "warp",
+)
+NAMES += (
+    "cut",
+    "cut",
+    "tile",
+    "accumulate",
+    "accumulate",
+    "rfactor",
+    "keep",
+    "stage",
+    "chain",
+    "merge",
+    "merge",
+    "cover",
+    "stream",
+)
 NAMES += ("prefetch", "sink", "pad", "unordered", "phases", "frame", "stretch")
 
 
 @cache
 def plain(name: str) -> tuple[LoopNest, tuple[Any, ...], list[Any]]:
     """(a plain nest, operands, what it computes)."""
-    nest = nest_of(xe.parse_hlo(f"HloModule m\n{COMPUTATIONS}\nENTRY main {{ {BODIES[name]} }}").entry.root)
+    nest = nest_of(
+        xe.parse_hlo(f"HloModule m\n{COMPUTATIONS}\nENTRY main {{ {BODIES[name]} }}").entry.root
+    )
     assert not isinstance(nest, Reason), nest
     rng = np.random.default_rng(0)
     shapes = [a.shape for a in nest.arrays if not a.written]
-    operands = tuple([(rng.standard_normal(s.dimensions) * 10).astype(s.element_type.dtype) for s in shapes])
+    operands = tuple(
+        [(rng.standard_normal(s.dimensions) * 10).astype(s.element_type.dtype) for s in shapes]
+    )
     return nest, operands, evaluate_nest(nest, operands)
 
 
@@ -172,7 +228,9 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
     if name == "stream":
         return f"{name}{{{choice.choice(nest.arrays).name}}}"
     if name == "prefetch":
-        return f"{name}{{{axis},{choice.choice(nest.arrays).name}{choice.choice(('', ',2', ',64'))}}}"
+        return (
+            f"{name}{{{axis},{choice.choice(nest.arrays).name}{choice.choice(('', ',2', ',64'))}}}"
+        )
     if name in ("sink", "vectorize", "unroll", "block", "thread", "warp", "unordered", "stretch"):
         return f"{name}{{{axis}}}"
     if name == "pad":
@@ -185,7 +243,9 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
     if name in ("stage", "frame"):
         return f"{name}{{%{choice.choice(nest.arrays).name},{axis},scratch{choice.choice(('', ',40'))}}}"
     if name == "tile":
-        return f"{name}{{{axis},{following},{choice.choice((2, 4, 8))},{choice.choice((2, 8, 16))}}}"
+        return (
+            f"{name}{{{axis},{following},{choice.choice((2, 4, 8))},{choice.choice((2, 8, 16))}}}"
+        )
     if name in ("accumulate", "chain", "merge"):
         other = choice.choice((following, choice.choice(axes)))
         return f"{name}{{{other},{axis}}}" if name == "accumulate" else f"{name}{{{axis},{other}}}"
@@ -228,8 +288,12 @@ def test_random_schedules_keep_the_meaning(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 1200, 20))
 def test_many_random_schedules_keep_the_meaning(first: int) -> None:
-    seen = sum([check_random_schedules(seed, 100) for seed in range(first, first + 20)], Counter[str]())
-    assert DIRECTIVES.keys() - {"chain", "keep"} <= seen.keys(), DIRECTIVES.keys() - seen.keys()  # chance makes few of these two
+    seen = sum(
+        [check_random_schedules(seed, 100) for seed in range(first, first + 20)], Counter[str]()
+    )
+    assert DIRECTIVES.keys() - {"chain", "keep"} <= seen.keys(), (
+        DIRECTIVES.keys() - seen.keys()
+    )  # chance makes few of these two
 
 
 def schedule(name: str) -> Schedule:
@@ -240,7 +304,9 @@ def schedule(name: str) -> Schedule:
 def test_a_padded_loop_leaves_its_new_steps_out() -> None:
     found = schedule("bias").then("pad{j,32},split{j,16}")
     assert "where 16*jo + ji < 30 {" in nest_text(found.nest)
-    assert_near(evaluate_nest(found.nest, plain("bias")[1]), plain("bias")[2], nest_text(found.nest))
+    assert_near(
+        evaluate_nest(found.nest, plain("bias")[1]), plain("bias")[2], nest_text(found.nest)
+    )
     for refused in ("pad{j,30}", "pad{i,4}"):
         with pytest.raises(ScheduleError, match="must be padded to more than its"):
             schedule("bias").then(refused)
@@ -250,7 +316,9 @@ def test_a_padded_loop_leaves_its_new_steps_out() -> None:
 
 def test_blocks_cover_a_loop_and_squares_are_transposed_in_registers() -> None:
     nest, operands, wanted = plain("transpose")
-    found = Schedule(nest, nest).then("cover{i,16,x.4},cover{j,8},reorder{ii,jo},split{ii,8},unroll{iii},vectorize{ji}")
+    found = Schedule(nest, nest).then(
+        "cover{i,16,x.4},cover{j,8},reorder{ii,jo},split{ii,8},unroll{iii},vectorize{ji}"
+    )
     text = nest_text(found.nest)
     assert "iota 16*io by lines of %x.4 : s64" in text and nest_text(parse_nest(text)) == text
     assert_near(evaluate_nest(found.nest, operands), wanted, text)
@@ -264,11 +332,20 @@ def test_blocks_cover_a_loop_and_squares_are_transposed_in_registers() -> None:
 
 
 def test_a_result_is_streamed_where_whole_registers_of_it_are_stored() -> None:
-    nest, squares = plain("bias")[0], schedule("transpose").then("split{i,8},split{j,8},reorder{ii,jo},unroll{ii},vectorize{ji}")
+    nest, squares = (
+        plain("bias")[0],
+        schedule("transpose").then("split{i,8},split{j,8},reorder{ii,jo},unroll{ii},vectorize{ji}"),
+    )
     whole = lower(squares.then("stream{out}").nest)
-    broken = lower(Schedule(nest, nest).then("cut{j,24},split{jm,8},vectorize{jmi},stream{out}").nest)
+    broken = lower(
+        Schedule(nest, nest).then("cut{j,24},split{jm,8},vectorize{jmi},stream{out}").nest
+    )
     assert isinstance(whole, LoweredNest) and isinstance(broken, LoweredNest)
-    assert whole.text.count("!nontemporal") == 8 and "align 32, !nontemporal" in whole.text and "sfence" in whole.text
+    assert (
+        whole.text.count("!nontemporal") == 8
+        and "align 32, !nontemporal" in whole.text
+        and "sfence" in whole.text
+    )
     assert "!nontemporal" not in broken.text  # rows of thirty elements do not begin as registers do
     with pytest.raises(ScheduleError, match="must be a result of"):
         schedule("bias").then("stream{x}")
@@ -278,9 +355,14 @@ def test_each_step_asks_for_what_a_later_one_reads() -> None:
     nest, operands, wanted = plain("bias")
     read = nest.arrays[0].name
     asked = Schedule(nest, nest).then(f"prefetch{{i,{read},2}}")
-    assert f"prefetch %{read}[clamp(%" in nest_text(asked.nest) and evaluate_nest(asked.nest, operands)[0].tolist() == wanted[0].tolist()
+    assert (
+        f"prefetch %{read}[clamp(%" in nest_text(asked.nest)
+        and evaluate_nest(asked.nest, operands)[0].tolist() == wanted[0].tolist()
+    )
     lowered = lower(asked.nest)
-    assert isinstance(lowered, LoweredNest) and lowered.text.count("call void @llvm.prefetch.p0") == 2  # a row of 30 f32 is two lines
+    assert (
+        isinstance(lowered, LoweredNest) and lowered.text.count("call void @llvm.prefetch.p0") == 2
+    )  # a row of 30 f32 is two lines
     for later in ("split{i,5}", "cut{i,5}"):  # replaces the axis in the place that is asked for
         again = asked.then(later).nest
         loads = [s for s, _ in again.statements() if isinstance(s, Load) and s.array == read]
@@ -323,14 +405,27 @@ def _sweeps_of(nest: LoopNest) -> str:
 
 
 def test_a_schedule_by_calls_is_its_text() -> None:
-    found = schedule("rows").split("j", 16).split("ji", 4).unroll("jio").vectorize("jii").parallel("i", 5)
+    found = (
+        schedule("rows")
+        .split("j", 16)
+        .split("ji", 4)
+        .unroll("jio")
+        .vectorize("jii")
+        .parallel("i", 5)
+    )
     text = str(found)
     assert text == "split{j,16},split{ji,4},unroll{jio},vectorize{jii},parallel{i,5}"
     nest, trace = run_schedule(plain("rows")[0], parse_directives(text))
-    assert nest_text(nest) == nest_text(found.nest) and [step.changed for step in trace.steps] == [True] * 5
+    assert (
+        nest_text(nest) == nest_text(found.nest)
+        and [step.changed for step in trace.steps] == [True] * 5
+    )
     lines = nest_text(nest).splitlines()
     assert lines[0].endswith("shares 5 {") and "for i in 5 @share {" in lines[2]
-    assert "over jo in 3 @serial, jio in 4 @unrolled, jii in 4 @vector where 16*jo + 4*jio + jii < 37 : f32 {" in lines[3]
+    assert (
+        "over jo in 3 @serial, jio in 4 @unrolled, jii in 4 @vector where 16*jo + 4*jio + jii < 37 : f32 {"
+        in lines[3]
+    )
 
 
 @pytest.mark.parametrize(
@@ -401,21 +496,41 @@ def test_windows_over_an_image_in_a_frame_ask_no_conditions() -> None:
     found = found.then(f"frame{{%{name},i,scratch,0,3.1.2}}")
     text = nest_text(found.nest)
     assert "f32[4,7,7] in scratch" in text and "where" not in text, text
-    assert found.steps[0].facts["multiplies-zeros"] and found.steps[0].facts["elements"] == 4 * 7 * 7
-    assert_near(evaluate_nest(found.nest, plain("padded-convolution")[1]), plain("padded-convolution")[2], text)
-    part = schedule("padded-convolution").then(f"split{{j,2}},reorder{{i,jo}},frame{{%{name},i,scratch}}")
-    assert_near(evaluate_nest(part.nest, plain("padded-convolution")[1]), plain("padded-convolution")[2], nest_text(part.nest))
+    assert (
+        found.steps[0].facts["multiplies-zeros"] and found.steps[0].facts["elements"] == 4 * 7 * 7
+    )
+    assert_near(
+        evaluate_nest(found.nest, plain("padded-convolution")[1]),
+        plain("padded-convolution")[2],
+        text,
+    )
+    part = schedule("padded-convolution").then(
+        f"split{{j,2}},reorder{{i,jo}},frame{{%{name},i,scratch}}"
+    )
+    assert_near(
+        evaluate_nest(part.nest, plain("padded-convolution")[1]),
+        plain("padded-convolution")[2],
+        nest_text(part.nest),
+    )
 
 
 def test_phases_of_a_dilated_input_ask_for_no_remainders() -> None:
     """Each has its own taps; what no tap of a phase reaches is the initial value."""
     found = schedule("dilated-convolution").then("phases{j,2}")
-    taps = next(b.axis.name for s, _ in walk(found.nest.body) if isinstance(s, Reduce) for b in s.axes[1:])
+    taps = next(
+        b.axis.name for s, _ in walk(found.nest.body) if isinstance(s, Reduce) for b in s.axes[1:]
+    )
     found = found.then(f"phases{{{taps},2}},phases{{{taps}c,2}}")
     text = nest_text(found.nest)
     assert " % 2" not in text and "// 2" not in text, text
-    assert_near(evaluate_nest(found.nest, plain("dilated-convolution")[1]), plain("dilated-convolution")[2], text)
-    sums = [s for s, _ in walk(schedule("rows").then("phases{j,4}").nest.body) if isinstance(s, Reduce)]
+    assert_near(
+        evaluate_nest(found.nest, plain("dilated-convolution")[1]),
+        plain("dilated-convolution")[2],
+        text,
+    )
+    sums = [
+        s for s, _ in walk(schedule("rows").then("phases{j,4}").nest.body) if isinstance(s, Reduce)
+    ]
     assert [s.axes[0].axis.extent for s in sums] == [10, 9, 9, 9] and sums[1].initial == sums[0].ids
 
 
@@ -423,16 +538,43 @@ def test_the_runner_records_steps_and_honours_the_user() -> None:
     nest = plain("rows")[0]
     journal = Journal("decisions")
     context = PassContext(journal, PassControl(forbid={"loop-unroll": [(nest.name, "jo")]}))
-    after, trace = run_schedule(nest, parse_directives("split{j,16},unroll{jo},vectorize{ji},vectorize{i}"), context)
+    after, trace = run_schedule(
+        nest, parse_directives("split{j,16},unroll{jo},vectorize{ji},vectorize{i}"), context
+    )
     assert [step.changed for step in trace.steps] == [True, False, True, False]
-    assert trace.steps[0].before is nest and trace.steps[1].before is trace.steps[1].after and trace.steps[-1].after is after
+    assert (
+        trace.steps[0].before is nest
+        and trace.steps[1].before is trace.steps[1].after
+        and trace.steps[-1].after is after
+    )
     decisions = {(e.by, e.names[1]): e for e in journal.events}
-    assert decisions["loop-unroll", "jo"].reason is not None and decisions["loop-unroll", "jo"].reason.code == "forbidden-by-user"
-    assert decisions["loop-split", "j"].facts["rest"] == 5 and decisions["loop-vectorize", "ji"].facts["reorders-sum"]
-    assert decisions["loop-vectorize", "i"].reason is not None and decisions["loop-vectorize", "i"].reason.code == "not-a-vector"
+    assert (
+        decisions["loop-unroll", "jo"].reason is not None
+        and decisions["loop-unroll", "jo"].reason.code == "forbidden-by-user"
+    )
+    assert (
+        decisions["loop-split", "j"].facts["rest"] == 5
+        and decisions["loop-vectorize", "ji"].facts["reorders-sum"]
+    )
+    assert (
+        decisions["loop-vectorize", "i"].reason is not None
+        and decisions["loop-vectorize", "i"].reason.code == "not-a-vector"
+    )
 
 
-@pytest.mark.parametrize("text", ["split", "split{}", "split{j}", "split{j,x}", "split{j,2,3}", "spilt{j,2}", "split{j,2} unroll{i}", "collapse{i,j,often}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "split",
+        "split{}",
+        "split{j}",
+        "split{j,x}",
+        "split{j,2,3}",
+        "spilt{j,2}",
+        "split{j,2} unroll{i}",
+        "collapse{i,j,often}",
+    ],
+)
 def test_texts_that_are_no_schedule_are_refused(text: str) -> None:
     with pytest.raises(ScheduleError):
         parse_directives(text)
@@ -448,27 +590,45 @@ def test_steps_that_share_memory_are_found() -> None:
   }
 }
 """
-    assert {reason.code for reason in why_not_well_formed(parse_nest(text))} == {"steps-not-independent"}
+    assert {reason.code for reason in why_not_well_formed(parse_nest(text))} == {
+        "steps-not-independent"
+    }
     assert not why_not_well_formed(parse_nest(text.replace("@serial {", "@serial ordered {")))
     assert not why_not_well_formed(parse_nest(text.replace("i + 1", "i")))
 
 
 def test_kept_rows_and_accumulated_columns_print_and_run() -> None:
     kept = schedule("softmax").then(*parse_directives("keep{%e,i,out}")).nest
-    assert nest_text(kept).count("exponential") == 1 and "load %out[i, j]" in nest_text(kept) and "allocate" not in nest_text(kept)
+    assert (
+        nest_text(kept).count("exponential") == 1
+        and "load %out[i, j]" in nest_text(kept)
+        and "allocate" not in nest_text(kept)
+    )
     nest, operands, wanted = plain("columns")
-    for text in ("split{j,4},unroll{ji},accumulate{jo,i},vectorize{it}", "split{j,7},rfactor{jo}", "split{j,7},rfactor{jo,stored}"):
+    for text in (
+        "split{j,4},unroll{ji},accumulate{jo,i},vectorize{it}",
+        "split{j,7},rfactor{jo}",
+        "split{j,7},rfactor{jo,stored}",
+    ):
         found = schedule("columns")
         for directive in parse_directives(text):
             found = found.then(directive)
         assert_near(evaluate_nest(found.nest, operands), wanted, text)
-    trace = run_schedule(nest, parse_directives("accumulate{j,i}"), PassContext(journal := Journal("decisions")))[1]
+    trace = run_schedule(
+        nest, parse_directives("accumulate{j,i}"), PassContext(journal := Journal("decisions"))
+    )[1]
     assert trace.steps[0].changed and journal.events[0].facts["reorders-sum"]
 
 
 @pytest.mark.parametrize(
     ("body", "text"),
-    [("bias", "stream{%out}"), ("bias", "prefetch{i,%x.4}"), ("bias", "cover{j,16,%x.4}"), ("dot", "stage{%y,i,scratch}"), ("softmax", "keep{%e,i}")],
+    [
+        ("bias", "stream{%out}"),
+        ("bias", "prefetch{i,%x.4}"),
+        ("bias", "cover{j,16,%x.4}"),
+        ("dot", "stage{%y,i,scratch}"),
+        ("softmax", "keep{%e,i}"),
+    ],
 )
 def test_arrays_and_values_are_named_with_a_percent_sign_or_without(body: str, text: str) -> None:
     nests = []
@@ -485,12 +645,16 @@ def test_a_schedule_of_a_policy_is_accepted_as_a_users(body: str) -> None:
     nest = plain(body)[0]
     if body == "columns":
         text = BODIES[body].replace("16", "300").replace("21", "2000")
-        found = nest_of(xe.parse_hlo(f"HloModule m\n{COMPUTATIONS}\nENTRY main {{ {text} }}").entry.root)
+        found = nest_of(
+            xe.parse_hlo(f"HloModule m\n{COMPUTATIONS}\nENTRY main {{ {text} }}").entry.root
+        )
         assert isinstance(found, LoopNest)
         nest = found
     made = scheduled_by_policy(nest, Tuning())
     assert isinstance(made, Schedule) and made.directives
-    assert nest_text(Schedule(nest, nest).then(*parse_directives(str(made))).nest) == nest_text(made.nest)
+    assert nest_text(Schedule(nest, nest).then(*parse_directives(str(made))).nest) == nest_text(
+        made.nest
+    )
 
 
 def test_the_checks_that_directives_name_are_theirs() -> None:
@@ -503,7 +667,9 @@ def test_a_check_of_an_axis_asks_the_accesses_inside_its_loop(monkeypatch):
     """A concatenate of 1,000 pieces becomes hundreds of loops: each of them asked all accesses of the kernel."""
     asked = []
     real = base.linearize
-    monkeypatch.setattr(base, "linearize", lambda place, strides: asked.append(place) or real(place, strides))
+    monkeypatch.setattr(
+        base, "linearize", lambda place, strides: asked.append(place) or real(place, strides)
+    )
     counts = []
     for pieces in (20, 40):
         lines = [f"p{k} = f32[{3 + k % 5},8] parameter({k})" for k in range(pieces)]

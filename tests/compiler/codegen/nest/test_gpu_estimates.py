@@ -26,7 +26,9 @@ def large() -> LoopNest:
 
 def launched(text: str, gpu: GpuUnit | None = None) -> Estimate:
     nest = large()
-    return estimate_for(Schedule(nest, nest).then(text).nest, NVPTX if gpu is None else replace(NVPTX, gpu=gpu))
+    return estimate_for(
+        Schedule(nest, nest).then(text).nest, NVPTX if gpu is None else replace(NVPTX, gpu=gpu)
+    )
 
 
 def test_a_cpus_estimate_stays_that_of_one_core() -> None:
@@ -35,9 +37,15 @@ def test_a_cpus_estimate_stays_that_of_one_core() -> None:
 
 
 def test_lanes_beside_one_another_take_whole_sectors() -> None:
-    good, bad = launched("split{j,128},block{i},thread{ji}"), launched("reorder{i,j},split{i,128},block{j},thread{ii}")
+    good, bad = (
+        launched("split{j,128},block{i},thread{ji}"),
+        launched("reorder{i,j},split{i,128},block{j},thread{ii}"),
+    )
     assert good.where == "on the GPU" and good.limit == "memory"
-    assert bad.bytes_beyond["L1"] == 8 * good.bytes_beyond["L1"] and bad.nanoseconds > 4 * good.nanoseconds
+    assert (
+        bad.bytes_beyond["L1"] == 8 * good.bytes_beyond["L1"]
+        and bad.nanoseconds > 4 * good.nanoseconds
+    )
     nest = Schedule(large(), large()).then("split{j,128},block{i},thread{ji}").nest
     assert [moved_bytes(a) for a in accesses_of(nest)] == [4 * 4096 * 4096] * 2
 
@@ -46,13 +54,20 @@ def test_numbers_are_those_of_the_description() -> None:
     text = "split{j,128},block{i},thread{ji}"
     slow = launched(text, GpuUnit(dram_bytes_per_nanosecond=335.0))
     assert 5 < slow.nanoseconds / launched(text).nanoseconds < 10.5
-    assert launched("block{i}").nanoseconds > launched(text).nanoseconds  # one thread of each warp has work
+    assert (
+        launched("block{i}").nanoseconds > launched(text).nanoseconds
+    )  # one thread of each warp has work
 
 
 def test_predicted_times_of_a_gpus_program_are_not_a_cpus() -> None:
     of_gpu = xe.compile(LARGE, backend="gpu", device="emulator")
     (row,) = of_gpu.loops()
     assert row.estimate is not None and row.estimate.where == "on the GPU"
-    assert abs(row.estimate.nanoseconds - 2 * 4 * 4096**2 / 3350) < 5000  # an H100 moves 3350 bytes a nanosecond
-    on_gpu, on_cpu = [program_cost(of_gpu.module, target).microseconds for target in (of_gpu.passes.record.target, None)]
+    assert (
+        abs(row.estimate.nanoseconds - 2 * 4 * 4096**2 / 3350) < 5000
+    )  # an H100 moves 3350 bytes a nanosecond
+    on_gpu, on_cpu = [
+        program_cost(of_gpu.module, target).microseconds
+        for target in (of_gpu.passes.record.target, None)
+    ]
     assert on_gpu * 5 < on_cpu

@@ -24,7 +24,25 @@ from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import Evaluator
 
-BODIES = ("bias", "rows", "columns", "all", "softmax", "reshape", "window", "dot", "transpose", "pad", "concatenate", "gather", "argmax", "variance", "extremes", "softmax", "columns")
+BODIES = (
+    "bias",
+    "rows",
+    "columns",
+    "all",
+    "softmax",
+    "reshape",
+    "window",
+    "dot",
+    "transpose",
+    "pad",
+    "concatenate",
+    "gather",
+    "argmax",
+    "variance",
+    "extremes",
+    "softmax",
+    "columns",
+)
 BODIES += ("running-rows", "running-columns", "running-line", "running-sums", "running-furthest")
 
 
@@ -33,15 +51,28 @@ def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:
     found = lower(nest)
     assert isinstance(found, LoweredNest), found
     library = NativeLibrary(optimize_and_emit(found.text).objects, exports=["kernel"])
-    orders = [tuple(reversed(a.shape.layout.minor_to_major)) for a in nest.arrays]  # as the elements lie in memory
-    given = [np.array(np.transpose(x, order), order="C") for x, order in zip(operands, orders, strict=False)]
+    orders = [
+        tuple(reversed(a.shape.layout.minor_to_major)) for a in nest.arrays
+    ]  # as the elements lie in memory
+    given = [
+        np.array(np.transpose(x, order), order="C")
+        for x, order in zip(operands, orders, strict=False)
+    ]
     written = [a.shape for a in nest.arrays if a.written]
-    results = [np.zeros([s.dimensions[d] for d in order], s.element_type.dtype) for s, order in zip(written, orders[len(given) :], strict=True)]
+    results = [
+        np.zeros([s.dimensions[d] for d in order], s.element_type.dtype)
+        for s, order in zip(written, orders[len(given) :], strict=True)
+    ]
     scratch = [np.zeros(found.scratch_bytes, np.uint8)] if found.scratch_bytes else []
-    function = library.bind("kernel", None, [*[ctypes.c_void_p] * (len(orders) + len(scratch)), ctypes.c_int64])
+    function = library.bind(
+        "kernel", None, [*[ctypes.c_void_p] * (len(orders) + len(scratch)), ctypes.c_int64]
+    )
     for share in range(sum(found.phases) or nest.shares):
         function(*[a.ctypes.data for a in (*given, *results, *scratch)], share)
-    return [np.array(r.transpose(np.argsort(order)), order="C") for r, order in zip(results, orders[len(given) :], strict=True)]
+    return [
+        np.array(r.transpose(np.argsort(order)), order="C")
+        for r, order in zip(results, orders[len(given) :], strict=True)
+    ]
 
 
 def check_random_schedules(seed: int, count: int) -> Counter[str]:
@@ -53,7 +84,9 @@ def check_random_schedules(seed: int, count: int) -> Counter[str]:
         axis = choice.choice(list(scheduled.axes()))
         first = [f"split{{{axis},8}}", f"vectorize{{{axis}i}}"] if choice.random() < 0.5 else []
         for k in range(choice.randint(0, 6)):
-            (directive,) = parse_directives(first[k] if k < len(first) else random_text(choice, scheduled))
+            (directive,) = parse_directives(
+                first[k] if k < len(first) else random_text(choice, scheduled)
+            )
             after, _ = run_schedule(scheduled, [directive])
             if after is not scheduled:
                 done.append(str(directive))
@@ -61,7 +94,9 @@ def check_random_schedules(seed: int, count: int) -> Counter[str]:
         if isinstance(reason := lower(scheduled), Reason):
             seen[reason.message.split(" ")[-3]] += 1
             continue
-        assert_near(native(scheduled, operands), wanted, f"{','.join(done)}\n{nest_text(scheduled)}")
+        assert_near(
+            native(scheduled, operands), wanted, f"{','.join(done)}\n{nest_text(scheduled)}"
+        )
         seen.update(["native", *[text.partition("{")[0] for text in done]])
     return seen
 
@@ -73,7 +108,14 @@ def test_a_result_past_the_cache() -> None:
     assert_near(native(streamed, operands), wanted, nest_text(streamed))
 
 
-@pytest.mark.parametrize("text", ["cover{j,2},unroll{jo}", "prefetch{i,x.4,64},unroll{i}", "cover{i,4},cover{j,2},unroll{jo},unroll{io}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cover{j,2},unroll{jo}",
+        "prefetch{i,x.4,64},unroll{i}",
+        "cover{i,4},cover{j,2},unroll{jo},unroll{io}",
+    ],
+)
 def test_copies_of_what_steps_compute_their_own_places_from(text: str) -> None:
     """A place that a directive makes of a step depends on its axis (seed 50001 of random pairs)."""
     nest, operands, wanted = plain("bias")
@@ -90,7 +132,9 @@ def test_blocks_by_lines_of_memory_in_lanes() -> None:
     assert_near(native(scheduled, operands), wanted, nest_text(scheduled))
 
 
-@pytest.mark.parametrize("text", ["split{j,32},split{jo,4},vectorize{joi}", "split{j,32},pad{jo,8},vectorize{jo}"])
+@pytest.mark.parametrize(
+    "text", ["split{j,32},split{jo,4},vectorize{joi}", "split{j,32},pad{jo,8},vectorize{jo}"]
+)
 def test_lanes_on_which_nothing_depends_store_one_element(text: str) -> None:
     """An axis of one step that was made longer: LLVM aborted at a masked store of a number (seed 80002 of random pairs)."""
     nest, operands, wanted = plain("bias")
@@ -103,13 +147,17 @@ def test_lanes_on_which_nothing_depends_store_one_element(text: str) -> None:
 @pytest.mark.sampled(1)
 def test_random_schedules_give_equal_native_values(seed: int) -> None:
     seen = check_random_schedules(seed, 16)
-    assert seen["native"] > 8 and "split" in seen, seen  # which directives are legal is chance; a hundred and sixty schedules meet the most
+    assert seen["native"] > 8 and "split" in seen, (
+        seen
+    )  # which directives are legal is chance; a hundred and sixty schedules meet the most
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 1120, 10))
 def test_many_random_schedules_give_equal_native_values(first: int) -> None:
-    seen = sum([check_random_schedules(seed, 16) for seed in range(first, first + 10)], Counter[str]())
+    seen = sum(
+        [check_random_schedules(seed, 16) for seed in range(first, first + 10)], Counter[str]()
+    )
     assert seen["native"] > 100 and {"cut", "vectorize", "unroll", "split"} <= seen.keys(), seen
 
 
@@ -126,18 +174,30 @@ ELEMENTWISE["f64"] = ELEMENTWISE["f32"]
 
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", ELEMENTWISE)
-@pytest.mark.parametrize("schedule", ["", "split{i,8},split{io,2},unroll{ioi}", "split{i,16},vectorize{ii},parallel{io,2}"])
+@pytest.mark.parametrize(
+    "schedule",
+    ["", "split{i,8},split{io,2},unroll{ioi}", "split{i,16},vectorize{ii},parallel{io,2}"],
+)
 def test_elementwise_code_gives_the_evaluators_values(kind: str, schedule: str) -> None:
     head = "x = T[40] parameter(0) y = T[40] parameter(1)"
     text = f"HloModule m\nf {{ {head} {ELEMENTWISE[kind]} }}\nENTRY e {{ {head} ROOT r = T[40] fusion(x, y), kind=kLoop, calls=f }}"
     module = xe.parse_hlo(text.replace("T[", f"{kind}["))
     rng = np.random.default_rng(3)
-    operands = tuple([(rng.standard_normal(40) * 3).astype(module.entry.root.shape.element_type.dtype) for _ in range(2)])
+    operands = tuple(
+        [
+            (rng.standard_normal(40) * 3).astype(module.entry.root.shape.element_type.dtype)
+            for _ in range(2)
+        ]
+    )
     nest = nest_of(module.entry.root)
     assert not isinstance(nest, Reason), nest
     scheduled, trace = run_schedule(nest, parse_directives(schedule))
     assert all(step.changed for step in trace.steps)
-    assert_near(native(scheduled, operands), [np.asarray(xe.evaluate(module, *operands))], nest_text(scheduled))
+    assert_near(
+        native(scheduled, operands),
+        [np.asarray(xe.evaluate(module, *operands))],
+        nest_text(scheduled),
+    )
 
 
 @pytest.mark.long
@@ -148,23 +208,43 @@ def test_instructions_of_random_modules_give_equal_native_values(first: int) -> 
     for seed in range(first, first + 25):
         case = random_module(seed)
         evaluator = Evaluator(record=True)
-        if case.extremes or max([i.shape.byte_size for i in case.module.entry.instructions.values() if i.shape.is_array]) > 1 << 16:
+        if (
+            case.extremes
+            or max(
+                [
+                    i.shape.byte_size
+                    for i in case.module.entry.instructions.values()
+                    if i.shape.is_array
+                ]
+            )
+            > 1 << 16
+        ):
             continue  # extremes: functions of infinities and NaN have tests of their own
         evaluator.evaluate_computation(case.module.entry, case.arguments)
         for i in case.module.entry.post_order():
-            if i.opcode.name == "parameter" or any(o.id not in evaluator.values for o in (i, *i.operands)):
+            if i.opcode.name == "parameter" or any(
+                o.id not in evaluator.values for o in (i, *i.operands)
+            ):
                 continue
             nest = nest_of(i)
             if not isinstance(nest, Reason) and not isinstance(lower(nest), Reason):
-                found = native(nest, tuple([evaluator.values[o.id] for o in dict.fromkeys(i.operands)]))
+                found = native(
+                    nest, tuple([evaluator.values[o.id] for o in dict.fromkeys(i.operands)])
+                )
                 wanted = evaluator.values[i.id]
-                assert_near(found, list(wanted) if isinstance(wanted, tuple) else [wanted], f"seed {seed}: {i}")
+                assert_near(
+                    found,
+                    list(wanted) if isinstance(wanted, tuple) else [wanted],
+                    f"seed {seed}: {i}",
+                )
                 lowered += 1
     assert lowered > 10
 
 
 def test_layouts_are_kept() -> None:
-    text = "HloModule m\nENTRY e { p = f32[6,8]{0,1} parameter(0) ROOT r = f32[8,6]{0,1} reshape(p) }"
+    text = (
+        "HloModule m\nENTRY e { p = f32[6,8]{0,1} parameter(0) ROOT r = f32[8,6]{0,1} reshape(p) }"
+    )
     nest = nest_of(xe.parse_hlo(text).entry.root)
     assert not isinstance(nest, Reason)
     x = np.arange(48, dtype="f4").reshape(6, 8)
@@ -172,11 +252,17 @@ def test_layouts_are_kept() -> None:
 
 
 def test_vectors_and_copies_stand_in_the_code() -> None:
-    nest, _ = run_schedule(plain("rows")[0], parse_directives("split{j,16},split{ji,8},unroll{jio},vectorize{jii}"))
+    nest, _ = run_schedule(
+        plain("rows")[0], parse_directives("split{j,16},split{ji,8},unroll{jio},vectorize{jii}")
+    )
     found = lower(nest)
     assert isinstance(found, LoweredNest)
     text = found.text
-    assert text.count("phi <8 x float>") == 2 and "shufflevector <8 x float>" in text and "llvm.masked.load.v8f32.p0" in text
+    assert (
+        text.count("phi <8 x float>") == 2
+        and "shufflevector <8 x float>" in text
+        and "llvm.masked.load.v8f32.p0" in text
+    )
     assert nest_text(nest).count("add") == 1
 
 
@@ -186,7 +272,15 @@ def test_what_is_not_lowered_says_so() -> None:
     assert isinstance(found, Reason) and found.code == "axis-of-a-launch"
 
 
-@pytest.mark.parametrize("text", ["unroll{j},pad{l,13}", "split{p,16},unroll{j}", "split{n,2},unroll{j}", "split{n,2},unroll{j},split{l,4},vectorize{li}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "unroll{j},pad{l,13}",
+        "split{p,16},unroll{j}",
+        "split{n,2},unroll{j}",
+        "split{n,2},unroll{j},split{l,4},vectorize{li}",
+    ],
+)
 def test_what_copies_share_is_loaded_if_one_of_them_needs_it(text: str) -> None:
     """The weights of a padded convolution are one load for all rows that are copies; which taps are inside differs from row to row."""
     nest, operands, wanted = plain("padded-convolution")

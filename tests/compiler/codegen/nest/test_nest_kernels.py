@@ -33,15 +33,26 @@ BODIES = {
 @pytest.mark.parametrize("element", ["f32", "s8", "c64"])
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.sampled(8)
-def test_loops_are_cut_where_another_operand_is_read(name: str, element: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_are_cut_where_another_operand_is_read(
+    name: str, element: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-6)
     text = (HEAD + BODIES[name]).replace("T[", f"{element}[")
     session = xe.compile(text, threads=threads, cache=False)
     (row,) = session.decisions("loop-nest").to_dict("records")
-    assert (row["verdict"], row["code"]) == ("accepted", "made-from-nest") and "cut{" in row["message"]
+    assert (row["verdict"], row["code"]) == ("accepted", "made-from-nest") and "cut{" in row[
+        "message"
+    ]
     random = np.random.default_rng(3)
-    given = [random.integers(-9, 9, p.shape.dimensions).astype(p.shape.element_type.dtype) for p in session.source.entry.parameters()]
-    for got, wanted in zip(session.run_flat(given), xe.compile(text, backend="interpreter").run_flat(given), strict=True):
+    given = [
+        random.integers(-9, 9, p.shape.dimensions).astype(p.shape.element_type.dtype)
+        for p in session.source.entry.parameters()
+    ]
+    for got, wanted in zip(
+        session.run_flat(given),
+        xe.compile(text, backend="interpreter").run_flat(given),
+        strict=True,
+    ):
         np.testing.assert_array_equal(got, wanted)
 
 
@@ -61,19 +72,34 @@ ENTRY e {{ x = {T}[5,7,11] parameter(0)
     session = xe.compile(text, cache=False)
     (row,) = session.decisions("loop-nest").to_dict("records")
     assert all(f"cut{{{axis}," in row["message"] for axis in "ijk"), "or this tests nothing"
-    x = np.arange(5 * 7 * 11).reshape(5, 7, 11).astype(session.source.entry.parameters()[0].shape.element_type.dtype)
+    x = (
+        np.arange(5 * 7 * 11)
+        .reshape(5, 7, 11)
+        .astype(session.source.entry.parameters()[0].shape.element_type.dtype)
+    )
     np.testing.assert_array_equal(session.run_flat([x])[0], np.roll(x, (2, 3, 5), (0, 1, 2)))
 
 
-@pytest.mark.parametrize(("pieces", "most_cuts", "left"), [(13, 256, 0), (40, 256, 0), (80, 256, 0), (80, 8, 12)])
-def test_an_element_of_many_pieces_is_not_read_from_all_of_them(pieces: int, most_cuts: int, left: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("pieces", "most_cuts", "left"), [(13, 256, 0), (40, 256, 0), (80, 256, 0), (80, 8, 12)]
+)
+def test_an_element_of_many_pieces_is_not_read_from_all_of_them(
+    pieces: int, most_cuts: int, left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Twelve cuts were all: with 14 operands every element was loaded 14 times, and 150 took 6,000 times as long as one after the other.
     monkeypatch.setattr(elementwise, "MOST_CUTS", most_cuts)
     lines = [f"p{k} = f32[{5 + k % 3}] parameter({k})" for k in range(pieces)]
     given = [np.full(5 + k % 3, k, np.float32) for k in range(pieces)]
     names = ", ".join([f"p{k}" for k in range(pieces)])
     length = sum([x.size for x in given])
-    text = "\n".join(["HloModule m", "ENTRY e {", *lines, f"ROOT c = f32[{length}] concatenate({names}), dimensions={{0}} }}"])
+    text = "\n".join(
+        [
+            "HloModule m",
+            "ENTRY e {",
+            *lines,
+            f"ROOT c = f32[{length}] concatenate({names}), dimensions={{0}} }}",
+        ]
+    )
     session = xe.compile(text, threads=1, cache=False)
     np.testing.assert_array_equal(session.run_flat(given)[0], np.concatenate(given))
     (kernel,) = session.loops()
@@ -85,14 +111,25 @@ def test_pieces_are_cut_once_for_both_plans(monkeypatch: pytest.MonkeyPatch) -> 
     # A thousand operands took 29 s: all cuts were made again for the plan without registers.
     pieces, cuts, applied = 40, [], Cut.applied
     monkeypatch.setattr(elementwise, "MOST_LOOPS", 4)  # so many loops are left to LLVM
-    monkeypatch.setattr(Cut, "applied", lambda self, nest, *given: cuts.append(self) or applied(self, nest, *given))
+    monkeypatch.setattr(
+        Cut, "applied", lambda self, nest, *given: cuts.append(self) or applied(self, nest, *given)
+    )
     lines = [f"p{k} = f32[{5 + k % 3}] parameter({k})" for k in range(pieces)]
     length = sum([5 + k % 3 for k in range(pieces)])
     names = ", ".join([f"p{k}" for k in range(pieces)])
-    text = "\n".join(["HloModule m", "ENTRY e {", *lines, f"ROOT c = f32[{length}] concatenate({names}), dimensions={{0}} }}"])
+    text = "\n".join(
+        [
+            "HloModule m",
+            "ENTRY e {",
+            *lines,
+            f"ROOT c = f32[{length}] concatenate({names}), dimensions={{0}} }}",
+        ]
+    )
     nest = nest_of(xe.parse_hlo(text).entry.root)
     schedule = elementwise.elementwise_policy(nest, Tuning())
-    assert [d for d in schedule.directives if isinstance(d, Cut)] == cuts and len(cuts) == pieces - 1
+    assert [d for d in schedule.directives if isinstance(d, Cut)] == cuts and len(
+        cuts
+    ) == pieces - 1
 
 
 def test_a_cut_loop_reads_nothing_for_the_cases_that_fell_away() -> None:
@@ -102,11 +139,17 @@ def test_a_cut_loop_reads_nothing_for_the_cases_that_fell_away() -> None:
     lines = [f"x = s32[{n},{n},3,5] parameter(0)"]
     for to in range(n):
         for k in range(n):
-            lines.append(f"s{to}_{k} = s32[1,1,3,5] slice(x), slice={{[{k}:{k + 1}], [{to}:{to + 1}], [0:3], [0:5]}}")
+            lines.append(
+                f"s{to}_{k} = s32[1,1,3,5] slice(x), slice={{[{k}:{k + 1}], [{to}:{to + 1}], [0:3], [0:5]}}"
+            )
             lines.append(f"t{to}_{k} = s32[1,1,5,3] transpose(s{to}_{k}), dimensions={{0,1,3,2}}")
-        lines.append(f"c{to} = s32[1,{n},5,3] concatenate({', '.join([f't{to}_{k}' for k in range(n)])}), dimensions={{1}}")
+        lines.append(
+            f"c{to} = s32[1,{n},5,3] concatenate({', '.join([f't{to}_{k}' for k in range(n)])}), dimensions={{1}}"
+        )
     outer = f"ROOT c = s32[{n},{n},5,3] concatenate({', '.join([f'c{to}' for to in range(n)])}), dimensions={{0}}"
-    session = xe.compile("\n".join(["HloModule m", "ENTRY e {", *lines, outer, "}"]), threads=1, cache=False)
+    session = xe.compile(
+        "\n".join(["HloModule m", "ENTRY e {", *lines, outer, "}"]), threads=1, cache=False
+    )
     plan = Plan(nest_of(session.module.entry.root), Tuning())
     assert elementwise.in_pieces(plan) is None and len(plan.directives) >= n * n - 1
     kinds = Counter([type(s) for s, _ in walk(plan.nest.body)])
@@ -123,12 +166,16 @@ def test_every_length_has_its_tail(n: int, threads: int, monkeypatch: pytest.Mon
     monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-6)
     text = f"HloModule m\nENTRY e {{ x = s32[{n}] parameter(0) y = s32[{n}] parameter(1) ROOT r = s32[{n}] subtract(x, y) }}"
     session = xe.compile(text, threads=threads, cache=False)
-    assert [row["code"] for row in session.decisions("loop-nest").to_dict("records")] == ["made-from-nest"]
+    assert [row["code"] for row in session.decisions("loop-nest").to_dict("records")] == [
+        "made-from-nest"
+    ]
     x, y = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)[::-1].copy()
     np.testing.assert_array_equal(session.run_flat([x, y])[0], x - y)
 
 
-@pytest.mark.parametrize(("wide", "narrow"), [("s4", "u2"), ("u4", "s2"), ("s4", "pred"), ("s2", "s8")])
+@pytest.mark.parametrize(
+    ("wide", "narrow"), [("s4", "u2"), ("u4", "s2"), ("s4", "pred"), ("s2", "s8")]
+)
 def test_lanes_of_narrow_integers_are_stored_alone(wide: str, narrow: str) -> None:
     # LLVM's instruction selection aborts where it takes lanes out of <64 x i2> that a product of <64 x i4> was truncated to.
     text = (
@@ -136,7 +183,9 @@ def test_lanes_of_narrow_integers_are_stored_alone(wide: str, narrow: str) -> No
         f"y = {wide}[1,16,6,6] multiply(x, zs) ROOT r = {narrow}[1,16,6,6] convert(y) }}"
     )
     session = xe.compile(text, cache=False)
-    x = (np.arange(576) % 4 - (2 if wide[0] == "s" else 0)).astype(session.source.entry.parameters()[0].shape.element_type.dtype)
+    x = (np.arange(576) % 4 - (2 if wide[0] == "s" else 0)).astype(
+        session.source.entry.parameters()[0].shape.element_type.dtype
+    )
     given = [x.reshape(1, 16, 6, 6), x[3]]
     np.testing.assert_array_equal(session.run_flat(given)[0], xe.evaluate(session.source, *given))
 
@@ -146,7 +195,11 @@ def test_lanes_of_narrow_integers_are_stored_alone(wide: str, narrow: str) -> No
 def test_a_kernel_of_the_same_operations_is_written_once(threads: int) -> None:
     less = "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=D }"
     text = (
-        "HloModule m\n" + less.replace("=D", "=LT") + "\n" + less.replace("less", "greater").replace("=D", "=GT") + "\n"
+        "HloModule m\n"
+        + less.replace("=D", "=LT")
+        + "\n"
+        + less.replace("less", "greater").replace("=D", "=GT")
+        + "\n"
         "ENTRY e { x = f32[9] parameter(0) y = f32[9] parameter(1) z = f32[8] parameter(2)\n"
         "first = f32[9] sort(x), dimensions={0}, to_apply=less\n second = f32[9] sort(y), dimensions={0}, to_apply=less\n"
         "third = f32[9] sort(y), dimensions={0}, to_apply=greater\n fourth = f32[8] sort(z), dimensions={0}, to_apply=less\n"
@@ -159,7 +212,11 @@ def test_a_kernel_of_the_same_operations_is_written_once(threads: int) -> None:
     ]
     random = np.random.default_rng(3)
     given = [random.normal(size=n).astype(np.float32) for n in (9, 9, 8)]
-    for got, wanted in zip(session.run_flat(given), xe.compile(text, backend="interpreter").run_flat(given), strict=True):
+    for got, wanted in zip(
+        session.run_flat(given),
+        xe.compile(text, backend="interpreter").run_flat(given),
+        strict=True,
+    ):
         np.testing.assert_array_equal(got, wanted)
 
 
@@ -196,8 +253,13 @@ ENTRY e { x = f32[3,32,32] parameter(0)
 def test_what_is_written_in_place_does_no_step_twice() -> None:
     """Three rows of a transpose in blocks of two: the last block begins a row earlier, and that row must not change twice."""
     random = np.random.default_rng(0)
-    x, y = random.standard_normal((3, 32, 32)).astype(np.float32), random.standard_normal((32, 32, 3)).astype(np.float32)
-    np.testing.assert_allclose(xe.compile(IN_PLACE)(x, y), x - 3 * np.exp(y).transpose(2, 0, 1), rtol=1e-4, atol=1e-4)
+    x, y = (
+        random.standard_normal((3, 32, 32)).astype(np.float32),
+        random.standard_normal((32, 32, 3)).astype(np.float32),
+    )
+    np.testing.assert_allclose(
+        xe.compile(IN_PLACE)(x, y), x - 3 * np.exp(y).transpose(2, 0, 1), rtol=1e-4, atol=1e-4
+    )
 
 
 def test_equal_kernels_have_schedules_that_name_their_own_operands() -> None:
@@ -248,19 +310,28 @@ ENTRY e { x = f32[6,9] parameter(0) i = s32[6,9] iota(), iota_dimension=1 low = 
 def test_a_long_copy_is_left_to_memcpy_and_a_short_one_is_not() -> None:
     for rows, is_long in ((1024, True), (64, False)):
         text = f"HloModule m\nENTRY e {{ x = f32[{rows},1024] parameter(0) ROOT c = f32[{rows},1024] copy(x) }}"
-        schedule = elementwise.elementwise_policy(nest_of(xe.parse_hlo(text).entry.root), Tuning(streamed_bytes=NEVER), 4)
+        schedule = elementwise.elementwise_policy(
+            nest_of(xe.parse_hlo(text).entry.root), Tuning(streamed_bytes=NEVER), 4
+        )
         assert ("vectorize" in str(schedule)) is not is_long and "parallel" in str(schedule)
 
 
 @pytest.mark.parametrize("backend", ["cpu", "gpu"])
 @pytest.mark.parametrize("name", WHAT_POLICIES_LEAVE)
-def test_what_divides_negative_indices_and_has_several_results_is_a_nest(name: str, backend: str) -> None:
+def test_what_divides_negative_indices_and_has_several_results_is_a_nest(
+    name: str, backend: str
+) -> None:
     text = "HloModule m\n" + WHAT_POLICIES_LEAVE[name]
     random = np.random.default_rng(3)
     session = xe.compile(text, backend=backend, cache=False)
-    given = [random.integers(-9, 9, p.shape.dimensions).astype(p.shape.element_type.dtype) for p in session.source.entry.parameters()]
+    given = [
+        random.integers(-9, 9, p.shape.dimensions).astype(p.shape.element_type.dtype)
+        for p in session.source.entry.parameters()
+    ]
     assert set(session.decisions("loop-nest")["verdict"]) == {"accepted"}
-    found, wanted = [x if isinstance(x, tuple) else (x,) for x in (session(*given), xe.evaluate(text, *given))]
+    found, wanted = [
+        x if isinstance(x, tuple) else (x,) for x in (session(*given), xe.evaluate(text, *given))
+    ]
     for a, b in zip(found, wanted, strict=True):
         assert np.array_equal(np.asarray(a), np.asarray(b))
 
@@ -270,4 +341,6 @@ def test_numbers_as_wide_as_a_register_take_two_of_them(extent: int) -> None:
     text = f"HloModule m\nENTRY e {{ x = c128[{extent}] parameter(0) ROOT r = c128[{extent}] negate(x) }}"
     nest = nest_of(xe.parse_hlo(text).entry.root)
     assert not isinstance(nest, Reason)
-    assert isinstance(elementwise.elementwise_policy(nest, Tuning(register_bytes=16, masks=frozenset())), Schedule)
+    assert isinstance(
+        elementwise.elementwise_policy(nest, Tuning(register_bytes=16, masks=frozenset())), Schedule
+    )

@@ -20,7 +20,11 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.meaning import MeaningError, evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import NestSyntaxError, parse_nest
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
-from xla_explorer.compiler.codegen.nest.verifier import NestVerificationError, verify_nest, why_not_well_formed
+from xla_explorer.compiler.codegen.nest.verifier import (
+    NestVerificationError,
+    verify_nest,
+    why_not_well_formed,
+)
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.opcodes import OPCODES
 
@@ -95,10 +99,22 @@ def test_random_instructions_and_fusions(first: int) -> None:
     checked, compiler = Checked(), platform("cpu").compiler()
     for seed in range(first, first + 24):
         case = random_module(seed)
-        if sum([i.shape.byte_size for i in case.module.entry.instructions.values() if i.shape.is_array]) < 1 << 20:
+        if (
+            sum(
+                [
+                    i.shape.byte_size
+                    for i in case.module.entry.instructions.values()
+                    if i.shape.is_array
+                ]
+            )
+            < 1 << 20
+        ):
             checked.module(case.module, case.arguments)
             if seed % 8 == 0:
-                checked.module(compiler.run_hlo_passes(case.module, CompileOptions(cache=False)).module, case.arguments)
+                checked.module(
+                    compiler.run_hlo_passes(case.module, CompileOptions(cache=False)).module,
+                    case.arguments,
+                )
     assert sum(checked.nests.values()) > 40 and len(checked.nests) > 12, checked.nests
 
 
@@ -108,7 +124,9 @@ def _extra_cases() -> list[Any]:
     assert spec is not None and spec.loader is not None
     harness = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(harness)
-    return [case for case in harness.load_cases(str(corpus / "dev")) if case.name.startswith("extra/")]
+    return [
+        case for case in harness.load_cases(str(corpus / "dev")) if case.name.startswith("extra/")
+    ]
 
 
 @pytest.mark.shared
@@ -125,11 +143,26 @@ def test_the_extra_shard_of_the_conformance_corpus(first: int) -> None:
 @pytest.mark.parametrize(
     ("body", "line"),
     [
-        ("p = f32[4,6] parameter(0)\n ROOT r = f32[3,8] reshape(p)", "%1 = load %p[(8*i + j) // 6, (8*i + j) % 6] : f32"),
-        ("p = f32[5] parameter(0)\n z = f32[] parameter(1)\n ROOT r = f32[9] pad(p, z), padding=2_2", "case 0 <= i - 2 < 5 {"),
-        ("p = f32[8]{0} parameter(0)\n s = s32[] parameter(1)\n ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3}", "%3 = load %p[clamp(%1[], 0, 5) + i] : f32"),
-        ("p = f32[3] parameter(0)\n q = f32[3] parameter(1)\n ROOT r = pred[3] compare(p, q), direction=LT", "%1 = compare %2, %3, direction=LT : pred"),
-        ("a = bf16[3,4] parameter(0)\n b = bf16[4,5] parameter(1)\n ROOT r = bf16[3,5] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "reduce add from"),
+        (
+            "p = f32[4,6] parameter(0)\n ROOT r = f32[3,8] reshape(p)",
+            "%1 = load %p[(8*i + j) // 6, (8*i + j) % 6] : f32",
+        ),
+        (
+            "p = f32[5] parameter(0)\n z = f32[] parameter(1)\n ROOT r = f32[9] pad(p, z), padding=2_2",
+            "case 0 <= i - 2 < 5 {",
+        ),
+        (
+            "p = f32[8]{0} parameter(0)\n s = s32[] parameter(1)\n ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3}",
+            "%3 = load %p[clamp(%1[], 0, 5) + i] : f32",
+        ),
+        (
+            "p = f32[3] parameter(0)\n q = f32[3] parameter(1)\n ROOT r = pred[3] compare(p, q), direction=LT",
+            "%1 = compare %2, %3, direction=LT : pred",
+        ),
+        (
+            "a = bf16[3,4] parameter(0)\n b = bf16[4,5] parameter(1)\n ROOT r = bf16[3,5] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+            "reduce add from",
+        ),
     ],
 )
 def test_lines_of_instructions(body: str, line: str) -> None:
@@ -140,13 +173,22 @@ def test_lines_of_instructions(body: str, line: str) -> None:
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        ("p = f32[3] parameter(0)\n ROOT r = c64[2] fft(p), fft_type=RFFT, fft_length={3}", "no-loop-nest"),
+        (
+            "p = f32[3] parameter(0)\n ROOT r = c64[2] fft(p), fft_type=RFFT, fft_length={3}",
+            "no-loop-nest",
+        ),
         ("p = s32[2] parameter(0)\n ROOT r = s16[2,2] bitcast-convert(p)", "element-width-changes"),
         ("p = f32[<=3] parameter(0)\n ROOT r = f32[<=3] negate(p)", "dynamic-dimensions"),
         ("p = f32[3] parameter(0)\n ROOT r = (f32[3]) tuple(p)", "not-an-array"),
-        ("p = (f32[3], s32[]) parameter(0)\n ROOT r = f32[3] get-tuple-element(p), index=0", "not-an-array"),
-        ("p = f32[3] parameter(0)\n z = f32[] parameter(1)\n t = (f32[], f32[]) reduce(p, p, z, z), dimensions={0}, to_apply=both\n"
-         " ROOT r = f32[] get-tuple-element(t), index=0", "not-an-array"),
+        (
+            "p = (f32[3], s32[]) parameter(0)\n ROOT r = f32[3] get-tuple-element(p), index=0",
+            "not-an-array",
+        ),
+        (
+            "p = f32[3] parameter(0)\n z = f32[] parameter(1)\n t = (f32[], f32[]) reduce(p, p, z, z), dimensions={0}, to_apply=both\n"
+            " ROOT r = f32[] get-tuple-element(t), index=0",
+            "not-an-array",
+        ),
     ],
 )
 def test_what_has_no_nest_is_refused_with_a_reason(body: str, code: str) -> None:
@@ -164,14 +206,27 @@ def test_every_opcode_has_a_well_formed_nest_or_a_reason() -> None:
                 refused.add(i.opcode.name)
             else:
                 assert not why_not_well_formed(found), i
-    assert not refused & {"add", "select", "convert", "reshape", "transpose", "gather", "concatenate", "dot", "convolution", "map"}
+    assert not refused & {
+        "add",
+        "select",
+        "convert",
+        "reshape",
+        "transpose",
+        "gather",
+        "concatenate",
+        "dot",
+        "convolution",
+        "map",
+    }
     assert {"parameter", "tuple", "sort", "scatter", "while", "fft"} <= refused
 
 
 def test_an_element_that_is_computed_again_and_again_ends_in_a_reason() -> None:
     steps = ["x0 = f32[1024] parameter(0) z = f32[] parameter(1)"]
     for k in range(16):  # each step reads the one before at two places
-        steps.append(f"p{k} = f32[1024] pad(x{k}, z), padding=1_-1 x{k + 1} = f32[1024] add(x{k}, p{k})")
+        steps.append(
+            f"p{k} = f32[1024] pad(x{k}, z), padding=1_-1 x{k + 1} = f32[1024] add(x{k}, p{k})"
+        )
     body = " ".join(steps) + " ROOT r = f32[1024] negate(x16)"
     head = "x = f32[1024] parameter(0) z = f32[] parameter(1)"
     text = f"HloModule m\nf {{ {body} }}\nENTRY e {{ {head} ROOT r = f32[1024] fusion(x, z), kind=kLoop, calls=f }}"

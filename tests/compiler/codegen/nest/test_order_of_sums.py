@@ -45,7 +45,14 @@ def _in_order(x: np.ndarray, over: int, initial: float, combine: np.ufunc) -> np
 def test_a_sum_that_is_not_in_order_is_told(name: str, element: str, initial: str) -> None:
     shape, result, over = CASES[name]
     text = TEXT
-    for word, value in (("T[", f"{element}["), ("OP", "add"), ("SHAPE", shape), ("INITIAL", initial), ("RESULT", result), ("OVER", over)):
+    for word, value in (
+        ("T[", f"{element}["),
+        ("OP", "add"),
+        ("SHAPE", shape),
+        ("INITIAL", initial),
+        ("RESULT", result),
+        ("OVER", over),
+    ):
         text = text.replace(word, value)
     session = xe.compile(text, threads=1, cache=False)
     (decision,) = session.decisions("loop-nest").to_dict("records")
@@ -53,17 +60,29 @@ def test_a_sum_that_is_not_in_order_is_told(name: str, element: str, initial: st
         return
     dtype = np.float32 if element == "f32" else np.float64
     x = np.random.default_rng(7).lognormal(size=[int(n) for n in shape.split(",")]).astype(dtype)
-    exactly = np.array_equal(session.run_flat([x])[0], _in_order(x, int(over), float(initial), np.add))
+    exactly = np.array_equal(
+        session.run_flat([x])[0], _in_order(x, int(over), float(initial), np.add)
+    )
     told = decision["facts"].get("reorders-sum", False)
     assert exactly or told
     if name in ("rows", "long rows", "all", "long columns"):
         assert told  # lanes, several registers of partial sums, chunks
-    if name in ("columns", "middle") and initial == "0" and "accumulate" not in decision["facts"]["schedule"]:
+    if (
+        name in ("columns", "middle")
+        and initial == "0"
+        and "accumulate" not in decision["facts"]["schedule"]
+    ):
         assert not told  # side by side in registers
 
 
 def _sums_of_columns(rows: int, columns: int) -> LoopNest:
-    text = TEXT.replace("T[", "f32[").replace("OP", "add").replace("SHAPE", f"{rows},{columns}").replace("INITIAL", "0").replace("OVER", "0")
+    text = (
+        TEXT.replace("T[", "f32[")
+        .replace("OP", "add")
+        .replace("SHAPE", f"{rows},{columns}")
+        .replace("INITIAL", "0")
+        .replace("OVER", "0")
+    )
     fused = text.replace("RESULT", f"{columns}").replace("ENTRY e", "fused") + (
         f"ENTRY e {{ x = f32[{rows},{columns}] parameter(0) ROOT f = f32[{columns}] fusion(x), kind=kLoop, calls=fused }}"
     )
@@ -74,17 +93,30 @@ def _sums_of_columns(rows: int, columns: int) -> LoopNest:
 
 @pytest.mark.parametrize(
     ("rows", "columns", "directives", "size"),
-    [(4, 65537, "accumulate{j,i}", 262148), (70000, 4, "split{j,1},rfactor{jo,stored}", 280000), (70000, 4, "accumulate{j,i}", None)],
+    [
+        (4, 65537, "accumulate{j,i}", 262148),
+        (70000, 4, "split{j,1},rfactor{jo,stored}", 280000),
+        (70000, 4, "accumulate{j,i}", None),
+    ],
 )
-def test_sums_that_no_stack_holds_are_refused_with_their_bytes(rows: int, columns: int, directives: str, size: int | None) -> None:
+def test_sums_that_no_stack_holds_are_refused_with_their_bytes(
+    rows: int, columns: int, directives: str, size: int | None
+) -> None:
     nest = _sums_of_columns(rows, columns)
     *before, last = parse_directives(directives)
     made = Schedule(nest, nest).then(*before)
     reason = made.why_not(last)
-    assert (reason.code, reason.facts["size"]) == ("scratch-too-large", size) if reason is not None else size is None
+    assert (
+        (reason.code, reason.facts["size"]) == ("scratch-too-large", size)
+        if reason is not None
+        else size is None
+    )
 
 
-@pytest.mark.parametrize("directives", ["split{k,30},accumulate{ko,j}", "split{k,30},rfactor{ko,stored}", "split{k,30},rfactor{ko}"])
+@pytest.mark.parametrize(
+    "directives",
+    ["split{k,30},accumulate{ko,j}", "split{k,30},rfactor{ko,stored}", "split{k,30},rfactor{ko}"],
+)
 def test_partial_sums_are_out_of_order_wherever_they_are_kept(directives: str) -> None:
     nest = _sums_of_columns(300, 32)
     first, second = nest.axes()
@@ -94,7 +126,10 @@ def test_partial_sums_are_out_of_order_wherever_they_are_kept(directives: str) -
     assert not sums_out_of_order(Schedule(nest, nest).then(f"accumulate{{{second},{first}}}").nest)
 
 
-@pytest.mark.parametrize(("root", "count"), [("add(ab, cc)", 1), ("subtract(c, ab)", 1), ("add(a, c)", 0), ("multiply(ab, cc)", 0)])
+@pytest.mark.parametrize(
+    ("root", "count"),
+    [("add(ab, cc)", 1), ("subtract(c, ab)", 1), ("add(a, c)", 0), ("multiply(ab, cc)", 0)],
+)
 def test_a_sum_that_takes_a_product_unrounded_is_told(root: str, count: int) -> None:
     text = f"""HloModule m
 ENTRY e {{ a = f32[64] parameter(0) b = f32[64] parameter(1) c = f32[64] parameter(2)
@@ -102,4 +137,7 @@ ENTRY e {{ a = f32[64] parameter(0) b = f32[64] parameter(1) c = f32[64] paramet
 """
     (decision,) = xe.compile(text, threads=1, cache=False).decisions("loop-nest").to_dict("records")
     expected = count if described_cpu().vector.fma else 0
-    assert decision["verdict"] != "accepted" or decision["facts"].get("contracts-products", 0) == expected
+    assert (
+        decision["verdict"] != "accepted"
+        or decision["facts"].get("contracts-products", 0) == expected
+    )

@@ -8,7 +8,14 @@ import pytest
 import xla_explorer as xe
 from tests.compiler.codegen.nest.test_directives import plain
 from xla_explorer.compiler.codegen.nest import kernel
-from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefused, Parallel, Reorder, Split, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import (
+    Directive,
+    DirectiveRefused,
+    Parallel,
+    Reorder,
+    Split,
+    Vectorize,
+)
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
 
 ROWS = """HloModule rows
@@ -45,5 +52,7 @@ def test_a_kernel_whose_policy_is_wrong_keeps_its_values(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(kernel, "elementwise_policy", wrong)
     x = np.linspace(-3, 3, 240, dtype=np.float32).reshape(24, 10)
-    np.testing.assert_allclose(xe.compile(ROWS, backend="cpu", cache=False)(x), np.tanh(-x), rtol=1e-6)
+    np.testing.assert_allclose(
+        xe.compile(ROWS, backend="cpu", cache=False)(x), np.tanh(-x), rtol=1e-6
+    )
     assert done

@@ -26,13 +26,17 @@ from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.text.parser import parse_hlo
 
-CPU = described_cpu(describe_target("x86_64-unknown-linux-gnu", "x86-64-v4"))  # whatever machine this is
+CPU = described_cpu(
+    describe_target("x86_64-unknown-linux-gnu", "x86-64-v4")
+)  # whatever machine this is
 PLAIN, LEFT_TURNED, RIGHT_TURNED = ((1, 0), (0, 0), (1, 1))
 
 
 def _dot(left, right, result, contracted):
     lines = [f"a = f32[{left}] parameter(0)", f"b = f32[{right}] parameter(1)"]
-    lines.append(f"ROOT d = f32[{result}] dot(a, b), lhs_contracting_dims={{{contracted[0]}}}, rhs_contracting_dims={{{contracted[1]}}}")
+    lines.append(
+        f"ROOT d = f32[{result}] dot(a, b), lhs_contracting_dims={{{contracted[0]}}}, rhs_contracting_dims={{{contracted[1]}}}"
+    )
     return parse_hlo("\n".join(["HloModule m", "ENTRY e {", *lines, "}"])).entry.root
 
 
@@ -45,13 +49,22 @@ def _made(*dot) -> Schedule | Reason:
 @pytest.mark.parametrize(
     ("dot", "wanted"),
     [
-        (("64,64", "64,64", "64,64", PLAIN), "cover{i,5},reorder{ii,jo},reorder{io,jo},unroll{ii},unroll{jio},vectorize{jii}"),
+        (
+            ("64,64", "64,64", "64,64", PLAIN),
+            "cover{i,5},reorder{ii,jo},reorder{io,jo},unroll{ii},unroll{jio},vectorize{jii}",
+        ),
         (("64,32", "96,32", "64,96", RIGHT_TURNED), "stage{%b,"),  # contiguous columns
         (("512,256", "256,1024", "512,1024", PLAIN), "stage{%b,"),  # rows a page apart
         (("40,24", "24,10", "40,10", PLAIN), "split{j,16}"),  # masked
-        (("40,24", "24,5", "40,5", PLAIN), "split{j,8}"),  # in registers that are no wider than the columns need
+        (
+            ("40,24", "24,5", "40,5", PLAIN),
+            "split{j,8}",
+        ),  # in registers that are no wider than the columns need
         (("50,40", "40", "50", (1, 0)), "unroll{imi}"),  # rows of the matrix side by side
-        (("1000", "1000,3000", "3000", (0, 0)), "accumulate{"),  # a large matrix in the order of its addresses
+        (
+            ("1000", "1000,3000", "3000", (0, 0)),
+            "accumulate{",
+        ),  # a large matrix in the order of its addresses
     ],
 )
 def test_what_policies_write(dot, wanted):
@@ -61,7 +74,11 @@ def test_what_policies_write(dot, wanted):
 
 
 def test_schedules_of_products_can_be_written_by_a_user():
-    for dot in (("64,64", "64,64", "64,64", PLAIN), ("64,32", "96,32", "64,96", RIGHT_TURNED), ("512,256", "256,1024", "512,1024", PLAIN)):
+    for dot in (
+        ("64,64", "64,64", "64,64", PLAIN),
+        ("64,32", "96,32", "64,96", RIGHT_TURNED),
+        ("512,256", "256,1024", "512,1024", PLAIN),
+    ):
         schedule = _made(*dot)
         again = Schedule(schedule.start, schedule.start).then(*parse_directives(str(schedule)))
         assert str(again) == str(schedule)
@@ -71,8 +88,14 @@ def test_schedules_of_products_can_be_written_by_a_user():
     ("dot", "copied"),
     [
         (("1024,96", "1024,256", "96,256", LEFT_TURNED), ""),  # contiguous columns of few lines
-        (("512,1024", "512,256", "1024,256", LEFT_TURNED), "stage{%a,ioo,scratch,0,ioi.k.ii}"),  # a page from row to row
-        (("60,1024", "1024,20", "60,20", PLAIN), "stage{%a,ioo,scratch,1040,ioi.ii.k}"),  # rows a page apart
+        (
+            ("512,1024", "512,256", "1024,256", LEFT_TURNED),
+            "stage{%a,ioo,scratch,0,ioi.k.ii}",
+        ),  # a page from row to row
+        (
+            ("60,1024", "1024,20", "60,20", PLAIN),
+            "stage{%a,ioo,scratch,1040,ioi.ii.k}",
+        ),  # rows a page apart
         (("60,1000", "1000,20", "60,20", PLAIN), ""),
     ],
 )
@@ -86,7 +109,10 @@ def test_left_operands_that_collide_are_copied(dot, copied):
     ("dot", "blocks"),
     [
         (("64,2000", "2000,512", "64,512", PLAIN), "split{k,500},accumulate{ko,joi},stage{%a,ko,"),
-        (("512,1601", "1601,33", "512,33", PLAIN), "cut{k,1600},split{km,400},accumulate{kmo,"),  # one step is left over
+        (
+            ("512,1601", "1601,33", "512,33", PLAIN),
+            "cut{k,1600},split{km,400},accumulate{kmo,",
+        ),  # one step is left over
         (("8,9000", "9000,32", "8,32", PLAIN), ""),  # too few tiles
         (("64,1500", "1500,512", "64,512", PLAIN), ""),
     ],
@@ -96,7 +122,11 @@ def test_long_contractions_go_by_in_blocks(dot, blocks):
     assert ("accumulate{" in str(schedule)) is bool(blocks) and blocks in str(schedule)
     assert not why_not_well_formed(schedule.nest)
     if blocks:
-        assert any(step.facts.get("reorders-sum") for step in schedule.steps if step.directive.name == "accumulate")
+        assert any(
+            step.facts.get("reorders-sum")
+            for step in schedule.steps
+            if step.directive.name == "accumulate"
+        )
 
 
 @pytest.mark.parametrize(("columns", "cuts"), [(15, 0), (23, 1), (31, 1), (63, 2)])
@@ -107,28 +137,52 @@ def test_turned_columns_that_tiles_leave_over_are_one_vector_with_a_mask(columns
     schedule = product_policy(nest, replace(tuning_of(CPU), covers=False))
     assert isinstance(schedule, Schedule) and len(re.findall(r"cut\{j", str(schedule))) == cuts
     assert not why_not_well_formed(schedule.nest)
-    a, b = [np.random.default_rng(k).integers(-9, 10, (n, 33)).astype(np.float32) for k, n in enumerate((64, columns))]
-    np.testing.assert_array_equal(evaluate_nest(schedule.nest, [a, b])[0].reshape(64, columns), a @ b.T)
+    a, b = [
+        np.random.default_rng(k).integers(-9, 10, (n, 33)).astype(np.float32)
+        for k, n in enumerate((64, columns))
+    ]
+    np.testing.assert_array_equal(
+        evaluate_nest(schedule.nest, [a, b])[0].reshape(64, columns), a @ b.T
+    )
 
 
 @pytest.mark.parametrize("contracted", [PLAIN, LEFT_TURNED, RIGHT_TURNED])
-@pytest.mark.parametrize(("rows", "columns", "depth"), [(61, 92, 33), (61, 64, 1025), (203, 92, 1700), (16, 92, 9)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "depth"), [(61, 92, 33), (61, 64, 1025), (203, 92, 1700), (16, 92, 9)]
+)
 def test_tiles_that_do_not_come_out_even_overlap(rows, columns, depth, contracted):
     """Each piece of the rows and of the columns was code of its own: up to four copies of a product."""
-    left, right = f"{rows},{depth}" if contracted[0] else f"{depth},{rows}", f"{columns},{depth}" if contracted[1] else f"{depth},{columns}"
+    left, right = (
+        f"{rows},{depth}" if contracted[0] else f"{depth},{rows}",
+        f"{columns},{depth}" if contracted[1] else f"{depth},{columns}",
+    )
     schedule = _made(left, right, f"{rows},{columns}", contracted)
-    assert isinstance(schedule, Schedule) and "cover{" in str(schedule) and not re.search(r"cut\{[ij]", str(schedule))
+    assert (
+        isinstance(schedule, Schedule)
+        and "cover{" in str(schedule)
+        and not re.search(r"cut\{[ij]", str(schedule))
+    )
     assert not why_not_well_formed(schedule.nest)
-    a, b = [np.random.default_rng(k).integers(-9, 10, [*map(int, x.split(","))]).astype(np.float32) for k, x in enumerate((left, right))]
+    a, b = [
+        np.random.default_rng(k).integers(-9, 10, [*map(int, x.split(","))]).astype(np.float32)
+        for k, x in enumerate((left, right))
+    ]
     wanted = (a if contracted[0] else a.T) @ (b.T if contracted[1] else b)
-    np.testing.assert_array_equal(evaluate_nest(schedule.nest, [a, b])[0].reshape(rows, columns), wanted)
+    np.testing.assert_array_equal(
+        evaluate_nest(schedule.nest, [a, b])[0].reshape(rows, columns), wanted
+    )
 
 
 @pytest.mark.parametrize("columns", [17, 33, 49, 65, 401])
 @pytest.mark.parametrize("contracted", [PLAIN, RIGHT_TURNED])
 def test_one_column_that_is_left_over_by_what_is_left_over(columns, contracted):
     """A directive was refused there, so that the whole product was plain loops, 12 times as slow."""
-    i = _dot("64,33", f"{columns},33" if contracted == RIGHT_TURNED else f"33,{columns}", f"64,{columns}", contracted)
+    i = _dot(
+        "64,33",
+        f"{columns},33" if contracted == RIGHT_TURNED else f"33,{columns}",
+        f"64,{columns}",
+        contracted,
+    )
     assert product_policy(nest_of(i), tuning_of(CPU)).directives
 
 
@@ -146,8 +200,13 @@ def test_columns_of_the_left_operand_are_vectors_where_nothing_else_is_contiguou
     schedule = _made(f"24,{rows}", "7,24", f"{rows},7", (0, 1))
     assert isinstance(schedule, Schedule) and re.search(r"vectorize\{i\w*,strided\}", str(schedule))
     assert not why_not_well_formed(schedule.nest)
-    a, b = [np.random.default_rng(k).integers(-9, 10, shape).astype(np.float32) for k, shape in enumerate([(24, rows), (7, 24)])]
-    np.testing.assert_array_equal(evaluate_nest(schedule.nest, [a, b])[0].reshape(rows, 7), a.T @ b.T)
+    a, b = [
+        np.random.default_rng(k).integers(-9, 10, shape).astype(np.float32)
+        for k, shape in enumerate([(24, rows), (7, 24)])
+    ]
+    np.testing.assert_array_equal(
+        evaluate_nest(schedule.nest, [a, b])[0].reshape(rows, 7), a.T @ b.T
+    )
 
 
 def test_sums_of_what_other_instructions_multiply_are_reductions():
@@ -163,13 +222,18 @@ def test_sums_of_what_other_instructions_multiply_are_reductions():
     assert str(product_policy(nest, tuning)) == str(reduction_policy(nest, tuning))
 
 
-@pytest.mark.skipif(not described_cpu(libraries=True).vector.fma, reason="without multiply-adds, a library multiplies")
+@pytest.mark.skipif(
+    not described_cpu(libraries=True).vector.fma,
+    reason="without multiply-adds, a library multiplies",
+)
 @pytest.mark.parametrize("contracted", [0, 1])
 @pytest.mark.parametrize("size", [64, 1024, 1584])
 def test_a_matrix_by_itself_and_by_its_transpose(size: int, contracted: int) -> None:
     """One array is both operands: which of its reads is copied must be told, and both are reads of a copy of the other's panels, too."""
-    text = (f"HloModule m\nENTRY e {{ x = f32[{size},{size}] parameter(0)\n"
-            f" ROOT r = f32[{size},{size}] dot(x, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{contracted}}} }}")
+    text = (
+        f"HloModule m\nENTRY e {{ x = f32[{size},{size}] parameter(0)\n"
+        f" ROOT r = f32[{size},{size}] dot(x, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{contracted}}} }}"
+    )
     x = np.random.default_rng(0).standard_normal((size, size)).astype(np.float32)
     session = xe.compile(text)
     decided = session.decisions("loop-nest")
@@ -195,12 +259,16 @@ def test_sums_of_several_loops_are_accumulated_in_one_tile():
     assert isinstance(nest, LoopNest)
     made = Schedule(nest, nest).then("split{k,8},accumulate{ko,i}")
     (sums,) = [s.array for s, _ in walk(made.nest.body) if isinstance(s, Allocate)]
-    assert sums.shape.dimensions == (8, 24) and [s.axis.name for s in made.nest.body if isinstance(s, For)] == ["ic", "ko", "i"]
+    assert sums.shape.dimensions == (8, 24) and [
+        s.axis.name for s in made.nest.body if isinstance(s, For)
+    ] == ["ic", "ko", "i"]
     assert "no-reduction-first" in made.why_not(Accumulate("ki", "it")).code
 
 
 def test_what_is_copied_all_together_does_not_overflow_a_stack():
     i = _dot("128,2275", "426,2275", "128,426", RIGHT_TURNED)
     made = nest_code(i, CPU, kernel_slots(i))
-    arrays = [int(n) for line in made.lines for n in re.findall(r"= alloca \[(\d+) x float\]", line)]
+    arrays = [
+        int(n) for line in made.lines for n in re.findall(r"= alloca \[(\d+) x float\]", line)
+    ]
     assert made.scratch_bytes and 4 * sum(arrays) <= MOST_SCRATCH

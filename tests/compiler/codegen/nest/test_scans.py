@@ -26,7 +26,9 @@ from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 
 
-def running(kind: str, dimensions: tuple[int, ...], along: int, combiner: str, from_end: bool = False) -> LoopNest:
+def running(
+    kind: str, dimensions: tuple[int, ...], along: int, combiner: str, from_end: bool = False
+) -> LoopNest:
     """The plain nest of running values from 0."""
     found = nest_of(xe.parse_hlo(scan(kind, dimensions, along, combiner, 0, from_end)).entry.root)
     assert isinstance(found, LoopNest)
@@ -41,25 +43,52 @@ def values(made: Schedule, x: Any) -> list[Any]:
 
 def test_a_scan_says_what_it_stores_at_each_step() -> None:
     text = nest_text(running("f32", (2, 3), 1, "add"))
-    assert "%3 = scan add from %1 over j in 3 @serial : f32 {" in text and "} each %4 {" in text and "store %4, %out[i, j]" in text
+    assert (
+        "%3 = scan add from %1 over j in 3 @serial : f32 {" in text
+        and "} each %4 {" in text
+        and "store %4, %out[i, j]" in text
+    )
     assert nest_text(parse_nest(text)) == text
 
 
-@pytest.mark.parametrize(("kinds", "code"), [(("unrolled", "serial"), "scan-out-of-order"), (("vector", "unrolled"), "scan-out-of-order"),
-                                             (("serial", "vector"), ""), (("unrolled", "vector"), ""), (("thread", "serial"), "scan-out-of-order")])
+@pytest.mark.parametrize(
+    ("kinds", "code"),
+    [
+        (("unrolled", "serial"), "scan-out-of-order"),
+        (("vector", "unrolled"), "scan-out-of-order"),
+        (("serial", "vector"), ""),
+        (("unrolled", "vector"), ""),
+        (("thread", "serial"), "scan-out-of-order"),
+    ],
+)
 def test_the_points_of_a_scan_come_in_order(kinds: tuple[str, str], code: str) -> None:
     made = Schedule(nest := running("f32", (8, 32), 1, "add"), nest).then("split{j,4}")
-    text = nest_text(made.nest).replace("jo in 8 @serial", f"jo in 8 @{kinds[0]}").replace("ji in 4 @serial", f"ji in 4 @{kinds[1]}")
+    text = (
+        nest_text(made.nest)
+        .replace("jo in 8 @serial", f"jo in 8 @{kinds[0]}")
+        .replace("ji in 4 @serial", f"ji in 4 @{kinds[1]}")
+    )
     assert code in [reason.code for reason in why_not_well_formed(parse_nest(text))] or not code
     assert bool(code) == bool(why_not_well_formed(parse_nest(text)))
 
 
-@pytest.mark.parametrize(("text", "code"), [
-    ("reorder{jo,ji}", "order-must-be-kept"), ("unroll{jo}", "order-must-be-kept"), ("vectorize{jo}", "order-must-be-kept"),
-    ("phases{jo,2}", "order-must-be-kept"), ("cut{ji,2}", "order-must-be-kept"), ("rfactor{jo}", "order-must-be-kept"),
-    ("accumulate{ji,i}", "order-must-be-kept"), ("parallel{jo,2}", "order-must-be-kept"), ("stretch{ji}", "only-axis"), ("stretch{jo}", "not-outermost"),
-    ("thread{ji}", "order-must-be-kept"), ("accumulate{jo,i},phases{jo,2}", "ordered-steps"),
-])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("reorder{jo,ji}", "order-must-be-kept"),
+        ("unroll{jo}", "order-must-be-kept"),
+        ("vectorize{jo}", "order-must-be-kept"),
+        ("phases{jo,2}", "order-must-be-kept"),
+        ("cut{ji,2}", "order-must-be-kept"),
+        ("rfactor{jo}", "order-must-be-kept"),
+        ("accumulate{ji,i}", "order-must-be-kept"),
+        ("parallel{jo,2}", "order-must-be-kept"),
+        ("stretch{ji}", "only-axis"),
+        ("stretch{jo}", "not-outermost"),
+        ("thread{ji}", "order-must-be-kept"),
+        ("accumulate{jo,i},phases{jo,2}", "ordered-steps"),
+    ],
+)
 def test_what_would_change_the_order_is_refused(text: str, code: str) -> None:
     made = Schedule(nest := running("f32", (8, 32), 1, "add"), nest).then("split{j,4}")
     with pytest.raises(ScheduleError) as refused:
@@ -73,9 +102,18 @@ def test_lanes_of_several_operations_are_refused() -> None:
 
 
 @pytest.mark.parametrize("from_end", [False, True])
-@pytest.mark.parametrize("text", ["", "split{j,8},vectorize{ji,strided}", "split{j,16},split{ji,4},vectorize{jii,strided},unroll{jio}",
-                                  "cut{j,24},split{jm,8},vectorize{jmi,strided},split{jr,16},vectorize{jri,strided}", "accumulate{j,i},unroll{it}",
-                                  "cut{j,36},split{jm,4},accumulate{jmo,i},unroll{jmi}", "split{i,2},unroll{ii}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "split{j,8},vectorize{ji,strided}",
+        "split{j,16},split{ji,4},vectorize{jii,strided},unroll{jio}",
+        "cut{j,24},split{jm,8},vectorize{jmi,strided},split{jr,16},vectorize{jri,strided}",
+        "accumulate{j,i},unroll{it}",
+        "cut{j,36},split{jm,4},accumulate{jmo,i},unroll{jmi}",
+        "split{i,2},unroll{ii}",
+    ],
+)
 def test_schedules_of_a_scan_give_its_values(text: str, from_end: bool) -> None:
     made = Schedule(nest := running("s32", (6, 37), 1, "add", from_end), nest).then(text)
     x = np.random.default_rng(0).integers(-99, 99, (6, 37)).astype(np.int32)
@@ -87,24 +125,40 @@ def test_schedules_of_a_scan_give_its_values(text: str, from_end: bool) -> None:
 @pytest.mark.parametrize("from_end", [False, True])
 def test_threads_take_stretches_of_a_row(from_end: bool) -> None:
     plain_nest = running("s32", (1003,), 0, "add", from_end)
-    made = Schedule(plain_nest, plain_nest).then("cut{i,992},split{im,248},stretch{imo},parallel{imo,4},parallel{imop,4}")
+    made = Schedule(plain_nest, plain_nest).then(
+        "cut{i,992},split{im,248},stretch{imo},parallel{imo,4},parallel{imop,4}"
+    )
     lowered = lower(made.nest)
     assert isinstance(lowered, LoweredNest) and lowered.phases == (4, 4)
     x = np.random.default_rng(0).integers(-99, 99, 1003).astype(np.int32)
     for got in values(made, x):
-        np.testing.assert_array_equal(got, np.flip(np.cumsum(np.flip(x))) if from_end else np.cumsum(x))
+        np.testing.assert_array_equal(
+            got, np.flip(np.cumsum(np.flip(x))) if from_end else np.cumsum(x)
+        )
 
 
-@pytest.mark.parametrize(("dimensions", "along", "parts", "wanted"), [
-    ((100, 512), 1, 1, ("vectorize",)), ((512, 100), 0, 1, ("unroll", "vectorize")), ((512, 4096), 0, 1, ("accumulate", "vectorize")),
-    ((8, 512), 1, 2, ("vectorize", "parallel")), ((100_000,), 0, 2, ("stretch", "vectorize", "parallel")), ((512, 4096), 0, 2, ("accumulate", "parallel")),
-    ((2, 64, 256), 1, 4, ("reorder", "vectorize", "parallel")), ((100, 20), 1, 1, ()),
-])
-def test_a_policy_schedules_rows_columns_and_stretches(dimensions: tuple[int, ...], along: int, parts: int, wanted: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("dimensions", "along", "parts", "wanted"),
+    [
+        ((100, 512), 1, 1, ("vectorize",)),
+        ((512, 100), 0, 1, ("unroll", "vectorize")),
+        ((512, 4096), 0, 1, ("accumulate", "vectorize")),
+        ((8, 512), 1, 2, ("vectorize", "parallel")),
+        ((100_000,), 0, 2, ("stretch", "vectorize", "parallel")),
+        ((512, 4096), 0, 2, ("accumulate", "parallel")),
+        ((2, 64, 256), 1, 4, ("reorder", "vectorize", "parallel")),
+        ((100, 20), 1, 1, ()),
+    ],
+)
+def test_a_policy_schedules_rows_columns_and_stretches(
+    dimensions: tuple[int, ...], along: int, parts: int, wanted: tuple[str, ...]
+) -> None:
     i = xe.parse_hlo(scan("f32", dimensions, along, "add")).entry.root
     made = nest_code(i, described_cpu(), kernel_slots(i), parts)
     assert isinstance(made, NestCode)
-    assert set(wanted) <= {d.name for d in made.schedule.directives} and bool(wanted) == bool(made.schedule.directives), str(made.schedule)
+    assert set(wanted) <= {d.name for d in made.schedule.directives} and bool(wanted) == bool(
+        made.schedule.directives
+    ), str(made.schedule)
     assert made.shares == parts
 
 

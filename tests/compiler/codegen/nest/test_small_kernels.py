@@ -17,7 +17,9 @@ from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_pol
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.hlo.text.parser import parse_hlo
 
-CPU = described_cpu(describe_target("x86_64-unknown-linux-gnu", "x86-64-v3"))  # whatever machine this is: registers of 32 bytes
+CPU = described_cpu(
+    describe_target("x86_64-unknown-linux-gnu", "x86-64-v3")
+)  # whatever machine this is: registers of 32 bytes
 ADD = "add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) }"
 
 
@@ -28,30 +30,51 @@ def _nest(text: str) -> LoopNest:
 
 
 def _unary(opcode: str, shape: str) -> LoopNest:
-    return _nest(f"HloModule m\nENTRY e {{ x = {shape} parameter(0) ROOT r = {shape} {opcode}(x) }}")
+    return _nest(
+        f"HloModule m\nENTRY e {{ x = {shape} parameter(0) ROOT r = {shape} {opcode}(x) }}"
+    )
 
 
 @pytest.mark.parametrize(
     ("shape", "wanted"),
     [
         ("f32[9]", "split{i,8},vectorize{ii}"),  # the last step under a mask
-        ("f32[100001]", "cut{i,100000},split{im,8},vectorize{imi}"),  # where masks would take time, the rest is code of its own
+        (
+            "f32[100001]",
+            "cut{i,100000},split{im,8},vectorize{imi}",
+        ),  # where masks would take time, the rest is code of its own
     ],
 )
 def test_few_calls_of_functions_are_one_copy(shape: str, wanted: str) -> None:
     """A result that lies where its operand does may not be done twice; functions, and again functions of the rest, were twice the code."""
     made = elementwise_policy(_unary("tanh", shape), replace(tuning_of(CPU), covers=False))
-    assert isinstance(made, Schedule) and str(made).startswith(wanted) and ("cut{" in str(made)) is wanted.startswith("cut{")
+    assert (
+        isinstance(made, Schedule)
+        and str(made).startswith(wanted)
+        and ("cut{" in str(made)) is wanted.startswith("cut{")
+    )
 
 
-@pytest.mark.parametrize(("opcode", "extent", "lanes"), [("tanh", 400, 8), ("tanh", 40000, 16), ("negate", 400, 16)])
-def test_functions_of_narrow_floats_take_two_registers_only_where_they_run_often(opcode: str, extent: int, lanes: int) -> None:
+@pytest.mark.parametrize(
+    ("opcode", "extent", "lanes"), [("tanh", 400, 8), ("tanh", 40000, 16), ("negate", 400, 16)]
+)
+def test_functions_of_narrow_floats_take_two_registers_only_where_they_run_often(
+    opcode: str, extent: int, lanes: int
+) -> None:
     made = elementwise_policy(_unary(opcode, f"f16[{extent}]"), tuning_of(CPU))
-    assert isinstance(made, Schedule) and max(b.axis.extent for b in made.nest.axes().values() if b.kind.value == "vector") == lanes
+    assert (
+        isinstance(made, Schedule)
+        and max(b.axis.extent for b in made.nest.axes().values() if b.kind.value == "vector")
+        == lanes
+    )
 
 
-@pytest.mark.parametrize(("rows", "functions", "unrolled"), [(1, True, False), (1, False, True), (1000, True, True)])
-def test_few_functions_that_are_summed_are_not_unrolled(rows: int, functions: bool, unrolled: bool) -> None:
+@pytest.mark.parametrize(
+    ("rows", "functions", "unrolled"), [(1, True, False), (1, False, True), (1000, True, True)]
+)
+def test_few_functions_that_are_summed_are_not_unrolled(
+    rows: int, functions: bool, unrolled: bool
+) -> None:
     inner = f"y = f32[{rows},4] {'log-plus-one' if functions else 'abs'}(x)"
     nest = _nest(f"""HloModule m
     {ADD}
@@ -70,19 +93,32 @@ def test_sums_and_columns_are_not_both_unrolled() -> None:
     assert isinstance(made, Schedule) and str(made).count("unroll{") == 1
 
 
-@pytest.mark.parametrize(("divisor", "vectors"), [("y = u8[400] parameter(1)", False), ("c = u8[] constant(7) y = u8[400] broadcast(c), dimensions={}", True)])
+@pytest.mark.parametrize(
+    ("divisor", "vectors"),
+    [
+        ("y = u8[400] parameter(1)", False),
+        ("c = u8[] constant(7) y = u8[400] broadcast(c), dimensions={}", True),
+    ],
+)
 def test_integers_are_divided_in_registers_by_constants_alone(divisor: str, vectors: bool) -> None:
     """No machine divides registers: each lane was taken out, divided and put back, by code of its own."""
     parameters = "x = u8[400] parameter(0) y = u8[400] parameter(1)"
     inner = f"x = u8[400] parameter(0) {divisor} ROOT r = u8[400] divide(x, y)"
     call = "fusion(x, y)" if not vectors else "fusion(x)"
-    nest = _nest(f"HloModule m\nf {{ {inner} }}\nENTRY e {{ {parameters} ROOT r = u8[400] {call}, kind=kLoop, calls=f }}")
+    nest = _nest(
+        f"HloModule m\nf {{ {inner} }}\nENTRY e {{ {parameters} ROOT r = u8[400] {call}, kind=kLoop, calls=f }}"
+    )
     made = elementwise_policy(nest, tuning_of(CPU))
     assert isinstance(made, Schedule) and ("vectorize{" in str(made)) is vectors
 
 
-@pytest.mark.parametrize(("registers", "wanted"), [(16, "split{k,8},accumulate{ko,"), (32, "split{k,16},split{ki,8},accumulate{ko,")])
-def test_sums_of_a_vector_and_a_matrix_do_not_take_more_registers_than_there_are(registers: int, wanted: str) -> None:
+@pytest.mark.parametrize(
+    ("registers", "wanted"),
+    [(16, "split{k,8},accumulate{ko,"), (32, "split{k,16},split{ki,8},accumulate{ko,")],
+)
+def test_sums_of_a_vector_and_a_matrix_do_not_take_more_registers_than_there_are(
+    registers: int, wanted: str
+) -> None:
     """Eight rows times four registers of columns were 32 sums on a machine of 16 registers: 2.3 times the time, and twice the code."""
     nest = _nest("""HloModule m
     ENTRY e { x = f32[8,260] parameter(0) y = f32[8,260,520] parameter(1)
@@ -91,8 +127,13 @@ def test_sums_of_a_vector_and_a_matrix_do_not_take_more_registers_than_there_are
     assert isinstance(made, Schedule) and str(made).startswith(wanted)
 
 
-@pytest.mark.parametrize(("registers", "wanted"), [(16, "split{j,8},accumulate{jo,"), (32, "split{j,16},split{ji,4},accumulate{jo,")])
-def test_sums_of_columns_do_not_take_more_registers_than_there_are(registers: int, wanted: str) -> None:
+@pytest.mark.parametrize(
+    ("registers", "wanted"),
+    [(16, "split{j,8},accumulate{jo,"), (32, "split{j,16},split{ji,4},accumulate{jo,")],
+)
+def test_sums_of_columns_do_not_take_more_registers_than_there_are(
+    registers: int, wanted: str
+) -> None:
     """Four rows times four registers of columns were all that AVX2 has: 2.5 times the time."""
     nest = _nest(f"""HloModule m
     {ADD}

@@ -25,9 +25,16 @@ def _kernels(session: xe.Session) -> dict[str, str]:
 
 
 @needs_fixed_width
-@pytest.mark.parametrize(("shape", "threads"), [("3", 1), ("37", 1), ("61,10", 1), ("1003", 1), ("5,67", 1), ("20011", 2)])
+@pytest.mark.parametrize(
+    ("shape", "threads"),
+    [("3", 1), ("37", 1), ("61,10", 1), ("1003", 1), ("5,67", 1), ("20011", 2)],
+)
 def test_steps_are_done_twice_unless_the_operand_is_the_result(shape: str, threads: int) -> None:
-    x = np.random.default_rng(1).standard_normal([int(n) for n in shape.split(",")]).astype(np.float32)
+    x = (
+        np.random.default_rng(1)
+        .standard_normal([int(n) for n in shape.split(",")])
+        .astype(np.float32)
+    )
     apart = xe.compile(APART.replace("SHAPE", shape), threads=threads, cache=False)
     np.testing.assert_array_equal(apart(x), np.float32(0.5) - x * np.float32(0.5))
     in_place = xe.compile(IN_PLACE.replace("SHAPE", shape), threads=threads, cache=False)
@@ -47,14 +54,19 @@ def test_few_rows_are_not_repeated_and_few_registers_are_not_copied() -> None:
 
     assert "unroll" not in schedule("96") and "unroll" in schedule("65536")
     row = "ENTRY e { x = f32[ROWS,10] parameter(0) y = f32[10] parameter(1) b = f32[ROWS,10] broadcast(y), dimensions={1} ROOT r = f32[ROWS,10] add(x, b) }"
-    few, many = [str(_kernels(xe.compile("HloModule m\n" + row.replace("ROWS", n), threads=1, cache=False))) for n in ("8", "4096")]
+    few, many = [
+        str(_kernels(xe.compile("HloModule m\n" + row.replace("ROWS", n), threads=1, cache=False)))
+        for n in ("8", "4096")
+    ]
     assert "repeating" not in few and "repeating" in many
 
 
 @pytest.mark.parametrize("columns", [2, 3, 5])
 @pytest.mark.parametrize("rows", [65, 67, 70])
 @pytest.mark.parametrize("kind", ["f64", "f32", "s16"])
-def test_rows_that_periods_leave_over_are_whole_where_the_result_lies_on_the_operand(kind: str, rows: int, columns: int) -> None:
+def test_rows_that_periods_leave_over_are_whole_where_the_result_lies_on_the_operand(
+    kind: str, rows: int, columns: int
+) -> None:
     shape = f"{kind}[{rows},{columns}]"
     text = f"""HloModule rows
 add {{ a = {kind}[] parameter(0)  b = {kind}[] parameter(1)  ROOT c = {kind}[] add(a, b) }}
@@ -67,4 +79,6 @@ ENTRY e {{ x = {kind}[{columns}] parameter(0)  zero = {kind}[] constant(0)
   ROOT r = ({shape}, {kind}[{columns}], {kind}[{rows}]) tuple(q, s, w) }}"""
     x = np.arange(columns).astype(PRIMITIVE_TYPES[kind].dtype)
     p = x + np.arange(rows, dtype=x.dtype)[:, None]
-    np.testing.assert_array_equal(xe.compile(text, threads=1)(x)[0], p - p.sum(1, keepdims=True, dtype=x.dtype))
+    np.testing.assert_array_equal(
+        xe.compile(text, threads=1)(x)[0], p - p.sum(1, keepdims=True, dtype=x.dtype)
+    )

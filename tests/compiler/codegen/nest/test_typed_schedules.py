@@ -23,14 +23,16 @@ PROGRAMS = {
     "few columns": "x = f32[40000,3] parameter(0) z = f32[] constant(0) ROOT r = f32[3] reduce(x, z), dimensions={0}, to_apply=add",
     "a copy of a part": "x = f32[40,1003] parameter(0) ROOT r = f32[20,1001] slice(x), slice={[3:23], [1:1002]}",
     "looked up": "x = f32[500,70] parameter(0) k = s32[400] parameter(1) ROOT r = f32[400,70] gather(x, k), offset_dims={1}, "
-                 "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,70}",
+    "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,70}",
 }
 
 
 @pytest.mark.parametrize("masks", [frozenset(), frozenset({1, 2, 4, 8})])
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_text_of_a_policys_schedule_is_accepted(name: str, parts: int, masks: frozenset[int]) -> None:
+def test_the_text_of_a_policys_schedule_is_accepted(
+    name: str, parts: int, masks: frozenset[int]
+) -> None:
     root = xe.parse_hlo(f"HloModule m\n{SUM}\nENTRY e {{ {PROGRAMS[name]} }}").entry.root
     nest = plain_nest(root, range(len(root.operands) + 1))
     assert isinstance(nest, LoopNest)
@@ -42,7 +44,9 @@ def test_the_text_of_a_policys_schedule_is_accepted(name: str, parts: int, masks
 
 @needs_fixed_width
 def test_lanes_that_are_no_neighbours_are_put_together_where_the_user_says_so() -> None:
-    session = xe.compile(f"HloModule m\nENTRY e {{ {PROGRAMS['every third']} }}", threads=1, cache=False)
+    session = xe.compile(
+        f"HloModule m\nENTRY e {{ {PROGRAMS['every third']} }}", threads=1, cache=False
+    )
     kernel = session.module.entry.root.name
     plain = session.schedule(kernel).plain().split("j", 8)
     with pytest.raises(ScheduleError, match="every 3th element") as refused:
@@ -55,10 +59,14 @@ def test_lanes_that_are_no_neighbours_are_put_together_where_the_user_says_so() 
 
 @needs_fixed_width
 def test_threads_share_partial_sums_by_hand() -> None:
-    session = xe.compile(f"HloModule m\n{SUM}\nENTRY e {{ {PROGRAMS['a long sum']} }}", threads=2, cache=False)
+    session = xe.compile(
+        f"HloModule m\n{SUM}\nENTRY e {{ {PROGRAMS['a long sum']} }}", threads=2, cache=False
+    )
     kernel = session.module.entry.root.name
     x = np.random.default_rng(0).integers(0, 9, 70000).astype(np.float32)
-    other = session.override(schedules=[f"%{kernel}: split{{i,35000}},rfactor{{io,stored,outermost}},parallel{{io,2}}"])
+    other = session.override(
+        schedules=[f"%{kernel}: split{{i,35000}},rfactor{{io,stored,outermost}},parallel{{io,2}}"]
+    )
     assert "parallel" in str(other.schedule(kernel)) and other(x) == x.sum()
 
 

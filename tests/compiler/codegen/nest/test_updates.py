@@ -31,10 +31,17 @@ ALIAS = ", input_output_alias={ {}: (0, {}, must-alias) }"
 @pytest.mark.parametrize(("rows", "columns"), [(3, 37), (1, 20), (40, 5)])
 @pytest.mark.parametrize("alias", ["", ALIAS])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_updates_have_the_evaluators_values(rows: int, columns: int, alias: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_updates_have_the_evaluators_values(
+    rows: int, columns: int, alias: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-3)
-    session = xe.compile(UPDATE.format(alias=alias, rows=rows, columns=columns), threads=threads, cache=False)
-    x, u = np.arange(1480, dtype=np.float32).reshape(40, 37), -np.arange(1, rows * columns + 1, dtype=np.float32).reshape(rows, columns)
+    session = xe.compile(
+        UPDATE.format(alias=alias, rows=rows, columns=columns), threads=threads, cache=False
+    )
+    x, u = (
+        np.arange(1480, dtype=np.float32).reshape(40, 37),
+        -np.arange(1, rows * columns + 1, dtype=np.float32).reshape(rows, columns),
+    )
     wanted = x.copy()
     at = min(38, 40 - rows), min(9, 37 - columns)
     wanted[at[0] : at[0] + rows, at[1] : at[1] + columns] = u
@@ -56,26 +63,43 @@ def test_what_overwrites_is_not_shared_with_what_it_overwrites() -> None:
     assert found[37:].all() and not found[:37].any()
 
 
-@pytest.mark.parametrize(("rules", "shape"), [("0_0_1x0_0", "5,4"), ("1_2_0x2_1_2", "3,13"), ("0_0_1x0_0_2", "3,13"), ("-1_0_1x0_0", "5,4")])
+@pytest.mark.parametrize(
+    ("rules", "shape"),
+    [("0_0_1x0_0", "5,4"), ("1_2_0x2_1_2", "3,13"), ("0_0_1x0_0_2", "3,13"), ("-1_0_1x0_0", "5,4")],
+)
 @pytest.mark.parametrize("threads", [1, 3])
-def test_pads_between_elements(rules: str, shape: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pads_between_elements(
+    rules: str, shape: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-3)
     extents = [int(n) for n in shape.split(",")]
     x = np.arange(1, 1 + np.prod(extents), dtype=np.float32).reshape(extents)
     numbers = [[*map(int, rule.split("_")), 0] for rule in rules.split("x")]
-    rows, columns = [n + (n - 1) * interior + low + high for n, (low, high, interior, *_) in zip(extents, numbers, strict=True)]
+    rows, columns = [
+        n + (n - 1) * interior + low + high
+        for n, (low, high, interior, *_) in zip(extents, numbers, strict=True)
+    ]
     parameters = f"x = f32[{shape}] parameter(0) z = f32[] parameter(1)"
     text = f"HloModule m\nENTRY e {{ {parameters} ROOT r = f32[{rows},{columns}] pad(x, z), padding={rules} }}"
     session = xe.compile(text, threads=threads, cache=False)
-    np.testing.assert_array_equal(session.run_flat([x, np.float32(-1)])[0], xe.evaluate(xe.parse_hlo(text), x, np.float32(-1)))
+    np.testing.assert_array_equal(
+        session.run_flat([x, np.float32(-1)])[0], xe.evaluate(xe.parse_hlo(text), x, np.float32(-1))
+    )
 
 
 def test_shared_memory_is_not_read_before_its_turn() -> None:
-    module = xe.parse_hlo("HloModule m\nENTRY e { x = f32[64] parameter(0) y = f32[64] parameter(1) ROOT r = f32[64] add(x, y) }")
-    apart, together = [nest_code(module.entry.root, described_cpu(), (0, 1, 2), overlap=overlap) for overlap in (False, True)]
+    module = xe.parse_hlo(
+        "HloModule m\nENTRY e { x = f32[64] parameter(0) y = f32[64] parameter(1) ROOT r = f32[64] add(x, y) }"
+    )
+    apart, together = [
+        nest_code(module.entry.root, described_cpu(), (0, 1, 2), overlap=overlap)
+        for overlap in (False, True)
+    ]
     assert isinstance(apart, NestCode) and isinstance(together, NestCode)
     loop = next(k for k, line in enumerate(together.lines) if line.startswith("loop"))
-    assert sum("= load float" in line for line in together.lines[loop:]) == 2 and "x float>" not in "".join(together.lines)
+    assert sum(
+        "= load float" in line for line in together.lines[loop:]
+    ) == 2 and "x float>" not in "".join(together.lines)
 
 
 @pytest.mark.parametrize("in_place", [True, False])
@@ -85,4 +109,10 @@ def test_the_operand_of_an_update_in_place_counts_as_changing(in_place: bool) ->
     nest = nest_of(root, in_place=in_place, copied=not in_place)
     assert isinstance(nest, LoopNest)
     lowering = Lowering(nest, Code(), [f"%a{k}" for k in range(len(nest.arrays))])
-    assert {a.name: lowering.memory[a.name].written for a in nest.arrays} == {"x": in_place, "u": False, "i": False, "j": False, "out": True}
+    assert {a.name: lowering.memory[a.name].written for a in nest.arrays} == {
+        "x": in_place,
+        "u": False,
+        "i": False,
+        "j": False,
+        "out": True,
+    }

@@ -11,7 +11,9 @@ import xla_explorer as xe
 
 WINDOWS = [
     (size, stride, pad, spread, dilation)
-    for size, stride, pad, spread, dilation in itertools.product((1, 2, 3), (1, 2, 3), ("0_0", "1_2", "-1_3", "3_0"), (1, 2, 3), (1, 2, 4))
+    for size, stride, pad, spread, dilation in itertools.product(
+        (1, 2, 3), (1, 2, 3), ("0_0", "1_2", "-1_3", "3_0"), (1, 2, 3), (1, 2, 4)
+    )
     if spread > 1 or dilation > 1
 ]
 
@@ -50,9 +52,13 @@ ENTRY e {{
 @pytest.mark.parametrize("convolution", [False, True], ids=["reduce-window", "convolution"])
 @pytest.mark.sampled(40)
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
-def test_a_window_whose_elements_fall_into_holes(window: tuple[int, int, str, int, int], convolution: bool) -> None:
+def test_a_window_whose_elements_fall_into_holes(
+    window: tuple[int, int, str, int, int], convolution: bool
+) -> None:
     module = xe.parse_hlo(_program(window, convolution))
     arguments = xe.random_arguments(module)
     for passes in ("default", "none"):
         found = xe.compile(module, passes=passes, cache=False, journal="off")(*arguments)
-        np.testing.assert_array_equal(np.asarray(found), np.asarray(xe.evaluate(module, *arguments)))
+        np.testing.assert_array_equal(
+            np.asarray(found), np.asarray(xe.evaluate(module, *arguments))
+        )

@@ -32,7 +32,10 @@ class Target:
 
 
 def chebyshev_nodes(low: mpf, high: mpf, count: int) -> list[mpf]:
-    return [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * index / (count - 1)) for index in range(count)]
+    return [
+        (low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * index / (count - 1))
+        for index in range(count)
+    ]
 
 
 def evaluate(coefficients: list[mpf], t: mpf) -> mpf:
@@ -63,7 +66,10 @@ def remez(fit: Target, degree: int, iterations: int = 6) -> tuple[list[mpf], mpf
             right[row] = fit.target(t)
         solution = mp.lu_solve(system, right)
         coefficients = [solution[index] for index in range(degree + 1)]
-        errors = [w * (evaluate(coefficients, t) - f) for t, f, w in zip(grid, targets, weights, strict=True)]
+        errors = [
+            w * (evaluate(coefficients, t) - f)
+            for t, f, w in zip(grid, targets, weights, strict=True)
+        ]
         largest = max(abs(error) for error in errors)
         extrema: list[int] = []
         for index, error in enumerate(errors):
@@ -137,7 +143,9 @@ def targets() -> list[Target]:
         Target(
             "POWER_ATANH",
             "(2 atanh(s) - 2 s - 2/3 s^3) / s^5 in z = s^2, for |s| <= (sqrt(2)-1)/(sqrt(2)+1)",
-            series_safe(of_root(lambda s: (2 * mp.atanh(s) - 2 * s - 2 * s**3 / 3) / s**5), mpf(2) / 5),
+            series_safe(
+                of_root(lambda s: (2 * mp.atanh(s) - 2 * s - 2 * s**3 / 3) / s**5), mpf(2) / 5
+            ),
             lambda z: z * z * 2048,
             zero,
             s_limit**2,

@@ -8,12 +8,18 @@ from collections.abc import Callable
 import numpy
 import pytest
 
-from tests.compiler.codegen.vector_math.vector_math_loops import BINARY_OPCODES, DTYPES, Array, compiled_loops
+from tests.compiler.codegen.vector_math.vector_math_loops import (
+    BINARY_OPCODES,
+    DTYPES,
+    Array,
+    compiled_loops,
+)
 from xla_explorer.compiler.codegen.vector_math import vector_math_function, vector_math_opcodes
 
 LONG = numpy.longdouble
 needs_long_double = pytest.mark.skipif(
-    numpy.finfo(LONG).nmant < 63, reason="this platform's long double is no wider than double: no reference values"
+    numpy.finfo(LONG).nmant < 63,
+    reason="this platform's long double is no wider than double: no reference values",
 )
 
 
@@ -25,7 +31,12 @@ def error_function(x: Array) -> Array:
     for n in range(1, 260):
         term = term * (2 * clipped * clipped) / (2 * n + 1)
         total = total + term
-    return 2 / numpy.sqrt(LONG(numpy.pi) + LONG("1.2246467991473531772e-16")) * numpy.exp(-clipped * clipped) * total
+    return (
+        2
+        / numpy.sqrt(LONG(numpy.pi) + LONG("1.2246467991473531772e-16"))
+        * numpy.exp(-clipped * clipped)
+        * total
+    )
 
 
 REFERENCES: dict[str, Callable[..., Array]] = {
@@ -58,14 +69,32 @@ REFERENCES: dict[str, Callable[..., Array]] = {
 
 def special_values(dtype: numpy.dtype) -> Array:
     facts = numpy.finfo(dtype)
-    positive = [0, facts.smallest_subnormal, facts.tiny, 0.5, 1, 1.5, 2, 3, 7, 2.0**23, 2.0**23 + 1, 1e10, facts.max]
+    positive = [
+        0,
+        facts.smallest_subnormal,
+        facts.tiny,
+        0.5,
+        1,
+        1.5,
+        2,
+        3,
+        7,
+        2.0**23,
+        2.0**23 + 1,
+        1e10,
+        facts.max,
+    ]
     positive += [float(numpy.nextafter(dtype.type(1), dtype.type(step))) for step in (0, 2)]
-    return numpy.array([*positive, *(-value for value in positive), -0.0, math.inf, -math.inf, math.nan], dtype)
+    return numpy.array(
+        [*positive, *(-value for value in positive), -0.0, math.inf, -math.inf, math.nan], dtype
+    )
 
 
 def any_bits(generator: numpy.random.Generator, dtype: numpy.dtype, count: int) -> Array:
     unsigned = numpy.dtype(f"u{dtype.itemsize}")
-    return generator.integers(0, numpy.iinfo(unsigned).max, count, unsigned, endpoint=True).view(dtype)
+    return generator.integers(0, numpy.iinfo(unsigned).max, count, unsigned, endpoint=True).view(
+        dtype
+    )
 
 
 def unary_arguments(dtype: numpy.dtype) -> Array:
@@ -82,7 +111,11 @@ def unary_arguments(dtype: numpy.dtype) -> Array:
         10 ** generator.uniform(0, 38, count) * signs,
     ]
     return numpy.concatenate(
-        [*(sample.astype(dtype) for sample in samples), any_bits(generator, dtype, count), special_values(dtype)]
+        [
+            *(sample.astype(dtype) for sample in samples),
+            any_bits(generator, dtype, count),
+            special_values(dtype),
+        ]
     )
 
 
@@ -103,7 +136,12 @@ def binary_arguments(opcode: str, dtype: numpy.dtype) -> tuple[Array, Array]:
         base = numpy.exp(generator.uniform(-20, 20, count))
         largest = 88 if dtype.itemsize == 4 else 709
         pairs.append((base, generator.uniform(-1.05, 1.05, count) * largest / numpy.log(base)))
-        pairs.append((1 + generator.uniform(-1e-3, 1e-3, count), generator.uniform(-1, 1, count) * 1000 * largest))
+        pairs.append(
+            (
+                1 + generator.uniform(-1e-3, 1e-3, count),
+                generator.uniform(-1, 1, count) * 1000 * largest,
+            )
+        )
     return (
         numpy.concatenate([numpy.asarray(pair[0], dtype) for pair in pairs]),
         numpy.concatenate([numpy.asarray(pair[1], dtype) for pair in pairs]),
@@ -119,22 +157,30 @@ def errors_in_ulps(values: Array, reference: Array) -> Array:
     errors = numpy.abs(values.astype(LONG) - reference) / unit
     errors[same & ~numpy.isfinite(rounded)] = 0
     errors[~numpy.isfinite(errors)] = math.inf
-    errors[(values == 0) & (rounded == 0) & (numpy.signbit(values) != numpy.signbit(rounded))] = math.inf
+    errors[(values == 0) & (rounded == 0) & (numpy.signbit(values) != numpy.signbit(rounded))] = (
+        math.inf
+    )
     return errors
 
 
 def check(opcode: str, element_type: str, fused: bool) -> None:
     dtype = DTYPES[element_type]
     function = vector_math_function(opcode, element_type, fused)
-    arguments = binary_arguments(opcode, dtype) if opcode in BINARY_OPCODES else (unary_arguments(dtype),)
+    arguments = (
+        binary_arguments(opcode, dtype) if opcode in BINARY_OPCODES else (unary_arguments(dtype),)
+    )
     if opcode == "remainder" and not fused and element_type == "f64":
         pytest.skip("without fma the f64 remainder is frem, a call")
     with numpy.errstate(all="ignore"):
         values = compiled_loops(element_type, fused).function(opcode)(*arguments)
-        errors = errors_in_ulps(values, REFERENCES[opcode](*(argument.astype(LONG) for argument in arguments)))
+        errors = errors_in_ulps(
+            values, REFERENCES[opcode](*(argument.astype(LONG) for argument in arguments))
+        )
     worst = int(numpy.argmax(errors))
     at = tuple(argument[worst] for argument in arguments)
-    assert errors[worst] <= function.max_ulps, f"{opcode} {element_type} at {at}: {values[worst]}, {errors[worst]} ulps"
+    assert errors[worst] <= function.max_ulps, (
+        f"{opcode} {element_type} at {at}: {values[worst]}, {errors[worst]} ulps"
+    )
 
 
 def test_every_function_has_a_reference() -> None:
@@ -163,9 +209,29 @@ INF, NAN = math.inf, math.nan
 SPECIAL_RESULTS = {
     "exponential": [((-INF,), 0.0), ((INF,), INF), ((0.0,), 1.0), ((89.0,), None), ((NAN,), NAN)],
     "exponential-minus-one": [((-INF,), -1.0), ((INF,), INF), ((-0.0,), -0.0), ((NAN,), NAN)],
-    "logistic": [((1000.0,), 1.0), ((-1000.0,), 0.0), ((0.0,), 0.5), ((INF,), 1.0), ((-INF,), 0.0), ((NAN,), NAN)],
-    "log": [((0.0,), -INF), ((-0.0,), -INF), ((-1.0,), NAN), ((INF,), INF), ((-INF,), NAN), ((1.0,), 0.0)],
-    "log-plus-one": [((-1.0,), -INF), ((-2.0,), NAN), ((INF,), INF), ((-0.0,), -0.0), ((-INF,), NAN)],
+    "logistic": [
+        ((1000.0,), 1.0),
+        ((-1000.0,), 0.0),
+        ((0.0,), 0.5),
+        ((INF,), 1.0),
+        ((-INF,), 0.0),
+        ((NAN,), NAN),
+    ],
+    "log": [
+        ((0.0,), -INF),
+        ((-0.0,), -INF),
+        ((-1.0,), NAN),
+        ((INF,), INF),
+        ((-INF,), NAN),
+        ((1.0,), 0.0),
+    ],
+    "log-plus-one": [
+        ((-1.0,), -INF),
+        ((-2.0,), NAN),
+        ((INF,), INF),
+        ((-0.0,), -0.0),
+        ((-INF,), NAN),
+    ],
     "tanh": [((INF,), 1.0), ((-INF,), -1.0), ((-0.0,), -0.0), ((NAN,), NAN), ((1e30,), 1.0)],
     "sinh": [((INF,), INF), ((-INF,), -INF), ((-0.0,), -0.0)],
     "cosh": [((INF,), INF), ((-INF,), INF), ((0.0,), 1.0)],
@@ -199,7 +265,13 @@ SPECIAL_RESULTS = {
         ((-2.0, 3.0), -8.0),
         ((NAN, 1.0), NAN),
     ],
-    "atan2": [((-0.0, 1.0), -0.0), ((0.0, 0.0), 0.0), ((1.0, INF), 0.0), ((NAN, 1.0), NAN), ((1.0, NAN), NAN)],
+    "atan2": [
+        ((-0.0, 1.0), -0.0),
+        ((0.0, 0.0), 0.0),
+        ((1.0, INF), 0.0),
+        ((NAN, 1.0), NAN),
+        ((1.0, NAN), NAN),
+    ],
     "remainder": [
         ((-7.0, 2.0), -1.0),
         ((7.0, -2.0), 1.0),
@@ -220,10 +292,16 @@ def test_special_values(opcode: str, element_type: str) -> None:
         if expected is None:  # beyond f32's range, within f64's
             expected = INF if element_type == "f32" else math.exp(arguments[0])
         (value,) = function(*([argument] for argument in arguments))
-        agrees = math.isnan(value) if math.isnan(expected) else value == pytest.approx(expected, rel=1e-15, abs=0)
+        agrees = (
+            math.isnan(value)
+            if math.isnan(expected)
+            else value == pytest.approx(expected, rel=1e-15, abs=0)
+        )
         assert agrees, f"{opcode}{arguments} is {value}, not {expected}"
         if expected == 0:
-            assert math.copysign(1, value) == math.copysign(1, expected), f"{opcode}{arguments} is {value}"
+            assert math.copysign(1, value) == math.copysign(1, expected), (
+                f"{opcode}{arguments} is {value}"
+            )
 
 
 def test_half_turns_of_atan2() -> None:
@@ -232,13 +310,17 @@ def test_half_turns_of_atan2() -> None:
     y = [zero, -zero, infinity, -infinity, one, -one]
     x = [-zero, -zero, infinity, -infinity, zero, -infinity]
     expected = [pi, -pi, pi / 4, -3 * pi / 4, pi / 2, -pi]
-    numpy.testing.assert_allclose(compiled_loops("f32").function("atan2")(y, x), expected, rtol=1e-7)
+    numpy.testing.assert_allclose(
+        compiled_loops("f32").function("atan2")(y, x), expected, rtol=1e-7
+    )
 
 
 def test_the_double_closest_to_a_multiple_of_half_pi() -> None:
     # W. Kahan, "Minimizing q*m - n", 1983: the argument at which reduction loses most.
     argument = [6381956970095103 * 2.0**797]
-    assert compiled_loops("f64").function("cosine")(argument)[0] == pytest.approx(-4.687165924254624e-19, rel=1e-15)
+    assert compiled_loops("f64").function("cosine")(argument)[0] == pytest.approx(
+        -4.687165924254624e-19, rel=1e-15
+    )
     assert compiled_loops("f64").function("sine")(argument)[0] == 1.0
 
 

@@ -9,7 +9,12 @@ import sys
 import llvmlite.binding as llvm
 import pytest
 
-from tests.compiler.codegen.vector_math.vector_math_loops import compiled_loops, loop_name, module_text, optimised
+from tests.compiler.codegen.vector_math.vector_math_loops import (
+    compiled_loops,
+    loop_name,
+    module_text,
+    optimised,
+)
 from xla_explorer.compiler.codegen.vector_math import (
     ELEMENT_TYPES,
     vector_math_function,
@@ -26,7 +31,9 @@ def test_loops_are_vectorised_without_calls(opcode: str, element_type: str) -> N
     loops = compiled_loops(element_type)
     body = loops.bodies[loop_name(opcode)]
     llvm_type = {"f32": "float", "f64": "double"}[element_type]
-    assert re.search(rf"= (?:tail )?(?:call|f\w+|select)[^\n]*<\d+ x (?:{llvm_type}|double)>", body), body[:2000]
+    assert re.search(
+        rf"= (?:tail )?(?:call|f\w+|select)[^\n]*<\d+ x (?:{llvm_type}|double)>", body
+    ), body[:2000]
     called = set(re.findall(r"call [^@\n]*@([\w.]+)", body))
     assert all(name.startswith("llvm.") for name in called), called
     # Everything was inlined away.
@@ -52,7 +59,10 @@ def test_an_unknown_function_is_refused_with_the_list() -> None:
 
 
 def test_a_module_holds_each_function_and_declaration_once() -> None:
-    names = [vector_math_function(opcode, "f32").name for opcode in ("logistic", "exponential", "tanh", "logistic")]
+    names = [
+        vector_math_function(opcode, "f32").name
+        for opcode in ("logistic", "exponential", "tanh", "logistic")
+    ]
     text = vector_math_module(names)
     heads = re.findall(r"^(?:define|declare) .*?@([\w.]+)\(", text, re.M)
     assert len(heads) == len(set(heads))
@@ -78,13 +88,17 @@ TARGETS = [
 ]
 
 
-@pytest.mark.parametrize(("triple", "cpu", "features", "fused"), TARGETS, ids=[target[0] for target in TARGETS])
+@pytest.mark.parametrize(
+    ("triple", "cpu", "features", "fused"), TARGETS, ids=[target[0] for target in TARGETS]
+)
 @pytest.mark.parametrize("element_type", ELEMENT_TYPES)
 @pytest.mark.sampled(3)
 def test_every_target_compiles_it_without_libm(
     triple: str, cpu: str, features: str, fused: bool, element_type: str
 ) -> None:
-    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=2, reloc="static")
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=2, reloc="static"
+    )
     text = module_text(element_type, fused)
     if element_type == "f64" and not fused:
         # The f64 remainder without fma is frem: the one call, as its documentation says.

@@ -67,7 +67,10 @@ def module_text(element_type: str, fused: bool) -> str:
 
 def host_target_machine() -> llvm.TargetMachine:
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        jit=True,
     )
 
 

@@ -63,7 +63,12 @@ ENTRY e {
 index_vector_dim=1, to_apply=add
 }""")
     trace = optimize(module, "dynamic_padder", verify=True)
-    found = evaluate(trace.module, np.zeros(3, np.float32), np.zeros((4, 0), np.int32), np.ones((4, 3), np.float32))
+    found = evaluate(
+        trace.module,
+        np.zeros(3, np.float32),
+        np.zeros((4, 0), np.int32),
+        np.ones((4, 3), np.float32),
+    )
     np.testing.assert_array_equal(found, [2, 2, 2])
 
 
@@ -102,11 +107,21 @@ ENTRY e {
 
 
 @pytest.mark.parametrize("which, sum_, size", [(True, 2 * (1 + 4 + 9), 3), (False, 1 + 4, 2)])
-def test_sizes_travel_through_a_conditional_beside_their_arrays(which: bool, sum_: float, size: int) -> None:
+def test_sizes_travel_through_a_conditional_beside_their_arrays(
+    which: bool, sum_: float, size: int
+) -> None:
     """Operands of an elementwise operation are cut to the smaller size, as in the evaluator."""
     trace = optimize(parse_hlo(CONDITIONAL), "dynamic_padder", verify=True)
-    assert not any(any(leaf.dynamic) for i in trace.module.instructions() for _, leaf in i.shape.leaves())
-    found = evaluate(trace.module, np.bool_(which), np.array([1, 2, 3, 100], np.float32), np.int32(3), np.zeros(2, np.float32))
+    assert not any(
+        any(leaf.dynamic) for i in trace.module.instructions() for _, leaf in i.shape.leaves()
+    )
+    found = evaluate(
+        trace.module,
+        np.bool_(which),
+        np.array([1, 2, 3, 100], np.float32),
+        np.int32(3),
+        np.zeros(2, np.float32),
+    )
     assert [float(x) for x in found] == [sum_, size]
 
 
@@ -140,7 +155,9 @@ ENTRY e {
   ROOT size = s32[] get-dimension-size(y), dimensions={0}
 }""")
     trace = optimize(module, "dynamic_padder", verify=True)
-    assert not any(any(leaf.dynamic) for i in trace.module.instructions() for _, leaf in i.shape.leaves())
+    assert not any(
+        any(leaf.dynamic) for i in trace.module.instructions() for _, leaf in i.shape.leaves()
+    )
     assert evaluate(trace.module, np.ones(4, np.float32), np.int32(4)) == 2
 
 
@@ -156,7 +173,16 @@ def test_an_initial_value_that_changes_the_result_counts_once(reducer: str, size
      start = u32[] constant(6)
      ROOT r = u32[] reduce(g, start), dimensions={{0,1}}, to_apply=f }}"""
     x = np.arange(1, 10, dtype=np.uint32).reshape(3, 3)
-    function = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum, "and": np.bitwise_and}[reducer]
+    function = {
+        "add": np.add,
+        "multiply": np.multiply,
+        "maximum": np.maximum,
+        "and": np.bitwise_and,
+    }[reducer]
     wanted = function.reduce([np.uint32(6), *x[:size, :size].ravel()])
     padded = optimize(parse_hlo(text), "dynamic_padder", verify=True).module
-    assert evaluate(padded, x, np.int32(size)) == evaluate(parse_hlo(text), x, np.int32(size)) == wanted
+    assert (
+        evaluate(padded, x, np.int32(size))
+        == evaluate(parse_hlo(text), x, np.int32(size))
+        == wanted
+    )

@@ -32,7 +32,9 @@ def test_an_infinity_stays_in_its_group():
         for sizes in ([2, 4, 1], [0, 9, 0], [5, 6, 7]):
             g = np.array(sizes, shapes[2].element_type.dtype)
             rewritten = optimize(module, "ragged-dot-rewriter").module
-            np.testing.assert_allclose(evaluate(rewritten, x, w, g), evaluate(module, x, w, g), rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(
+                evaluate(rewritten, x, w, g), evaluate(module, x, w, g), rtol=1e-5, atol=1e-6
+            )
 
 
 def test_group_sizes_of_each_batch_are_refused():
@@ -46,4 +48,6 @@ ENTRY e {
 }"""
     trace = optimize(parse_hlo(text), "ragged-dot-rewriter")
     assert "ragged-dot(" in trace.module.to_text()
-    assert [event.reason.code for event in trace.journal.events if event.reason is not None] == ["group-sizes-by-batch"]
+    assert [event.reason.code for event in trace.journal.events if event.reason is not None] == [
+        "group-sizes-by-batch"
+    ]

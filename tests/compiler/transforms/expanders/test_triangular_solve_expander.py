@@ -10,8 +10,12 @@ import xla_explorer as xe
 
 @pytest.mark.parametrize("passes", ["default", "triangular_solve_expander,default"])
 @pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "TRANSPOSE"])
-@pytest.mark.parametrize(("unit", "pivot"), [(True, np.nan), (True, np.inf), (False, np.inf), (False, 2.0)])
-def test_what_is_not_read_may_be_anything(unit: bool, pivot: float, transpose: str, passes: str) -> None:
+@pytest.mark.parametrize(
+    ("unit", "pivot"), [(True, np.nan), (True, np.inf), (False, np.inf), (False, 2.0)]
+)
+def test_what_is_not_read_may_be_anything(
+    unit: bool, pivot: float, transpose: str, passes: str
+) -> None:
     text = f"""ENTRY e {{
       a = f32[2,9,9] parameter(0)
       b = f32[2,9,3] parameter(1)

@@ -37,14 +37,21 @@ def run(text: str, passes: tuple[str, ...] = CPU, **overrides: object) -> tuple[
 
 
 def kernels(module: HloModule) -> list[set[str]]:
-    return [{i.name.split(".clone")[0] for i in c.instructions.values()} for c in module.fusion_computations()]
+    return [
+        {i.name.split(".clone")[0] for i in c.instructions.values()}
+        for c in module.fusion_computations()
+    ]
 
 
 @pytest.mark.parametrize("pair", [("a", "b"), ("a", "c"), ("a", "d"), ("d", "b")])
 def test_a_forbidden_pair_stays_in_two_kernels_through_every_pass(pair: tuple[str, str]) -> None:
     module, journal = run(CHAIN, forbid={"fusion": [pair]})
     assert not any(set(pair) <= inside for inside in kernels(module))
-    said = {e.by for e in journal.events if e.reason is not None and e.reason.code == "forbidden-by-user"}
+    said = {
+        e.by
+        for e in journal.events
+        if e.reason is not None and e.reason.code == "forbidden-by-user"
+    }
     assert {"fusion", "multi-output-fusion"} <= said
 
 
@@ -55,8 +62,12 @@ def test_without_an_override_they_share_one() -> None:
 
 @pytest.mark.parametrize("pair", [("a", "b"), ("b", "a")])
 def test_a_forced_pair_of_siblings_shares_one_whoever_is_named_first(pair: tuple[str, str]) -> None:
-    assert not any({"a", "b"} <= inside for inside in kernels(run(SIBLINGS)[0])), "32 bytes are not worth it"
+    assert not any({"a", "b"} <= inside for inside in kernels(run(SIBLINGS)[0])), (
+        "32 bytes are not worth it"
+    )
     module, journal = run(SIBLINGS, force={"fusion": [pair]})
     assert any({"a", "b"} <= inside for inside in kernels(module))
-    (event,) = [e for e in journal.events if e.by == "multi-output-fusion" and e.verdict == "accepted"]
+    (event,) = [
+        e for e in journal.events if e.by == "multi-output-fusion" and e.verdict == "accepted"
+    ]
     assert event.facts and event.facts["forced-by-user"]

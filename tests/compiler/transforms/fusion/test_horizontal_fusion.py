@@ -22,7 +22,9 @@ def module_text(*lines: str) -> str:
     return "HloModule m\n" + _SUM + "ENTRY e {\n  " + "\n  ".join(lines) + "\n}\n"
 
 
-def merged(text: str, *horizontal: str, control: PassControl | None = None) -> tuple[HloModule, Journal]:
+def merged(
+    text: str, *horizontal: str, control: PassControl | None = None
+) -> tuple[HloModule, Journal]:
     module, journal = parse_hlo(text), Journal("decisions")
     for name in ("priority-fusion", "fusion-wrapper", "multi-output-fusion", *horizontal):
         make_pass(name).run(module, PassContext(journal, control))
@@ -32,12 +34,19 @@ def merged(text: str, *horizontal: str, control: PassControl | None = None) -> t
 
 def results(module: HloModule) -> list[int]:
     """Number of results of each fusion."""
-    return sorted(max(1, len(i.shape.tuple_shapes)) for i in module.entry.instructions.values() if i.opcode.name == "fusion")
+    return sorted(
+        max(1, len(i.shape.tuple_shapes))
+        for i in module.entry.instructions.values()
+        if i.opcode.name == "fusion"
+    )
 
 
 def check(module: HloModule, text: str) -> None:
     generator = np.random.default_rng(0)
-    arguments = [generator.standard_normal(s.dimensions).astype(np.float32) for s in module.parameter_shapes()]
+    arguments = [
+        generator.standard_normal(s.dimensions).astype(np.float32)
+        for s in module.parameter_shapes()
+    ]
     expected = flatten_value(evaluate(parse_hlo(text), *arguments))
     for version in (module, parse_hlo(module.to_text())):
         for a, b in zip(expected, flatten_value(evaluate(version, *arguments)), strict=True):
@@ -60,7 +69,9 @@ def test_updates_of_different_sizes_share_a_launch() -> None:
     before, _ = merged(UPDATES)
     module, journal = merged(UPDATES, "horizontal-loop-fusion")
     assert results(before) == [1, 1] and results(module) == [2]
-    (event,) = [e for e in journal.events if e.by == "horizontal-loop-fusion" and e.verdict == "accepted"]
+    (event,) = [
+        e for e in journal.events if e.by == "horizontal-loop-fusion" and e.verdict == "accepted"
+    ]
     assert event.facts and event.facts["fused_microseconds"] < event.facts["unfused_microseconds"]
     check(module, UPDATES)
 
@@ -85,7 +96,9 @@ def test_reductions_of_the_same_dimensions() -> None:
     )  # fmt: skip
     module, journal = merged(text, "horizontal-input-fusion")
     assert results(module) == [1, 2]
-    assert "dimensions-differ" in {e.reason.code for e in journal.events if e.reason and e.by == "horizontal-input-fusion"}
+    assert "dimensions-differ" in {
+        e.reason.code for e in journal.events if e.reason and e.by == "horizontal-input-fusion"
+    }
     check(module, text)
 
 
@@ -117,13 +130,19 @@ def test_the_user_keeps_two_apart() -> None:
     control = PassControl(forbid={"fusion": [("nw", "nv")]})
     module, journal = merged(UPDATES, "horizontal-loop-fusion", control=control)
     assert results(module) == [1, 1]
-    assert "forbidden-by-user" in {e.reason.code for e in journal.events if e.reason and e.by == "horizontal-loop-fusion"}
+    assert "forbidden-by-user" in {
+        e.reason.code for e in journal.events if e.reason and e.by == "horizontal-loop-fusion"
+    }
 
 
 def test_many_kernels_do_not_take_quadratic_work_or_unbounded_kernels() -> None:
-    lines = [f"x{k} = f32[{10 + k}] parameter({k})" for k in range(100)] + [f"a{k} = f32[{10 + k}] negate(x{k})" for k in range(100)]
+    lines = [f"x{k} = f32[{10 + k}] parameter({k})" for k in range(100)] + [
+        f"a{k} = f32[{10 + k}] negate(x{k})" for k in range(100)
+    ]
     shapes = ", ".join([f"f32[{10 + k}]" for k in range(100)])
-    text = module_text(*lines, f"ROOT t = ({shapes}) tuple({', '.join([f'a{k}' for k in range(100)])})")
+    text = module_text(
+        *lines, f"ROOT t = ({shapes}) tuple({', '.join([f'a{k}' for k in range(100)])})"
+    )
     module, journal = merged(text, "horizontal-loop-fusion")
     assert results(module) == [4, 32, 32, 32]  # 64 arrays each, read and written
     assert len([e for e in journal.events if e.by == "horizontal-loop-fusion"]) < 200

@@ -25,7 +25,9 @@ def entry(*lines: str) -> str:
     return "HloModule m\n" + _SUM + "ENTRY e {\n  " + "\n  ".join(lines) + "\n}\n"
 
 
-def fused(text: str, control: PassControl | None = None, target: Target = NVPTX) -> tuple[HloModule, Journal]:
+def fused(
+    text: str, control: PassControl | None = None, target: Target = NVPTX
+) -> tuple[HloModule, Journal]:
     module, journal = parse_hlo(text), Journal("decisions")
     make_pass("priority-fusion").run(module, PassContext(journal, control, target))
     return module, journal
@@ -36,7 +38,11 @@ def kernels(module: HloModule) -> list[str]:
     found = []
     for i in module.entry.post_order():
         if i.opcode.name == "fusion":
-            inner = [x.opcode.name for x in i.called[0].instructions.values() if x.opcode.name not in ("parameter", "constant")]
+            inner = [
+                x.opcode.name
+                for x in i.called[0].instructions.values()
+                if x.opcode.name not in ("parameter", "constant")
+            ]
             found.append("{" + " ".join(sorted(inner)) + "}")
         elif i.opcode.name not in ("parameter", "constant", "tuple"):
             found.append(i.opcode.name)
@@ -51,7 +57,9 @@ def event(journal: Journal, producer: str, consumer: str) -> Event:
 def same_values(text: str, module: HloModule) -> None:
     generator = np.random.default_rng(0)
     arguments = [
-        generator.standard_normal(s.dimensions).astype(np.float32) if s.element_type.name == "f32" else np.int32(3)
+        generator.standard_normal(s.dimensions).astype(np.float32)
+        if s.element_type.name == "f32"
+        else np.int32(3)
         for s in module.parameter_shapes()
     ]
     expected = flatten_value(evaluate(parse_hlo(text), *arguments))
@@ -83,7 +91,10 @@ def test_an_exponential_is_computed_in_both_consumers_when_memory_is_what_costs(
     facts = event(journal, "e", "d").facts
     assert facts is not None and facts["fused_microseconds"] < facts["unfused_microseconds"]
     assert facts["unfused_kernels"] == 3 and facts["fused_kernels"] == 2
-    assert 0 < facts["fused_occupancy"] <= 1 and facts["fused_bytes_read"] < facts["unfused_bytes_read"]
+    assert (
+        0 < facts["fused_occupancy"] <= 1
+        and facts["fused_bytes_read"] < facts["unfused_bytes_read"]
+    )
     refusal = event(journal, "s", "d").reason
     assert refusal is not None and refusal.code == "reduce-is-root-only"
 
@@ -105,7 +116,14 @@ def test_the_user_forces_it_all_the_same() -> None:
 
 def test_the_target_decides() -> None:
     """A device whose arithmetic costs nothing recomputes anything."""
-    assert len(kernels(fused(DEAR, target=dataclasses.replace(NVPTX, gpu=GpuUnit(clock_gigahertz=1e9)))[0])) == 1
+    assert (
+        len(
+            kernels(
+                fused(DEAR, target=dataclasses.replace(NVPTX, gpu=GpuUnit(clock_gigahertz=1e9)))[0]
+            )
+        )
+        == 1
+    )
 
 
 def test_what_stays_in_memory_is_read_there_unless_computing_it_is_faster() -> None:
@@ -137,7 +155,11 @@ def test_a_kernel_updates_in_place_what_it_reads_there() -> None:
     module, _ = fused(text)
     assert kernels(module) == ["{dynamic-slice dynamic-update-slice exponential}"]
     same_values(text, module)
-    text = entry(*rows, "turned = f32[1,256] reverse(new), dimensions={1}", "ROOT u = f32[64,256] dynamic-update-slice(buffer, turned, k, zero)")
+    text = entry(
+        *rows,
+        "turned = f32[1,256] reverse(new), dimensions={1}",
+        "ROOT u = f32[64,256] dynamic-update-slice(buffer, turned, k, zero)",
+    )
     module, journal = fused(text)
     assert "in-place-update-conflict" in {e.reason.code for e in journal.events if e.reason}
     assert kernels(module) == ["{dynamic-slice exponential reverse}", "{dynamic-update-slice}"]
@@ -146,9 +168,19 @@ def test_a_kernel_updates_in_place_what_it_reads_there() -> None:
 
 def test_what_reads_the_buffer_elsewhere_is_one_kernel_before_the_update() -> None:
     """A stencil: four neighbours, their mean written back. Not four stored neighbours and a kernel that reads them all."""
-    slices = [f"v{k} = f32[6,6] slice(x), slice={{[{a}:{a + 6}], [{b}:{b + 6}]}}" for k, (a, b) in enumerate([(0, 1), (2, 1), (1, 0), (1, 2)])]
-    text = entry("x = f32[8,8] parameter(0)", "one = s32[] constant(1)", *slices, "a = f32[6,6] add(v0, v1)", "b = f32[6,6] add(v2, v3)",
-                 "c = f32[6,6] add(a, b)", "ROOT u = f32[8,8] dynamic-update-slice(x, c, one, one)")
+    slices = [
+        f"v{k} = f32[6,6] slice(x), slice={{[{a}:{a + 6}], [{b}:{b + 6}]}}"
+        for k, (a, b) in enumerate([(0, 1), (2, 1), (1, 0), (1, 2)])
+    ]
+    text = entry(
+        "x = f32[8,8] parameter(0)",
+        "one = s32[] constant(1)",
+        *slices,
+        "a = f32[6,6] add(v0, v1)",
+        "b = f32[6,6] add(v2, v3)",
+        "c = f32[6,6] add(a, b)",
+        "ROOT u = f32[8,8] dynamic-update-slice(x, c, one, one)",
+    )
     module, _ = fused(text)
     assert kernels(module) == ["{add add add slice slice slice slice}", "{dynamic-update-slice}"]
     same_values(text, module)
@@ -160,20 +192,34 @@ def test_what_reads_the_buffer_elsewhere_is_one_kernel_before_the_update() -> No
 @pytest.mark.parametrize("seed", range(16))
 def test_random_graphs_keep_their_values_and_every_refusal_has_a_known_code(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    lines, names = ["z = f32[] constant(0)", "v0 = f32[8,8] parameter(0)", "v1 = f32[8,8] parameter(1)"], ["v0", "v1"]
+    lines, names = (
+        ["z = f32[] constant(0)", "v0 = f32[8,8] parameter(0)", "v1 = f32[8,8] parameter(1)"],
+        ["v0", "v1"],
+    )
     for k in range(2, 40):
-        a, b = (names[int(generator.integers(max(0, len(names) - 8), len(names)))] for _ in range(2))
+        a, b = (
+            names[int(generator.integers(max(0, len(names) - 8), len(names)))] for _ in range(2)
+        )
         kind = int(generator.integers(0, 7))
         if kind == 0:
             lines.append(f"v{k} = f32[8,8] reverse({a}), dimensions={{1}}")
         elif kind == 1:
             lines.append(f"v{k} = f32[8,8] transpose({a}), dimensions={{1,0}}")
         elif kind == 2:
-            lines += [f"r{k} = f32[8] reduce({a}, z), dimensions={{1}}, to_apply=sum", f"v{k} = f32[8,8] broadcast(r{k}), dimensions={{0}}"]
+            lines += [
+                f"r{k} = f32[8] reduce({a}, z), dimensions={{1}}, to_apply=sum",
+                f"v{k} = f32[8,8] broadcast(r{k}), dimensions={{0}}",
+            ]
         elif kind == 3:
-            lines += [f"flat{k} = f32[64] reshape({a})", f"g{k} = f32[64] sine(flat{k})", f"v{k} = f32[8,8] reshape(g{k})"]
+            lines += [
+                f"flat{k} = f32[64] reshape({a})",
+                f"g{k} = f32[64] sine(flat{k})",
+                f"v{k} = f32[8,8] reshape(g{k})",
+            ]
         elif kind == 4:
-            lines.append(f"v{k} = f32[8,8] dot({a}, {b}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}")
+            lines.append(
+                f"v{k} = f32[8,8] dot({a}, {b}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+            )
             names.append(f"v{k}")
             lines.append(f"w{k} = f32[8,8] tanh(v{k})")
             names.append(f"w{k}")
@@ -193,7 +239,9 @@ def test_few_threads_do_not_reach_the_bandwidth() -> None:
     model = GpuCostModel(NVPTX)
     times = []
     for rows in (1, 1024):
-        module = parse_hlo(entry(f"x = f32[{rows},1024] parameter(0)", f"ROOT n = f32[{rows},1024] negate(x)"))
+        module = parse_hlo(
+            entry(f"x = f32[{rows},1024] parameter(0)", f"ROOT n = f32[{rows},1024] negate(x)")
+        )
         times.append(model.group(GpuKernel(module.entry.root)))
     small, large = times
     assert small.occupancy < 0.01 and large.occupancy == 1
@@ -214,7 +262,13 @@ def test_planning_grows_with_the_module_not_its_square() -> None:
                 lines.append(f"s{k} = f32[64] sort(d{k}), dimensions={{0}}, to_apply=less")
                 previous = f"s{k}"
         less = "less {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT c = pred[] compare(p, q), direction=LT\n}\n"
-        module = parse_hlo("HloModule m\n" + less + "ENTRY e {\n  " + "\n  ".join(lines) + f"\n  ROOT t = (f32[64]) tuple({previous})\n}}\n")
+        module = parse_hlo(
+            "HloModule m\n"
+            + less
+            + "ENTRY e {\n  "
+            + "\n  ".join(lines)
+            + f"\n  ROOT t = (f32[64]) tuple({previous})\n}}\n"
+        )
         started = time.process_time()
         make_pass("priority-fusion").run(module, PassContext())
         return time.process_time() - started
@@ -241,5 +295,7 @@ def test_a_value_that_stays_is_taken_by_its_readers_once() -> None:
 
 
 def test_a_reshape_of_what_a_kernel_reads_stays_outside() -> None:
-    text = entry("x = f32[4,64] parameter(0)", "b = f32[256] bitcast(x)", "ROOT r = f32[256] negate(b)")
+    text = entry(
+        "x = f32[4,64] parameter(0)", "b = f32[256] bitcast(x)", "ROOT r = f32[256] negate(b)"
+    )
     assert kernels(fused(text)[0]) == ["bitcast", "negate"]

@@ -38,7 +38,10 @@ def softmax(rows=64, length=128, more="", root="ROOT r"):
 def fused(text, multiprocessors=132):
     """The module after the pass, its fusions, and the codes of refusals."""
     module, journal = parse_hlo(text), Journal()
-    RowFusion().run(module, PassContext(journal, target=replace(NVPTX, gpu=GpuUnit(multiprocessors=multiprocessors))))
+    RowFusion().run(
+        module,
+        PassContext(journal, target=replace(NVPTX, gpu=GpuUnit(multiprocessors=multiprocessors))),
+    )
     fusions = [i for i in module.entry.instructions.values() if i.opcode.name == "fusion"]
     return module, fusions, [e.reason.code for e in journal.events if e.reason is not None]
 
@@ -57,7 +60,8 @@ def test_values_of_a_row_that_others_need_keep_it_apart():
 
 
 @pytest.mark.parametrize(
-    ("rows", "length", "code"), [(64, 5, "row-length"), (64, 70000, "row-length"), (2, 8192, "too-few-rows")]
+    ("rows", "length", "code"),
+    [(64, 5, "row-length"), (64, 70000, "row-length"), (2, 8192, "too-few-rows")],
 )
 def test_sizes(rows, length, code):
     _, fusions, codes = fused(softmax(rows, length))
@@ -78,9 +82,12 @@ def test_a_bare_reduction_and_columns_are_left_alone():
 
 
 def test_what_the_rows_are_made_of_stays_outside_when_others_read_it():
-    text = softmax(more="  ROOT t = (f32[64,128], f32[64,128]) tuple(r, n)\n", root="r").replace(
-        "  low =", "  n = f32[64,128] tanh(x)\n  low ="
-    ).replace("reduce(x, low)", "reduce(n, low)").replace("subtract(x, mb)", "subtract(n, mb)")
+    text = (
+        softmax(more="  ROOT t = (f32[64,128], f32[64,128]) tuple(r, n)\n", root="r")
+        .replace("  low =", "  n = f32[64,128] tanh(x)\n  low =")
+        .replace("reduce(x, low)", "reduce(n, low)")
+        .replace("subtract(x, mb)", "subtract(n, mb)")
+    )
     _, (fusion,), _ = fused(text)
     assert [o.name for o in fusion.operands] == ["n"]
     assert "tanh" not in [i.opcode.name for i in fusion.called[0].instructions.values()]
@@ -98,4 +105,6 @@ def test_a_module_of_any_size_is_looked_at_near_each_result_only():
     _, whole, _ = fused(long)
     assert [i.opcode.name for i in whole[0].called[0].instructions.values()].count("tanh") == 60
     x = np.random.default_rng(0).standard_normal((64, 128)).astype(np.float32)
-    np.testing.assert_allclose(xe.evaluate(module, x), xe.evaluate(parse_hlo(long), x), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        xe.evaluate(module, x), xe.evaluate(parse_hlo(long), x), rtol=1e-5, atol=1e-6
+    )

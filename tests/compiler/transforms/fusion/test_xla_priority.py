@@ -88,4 +88,8 @@ def test_a_refusal_says_the_rule() -> None:
         "ROOT r = f32[64] multiply(s, y)",
     )  # fmt: skip
     (event,) = [e for e in journal.events if e.names[0] == "s"]
-    assert event.reason is not None and event.reason.code == "reduce-is-root-only" and "it would be a loop" in event.reason.message
+    assert (
+        event.reason is not None
+        and event.reason.code == "reduce-is-root-only"
+        and "it would be a loop" in event.reason.message
+    )

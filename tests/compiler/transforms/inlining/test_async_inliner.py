@@ -18,7 +18,7 @@ UPDATE = " u = ((f32[4], f32[4]), f32[4], s32[]) async-update(s), calls=c\n"
 
 
 def module(body, before="", header=""):
-    return (f"HloModule m{header}\n{before}{COMPUTATION}ENTRY e {{\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n{body}}}")
+    return f"HloModule m{header}\n{before}{COMPUTATION}ENTRY e {{\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n{body}}}"
 
 
 X, Y = np.arange(4, dtype=np.float32), np.full(4, 3, np.float32)
@@ -54,9 +54,9 @@ def test_inside_of_another_one():
   ROOT n = f32[4] negate(o)
 }
 """
-    text = module(START.replace("calls=c", "calls=outer") + " ROOT o = f32[4] async-done(s), calls=outer\n").replace(
-        "ENTRY", outer + "ENTRY"
-    )
+    text = module(
+        START.replace("calls=c", "calls=outer") + " ROOT o = f32[4] async-done(s), calls=outer\n"
+    ).replace("ENTRY", outer + "ENTRY")
     session = xe.compile(text, backend="cpu", cache=False)
     assert {step.runs_on for step in program_steps(session)} == {"kernel"}
     np.testing.assert_array_equal(np.asarray(session(X, Y)), -(X + Y) * Y)

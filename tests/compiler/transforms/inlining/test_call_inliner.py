@@ -46,7 +46,11 @@ def test_single_call_sites_only() -> None:
 
 
 def test_the_user_forbids_one_inlining() -> None:
-    trace = optimize(parse_hlo(TEXT), "call-inliner", control=PassControl(forbid={"inlining": [("%g",)]}))
+    trace = optimize(
+        parse_hlo(TEXT), "call-inliner", control=PassControl(forbid={"inlining": [("%g",)]})
+    )
     assert trace.module.find("g").opcode.name == "call"
     assert trace.journal is not None
-    assert [e.reason.code for e in trace.journal.events if e.reason is not None] == ["forbidden-by-user"]
+    assert [e.reason.code for e in trace.journal.events if e.reason is not None] == [
+        "forbidden-by-user"
+    ]

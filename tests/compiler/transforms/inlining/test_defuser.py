@@ -76,21 +76,33 @@ def test_what_has_no_kernel_is_dissolved_and_the_rest_stays():
     module = xe.optimize(TEXT, "defuser").module
     names = {i.name for i in module.instructions() if i.opcode.name == "fusion"}
     assert "kept" in names and "c" not in names and "f" not in names
-    assert not [i for i in module.instructions() if i.opcode.name == "fusion" and i.parent is not module.entry]
+    assert not [
+        i
+        for i in module.instructions()
+        if i.opcode.name == "fusion" and i.parent is not module.entry
+    ]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_nothing_is_left_to_the_evaluator(threads):
     random = np.random.default_rng(0)
-    arguments = random.standard_normal(8).astype(np.float32), random.standard_normal((8, 8)).astype(np.float32)
+    arguments = (
+        random.standard_normal(8).astype(np.float32),
+        random.standard_normal((8, 8)).astype(np.float32),
+    )
     session = xe.compile(TEXT, cache=False, threads=threads)
     assert {step.runs_on for step in program_steps(session)} <= {"kernel", "copy", "library"}
-    for found, wanted in zip(session(*arguments), xe.evaluate(xe.parse_hlo(TEXT), *arguments), strict=True):
+    for found, wanted in zip(
+        session(*arguments), xe.evaluate(xe.parse_hlo(TEXT), *arguments), strict=True
+    ):
         np.testing.assert_allclose(found, wanted, rtol=2e-5)
 
 
 def test_a_fusion_that_must_not_be_dissolved_says_so():
-    text = TEXT.replace("kind=kCustom, calls=with_dot", 'kind=kCustom, calls=with_dot, frontend_attributes={inlineable="false"}')
+    text = TEXT.replace(
+        "kind=kCustom, calls=with_dot",
+        'kind=kCustom, calls=with_dot, frontend_attributes={inlineable="false"}',
+    )
     trace = xe.optimize(text, "defuser")
     assert "c" in {i.name for i in trace.module.instructions() if i.opcode.name == "fusion"}
 

@@ -29,10 +29,14 @@ def test_a_transpose_is_its_operand_seen_otherwise_and_its_reader_copies() -> No
 ENTRY e { x = f32[2,3,4] parameter(0)  t = f32[3,4,2] transpose(x), dimensions={1,2,0}  ROOT n = f32[3,4,2] negate(t) }"""
     journal = Journal("decisions")
     module = assigned(text, PassContext(journal))
-    assert lines(module)["t"] == "f32[3,4,2]{1,0,2}" and lines(module)["copy"] == "f32[3,4,2]{2,1,0}"
+    assert (
+        lines(module)["t"] == "f32[3,4,2]{1,0,2}" and lines(module)["copy"] == "f32[3,4,2]{2,1,0}"
+    )
     assert module.entry.root.operands[0].name == "copy"
     (event,) = [e for e in journal.events if e.by == "layout"]
-    assert event.names == ("t",) and event.reason is not None and event.reason.code == "layout-differs"
+    assert (
+        event.names == ("t",) and event.reason is not None and event.reason.code == "layout-differs"
+    )
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     np.testing.assert_array_equal(np.asarray(evaluate(module, x)), -x.transpose(1, 2, 0))
 
@@ -41,7 +45,10 @@ def test_dimensions_of_one_element_come_first_unless_the_reader_asked_before() -
     text = """HloModule m
 ENTRY e { x = f32[6,4] parameter(0)  r = f32[2,3,1,4] reshape(x)  ROOT n = f32[2,3,1,4] OP }"""
     chosen = assigned(text.replace("OP", "negate(r)"))
-    assert lines(chosen)["r"] == "f32[2,3,1,4]{3,1,0,2}" and chosen.entry.root.operands[0].opcode.name == "copy"
+    assert (
+        lines(chosen)["r"] == "f32[2,3,1,4]{3,1,0,2}"
+        and chosen.entry.root.operands[0].opcode.name == "copy"
+    )
     asked = assigned(text.replace("OP", "transpose(r), dimensions={0,1,2,3}"))
     assert lines(asked)["r"] == "f32[2,3,1,4]{3,2,1,0}" and "copy" not in lines(asked)
 
@@ -81,8 +88,13 @@ def test_what_a_lapack_call_asks_for_reaches_those_who_compute_its_operand() -> 
     assert {name: shapes[name] for name in ("d", "halves", "t", "s", "f", "n")} == {
         "d": "f32[4,4]{1,0}", "halves": "f32[4,4]{0,1}", "t": "f32[4,4]{0,1}", "s": "f32[4,4]{0,1}", "f": "f32[4,4]{0,1}", "n": "f32[4,4]{1,0}"}  # fmt: skip
     root = module.entry.root
-    assert root.operands[0].opcode.name == "copy" and module.find("call").operands[0].opcode.name == "copy"
-    assert module.find("call").operands[0].operands == (module.find("s"),) and module.find("t").operands == (module.find("d"),)
+    assert (
+        root.operands[0].opcode.name == "copy"
+        and module.find("call").operands[0].opcode.name == "copy"
+    )
+    assert module.find("call").operands[0].operands == (module.find("s"),) and module.find(
+        "t"
+    ).operands == (module.find("d"),)
     assert sum(i.opcode.name == "copy" for i in module.instructions()) == 2
 
 
@@ -100,7 +112,9 @@ ENTRY e {{ zero = s32[] constant(0)  m = f32[2,2] parameter(0)  v = f32[2,2] par
   first = {state} tuple(zero, m, v)  w = {state} while(first), condition=cond, body=body
   u = f32[2,2] get-tuple-element(w), index=1  ROOT r = f32[2,2] negate(u) }}""")
     shapes, carried = lines(module), "(s32[], f32[2,2]{0,1}, f32[2,2]{1,0})"
-    assert [shapes[name] for name in ("s", "c", "w", "t")] == [carried] * 4 and shapes["a"] == shapes["u"] == "f32[2,2]{0,1}"
+    assert [shapes[name] for name in ("s", "c", "w", "t")] == [carried] * 4 and shapes[
+        "a"
+    ] == shapes["u"] == "f32[2,2]{0,1}"
     assert module.find("x").operands[0] is module.find("a"), "nothing is copied in a turn"
     assert {i.operands[0].name for i in module.instructions() if i.opcode.name == "copy"} == {
         module.find("w").operands[0].operands[1].operands[0].name, "u"}  # fmt: skip

@@ -10,7 +10,12 @@ from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.target import NVPTX, Abilities
-from xla_explorer.compiler.transforms.library_calls.library_call import FftCall, MatmulCall, call_name, library_call_of
+from xla_explorer.compiler.transforms.library_calls.library_call import (
+    FftCall,
+    MatmulCall,
+    call_name,
+    library_call_of,
+)
 from xla_explorer.compiler.transforms.library_calls.library_costs import Rates, costs_of
 from xla_explorer.compiler.transforms.library_calls.matmul_matching import matmul_of
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -42,9 +47,16 @@ def decision(trace):
 def test_a_large_product_is_called():
     trace = rewritten(dot())
     call = library_call_of(trace.module.entry.root)
-    assert isinstance(call, MatmulCall) and (call.m, call.n, call.k, call.operand_type) == (4096, 4096, 4096, "bf16")
+    assert isinstance(call, MatmulCall) and (call.m, call.n, call.k, call.operand_type) == (
+        4096,
+        4096,
+        4096,
+        "bf16",
+    )
     assert call_name(call) == "cuBLASLt matmul" and decision(trace).verdict == "accepted"
-    assert library_call_of(parse_hlo(str(trace.module)).entry.root) == call, "it can be written and read"
+    assert library_call_of(parse_hlo(str(trace.module)).entry.root) == call, (
+        "it can be written and read"
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +69,11 @@ def test_a_large_product_is_called():
 )
 def test_refusals(text, code):
     trace = rewritten(text)
-    assert decision(trace).reason.code == code and meaning_of("library-call", code) and library_call_of(trace.module.entry.root) is None
+    assert (
+        decision(trace).reason.code == code
+        and meaning_of("library-call", code)
+        and library_call_of(trace.module.entry.root) is None
+    )
 
 
 def test_what_is_not_there_is_said_with_both_costs():
@@ -80,8 +96,12 @@ ENTRY e {
   b = f32[64,64] parameter(1)
   ROOT c = f32[64,4,64] dot(a, b), lhs_contracting_dims={2}, rhs_contracting_dims={0}
 }"""
-    assert isinstance(matmul_of(parse_hlo(text).entry.root), MatmulCall), "two kept dimensions are one"
-    apart = text.replace("lhs_contracting_dims={2}", "lhs_contracting_dims={0}").replace("c = f32[64,4,64]", "c = f32[4,64,64]")
+    assert isinstance(matmul_of(parse_hlo(text).entry.root), MatmulCall), (
+        "two kept dimensions are one"
+    )
+    apart = text.replace("lhs_contracting_dims={2}", "lhs_contracting_dims={0}").replace(
+        "c = f32[64,4,64]", "c = f32[4,64,64]"
+    )
     assert isinstance(matmul_of(parse_hlo(apart).entry.root), MatmulCall)
     middle = """HloModule m
 ENTRY e {

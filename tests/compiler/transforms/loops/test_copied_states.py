@@ -102,7 +102,14 @@ def loop(where: str) -> str:
     )  # fmt: skip
 
 
-TEXTS = {**{where: loop(where) for where in ("b", "c", "l", "r", "a", "cl", "bclra", "pb", "pbclra", "pa", "")}, "scalar": _SCALAR, "nested": _NESTED}
+TEXTS = {
+    **{
+        where: loop(where)
+        for where in ("b", "c", "l", "r", "a", "cl", "bclra", "pb", "pbclra", "pa", "")
+    },
+    "scalar": _SCALAR,
+    "nested": _NESTED,
+}
 PASSES = (
     "simplify-while-loops", "tuple-simplifier", "copy-insertion", "while-loop-trip-count-annotator", "while_loop_unroller",
     "while-loop-invariant-code-motion", "dce", "cse", "flatten-call-graph", "double-buffer-loop-unrolling", "default", "none",

@@ -58,7 +58,11 @@ def simplified(text: str, passes: str = "simplify-while-loops,tuple-simplifier,d
     module = parse_hlo(text)
     trace = optimize(module, f"fixed{{{passes}}}*", verify=True)
     arrays = [np.float32(1.5), np.float32(1.25)][: len(module.parameter_shapes())]
-    for a, b in zip(flatten_value(evaluate(module, *arrays)), flatten_value(evaluate(trace.module, *arrays)), strict=True):
+    for a, b in zip(
+        flatten_value(evaluate(module, *arrays)),
+        flatten_value(evaluate(trace.module, *arrays)),
+        strict=True,
+    ):
         np.testing.assert_array_equal(a, b)
     return trace
 
@@ -115,7 +119,9 @@ def test_unused_state_goes() -> None:
 
 
 def test_state_that_never_changes_is_read_before_the_loop() -> None:
-    trace = simplified(loop(result="k = f32[] get-tuple-element(w), index=2\nROOT r = f32[] negate(k)"))
+    trace = simplified(
+        loop(result="k = f32[] get-tuple-element(w), index=2\nROOT r = f32[] negate(k)")
+    )
     assert trace.module.entry.root.operands[0].name == "y"
 
 
@@ -126,7 +132,11 @@ def test_a_loop_that_is_the_result_keeps_its_shape() -> None:
 
 
 def test_trip_counts_are_annotated_once() -> None:
-    trace = optimize(parse_hlo(loop()), "while-loop-trip-count-annotator,while-loop-trip-count-annotator", verify=True)
+    trace = optimize(
+        parse_hlo(loop()),
+        "while-loop-trip-count-annotator,while-loop-trip-count-annotator",
+        verify=True,
+    )
     assert '"known_trip_count":{"n":"5"}' in trace.module.find("w").attributes["backend_config"]
     assert [s.changed for s in trace.steps] == [True, False]
 
@@ -141,18 +151,28 @@ def test_trip_counts_are_annotated_once() -> None:
     ],
 )
 def test_a_known_branch_is_inlined(selector: str, opcode: str) -> None:
-    branches = "branch_computations={f, g}" if selector.startswith("s32") else "true_computation=f, false_computation=g"
+    branches = (
+        "branch_computations={f, g}"
+        if selector.startswith("s32")
+        else "true_computation=f, false_computation=g"
+    )
     trace = simplified(
         "HloModule m\nf {\n a = f32[] parameter(0)\n ROOT n = f32[] negate(a)\n}\ng {\n a = f32[] parameter(0)\n"
         f" ROOT n = f32[] abs(a)\n}}\nENTRY e {{\n x = f32[] parameter(0)\n c = {selector}\n"
         f" ROOT r = f32[] conditional(c, x, x), {branches}\n}}\n",
         "simplify-conditional,dce",
     )
-    assert opcodes(trace.module) == ["parameter", opcode] and list(trace.module.computations) == ["e"]
+    assert opcodes(trace.module) == ["parameter", opcode] and list(trace.module.computations) == [
+        "e"
+    ]
 
 
 def test_constants_of_the_state_are_read_in_the_loop() -> None:
-    text = loop().replace("tuple(z, x, y, x)", "tuple(z, x, two, x)").replace("  z = s32[]", "  two = f32[] constant(2)\n  z = s32[]")
+    text = (
+        loop()
+        .replace("tuple(z, x, y, x)", "tuple(z, x, two, x)")
+        .replace("  z = s32[]", "  two = f32[] constant(2)\n  z = s32[]")
+    )
     trace = simplified(text)
     [made] = [i for i in trace.module.instructions() if i.opcode.name == "while"]
     assert len(made.shape.tuple_shapes) == 2
@@ -160,7 +180,11 @@ def test_constants_of_the_state_are_read_in_the_loop() -> None:
 
 @pytest.mark.parametrize("selector", ["pred[]", "s32[]"])
 def test_cheap_branches_become_a_select(selector: str) -> None:
-    branches = "branch_computations={f, g}" if selector.startswith("s32") else "true_computation=f, false_computation=g"
+    branches = (
+        "branch_computations={f, g}"
+        if selector.startswith("s32")
+        else "true_computation=f, false_computation=g"
+    )
     module = parse_hlo(
         "HloModule m\nf {\n a = (f32[], f32[2]) parameter(0)\n ROOT b = f32[2] get-tuple-element(a), index=1\n}\n"
         "g {\n a = f32[] parameter(0)\n n = f32[] negate(a)\n ROOT b = f32[2] broadcast(n), dimensions={}\n}\n"
@@ -169,7 +193,9 @@ def test_cheap_branches_become_a_select(selector: str) -> None:
         f" ROOT r = f32[2] conditional(c, t, x), {branches}\n}}\n"
     )
     trace = optimize(module, "simplify-conditional,tuple-simplifier,dce", verify=True)
-    assert trace.module.entry.root.opcode.name == "select" and list(trace.module.computations) == ["e"]
+    assert trace.module.entry.root.opcode.name == "select" and list(trace.module.computations) == [
+        "e"
+    ]
     for value in (0, 1):
         arrays = [
             np.float32(3),
@@ -181,7 +207,9 @@ def test_cheap_branches_become_a_select(selector: str) -> None:
 
 def branching(first: str, second: str, result: str, read: str) -> HloModule:
     """Two branches of (f32[2], f32[2], f32[2]) that give `result`; `read` in the entry, where %r is the conditional."""
-    head = " p = (f32[2], f32[2], f32[2]) parameter(0)\n" + "".join(f" {n} = f32[2] get-tuple-element(p), index={k}\n" for k, n in enumerate("abc"))
+    head = " p = (f32[2], f32[2], f32[2]) parameter(0)\n" + "".join(
+        f" {n} = f32[2] get-tuple-element(p), index={k}\n" for k, n in enumerate("abc")
+    )
     return parse_hlo(
         f"HloModule m\nf {{\n{head}{first}}}\ng {{\n{head}{second}}}\n"
         "ENTRY e {\n x = f32[2] parameter(0)\n y = f32[2] parameter(1)\n z = f32[2] parameter(2)\n c = pred[] parameter(3)\n"
@@ -191,10 +219,14 @@ def branching(first: str, second: str, result: str, read: str) -> HloModule:
 
 def after_simplifying(module: HloModule) -> HloInstruction | None:
     """The conditional that is left; the values are those of before."""
-    trace = optimize(module, ",".join(["simplify-conditional,tuple-simplifier,dce"] * 2), verify=True)
+    trace = optimize(
+        module, ",".join(["simplify-conditional,tuple-simplifier,dce"] * 2), verify=True
+    )
     for choice in (True, False):
         arrays = [np.float32([k, k + 0.5]) for k in range(1, 4)]
-        results = [flatten_value(evaluate(m, *arrays, np.bool_(choice))) for m in (module, trace.module)]
+        results = [
+            flatten_value(evaluate(m, *arrays, np.bool_(choice))) for m in (module, trace.module)
+        ]
         for wanted, got in zip(*results, strict=True):
             np.testing.assert_array_equal(wanted, got)
     assert not optimize(trace.module, "simplify-conditional").changed
@@ -207,7 +239,14 @@ EXPENSIVE = " u = f32[2] exponential(a)\n v = f32[2] exponential(b)\n"
 def test_results_that_nobody_reads_are_not_given() -> None:
     root = " ROOT t = (f32[2], f32[2], f32[2]) tuple(u, v, b)\n"
     read = " ROOT s = f32[2] get-tuple-element(r), index=1\n"
-    found = after_simplifying(branching(EXPENSIVE + root, EXPENSIVE + root.replace("v, b", "u, b"), "(f32[2], f32[2], f32[2])", read))
+    found = after_simplifying(
+        branching(
+            EXPENSIVE + root,
+            EXPENSIVE + root.replace("v, b", "u, b"),
+            "(f32[2], f32[2], f32[2])",
+            read,
+        )
+    )
     assert found is not None and found.shape.text_without_layout == "(f32[2])"
     # The first branch reads y alone now, the second x alone.
     assert [o.shape.text_without_layout for o in found.operands[1:]] == ["(f32[2])", "(f32[2])"]
@@ -221,9 +260,17 @@ def opcodes_of(branch: HloComputation) -> list[str]:
 def test_results_that_are_equal_are_read_once() -> None:
     root = " ROOT t = (f32[2], f32[2]) tuple(u, u)\n"
     read = " d = f32[2] get-tuple-element(r), index=0\n h = f32[2] get-tuple-element(r), index=1\n ROOT s = f32[2] add(d, h)\n"
-    found = after_simplifying(branching(EXPENSIVE + root, EXPENSIVE + root.replace("u, u", "v, v"), "(f32[2], f32[2])", read))
+    found = after_simplifying(
+        branching(
+            EXPENSIVE + root, EXPENSIVE + root.replace("u, u", "v, v"), "(f32[2], f32[2])", read
+        )
+    )
     assert found is not None and len(found.shape.tuple_shapes) == 1
-    different = after_simplifying(branching(EXPENSIVE + root, EXPENSIVE + root.replace("u, u", "u, v"), "(f32[2], f32[2])", read))
+    different = after_simplifying(
+        branching(
+            EXPENSIVE + root, EXPENSIVE + root.replace("u, u", "u, v"), "(f32[2], f32[2])", read
+        )
+    )
     assert different is not None and len(different.shape.tuple_shapes) == 2
 
 
@@ -231,18 +278,29 @@ def test_a_branch_that_others_call_too_is_theirs() -> None:
     root = " ROOT t = (f32[2], f32[2]) tuple(u, v)\n"
     read = (" d = f32[2] get-tuple-element(r), index=0\n o = (f32[2], f32[2]) call(t), to_apply=f\n"
             " ROOT s = (f32[2], (f32[2], f32[2])) tuple(d, o)\n")  # fmt: skip
-    found = after_simplifying(branching(EXPENSIVE + root, EXPENSIVE + root, "(f32[2], f32[2])", read))
+    found = after_simplifying(
+        branching(EXPENSIVE + root, EXPENSIVE + root, "(f32[2], f32[2])", read)
+    )
     assert found is not None and len(found.shape.tuple_shapes) == 1
 
 
 def test_small_arrays_are_selected_and_large_ones_are_not() -> None:
-    small = branching(" ROOT u = f32[2] negate(a)\n", " ROOT u = f32[2] add(b, c)\n", "f32[2]", " ROOT s = f32[2] abs(r)\n")
+    small = branching(
+        " ROOT u = f32[2] negate(a)\n",
+        " ROOT u = f32[2] add(b, c)\n",
+        "f32[2]",
+        " ROOT s = f32[2] abs(r)\n",
+    )
     assert after_simplifying(small) is None
     large = parse_hlo(small.to_text().replace("[2]", "[2000]"))
     trace = optimize(large, "simplify-conditional")
-    assert trace.journal is not None and any(e.reason is not None and e.reason.code == "branch-not-cheap" for e in trace.journal.events)
+    assert trace.journal is not None and any(
+        e.reason is not None and e.reason.code == "branch-not-cheap" for e in trace.journal.events
+    )
     assert any(i.opcode.name == "conditional" for i in trace.module.instructions())
-    assert "conditional" not in opcodes(optimize(large, "simplify-conditional{select_all=true}").module), "XLA's choice"
+    assert "conditional" not in opcodes(
+        optimize(large, "simplify-conditional{select_all=true}").module
+    ), "XLA's choice"
 
 
 def test_a_branch_worth_skipping_stays() -> None:
@@ -254,12 +312,20 @@ def test_a_branch_worth_skipping_stays() -> None:
     )
     trace = optimize(module, "simplify-conditional")
     assert trace.journal is not None and not trace.changed
-    assert trace.journal.events[-1].reason is not None and trace.journal.events[-1].reason.code == "branch-not-cheap"
+    assert (
+        trace.journal.events[-1].reason is not None
+        and trace.journal.events[-1].reason.code == "branch-not-cheap"
+    )
 
 
 def test_invariant_work_moves_in_front_of_the_loop() -> None:
-    text = loop().replace("b = f32[] multiply(a, k)", "e = f32[] exponential(k)\n  h = f32[] add(e, k)\n  b = f32[] multiply(a, h)")
-    trace = simplified(text, "while-loop-invariant-code-motion,simplify-while-loops,tuple-simplifier,dce")
+    text = loop().replace(
+        "b = f32[] multiply(a, k)",
+        "e = f32[] exponential(k)\n  h = f32[] add(e, k)\n  b = f32[] multiply(a, h)",
+    )
+    trace = simplified(
+        text, "while-loop-invariant-code-motion,simplify-while-loops,tuple-simplifier,dce"
+    )
     assert "exponential" in opcodes(trace.module)
     [made] = [i for i in trace.module.instructions() if i.opcode.name == "while"]
     assert [i.opcode.name for i in made.called[1].instructions.values()].count("exponential") == 0
@@ -275,7 +341,10 @@ def test_a_value_that_grows_stays_in_the_loop() -> None:
     )
     trace = simplified(text, "while-loop-invariant-code-motion{hoist_size_inflation_ratio=1}")
     assert trace.journal is not None and not trace.changed
-    assert {e.reason.code for e in trace.journal.events if e.reason} == {"value-grows", "carried-with-others"}
+    assert {e.reason.code for e in trace.journal.events if e.reason} == {
+        "value-grows",
+        "carried-with-others",
+    }
     assert simplified(text, "while-loop-invariant-code-motion").changed
 
 
@@ -292,17 +361,30 @@ def test_what_is_made_of_a_broadcast_counts_against_what_was_broadcast() -> None
         "ROOT r = f32[64] get-tuple-element(w), index=2",
     )
     given = "while-loop-invariant-code-motion{hoist_size_inflation_ratio=1"
-    kept, moved = optimize(parse_hlo(text), f"{given}}}"), optimize(parse_hlo(text), f"{given},look_through_cheap=true}}")
+    kept, moved = (
+        optimize(parse_hlo(text), f"{given}}}"),
+        optimize(parse_hlo(text), f"{given},look_through_cheap=true}}"),
+    )
     assert moved.journal is not None and not kept.changed
-    verdicts = {e.names[0]: e.reason.code if e.reason else "" for e in moved.journal.events if e.by == "loop-hoisting" and e.names}
+    verdicts = {
+        e.names[0]: e.reason.code if e.reason else ""
+        for e in moved.journal.events
+        if e.by == "loop-hoisting" and e.names
+    }
     assert verdicts["halves"] == verdicts["wide"] == "carried-with-others"
     assert verdicts["scaled"] == "" and verdicts["powers"] == "value-grows", verdicts
     assert np.array_equal(evaluate(parse_hlo(text), 1.0, 2.0), evaluate(moved.module, 1.0, 2.0))
 
 
 def test_a_hoisted_value_leaves_the_trip_count() -> None:
-    text = loop().replace("b = f32[] multiply(a, k)", "e = f32[] exponential(k)\n  b = f32[] multiply(a, e)")
-    trace = optimize(parse_hlo(text), "while-loop-trip-count-annotator,while-loop-invariant-code-motion", verify=True)
+    text = loop().replace(
+        "b = f32[] multiply(a, k)", "e = f32[] exponential(k)\n  b = f32[] multiply(a, e)"
+    )
+    trace = optimize(
+        parse_hlo(text),
+        "while-loop-trip-count-annotator,while-loop-invariant-code-motion",
+        verify=True,
+    )
     [made] = [i for i in trace.module.instructions() if i.opcode.name == "while"]
     assert trace.steps[-1].changed and "known_trip_count" in made.attributes["backend_config"]
 
@@ -373,8 +455,13 @@ def test_what_counts_along_is_computed_from_the_counter() -> None:
     trace = simplified(text)
     [made] = [i for i in trace.module.instructions() if i.opcode.name == "while"]
     assert made.shape.text == "(s32[], f32[])"
-    kept = simplified(text, "simplify-while-loops{merge_induction_variables=false},tuple-simplifier,dce")
-    assert next(i for i in kept.module.instructions() if i.opcode.name == "while").shape.text == "(s32[], s32[], f32[])"
+    kept = simplified(
+        text, "simplify-while-loops{merge_induction_variables=false},tuple-simplifier,dce"
+    )
+    assert (
+        next(i for i in kept.module.instructions() if i.opcode.name == "while").shape.text
+        == "(s32[], s32[], f32[])"
+    )
 
 
 def test_a_loop_with_side_effects_is_not_run_twice() -> None:
@@ -430,10 +517,19 @@ ENTRY e {
   ROOT w = (s32[], s32[], s32[]) while(t), condition=condition, body=body
 }"""
     trace = optimize(parse_hlo(text), "while-loop-invariant-code-motion", verify=True)
-    assert [i.called[0].name for i in trace.module.entry.instructions.values() if i.opcode.name == "while"] == ["condition"]
+    assert [
+        i.called[0].name
+        for i in trace.module.entry.instructions.values()
+        if i.opcode.name == "while"
+    ] == ["condition"]
     assert evaluate(trace.module, np.int32(-5))[2] == 0
     known = text.replace("n = s32[] parameter(0)", "n = s32[] constant(3)")
-    assert evaluate(optimize(parse_hlo(known), "while-loop-invariant-code-motion", verify=True).module)[2] == 9
+    assert (
+        evaluate(
+            optimize(parse_hlo(known), "while-loop-invariant-code-motion", verify=True).module
+        )[2]
+        == 9
+    )
 
 
 def test_a_conditional_that_only_an_earlier_one_was_given_goes_with_what_it_does_not_read() -> None:
@@ -444,8 +540,11 @@ def test_a_conditional_that_only_an_earlier_one_was_given_goes_with_what_it_does
         )
 
     module = parse_hlo(
-        "HloModule m\n" + branch("same", "f32[3]", "copy") + branch("other", "f32[3]", "negate")
-        + branch("first", "f32[3], f32[3]", "copy") + branch("second", "f32[3], f32[3]", "exponential")
+        "HloModule m\n"
+        + branch("same", "f32[3]", "copy")
+        + branch("other", "f32[3]", "negate")
+        + branch("first", "f32[3], f32[3]", "copy")
+        + branch("second", "f32[3], f32[3]", "exponential")
         + """ENTRY e {
   s = pred[] parameter(0)
   x = f32[3] parameter(1)
@@ -460,6 +559,8 @@ def test_a_conditional_that_only_an_earlier_one_was_given_goes_with_what_it_does
     )
     instructions = module.entry.instructions
     inner = next(i for i in instructions.values() if i.name == "inner")
-    instructions[inner.id] = instructions.pop(inner.id)  # as passes leave it that make an instruction anew: behind its readers
+    instructions[inner.id] = instructions.pop(
+        inner.id
+    )  # as passes leave it that make an instruction anew: behind its readers
     assert make_pass("simplify-conditional").run(module, PassContext())
     assert [i.name for i in instructions.values() if i.opcode.name == "conditional"] == ["outer"]

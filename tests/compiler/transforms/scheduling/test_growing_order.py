@@ -12,7 +12,9 @@ from xla_explorer.compiler.transforms.scheduling.memory_scheduler import order_t
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-def _reaches(start: HloInstruction, goal: HloInstruction, edges: list[tuple[HloInstruction, HloInstruction]]) -> bool:
+def _reaches(
+    start: HloInstruction, goal: HloInstruction, edges: list[tuple[HloInstruction, HloInstruction]]
+) -> bool:
     seen, stack = {start}, [start]
     while stack:
         i = stack.pop()
@@ -27,7 +29,10 @@ def test_edges_are_refused_exactly_when_they_close_a_cycle() -> None:
     for seed in range(20):
         choose = random.Random(seed)
         lines = ["v0 = f32[4] parameter(0)", "v1 = f32[4] parameter(1)"]
-        lines += [f"v{n} = f32[4] add(v{choose.randrange(n)}, v{choose.randrange(n)})" for n in range(2, 24)]
+        lines += [
+            f"v{n} = f32[4] add(v{choose.randrange(n)}, v{choose.randrange(n)})"
+            for n in range(2, 24)
+        ]
         module = xe.parse_hlo("ENTRY e { " + "\n".join(lines) + "\n ROOT r = f32[4] negate(v23) }")
         order, edges = GrowingOrder(module.entry), list[tuple[HloInstruction, HloInstruction]]()
         everything = list(module.entry.instructions.values())
@@ -49,7 +54,11 @@ def test_many_updates_in_place_of_one_long_chain_take_no_quadratic_time() -> Non
         lines.append(f"x{n + 1} = f32[64] dynamic-update-slice(x{n}, u, z)")
     read = ", ".join([f"r{n}" for n in range(count)])
     shape = ", ".join(["f32[64]"] * (count + 1))
-    module = xe.parse_hlo("ENTRY e { " + "\n".join(lines) + f"\n ROOT t = ({shape}) tuple({read}, x{count}) }}")
+    module = xe.parse_hlo(
+        "ENTRY e { " + "\n".join(lines) + f"\n ROOT t = ({shape}) tuple({read}, x{count}) }}"
+    )
     started = time.process_time()
     assert len(order_that_saves_copies(module.entry)) == count
-    assert time.process_time() - started < processor_seconds(3), "each pair was asked over the whole computation"
+    assert time.process_time() - started < processor_seconds(3), (
+        "each pair was asked over the whole computation"
+    )

@@ -24,10 +24,14 @@ def module_of(*lines: str) -> HloModule:
     return parse_hlo("HloModule m\n" + _SUM + "ENTRY e {\n  " + "\n  ".join(lines) + "\n}\n")
 
 
-def run(module: HloModule, *passes: object, control: PassControl | None = None, link: Link | None = None) -> list[Event]:
+def run(
+    module: HloModule, *passes: object, control: PassControl | None = None, link: Link | None = None
+) -> list[Event]:
     journal, target = Journal("decisions"), replace(NVPTX, links=(link or Link(),))
     for one in passes:
-        (make_pass(one) if isinstance(one, str) else one).run(module, PassContext(journal, control, target))
+        (make_pass(one) if isinstance(one, str) else one).run(
+            module, PassContext(journal, control, target)
+        )
     verify(module)
     return [e for e in journal.events if e.is_decision]
 
@@ -55,7 +59,11 @@ def test_work_that_needs_nothing_of_it_runs_in_between() -> None:
     at = places(module)
     assert at["g"] < at["d"] < at["f"] < at["h"] < at["s"]
     assert event.verdict == "accepted" and event.names == ("g", "h")
-    assert event.facts and event.facts["hidden_microseconds"] > 0 and event.facts["latency_microseconds"] > 10
+    assert (
+        event.facts
+        and event.facts["hidden_microseconds"] > 0
+        and event.facts["latency_microseconds"] > 10
+    )
 
 
 def test_a_short_latency_holds_its_result_no_longer_than_needed() -> None:
@@ -67,46 +75,79 @@ def test_a_short_latency_holds_its_result_no_longer_than_needed() -> None:
 
 def test_the_user_wants_it_waited_for_at_once() -> None:
     module = module_of(*OVERLAP)
-    (event,) = run(module, "latency-hiding-scheduler", control=PassControl(forbid={"latency-hiding": [("g", "h")]}))
+    (event,) = run(
+        module,
+        "latency-hiding-scheduler",
+        control=PassControl(forbid={"latency-hiding": [("g", "h")]}),
+    )
     at = places(module)
-    assert at["h"] == at["g"] + 1 and event.reason is not None and event.reason.code == "forbidden-by-user"
+    assert (
+        at["h"] == at["g"] + 1
+        and event.reason is not None
+        and event.reason.code == "forbidden-by-user"
+    )
 
 
 def test_nothing_to_overlap_is_said() -> None:
-    module = module_of("x = f32[64] parameter(0)", "a = f32[64] sine(x)", "g = f32[64] all-reduce-start(a), replica_groups={}, to_apply=sum",
-                       "h = f32[64] all-reduce-done(g)", "ROOT n = f32[64] negate(h)")
+    module = module_of(
+        "x = f32[64] parameter(0)",
+        "a = f32[64] sine(x)",
+        "g = f32[64] all-reduce-start(a), replica_groups={}, to_apply=sum",
+        "h = f32[64] all-reduce-done(g)",
+        "ROOT n = f32[64] negate(h)",
+    )
     (event,) = run(module, "latency-hiding-scheduler")
     assert event.reason is not None and event.reason.code == "nothing-to-overlap"
 
 
 def test_a_module_without_asynchronous_work_is_left_to_the_memory_scheduler() -> None:
     module = module_of("x = f32[64] parameter(0)", "ROOT a = f32[64] sine(x)")
-    assert not make_pass("latency-hiding-scheduler").run(module, PassContext()) and not module.is_scheduled
+    assert (
+        not make_pass("latency-hiding-scheduler").run(module, PassContext())
+        and not module.is_scheduled
+    )
 
 
 def test_limits_of_what_is_in_flight() -> None:
     lines = ["y = f32[512,512] parameter(0)"]
     for k in range(4):
-        lines += [f"x{k} = f32[4096] parameter({k + 1})", f"g{k} = f32[4096] all-reduce-start(x{k}), replica_groups={{}}, to_apply=sum",
-                  f"h{k} = f32[4096] all-reduce-done(g{k})"]
-    lines += [f"d{k} = f32[512,512] dot({f'd{k - 1}' if k else 'y'}, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}" for k in range(30)]
-    lines.append("ROOT t = (f32[4096], f32[4096], f32[4096], f32[4096], f32[512,512]) tuple(h0, h1, h2, h3, d29)")
+        lines += [
+            f"x{k} = f32[4096] parameter({k + 1})",
+            f"g{k} = f32[4096] all-reduce-start(x{k}), replica_groups={{}}, to_apply=sum",
+            f"h{k} = f32[4096] all-reduce-done(g{k})",
+        ]
+    lines += [
+        f"d{k} = f32[512,512] dot({f'd{k - 1}' if k else 'y'}, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+        for k in range(30)
+    ]
+    lines.append(
+        "ROOT t = (f32[4096], f32[4096], f32[4096], f32[4096], f32[512,512]) tuple(h0, h1, h2, h3, d29)"
+    )
     for limit in (1, 2, 4):
         module = module_of(*lines)
         run(module, make_pass("latency-hiding-scheduler", max_in_flight=limit))
         at = places(module)
-        flying = [sum([at[f"g{k}"] < position < at[f"h{k}"] for k in range(4)]) for position in range(len(at))]
+        flying = [
+            sum([at[f"g{k}"] < position < at[f"h{k}"] for k in range(4)])
+            for position in range(len(at))
+        ]
         assert max(flying) == limit
 
 
 def test_few_bytes_alive_go_before_hiding_when_the_user_sets_a_limit() -> None:
     lines = ["x = f32[1024] parameter(0)"]
     for k in range(6):
-        lines += [f"i{k} = f32[262144] iota(), iota_dimension=0",
-                  f"a{k} = f32[262144] sine(i{k})", f"z{k} = f32[] constant(0)",
-                  f"r{k} = f32[] reduce(a{k}, z{k}), dimensions={{0}}, to_apply=sum"]
-    lines += ["g = f32[1024] all-reduce-start(x), replica_groups={}, to_apply=sum", "h = f32[1024] all-reduce-done(g)",
-              "ROOT t = (f32[], f32[], f32[], f32[], f32[], f32[], f32[1024]) tuple(r0, r1, r2, r3, r4, r5, h)"]
+        lines += [
+            f"i{k} = f32[262144] iota(), iota_dimension=0",
+            f"a{k} = f32[262144] sine(i{k})",
+            f"z{k} = f32[] constant(0)",
+            f"r{k} = f32[] reduce(a{k}, z{k}), dimensions={{0}}, to_apply=sum",
+        ]
+    lines += [
+        "g = f32[1024] all-reduce-start(x), replica_groups={}, to_apply=sum",
+        "h = f32[1024] all-reduce-done(g)",
+        "ROOT t = (f32[], f32[], f32[], f32[], f32[], f32[], f32[1024]) tuple(r0, r1, r2, r3, r4, r5, h)",
+    ]
 
     def peak(limit: int) -> int:
         module = module_of(*lines)
@@ -115,7 +156,10 @@ def test_few_bytes_alive_go_before_hiding_when_the_user_sets_a_limit() -> None:
         schedule = module.entry.schedule
         assert schedule is not None
         last = {i: max([at[u.name] for u in i.users], default=len(at)) for i in schedule}
-        return max(sum([i.shape.byte_size for i in schedule[: p + 1] if last[i] > p and i.shape.is_array]) for p in range(len(schedule)))
+        return max(
+            sum([i.shape.byte_size for i in schedule[: p + 1] if last[i] > p and i.shape.is_array])
+            for p in range(len(schedule))
+        )
 
     assert peak(1 << 21) <= 3 << 20
     assert peak(1 << 21) <= peak(0)
@@ -128,13 +172,22 @@ def test_random_graphs_have_a_valid_order(seed: int) -> None:
     for k in range(2, 40):
         a, b = (names[int(n)] for n in generator.integers(0, len(names), 2))
         if generator.integers(0, 4) == 0:
-            lines += [f"g{k} = f32[32] all-reduce-start({a}), replica_groups={{}}, to_apply=sum", f"v{k} = f32[32] all-reduce-done(g{k})"]
+            lines += [
+                f"g{k} = f32[32] all-reduce-start({a}), replica_groups={{}}, to_apply=sum",
+                f"v{k} = f32[32] all-reduce-done(g{k})",
+            ]
         else:
             lines.append(f"v{k} = f32[32] add({a}, {b})")
         names.append(f"v{k}")
     lines.append("ROOT t = (" + ", ".join(["f32[32]"] * 3) + f") tuple({', '.join(names[-3:])})")
     module = module_of(*lines)
-    events = run(module, "latency-hiding-scheduler", "stream-assignment", "copy-insertion", "memory-scheduler")
+    events = run(
+        module,
+        "latency-hiding-scheduler",
+        "stream-assignment",
+        "copy-insertion",
+        "memory-scheduler",
+    )
     assert all(meaning_of(e.by, e.reason.code) for e in events if e.reason)
 
 
@@ -147,16 +200,26 @@ def test_streams_of_starts_and_dones() -> None:
     assert stream_of(named["h"]) == stream_of(named["d"]) == 0 and waits_for(named["d"]) == ()
     again = parse_hlo(module.to_text())
     assert stream_of(next(i for i in again.entry.instructions.values() if i.name == "g")) == stream
-    assert events[-1].by == "stream-assignment" and events[-1].facts and events[-1].facts["stream"] == stream
-    assert not make_pass("stream-assignment").run(module, PassContext()), "a second run changes nothing"
+    assert (
+        events[-1].by == "stream-assignment"
+        and events[-1].facts
+        and events[-1].facts["stream"] == stream
+    )
+    assert not make_pass("stream-assignment").run(module, PassContext()), (
+        "a second run changes nothing"
+    )
 
 
 def test_what_finds_no_stream_stays_on_the_main_one() -> None:
     module = module_of(
-        "x = f32[1024] parameter(0)", "y = f32[512,512] parameter(1)",
-        "g = f32[1024] all-reduce-start(x), replica_groups={}, to_apply=sum", "k = f32[1024] all-reduce-start(x), replica_groups={}, to_apply=sum",
-        "d = f32[512,512] dot(y, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "h = f32[1024] all-reduce-done(g)",
-        "l = f32[1024] all-reduce-done(k)", "ROOT t = (f32[1024], f32[1024], f32[512,512]) tuple(h, l, d)",
+        "x = f32[1024] parameter(0)",
+        "y = f32[512,512] parameter(1)",
+        "g = f32[1024] all-reduce-start(x), replica_groups={}, to_apply=sum",
+        "k = f32[1024] all-reduce-start(x), replica_groups={}, to_apply=sum",
+        "d = f32[512,512] dot(y, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        "h = f32[1024] all-reduce-done(g)",
+        "l = f32[1024] all-reduce-done(k)",
+        "ROOT t = (f32[1024], f32[1024], f32[512,512]) tuple(h, l, d)",
     )
     events = run(module, "latency-hiding-scheduler", "stream-assignment")
     said = [e.reason.code if e.reason else "" for e in events if e.by == "stream-assignment"]
@@ -167,7 +230,12 @@ def test_what_finds_no_stream_stays_on_the_main_one() -> None:
 
 
 def test_a_done_that_follows_at_once_needs_no_stream() -> None:
-    module = module_of("x = f32[64] parameter(0)", "a = f32[64] sine(x)", "g = f32[64] all-reduce-start(a), replica_groups={}, to_apply=sum",
-                       "h = f32[64] all-reduce-done(g)", "ROOT n = f32[64] negate(h)")
+    module = module_of(
+        "x = f32[64] parameter(0)",
+        "a = f32[64] sine(x)",
+        "g = f32[64] all-reduce-start(a), replica_groups={}, to_apply=sum",
+        "h = f32[64] all-reduce-done(g)",
+        "ROOT n = f32[64] negate(h)",
+    )
     events = run(module, "latency-hiding-scheduler", "stream-assignment")
     assert events[-1].reason is not None and events[-1].reason.code == "nothing-in-between"

@@ -9,7 +9,12 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.scheduling.memory_scheduler import schedule_computation
-from xla_explorer.compiler.transforms.scheduling.sequential_orders import backward_order, forward_order, peak_bytes, written_order
+from xla_explorer.compiler.transforms.scheduling.sequential_orders import (
+    backward_order,
+    forward_order,
+    peak_bytes,
+    written_order,
+)
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.text import parse_hlo
@@ -26,8 +31,12 @@ def pieces_of_a_chain() -> str:
     lines, before = ["x = f32[64,16] parameter(0)", "start = f32[64,16] parameter(1)"], "start"
     for k in range(PIECES):
         lines.append(f"p{k} = f32[8,16] slice(x), slice={{[{8 * k}:{8 * k + 8}], [0:16]}}")
-        lines.append(f"n{k} = f32[64,8] dot({before}, p{k}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}")
-        lines.append(f"{'ROOT ' if k == PIECES - 1 else ''}o{k} = f32[64,16] dot(n{k}, p{k}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}")
+        lines.append(
+            f"n{k} = f32[64,8] dot({before}, p{k}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}"
+        )
+        lines.append(
+            f"{'ROOT ' if k == PIECES - 1 else ''}o{k} = f32[64,16] dot(n{k}, p{k}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+        )
         before = f"o{k}"
     return "HloModule m\nENTRY e {\n  " + "\n  ".join(lines) + "\n}"
 
@@ -36,20 +45,31 @@ def results_one_by_one() -> HloComputation:
     """Many wide results of which each is summed at once."""
     lines = ["x = f32[4] parameter(0)"]
     for k in range(PIECES):
-        lines += [f"w{k} = f32[4,64] broadcast(x), dimensions={{0}}", f"t{k} = f32[4,64] tanh(w{k})", f"r{k} = f32[4,1] slice(t{k}), slice={{[0:4], [{k}:{k + 1}]}}"]
-    lines.append(f"ROOT c = f32[4,{PIECES}] concatenate({', '.join(f'r{k}' for k in range(PIECES))}), dimensions={{1}}")
+        lines += [
+            f"w{k} = f32[4,64] broadcast(x), dimensions={{0}}",
+            f"t{k} = f32[4,64] tanh(w{k})",
+            f"r{k} = f32[4,1] slice(t{k}), slice={{[0:4], [{k}:{k + 1}]}}",
+        ]
+    lines.append(
+        f"ROOT c = f32[4,{PIECES}] concatenate({', '.join(f'r{k}' for k in range(PIECES))}), dimensions={{1}}"
+    )
     return parse_hlo("HloModule m\nENTRY e {\n  " + "\n  ".join(lines) + "\n}").entry
 
 
 def test_pieces_are_cut_when_they_are_wanted() -> None:
     entry = parse_hlo(pieces_of_a_chain()).entry
     piece, scores, result = 8 * 16 * 4, 64 * 8 * 4, 64 * 16 * 4
-    assert peak_bytes(forward_order(entry)) >= (PIECES - 1) * piece + scores, "greedy from the operands on: pieces weigh less than products"
+    assert peak_bytes(forward_order(entry)) >= (PIECES - 1) * piece + scores, (
+        "greedy from the operands on: pieces weigh less than products"
+    )
     assert peak_bytes(scheduled(entry)) <= piece + scores + 2 * result
 
 
 def test_wide_results_do_not_wait_for_each_other() -> None:
-    assert peak_bytes(scheduled(results_one_by_one())) <= 2 * 4 * 64 * 4 + PIECES * 4 * 4 + 4 * PIECES * 4
+    assert (
+        peak_bytes(scheduled(results_one_by_one()))
+        <= 2 * 4 * 64 * 4 + PIECES * 4 * 4 + 4 * PIECES * 4
+    )
 
 
 @pytest.mark.parametrize("order", [forward_order, backward_order, written_order, scheduled])
@@ -58,15 +78,23 @@ def test_operands_and_control_predecessors_come_first(order, seed: int) -> None:
     choice, lines, names = random.Random(seed), [], []
     for k in range(60):
         operands = [choice.choice(names[-12:]) for _ in range(2)] if names else []
-        after = f", control-predecessors={{{choice.choice(names)}}}" if len(names) > 5 and choice.random() < 0.2 else ""
+        after = (
+            f", control-predecessors={{{choice.choice(names)}}}"
+            if len(names) > 5 and choice.random() < 0.2
+            else ""
+        )
         shape = f"f32[{choice.choice((1, 8, 64))}]" if not operands else "f32[8]"
-        lines.append(f"v{k} = {shape} custom-call({', '.join(operands)}), custom_call_target=\"f\"{after}")
+        lines.append(
+            f'v{k} = {shape} custom-call({", ".join(operands)}), custom_call_target="f"{after}'
+        )
         names.append(f"v{k}")
     lines[-1] = "ROOT " + lines[-1]
     entry = parse_hlo("HloModule m\nENTRY e {\n  " + "\n  ".join(lines) + "\n}").entry
     place = {i: number for number, i in enumerate(order(entry))}
     assert len(place) == len(entry.instructions) == 60
-    assert all(place[before] < place[i] for i in place for before in (*i.operands, *i.control_predecessors))
+    assert all(
+        place[before] < place[i] for i in place for before in (*i.operands, *i.control_predecessors)
+    )
 
 
 def test_an_update_in_place_waits_for_the_readers_of_its_buffer_in_every_order() -> None:
@@ -84,7 +112,9 @@ def test_an_update_in_place_waits_for_the_readers_of_its_buffer_in_every_order()
 
 def test_the_choice_of_an_order_is_a_decision_with_the_peaks_of_all() -> None:
     text = pieces_of_a_chain()
-    [row] = xe.compile(text, passes="memory-scheduler").decisions("execution-order").to_dict("records")
+    [row] = (
+        xe.compile(text, passes="memory-scheduler").decisions("execution-order").to_dict("records")
+    )
     peaks = row["facts"]
     assert row["verdict"] == "accepted" and row["subjects"] == ("%o7",)
     assert peaks["peak_bytes_from_the_results"] < peaks["peak_bytes_from_the_operands"]

@@ -12,7 +12,10 @@ from xla_explorer.compiler.rewriting.driver import applicable, rewrite_computati
 from xla_explorer.compiler.rewriting.example import example_module
 from xla_explorer.compiler.rewriting.rule import Rule, RuleSet
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import ALGEBRAIC_RULES
-from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys, merge_equal_instructions
+from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import (
+    StructuralKeys,
+    merge_equal_instructions,
+)
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
@@ -42,7 +45,9 @@ def rewritten(rule: Rule) -> HloModule:
 def test_example_becomes_what_it_says(rule: Rule) -> None:
     result, wanted = rewritten(rule), tidy(parse_hlo(example_module(rule.after)))
     keys = StructuralKeys(True)
-    assert keys.of(result.entry) == keys.of(wanted.entry), f"\n{result.to_text()}\n instead of\n{wanted.to_text()}"
+    assert keys.of(result.entry) == keys.of(wanted.entry), (
+        f"\n{result.to_text()}\n instead of\n{wanted.to_text()}"
+    )
 
 
 def edge_values(shape: Shape, seed: int, *, ordinary: bool) -> np.ndarray:
@@ -51,7 +56,9 @@ def edge_values(shape: Shape, seed: int, *, ordinary: bool) -> np.ndarray:
     if kind.is_pred:
         return generator.integers(0, 2, shape.dimensions).astype(bool)
     if kind.is_integer:
-        low, high = (0, 1 << kind.bits) if kind.is_unsigned else (-(1 << kind.bits - 1), 1 << kind.bits - 1)
+        low, high = (
+            (0, 1 << kind.bits) if kind.is_unsigned else (-(1 << kind.bits - 1), 1 << kind.bits - 1)
+        )
         pool = [0, 1, 2, 3, 7, 8, 9, 100, high - 1, high // 2, low, low + 1] + (
             [] if kind.is_unsigned else [-1, -2, -7, -8, -9]
         )
@@ -63,7 +70,24 @@ def edge_values(shape: Shape, seed: int, *, ordinary: bool) -> np.ndarray:
         ).astype(kind.dtype)
     if ordinary:
         return generator.uniform(0.25, 3, shape.dimensions).astype(kind.dtype)
-    pool = [0.0, -0.0, 1.0, -1.0, 0.5, 3.0, -7.25, math.inf, -math.inf, math.nan, 1e-40, 3e38, -3e38, 1e-20, 2.5, 1.5]
+    pool = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        3.0,
+        -7.25,
+        math.inf,
+        -math.inf,
+        math.nan,
+        1e-40,
+        3e38,
+        -3e38,
+        1e-20,
+        2.5,
+        1.5,
+    ]
     return generator.choice(np.array(pool, dtype=np.float64), shape.dimensions).astype(kind.dtype)
 
 
@@ -71,7 +95,10 @@ def edge_values(shape: Shape, seed: int, *, ordinary: bool) -> np.ndarray:
 def test_value_is_kept_to_the_claimed_exactness(rule: Rule) -> None:
     before, after = parse_hlo(example_module(rule.before)), rewritten(rule)
     # Partial sums may leave the range in one order and not in another.
-    sums = any(i.opcode.family in (Family.REDUCTION, Family.CONTRACTION) or i.opcode.name == "scatter" for i in before.entry.instructions.values())
+    sums = any(
+        i.opcode.family in (Family.REDUCTION, Family.CONTRACTION) or i.opcode.name == "scatter"
+        for i in before.entry.instructions.values()
+    )
     ordinary = rule.exactness.kind == "fast" or (rule.exactness.kind == "real" and sums)
     for seed in range(6):
         arrays = [
@@ -80,8 +107,8 @@ def test_value_is_kept_to_the_claimed_exactness(rule: Rule) -> None:
         ]
         expected, actual = [flatten_value(evaluate(m, *arrays)) for m in (before, after)]
         for a, b in zip(expected, actual, strict=True):
-            assert rule.exactness.difference(np.asarray(a), np.asarray(b)) is None, rule.exactness.difference(
-                np.asarray(a), np.asarray(b)
+            assert rule.exactness.difference(np.asarray(a), np.asarray(b)) is None, (
+                rule.exactness.difference(np.asarray(a), np.asarray(b))
             )
 
 
@@ -91,7 +118,10 @@ def test_is_documented(rule: Rule) -> None:
     assert all(guard.__doc__ for guard in rule.guards), rule.name
     module = parse_hlo(example_module(rule.before))
     found = [
-        r for i in module.entry.instructions.values() for r, reason in applicable(ALGEBRAIC_RULES, i) if reason is None
+        r
+        for i in module.entry.instructions.values()
+        for r, reason in applicable(ALGEBRAIC_RULES, i)
+        if reason is None
     ]
     assert rule in found
 

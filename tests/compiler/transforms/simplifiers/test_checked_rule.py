@@ -16,9 +16,17 @@ BEFORE = "x = f32[4] parameter(0)\nn = f32[4] negate(x)\nROOT r = f32[4] negate(
 AFTER = "ROOT x = f32[4] parameter(0)"
 
 
-def declare(function: Any = lambda x: x, before: str = BEFORE, after: str = AFTER, when: Any = (), claim: Exactness = Exactness.BITWISE) -> Rule:
+def declare(
+    function: Any = lambda x: x,
+    before: str = BEFORE,
+    after: str = AFTER,
+    when: Any = (),
+    claim: Exactness = Exactness.BITWISE,
+) -> Rule:
     function.__name__ = "twice"
-    return xe.rule(negate(negate(any_("x"))), exactness=claim, before=before, after=after, when=when)(function)
+    return xe.rule(
+        negate(negate(any_("x"))), exactness=claim, before=before, after=after, when=when
+    )(function)
 
 
 def never(x: Any) -> Any:
@@ -82,8 +90,10 @@ BODIES = {
     "square of a root": X + "s = f32[4] sqrt(x)\nROOT r = f32[4] multiply(s, s)",
     "log of exp": X + "e = f32[4] exponential(x)\nROOT r = f32[4] log(e)",
     "exp of log": X + "e = f32[4] log(x)\nROOT r = f32[4] exponential(e)",
-    "x + 0": X + "z = f32[] constant(0)\nzs = f32[4] broadcast(z), dimensions={}\nROOT r = f32[4] add(x, zs)",
-    "x * 0": X + "z = f32[] constant(0)\nzs = f32[4] broadcast(z), dimensions={}\nROOT r = f32[4] multiply(x, zs)",
+    "x + 0": X
+    + "z = f32[] constant(0)\nzs = f32[4] broadcast(z), dimensions={}\nROOT r = f32[4] add(x, zs)",
+    "x * 0": X
+    + "z = f32[] constant(0)\nzs = f32[4] broadcast(z), dimensions={}\nROOT r = f32[4] multiply(x, zs)",
     "x / x": X + "ROOT r = f32[4] divide(x, x)",
     "x - x": X + "ROOT r = f32[4] subtract(x, x)",
     "quotient of quotient": X + Y + Z + "q = f32[4] divide(x, y)\nROOT r = f32[4] divide(q, z)",
@@ -150,7 +160,9 @@ def claimed(name: str, becomes: str, claim: Exactness) -> Rule:
             depth, parts = 0, [""]
             for letter in rest[:-1]:
                 depth += {"(": 1, ")": -1}.get(letter, 0)
-                parts[-1:] = [parts[-1], ""] if letter == "," and not depth else [parts[-1] + letter]
+                parts[-1:] = (
+                    [parts[-1], ""] if letter == "," and not depth else [parts[-1] + letter]
+                )
             operands = ", ".join([made(part.strip()) for part in parts])
             lines.append(f"k{len(lines)} = f32[4] {opcode}({operands})")
         return lines[-1].partition(" ")[0]
@@ -162,13 +174,17 @@ def claimed(name: str, becomes: str, claim: Exactness) -> Rule:
 
     def rewrite(computation: Any, instruction: Any) -> Any:
         """As `becomes` says."""
-        by_name = {i.name: i for i in computation.instructions.values() if i.opcode.name == "parameter"}
+        by_name = {
+            i.name: i for i in computation.instructions.values() if i.opcode.name == "parameter"
+        }
         source = xe.parse_hlo(f"ENTRY e {{\n{after}}}").entry
         for i in source.post_order():
             if i.opcode.name == "constant":
                 by_name[i.name] = computation.add("constant", i.shape, payload=i.payload)
             elif i.opcode.name != "parameter":
-                by_name[i.name] = computation.add(i.opcode, i.shape, [by_name[o.name] for o in i.operands])
+                by_name[i.name] = computation.add(
+                    i.opcode, i.shape, [by_name[o.name] for o in i.operands]
+                )
         return by_name[root]
 
     return xe.rule(PATTERNS[name], exactness=claim, before=BODIES[name], after=after)(rewrite)

@@ -38,7 +38,9 @@ most {
 ENTRY e {
 """
 PLACE_END = "(f32[], s8[]) reduce(x, n, low, z), dimensions={0}, to_apply=place"
-TOTAL = PLACE.replace("direction=GT", "direction=GT, type=TOTALORDER").replace("direction=NE", "direction=NE, type=TOTALORDER")
+TOTAL = PLACE.replace("direction=GT", "direction=GT, type=TOTALORDER").replace(
+    "direction=NE", "direction=NE, type=TOTALORDER"
+)
 
 MODULES = {
     # A number of one bit (two with a sign) does not reach the third element.

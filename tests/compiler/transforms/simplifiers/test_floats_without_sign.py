@@ -29,8 +29,12 @@ def test_a_value_without_a_sign_is_not_negated(name: str) -> None:
     x, y = ALL.view(dtype), np.roll(ALL, 7).view(dtype)
     want = xe.evaluate(text, x, y)
     for got in (xe.evaluate(xe.optimize(text, "algsimp").module, x, y), xe.compile(text)(x, y)):
-        np.testing.assert_array_equal(np.asarray(got).astype(np.float32), np.asarray(want).astype(np.float32))
+        np.testing.assert_array_equal(
+            np.asarray(got).astype(np.float32), np.asarray(want).astype(np.float32)
+        )
 
 
 def test_only_one_float_has_no_sign() -> None:
-    assert [t.name for t in PRIMITIVE_TYPES.values() if t.is_float and not t.has_sign] == ["f8e8m0fnu"]
+    assert [t.name for t in PRIMITIVE_TYPES.values() if t.is_float and not t.has_sign] == [
+        "f8e8m0fnu"
+    ]

@@ -13,7 +13,9 @@ from xla_explorer.hlo.text import parse_hlo
 
 def run(passes: str, body: str, before: str = "") -> PassTrace:
     """Run passes on one entry computation; the result is verified."""
-    return optimize(parse_hlo(f"HloModule m\n{before}\nENTRY e {{\n{body}\n}}\n"), passes, verify=True)
+    return optimize(
+        parse_hlo(f"HloModule m\n{before}\nENTRY e {{\n{body}\n}}\n"), passes, verify=True
+    )
 
 
 def opcodes(trace: PassTrace) -> list[str]:
@@ -79,7 +81,10 @@ def test_constants_are_merged_by_bits() -> None:
 
 
 def test_equal_computations_do_not_keep_calls_apart() -> None:
-    other = SUM + "\nsum2 {\n p = f32[] parameter(0)\n q = f32[] parameter(1)\n ROOT s = f32[] add(p, q)\n}"
+    other = (
+        SUM
+        + "\nsum2 {\n p = f32[] parameter(0)\n q = f32[] parameter(1)\n ROOT s = f32[] add(p, q)\n}"
+    )
     trace = run(
         "cse",
         "x = f32[4] parameter(0)\nz = f32[] constant(0)\na = f32[] reduce(x, z), dimensions={0}, to_apply=sum\n"
@@ -105,7 +110,9 @@ def test_tuples_taken_apart_and_put_together() -> None:
         "b = f32[2] get-tuple-element(t), index=1\nu = (f32[], f32[2]) tuple(a, b)\n"
         "ROOT c = f32[2] get-tuple-element(u), index=1",
     )
-    assert [i.name for i in trace.module.entry.post_order()] == ["t", "b"] or opcodes(trace) == ["get-tuple-element"]
+    assert [i.name for i in trace.module.entry.post_order()] == ["t", "b"] or opcodes(trace) == [
+        "get-tuple-element"
+    ]
 
 
 def test_constants_fold_but_broadcasts_stay() -> None:
@@ -141,7 +148,11 @@ def test_what_the_evaluator_has_no_meaning_for_is_left_alone() -> None:
     )
     assert opcodes(trace) == ["constant", "rng-bit-generator"]
     assert trace.journal is not None
-    assert [e.reason.code for e in trace.journal.events if e.verdict == "refused" and e.reason is not None] == ["not-evaluated"]
+    assert [
+        e.reason.code
+        for e in trace.journal.events
+        if e.verdict == "refused" and e.reason is not None
+    ] == ["not-evaluated"]
 
 
 def test_empty_arrays_become_constants() -> None:
@@ -169,7 +180,10 @@ def test_a_reshape_that_must_stay_holds_the_move_back() -> None:
         "ROOT t = (f32[2,4], f32[2,4]) tuple(a, b)",
     )
     assert trace.journal is not None and not trace.changed
-    assert trace.journal.events[-1].reason is not None and trace.journal.events[-1].reason.code == "rearrangement-stays"
+    assert (
+        trace.journal.events[-1].reason is not None
+        and trace.journal.events[-1].reason.code == "rearrangement-stays"
+    )
 
 
 def test_softmax_keeps_its_value_through_the_default_pipeline() -> None:
@@ -244,7 +258,10 @@ def test_a_dot_reads_its_transposed_operand_in_place() -> None:
         "ROOT d = f32[3,4] dot(at, bt), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
     )
     assert opcodes(trace) == ["dot"]
-    a, b = [np.random.default_rng(k).normal(size=s).astype(np.float32) for k, s in ((0, (5, 3)), (1, (4, 5)))]
+    a, b = [
+        np.random.default_rng(k).normal(size=s).astype(np.float32)
+        for k, s in ((0, (5, 3)), (1, (4, 5)))
+    ]
     np.testing.assert_allclose(np.asarray(evaluate(trace.module, a, b)), a.T @ b.T, rtol=1e-5)
 
 
@@ -260,7 +277,10 @@ def test_heads_of_attention_are_read_in_place() -> None:
     assert opcodes(trace) == ["dot"]
     q, k = [np.random.default_rng(n).normal(size=(2, 7, 3, 4)).astype(np.float32) for n in (0, 1)]
     np.testing.assert_allclose(
-        np.asarray(evaluate(trace.module, q, k)), np.einsum("bqhd,bkhd->bhqk", q, k), rtol=1e-4, atol=1e-5
+        np.asarray(evaluate(trace.module, q, k)),
+        np.einsum("bqhd,bkhd->bhqk", q, k),
+        rtol=1e-4,
+        atol=1e-5,
     )
 
 

@@ -248,14 +248,23 @@ DIVISORS = {
 @pytest.mark.parametrize("name", DIVISORS)
 def test_a_reciprocal_is_taken_of_what_cannot_be_tiny(name: str) -> None:
     body, acts = DIVISORS[name]
-    text = f"{REDUCERS} {body}\n b = T[8,64] broadcast(y), dimensions={{0}}\n ROOT r = T[8,64] divide(e, b) }}".replace("T[", "f32[")
+    text = f"{REDUCERS} {body}\n b = T[8,64] broadcast(y), dimensions={{0}}\n ROOT r = T[8,64] divide(e, b) }}".replace(
+        "T[", "f32["
+    )
     made = xe.optimize(text, "algsimp,dce").module
     wide = [i for i in made.instructions() if i.opcode.name == "divide" and i.shape.rank == 2]
     assert (not wide) is acts
-    assert not [i for i in xe.optimize(text, "algsimp{fast_math=true},dce").module.instructions() if i.opcode.name == "divide" and i.shape.rank == 2]
+    assert not [
+        i
+        for i in xe.optimize(text, "algsimp{fast_math=true},dce").module.instructions()
+        if i.opcode.name == "divide" and i.shape.rank == 2
+    ]
     generator = np.random.default_rng(0)
     for scale in (1, 1e-42, 1e38):
-        given = (generator.uniform(0, 1, (8, 64)) * scale).astype(np.float32), (generator.uniform(0, 1, 8) * scale).astype(np.float32)
+        given = (
+            (generator.uniform(0, 1, (8, 64)) * scale).astype(np.float32),
+            (generator.uniform(0, 1, 8) * scale).astype(np.float32),
+        )
         with np.errstate(all="ignore"):
             want, got = xe.evaluate(text, *given), xe.evaluate(made, *given)
         assert Exactness.REAL.difference(np.asarray(want), np.asarray(got)) is None
@@ -270,10 +279,20 @@ COUNTED = {
 
 
 @pytest.mark.parametrize("name", COUNTED)
-@pytest.mark.parametrize(("element", "count", "acts"), [("f16", 60000, True), ("f16", 70000, False), ("f8e4m3fn", 500, False), ("f32", 70000, True)])
-def test_terms_are_counted_in_types_that_hold_their_number(name: str, element: str, count: int, acts: bool) -> None:
+@pytest.mark.parametrize(
+    ("element", "count", "acts"),
+    [("f16", 60000, True), ("f16", 70000, False), ("f8e4m3fn", 500, False), ("f32", 70000, True)],
+)
+def test_terms_are_counted_in_types_that_hold_their_number(
+    name: str, element: str, count: int, acts: bool
+) -> None:
     body, opcode = COUNTED[name]
     text = f"add {{ p = T[] parameter(0)\n q = T[] parameter(1)\n ROOT s = T[] add(p, q) }}\nENTRY e {{ {body} }}"
-    text = text.replace("[N]", f"[{count}]").replace("=N ", f"={count} ").replace("M_0", f"{count - 1}_0").replace("T[", f"{element}[")
+    text = (
+        text.replace("[N]", f"[{count}]")
+        .replace("=N ", f"={count} ")
+        .replace("M_0", f"{count - 1}_0")
+        .replace("T[", f"{element}[")
+    )
     made = xe.optimize(text, "algsimp,dce").module
     assert any(i.opcode.name == opcode for i in made.instructions()) is acts

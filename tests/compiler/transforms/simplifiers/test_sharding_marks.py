@@ -24,9 +24,13 @@ def test_they_are_their_operand_on_one_device(target: str) -> None:
     text = TEXT.format(header="", target=target)
     session = xe.compile(text)
     assert _calls(session) == [] and {step.runs_on for step in session.program_steps} == {"kernel"}
-    np.testing.assert_array_equal(session(np.arange(8, dtype=np.float32)), 2 * np.arange(8, dtype=np.float32))
+    np.testing.assert_array_equal(
+        session(np.arange(8, dtype=np.float32)), 2 * np.arange(8, dtype=np.float32)
+    )
     assert xe.aot(text).footprint is not None
 
 
 def test_they_stay_in_a_module_of_several_partitions() -> None:
-    assert _calls(xe.optimize(TEXT.format(header=", num_partitions=2", target="Sharding"), "algsimp")) == ["c"]
+    assert _calls(
+        xe.optimize(TEXT.format(header=", num_partitions=2", target="Sharding"), "algsimp")
+    ) == ["c"]

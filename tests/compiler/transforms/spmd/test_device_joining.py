@@ -43,7 +43,9 @@ BODIES = {
         %m = stablehlo.add %k, %one : tensor<ui32>
         stablehlo.return %m, %s : tensor<ui32>, tensor<2x4xf32>
       }}
-      %r = stablehlo.add %w#1, %x : tensor<2x4xf32>""".replace("%half =", "%p1 = stablehlo.constant dense<2> : tensor<ui32>\n      %half ="),
+      %r = stablehlo.add %w#1, %x : tensor<2x4xf32>""".replace(
+        "%half =", "%p1 = stablehlo.constant dense<2> : tensor<ui32>\n      %half ="
+    ),
     "branches that differ": f"""
       %p = stablehlo.partition_id : tensor<ui32>
       %p1 = stablehlo.constant dense<2> : tensor<ui32>
@@ -86,7 +88,9 @@ def by_hand(name: str) -> Any:
     if name == "a permutation with a hole":
         return np.block([[x[2:, :4], x[:2, :4]], [x[:2, 4:], np.zeros((2, 4), np.float32)]])
     if name == "the number of the device":
-        return x + np.concatenate([2 * rows + 0 * left, 2 * rows + 1 + 0 * left], 1).astype(np.float32)
+        return x + np.concatenate([2 * rows + 0 * left, 2 * rows + 1 + 0 * left], 1).astype(
+            np.float32
+        )
     if name == "branches that differ":
         return np.concatenate([total[:2], -x[2:]])
     return np.concatenate([total[:2] + x[:2], 2 * total[2:] + x[2:]])
@@ -124,7 +128,9 @@ module @m attributes {mhlo.num_partitions = 4 : i32} {
     module = parse_stablehlo(text, "m.mlir")
     expected = np.concatenate([A[:, 4:], A[:, :4]], 1)
     np.testing.assert_array_equal(xe.evaluate(module, A), expected)
-    np.testing.assert_array_equal(xe.evaluate(xe.optimize(module, "device-joining").module, A), expected)
+    np.testing.assert_array_equal(
+        xe.evaluate(xe.optimize(module, "device-joining").module, A), expected
+    )
 
 
 @pytest.mark.parametrize("where", ['{"x"}', "{}"])
@@ -154,9 +160,18 @@ DATA = SHARED / "spmd" / "programs"
 def test_ring_attention_of_jax(mode: str, key: str) -> None:
     if not DATA.exists():
         pytest.skip("needs ../shared/spmd, which is not part of the project")
-    record = json.loads(gzip.decompress((DATA / f"ring_attention_shard_map.{mode}.json.gz").read_bytes()))
+    record = json.loads(
+        gzip.decompress((DATA / f"ring_attention_shard_map.{mode}.json.gz").read_bytes())
+    )
     values = np.load(DATA / "ring_attention_shard_map.npz")
-    module = parse_stablehlo(record[key], "p.mlir") if key == "stablehlo" else xe.parse_hlo(record[key])
+    module = (
+        parse_stablehlo(record[key], "p.mlir") if key == "stablehlo" else xe.parse_hlo(record[key])
+    )
     given = [values[f"in{k}"] for k in range(3)]
     np.testing.assert_allclose(xe.evaluate(module, *given), values["out0"], rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(xe.evaluate(xe.optimize(module, "device-joining").module, *given), values["out0"], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        xe.evaluate(xe.optimize(module, "device-joining").module, *given),
+        values["out0"],
+        rtol=1e-5,
+        atol=1e-6,
+    )

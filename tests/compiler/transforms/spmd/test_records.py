@@ -27,14 +27,26 @@ def arrays(values: Any, *kinds: str) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("record", RECORDS or [pytest.param("none", marks=pytest.mark.skip("needs ../shared/spmd"))])
+@pytest.mark.parametrize(
+    "record", RECORDS or [pytest.param("none", marks=pytest.mark.skip("needs ../shared/spmd"))]
+)
 def test_a_record_runs_natively(record: str) -> None:
     texts = json.loads(gzip.decompress((DATA / f"{record}.json.gz").read_bytes()))
     values = np.load(DATA / f"{texts['name']}.npz")
     given = arrays(values, "in")
     for key in ("stablehlo", "hlo_before", "hlo_before_spmd"):
-        session = xe.compile(parse_stablehlo(texts[key], "p.mlir") if key == "stablehlo" else xe.parse_hlo(texts[key]))
-        assert not [step.name for step in session.executable.steps if step.runs_on == "evaluator"], key
-        kept = given if len(session.module.entry.parameters()) == len(given) else [given[k] for k in texts["kept_inputs"]]
+        session = xe.compile(
+            parse_stablehlo(texts[key], "p.mlir")
+            if key == "stablehlo"
+            else xe.parse_hlo(texts[key])
+        )
+        assert not [
+            step.name for step in session.executable.steps if step.runs_on == "evaluator"
+        ], key
+        kept = (
+            given
+            if len(session.module.entry.parameters()) == len(given)
+            else [given[k] for k in texts["kept_inputs"]]
+        )
         # Where XLA's own result is wrong the file has the right one, too.
         assert errors(leaves(session(*kept)), arrays(values, "right", "out")) < 1e-5, key

@@ -69,7 +69,9 @@ def scaled(shift, of=lambda x: x, over=-1, keep=True, plus=0.0):
 
     def softmax(x):
         e = of(x - shift(x)).exp()
-        return e / (e.sum(axis=over, keepdims=keep) + plus if plus else e.sum(axis=over, keepdims=keep))
+        return e / (
+            e.sum(axis=over, keepdims=keep) + plus if plus else e.sum(axis=over, keepdims=keep)
+        )
 
     return softmax
 
@@ -80,14 +82,22 @@ def top(x, axis=-1):
 
 mistake("nb02.softmax", "wrong-value")(scaled(lambda x: top(x, 0), over=0))  # columns
 mistake("nb02.softmax", "wrong-shape")(lambda x: scaled(top)(x).sum(axis=-1))
-mistake("nb02.softmax", "not-finite")(scaled(lambda x: x.mean(axis=-1, keepdims=True)))  # the mean is not the largest
+mistake("nb02.softmax", "not-finite")(
+    scaled(lambda x: x.mean(axis=-1, keepdims=True))
+)  # the mean is not the largest
 mistake("nb02.softmax", "not-finite")(scaled(lambda x: x.min(axis=-1, keepdims=True)))
-mistake("nb02.softmax", "wrong-value")(scaled(lambda x: 0.0, of=lambda x: x.minimum(80.0)))  # cut off
+mistake("nb02.softmax", "wrong-value")(
+    scaled(lambda x: 0.0, of=lambda x: x.minimum(80.0))
+)  # cut off
 mistake("nb02.softmax", "wrong-value")(scaled(top, plus=1e-2))
 mistake("nb02.softmax", "wrong-value")(lambda x: (x - top(x)).exp())  # not divided
 mistake("nb02.softmax", "wrong-value")(scaled(top, of=lambda x: -x))
-mistake("nb02.softmax", "wrong-value")(lambda x: x - top(x) - (x - top(x)).exp().sum(axis=-1, keepdims=True).log())  # its logarithm
-mistake("nb02.softmax", "raised-HloBuilderError")(scaled(lambda x: top(x, 1), over=1))  # rank 2 only
+mistake("nb02.softmax", "wrong-value")(
+    lambda x: x - top(x) - (x - top(x)).exp().sum(axis=-1, keepdims=True).log()
+)  # its logarithm
+mistake("nb02.softmax", "raised-HloBuilderError")(
+    scaled(lambda x: top(x, 1), over=1)
+)  # rank 2 only
 mistake("nb02.softmax", "wrong-value")(scaled(top, keep=False))
 mistake("nb02.softmax", "no-value")(lambda x: [scaled(top)(x)])
 
@@ -98,7 +108,9 @@ def _(x):  # multiplied by the reciprocal
     return e * (1.0 / e.sum(axis=-1, keepdims=True))
 
 
-def normal(centre=-1, spread=-1, epsilon=1e-5, of=lambda c: c * c, end=lambda n, g, b: n * g + b, less=0):
+def normal(
+    centre=-1, spread=-1, epsilon=1e-5, of=lambda c: c * c, end=lambda n, g, b: n * g + b, less=0
+):
     """Answers to nb02.layernorm that forget something."""
 
     def layernorm(x, g, b):
@@ -119,7 +131,9 @@ mistake("nb02.layernorm", "wrong-value")(normal(centre=0, spread=0))
 mistake("nb02.layernorm", "wrong-value")(normal(epsilon=1e-3))
 mistake("nb02.layernorm", "wrong-value")(normal(of=lambda c: c.abs()))
 mistake("nb02.layernorm", "wrong-value")(normal(less=1))  # the sample's variance
-mistake("nb02.layernorm", "wrong-value")(lambda x, g, b: (x - x.mean(axis=-1, keepdims=True)) * g + b)  # not divided
+mistake("nb02.layernorm", "wrong-value")(
+    lambda x, g, b: (x - x.mean(axis=-1, keepdims=True)) * g + b
+)  # not divided
 mistake("nb02.layernorm", "no-value")(lambda x, g, b: (normal()(x, g, b), g))
 mistake("nb02.layernorm", "no-value")(lambda x, g, b: None)
 mistake("nb02.layernorm", "another-form")(lambda x: normal()(x, 1, 0))
@@ -129,7 +143,9 @@ mistake("nb02.layernorm", "another-form")(lambda x: normal()(x, 1, 0))
 def _(x, g, b):  # everything once more
     m = x.mean(axis=-1, keepdims=True)
     v = ((x - m) * (x - x.mean(axis=-1, keepdims=True))).mean(axis=-1, keepdims=True)
-    return (x - x.mean(axis=-1, keepdims=True)) * (v + 1e-5).rsqrt() * g + b * 1 + 0 * (v + 1e-5) * 0
+    return (
+        (x - x.mean(axis=-1, keepdims=True)) * (v + 1e-5).rsqrt() * g + b * 1 + 0 * (v + 1e-5) * 0
+    )
 
 
 @variant("nb02.layernorm")

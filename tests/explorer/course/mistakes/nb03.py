@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from tests.explorer.course.mistakes import mistake, variant
 
-mistake("nb03.live", "other-set", 3)(lambda computation: {computation.root, *computation.root.operands})
+mistake("nb03.live", "other-set", 3)(
+    lambda computation: {computation.root, *computation.root.operands}
+)
 mistake("nb03.live", "other-set", 2)(lambda computation: set(computation.instructions.values()))
 
 
-def sweep(module, order, may=lambda i: i.opcode.name != "parameter" and not i.opcode.side_effect, computations=None):
+def sweep(
+    module,
+    order,
+    may=lambda i: i.opcode.name != "parameter" and not i.opcode.side_effect,
+    computations=None,
+):
     changed = False
     for c in computations or module.computations.values():
         for i in order(list(c.post_order())):
@@ -19,13 +26,19 @@ def sweep(module, order, may=lambda i: i.opcode.name != "parameter" and not i.op
 
 
 mistake("nb03.dce", "dead-left", 3)(lambda m: sweep(m, lambda o: o))
-mistake("nb03.dce", "parameter-removed", 2)(lambda m: sweep(m, reversed, lambda i: not i.opcode.side_effect))
-mistake("nb03.dce", "side-effect-lost", 4)(lambda m: sweep(m, reversed, lambda i: i.opcode.name != "parameter"))
+mistake("nb03.dce", "parameter-removed", 2)(
+    lambda m: sweep(m, reversed, lambda i: not i.opcode.side_effect)
+)
+mistake("nb03.dce", "side-effect-lost", 4)(
+    lambda m: sweep(m, reversed, lambda i: i.opcode.name != "parameter")
+)
 mistake("nb03.dce", "dead-left")(lambda m: sweep(m, reversed, computations=[m.entry]))
 mistake("nb03.dce", "untrue-verdict", 1)(lambda m: sweep(m, reversed) or True)
 mistake("nb03.dce", "untrue-verdict", 2)(lambda m: sweep(m, reversed) and False)
 mistake("nb03.dce", "no-verdict", 2)(lambda m: sweep(m, reversed) and None)
-mistake("nb03.dce", "raised-ValueError", 2)(lambda m: bool([m.entry.remove(i) for i in list(m.entry.post_order())[:1]]))
+mistake("nb03.dce", "raised-ValueError", 2)(
+    lambda m: bool([m.entry.remove(i) for i in list(m.entry.post_order())[:1]])
+)
 
 
 @mistake("nb03.dce", "value-changed", 2)
@@ -53,10 +66,16 @@ mistake("nb03.live", "other-set", 2)(lambda c: needed(c) - {c.root})
 mistake("nb03.live", "other-set", 2)(lambda c: needed(c) - set(c.parameters()))
 mistake("nb03.live", "other-set", 3)(lambda c: needed(c) | set(c.parameters()))
 mistake("nb03.live", "other-set")(lambda c: needed(c, lambda i: i.users))  # downwards
-mistake("nb03.live", "other-set")(lambda c: needed(c, lambda i: i.operands[:1]))  # the first operand only
-mistake("nb03.live", "other-set")(lambda c: {i for i in c.instructions.values() if i.users} | {c.root})  # whoever has a reader
+mistake("nb03.live", "other-set")(
+    lambda c: needed(c, lambda i: i.operands[:1])
+)  # the first operand only
+mistake("nb03.live", "other-set")(
+    lambda c: {i for i in c.instructions.values() if i.users} | {c.root}
+)  # whoever has a reader
 mistake("nb03.live", "other-set", 2)(lambda c: [*needed(c), c.root])  # the root twice
-mistake("nb03.live", "other-set")(lambda c, seen=set(): needed(c, seen=seen))  # one set for all calls
+mistake("nb03.live", "other-set")(
+    lambda c, seen=set(): needed(c, seen=seen)
+)  # one set for all calls
 mistake("nb03.live", "another-form")(lambda c: {i.name for i in needed(c)})
 mistake("nb03.live", "another-form")(lambda c: None)
 mistake("nb03.live", "raised-AttributeError")(lambda c: needed(c.entry))  # taken for a module
@@ -74,7 +93,12 @@ def _(c):  # visits what is shared again and again
 def _(c):  # does not only look
     found = needed(c)
     for i in reversed(list(c.post_order())):
-        if i not in found and i.opcode.name != "parameter" and not i.users and not i.opcode.side_effect:
+        if (
+            i not in found
+            and i.opcode.name != "parameter"
+            and not i.users
+            and not i.opcode.side_effect
+        ):
             c.remove(i)
     return found
 
@@ -104,15 +128,28 @@ def _(m):  # a copy is made clean
 def _(m):  # ends at the first that is removed
     for c in m.computations.values():
         for i in reversed(list(c.post_order())):
-            if not i.users and i is not c.root and i.opcode.name != "parameter" and not i.opcode.side_effect:
+            if (
+                not i.users
+                and i is not c.root
+                and i.opcode.name != "parameter"
+                and not i.opcode.side_effect
+            ):
                 c.remove(i)
                 return True
     return False
 
 
 mistake("nb03.dce", "no-verdict")(lambda m: int(sweep(m, reversed)))  # 0 or 1
-mistake("nb03.dce", "dead-left")(lambda m: sweep(m, reversed, lambda i: i.opcode.name == "exponential"))  # what the example has
-mistake("nb03.dce", "dead-left")(lambda m: sweep(m, reversed, lambda i: i.opcode.name not in ("parameter", "reduce") and not i.opcode.side_effect))
+mistake("nb03.dce", "dead-left")(
+    lambda m: sweep(m, reversed, lambda i: i.opcode.name == "exponential")
+)  # what the example has
+mistake("nb03.dce", "dead-left")(
+    lambda m: sweep(
+        m,
+        reversed,
+        lambda i: i.opcode.name not in ("parameter", "reduce") and not i.opcode.side_effect,
+    )
+)
 mistake("nb03.dce", "raised-AttributeError")(lambda m: sweep(m, reversed, computations=[m.root]))
 
 

@@ -18,16 +18,24 @@ def rule(test, result):
 
 
 mistake("nb05.rules", "rule-missing-1 (one)")(lambda i: None)
-mistake("nb05.rules", "value-changed", 3)(rule(lambda i: i.opcode.name == "add" and splat(i.operands[1]) == 0, lambda i: i.operands[0]))
-mistake("nb05.rules", "value-changed", 4)(
-    rule(lambda i: i.opcode.name == "multiply" and splat(i.operands[1]) == 0, lambda i: i.operands[1])
+mistake("nb05.rules", "value-changed", 3)(
+    rule(lambda i: i.opcode.name == "add" and splat(i.operands[1]) == 0, lambda i: i.operands[0])
 )
-mistake("nb05.rules", "value-changed", 3)(rule(lambda i: i.opcode.name == "divide" and splat(i.operands[0]) == 1, lambda i: i.operands[1]))
+mistake("nb05.rules", "value-changed", 4)(
+    rule(
+        lambda i: i.opcode.name == "multiply" and splat(i.operands[1]) == 0, lambda i: i.operands[1]
+    )
+)
+mistake("nb05.rules", "value-changed", 3)(
+    rule(lambda i: i.opcode.name == "divide" and splat(i.operands[0]) == 1, lambda i: i.operands[1])
+)
 mistake("nb05.rules", "raised-RuntimeError")(
     rule(lambda i: i.opcode.name == "add", lambda i: i.parent.add("add", i.shape, i.operands[::-1]))
 )
 mistake("nb05.rules", "rule-missing-1 (one)", 3)(
-    rule(lambda i: i.opcode.name == "multiply" and splat(i.operands[1]) == 1, lambda i: i.operands[0])
+    rule(
+        lambda i: i.opcode.name == "multiply" and splat(i.operands[1]) == 1, lambda i: i.operands[0]
+    )
 )
 SAFE = {"x * 1 -> x", "x * 2 -> x + x", "x / 4 -> x * 0.25", "max(x, x) -> x"}
 RIGHT = {
@@ -55,7 +63,12 @@ def fold(m, may, order=lambda o: o, any_shape=False):
 
     changed = False
     for i in order(list(m.entry.post_order())):
-        if i.operands and (any_shape or i.shape.is_array) and all(o.opcode.name == "constant" for o in i.operands) and may(i):
+        if (
+            i.operands
+            and (any_shape or i.shape.is_array)
+            and all(o.opcode.name == "constant" for o in i.operands)
+            and may(i)
+        ):
             array = Evaluator().evaluate_instruction(i, [o.literal.array for o in i.operands])
             m.entry.replace(i, m.entry.add_constant(literal_from_array(array, i.shape)))
             m.entry.remove(i)
@@ -65,12 +78,18 @@ def fold(m, may, order=lambda o: o, any_shape=False):
 
 mistake("nb05.fold", "side-effect-lost")(lambda m: fold(m, lambda i: i.shape.element_count <= 64))
 mistake("nb05.fold", "too-large", 2)(lambda m: fold(m, lambda i: i.opcode.name != "rng"))
-mistake("nb05.fold", "not-folded")(lambda m: fold(m, lambda i: i.opcode.name != "rng" and i.shape.element_count <= 64, reversed))
+mistake("nb05.fold", "not-folded")(
+    lambda m: fold(m, lambda i: i.opcode.name != "rng" and i.shape.element_count <= 64, reversed)
+)
 mistake("nb05.fold", "not-folded")(lambda m: fold(m, lambda i: i.opcode.name == "add"))
 
 
-mistake("nb05.fold", "not-folded", 2)(lambda m: fold(m, lambda i: i.opcode.name != "rng" and i.shape.element_count < 64))
-mistake("nb05.fold", "too-large", 2)(lambda m: fold(m, lambda i: i.opcode.name != "rng" and i.shape.element_count < 66))
+mistake("nb05.fold", "not-folded", 2)(
+    lambda m: fold(m, lambda i: i.opcode.name != "rng" and i.shape.element_count < 64)
+)
+mistake("nb05.fold", "too-large", 2)(
+    lambda m: fold(m, lambda i: i.opcode.name != "rng" and i.shape.element_count < 66)
+)
 
 
 def foldable(i):
@@ -87,17 +106,47 @@ def _(m):  # tuples too
 
 mistake("nb05.fold", "no-verdict")(lambda m: None)
 mistake("nb05.fold", "untrue-verdict")(lambda m: fold(m, foldable) or True)
-mistake("nb05.fold", "not-folded", 2)(lambda m: fold(m, lambda i: foldable(i) and i.shape.rank == 0))  # scalars only
-mistake("nb05.fold", "not-folded")(lambda m: fold(m, lambda i: foldable(i) and not i.called))  # nothing that calls
-mistake("nb05.fold", "too-large", 2)(lambda m: fold(m, lambda i: foldable(i) or i.opcode.name == "broadcast"))
-mistake("nb05.fold", "too-large", 2)(lambda m: fold(m, lambda i: not i.opcode.side_effect and i.shape.byte_size <= 64 * 8))  # bytes for elements
-mistake("nb05.rules", "rule-missing-2 (zero added)")(lambda i: simplify(i) if i.opcode.name != "add" else None)
-mistake("nb05.rules", "rule-missing-3 (times zero)")(lambda i: simplify(i) if not (i.opcode.name == "multiply" and splat(i.operands[1]) == 0) else None)
-mistake("nb05.rules", "rule-missing-4 (twice)")(lambda i: simplify(i) if i.opcode.name != "not" else None)
-mistake("nb05.rules", "rule-missing-5 (transposes)")(lambda i: simplify(i) if i.opcode.name != "transpose" else None)
-mistake("nb05.rules", "value-changed")(rule(lambda i: i.opcode.name == i.operands[0].opcode.name == "abs" if i.operands else False, lambda i: i.operands[0].operands[0]))
-mistake("nb05.rules", "value-changed")(rule(lambda i: i.opcode.name == "subtract" and i.operands[0] is i.operands[1], lambda i: i.operands[0]))
-mistake("nb05.rules", "another-form")(lambda i: splat(i.operands[1]) if len(i.operands) == 2 else None)  # a number, not an instruction
+mistake("nb05.fold", "not-folded", 2)(
+    lambda m: fold(m, lambda i: foldable(i) and i.shape.rank == 0)
+)  # scalars only
+mistake("nb05.fold", "not-folded")(
+    lambda m: fold(m, lambda i: foldable(i) and not i.called)
+)  # nothing that calls
+mistake("nb05.fold", "too-large", 2)(
+    lambda m: fold(m, lambda i: foldable(i) or i.opcode.name == "broadcast")
+)
+mistake("nb05.fold", "too-large", 2)(
+    lambda m: fold(m, lambda i: not i.opcode.side_effect and i.shape.byte_size <= 64 * 8)
+)  # bytes for elements
+mistake("nb05.rules", "rule-missing-2 (zero added)")(
+    lambda i: simplify(i) if i.opcode.name != "add" else None
+)
+mistake("nb05.rules", "rule-missing-3 (times zero)")(
+    lambda i: (
+        simplify(i) if not (i.opcode.name == "multiply" and splat(i.operands[1]) == 0) else None
+    )
+)
+mistake("nb05.rules", "rule-missing-4 (twice)")(
+    lambda i: simplify(i) if i.opcode.name != "not" else None
+)
+mistake("nb05.rules", "rule-missing-5 (transposes)")(
+    lambda i: simplify(i) if i.opcode.name != "transpose" else None
+)
+mistake("nb05.rules", "value-changed")(
+    rule(
+        lambda i: i.opcode.name == i.operands[0].opcode.name == "abs" if i.operands else False,
+        lambda i: i.operands[0].operands[0],
+    )
+)
+mistake("nb05.rules", "value-changed")(
+    rule(
+        lambda i: i.opcode.name == "subtract" and i.operands[0] is i.operands[1],
+        lambda i: i.operands[0],
+    )
+)
+mistake("nb05.rules", "another-form")(
+    lambda i: splat(i.operands[1]) if len(i.operands) == 2 else None
+)  # a number, not an instruction
 mistake("nb05.unsafe", "not-safe")({**RIGHT, "x * 0 -> 0": None})
 mistake("nb05.unsafe", "not-safe")({**RIGHT, "(x + y) - y -> x": None})
 mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x / x -> 1": 2.0})
@@ -106,7 +155,15 @@ mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x * 2 -> x + x": math.inf})
 mistake("nb05.unsafe", "no-number")({**RIGHT, "x * 0 -> 0": "inf"})
 mistake("nb05.unsafe", "no-number")({**RIGHT, "x * 1 -> x": True})  # "it is safe"
 mistake("nb05.unsafe", "another-form")(list(RIGHT.values()))
-variant("nb05.unsafe")({**RIGHT, "x * 0 -> 0": -1.0, "x - x -> 0": math.nan, "x / x -> 1": math.inf, "x / 3 -> x * (1/3)": -5})
+variant("nb05.unsafe")(
+    {
+        **RIGHT,
+        "x * 0 -> 0": -1.0,
+        "x - x -> 0": math.nan,
+        "x / x -> 1": math.inf,
+        "x / 3 -> x * (1/3)": -5,
+    }
+)
 
 
 @variant("nb05.fold")
@@ -124,6 +181,8 @@ mistake("nb05.unsafe", "not-safe")({**RIGHT, "x + 0 -> x": None})
 mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x + 0 -> x": 0.0})  # the other zero
 mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x / 4 -> x * 0.25": 1e-30})
 mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x * 0 -> 0": 1e38})  # large, but finite
-mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x * 0 -> 0": (math.inf, 0.0)})  # two numbers for one
+mistake("nb05.unsafe", "not-a-witness")(
+    {**RIGHT, "x * 0 -> 0": (math.inf, 0.0)}
+)  # two numbers for one
 mistake("nb05.unsafe", "no-number")({**RIGHT, "x - x -> 0": [math.inf]})
 mistake("nb05.unsafe", "no-number")({**RIGHT, "(x + y) - y -> x": ("1e30", "1")})

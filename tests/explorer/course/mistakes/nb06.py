@@ -44,19 +44,37 @@ def legality_without(*codes):
     return judge
 
 
-for code in ("not-an-operand", "no-loop", "side-effect", "own-kernel", "reduce-is-root-only", "control-dependency", "would-create-cycle"):
+for code in (
+    "not-an-operand",
+    "no-loop",
+    "side-effect",
+    "own-kernel",
+    "reduce-is-root-only",
+    "control-dependency",
+    "would-create-cycle",
+):
     mistake("nb06.legality", f"wrong-code-{code}")(legality_without(code))
 mistake("nb06.legality", "no-reason")(lambda p, c: may_merge(p, c) is None)
-mistake("nb06.legality", "no-message")(lambda p, c: (r := may_merge(p, c)) and xe.Reason(r.code, ""))
-mistake("nb06.legality", "wrong-code-accepted")(lambda p, c: may_merge(p, c) or xe.Reason("no-loop", "never"))
+mistake("nb06.legality", "no-message")(
+    lambda p, c: (r := may_merge(p, c)) and xe.Reason(r.code, "")
+)
+mistake("nb06.legality", "wrong-code-accepted")(
+    lambda p, c: may_merge(p, c) or xe.Reason("no-loop", "never")
+)
 
 
-mistake("nb06.path", "not-a-path")(lambda p, c: (found := other_path(p, c)) and found[1:-1])  # without its ends
+mistake("nb06.path", "not-a-path")(
+    lambda p, c: (found := other_path(p, c)) and found[1:-1]
+)  # without its ends
 mistake("nb06.path", "not-a-path")(lambda p, c: other_path(p, c) and [p, c])
 mistake("nb06.path", "not-a-path")(lambda p, c: (found := other_path(p, c)) and set(found))
-mistake("nb06.path", "another-form")(lambda p, c: (found := other_path(p, c)) and [i.name for i in found])
+mistake("nb06.path", "another-form")(
+    lambda p, c: (found := other_path(p, c)) and [i.name for i in found]
+)
 mistake("nb06.path", "no-such-path")(lambda p, c: other_path(p, c) or [])  # an empty list for None
-mistake("nb06.path", "missed-path")(lambda p, c: other_path(p, c) if p in c.operands else None)  # where there is no edge, there may be a way
+mistake("nb06.path", "missed-path")(
+    lambda p, c: other_path(p, c) if p in c.operands else None
+)  # where there is no edge, there may be a way
 
 
 def downwards(p, c, of=lambda i: (*i.operands, *i.control_predecessors), seen=None):
@@ -72,9 +90,13 @@ def downwards(p, c, of=lambda i: (*i.operands, *i.control_predecessors), seen=No
     return None
 
 
-mistake("nb06.path", "missed-path", 4)(lambda p, c: downwards(p, c, lambda i: i.operands))  # control predecessors are edges
+mistake("nb06.path", "missed-path", 4)(
+    lambda p, c: downwards(p, c, lambda i: i.operands)
+)  # control predecessors are edges
 mistake("nb06.path", "missed-path")(lambda p, c: downwards(p, c, lambda i: i.operands[:1]))
-mistake("nb06.path", "missed-path")(lambda p, c, seen=set(): downwards(p, c, seen=seen))  # one set for all calls
+mistake("nb06.path", "missed-path")(
+    lambda p, c, seen=set(): downwards(p, c, seen=seen)
+)  # one set for all calls
 mistake("nb06.path", "no-such-path")(lambda p, c: downwards(c, p))  # from the other end
 
 
@@ -121,11 +143,23 @@ def _(p, c):  # from the producer, by readers, as a tuple
 
 mistake("nb06.legality", "no-reason")(lambda p, c: (r := may_merge(p, c)) and r.code)
 mistake("nb06.legality", "no-reason")(lambda p, c: (r := may_merge(p, c)) and (r.code, r.message))
-mistake("nb06.legality", "wrong-code-not-an-operand")(lambda p, c: (r := may_merge(p, c)) and xe.Reason(r.code.replace("-", "_"), r.message))
+mistake("nb06.legality", "wrong-code-not-an-operand")(
+    lambda p, c: (r := may_merge(p, c)) and xe.Reason(r.code.replace("-", "_"), r.message)
+)
 mistake("nb06.legality", "wrong-code-accepted")(lambda p, c: may_merge(c, p))
 mistake("nb06.legality", "wrong-code-no-loop")(  # the consumer first
-    lambda p, c: may_merge(p, c) and (xe.Reason("side-effect", f"%{c.name}") if p in c.operands and c.opcode.side_effect else may_merge(p, c))
+    lambda p, c: (
+        may_merge(p, c)
+        and (
+            xe.Reason("side-effect", f"%{c.name}")
+            if p in c.operands and c.opcode.side_effect
+            else may_merge(p, c)
+        )
+    )
 )
 mistake("nb06.legality", "wrong-code-accepted")(  # a consumer that is a reduce may be merged
-    lambda p, c: may_merge(p, c) or (xe.Reason("reduce-is-root-only", f"%{c.name}") if c.opcode.name == "reduce" else None)
+    lambda p, c: (
+        may_merge(p, c)
+        or (xe.Reason("reduce-is-root-only", f"%{c.name}") if c.opcode.name == "reduce" else None)
+    )
 )

@@ -8,20 +8,42 @@ import xla_explorer as xe
 from tests.explorer.course.mistakes import edited, mistake, solution
 
 ELF = solution("nb12.elf", "machine_of")
-mistake("nb12.elf", "wrong-machine")(lambda data: (int.from_bytes(data[18:20], "little"), 64) if data[:4] == b"\x7fELF" else None)
-mistake("nb12.elf", "wrong-machine")(lambda data: (int.from_bytes(data[18:20], "little"), 32 * data[4]) if data[:4] == b"\x7fELF" else None)
-mistake("nb12.elf", "wrong-machine")(lambda data: (int.from_bytes(data[18:20], "little"), 32 * data[4]))
-mistake("nb12.build", "wrong-machine")(lambda module: xe.aot(module, "aarch64-linux-gnu", prefix="device"))
-mistake("nb12.build", "no-vectors")(lambda module: xe.aot(module, "riscv64-linux-gnu", prefix="device"))
-mistake("nb12.build", "wrong-prefix")(lambda module: xe.aot(module, "riscv64-linux-gnu", features="+v"))
-mistake("nb12.elf", "wrong-machine")(lambda data: (data[18], 32 if data[4] == 1 else 64) if data[:4] == b"\x7fELF" else None)
+mistake("nb12.elf", "wrong-machine")(
+    lambda data: (int.from_bytes(data[18:20], "little"), 64) if data[:4] == b"\x7fELF" else None
+)
+mistake("nb12.elf", "wrong-machine")(
+    lambda data: (
+        (int.from_bytes(data[18:20], "little"), 32 * data[4]) if data[:4] == b"\x7fELF" else None
+    )
+)
+mistake("nb12.elf", "wrong-machine")(
+    lambda data: (int.from_bytes(data[18:20], "little"), 32 * data[4])
+)
+mistake("nb12.build", "wrong-machine")(
+    lambda module: xe.aot(module, "aarch64-linux-gnu", prefix="device")
+)
+mistake("nb12.build", "no-vectors")(
+    lambda module: xe.aot(module, "riscv64-linux-gnu", prefix="device")
+)
+mistake("nb12.build", "wrong-prefix")(
+    lambda module: xe.aot(module, "riscv64-linux-gnu", features="+v")
+)
+mistake("nb12.elf", "wrong-machine")(
+    lambda data: (data[18], 32 if data[4] == 1 else 64) if data[:4] == b"\x7fELF" else None
+)
 mistake("nb12.elf", "wrong-machine")(lambda data: ELF(data)[::-1] if ELF(data) else None)
 mistake("nb12.elf", "wrong-machine")(lambda data: ELF(data) or (0, 0))
 mistake("nb12.elf", "wrong-machine")(lambda data: (62, 64))
 mistake("nb12.elf", "wrong-machine")(lambda data: None)
-mistake("nb12.build", "no-package")(lambda module: xe.aot(module, "riscv64-linux-gnu", features="+v", prefix="device").object_bytes)
-mistake("nb12.build", "wrong-machine")(lambda module: xe.aot(module, "x86_64-linux-gnu", prefix="device"))
-mistake("nb12.build", "wrong-prefix")(lambda module: xe.aot(module, "riscv64-linux-gnu", features="+v", prefix="my_device"))
+mistake("nb12.build", "no-package")(
+    lambda module: xe.aot(module, "riscv64-linux-gnu", features="+v", prefix="device").object_bytes
+)
+mistake("nb12.build", "wrong-machine")(
+    lambda module: xe.aot(module, "x86_64-linux-gnu", prefix="device")
+)
+mistake("nb12.build", "wrong-prefix")(
+    lambda module: xe.aot(module, "riscv64-linux-gnu", features="+v", prefix="my_device")
+)
 
 
 def changed(*edits: tuple[str, str]) -> Any:
@@ -31,16 +53,24 @@ def changed(*edits: tuple[str, str]) -> Any:
 SECTIONS = changed()
 mistake("nb12.sections", "wrong-names")(changed(("range(1, count)", "range(count)")))
 mistake("nb12.sections", "wrong-names")(changed(("range(1, count)", "range(1, count - 1)")))
-mistake("nb12.sections", "wrong-sizes")(changed(("name, _, size = entry(k)", "name, size, _ = entry(k)")))
+mistake("nb12.sections", "wrong-sizes")(
+    changed(("name, _, size = entry(k)", "name, size, _ = entry(k)"))
+)
 mistake("nb12.sections", "wrong-names")(changed(("text = entry(names)[1]", "text = entry(1)[1]")))
-mistake("nb12.sections", "raised-ValueError")(changed(("begin = text + name", "begin = table + name + len(data)")))
+mistake("nb12.sections", "raised-ValueError")(
+    changed(("begin = text + name", "begin = table + name + len(data)"))
+)
 mistake("nb12.sections", "wrong-names")(changed(("data.index(0, begin)", "begin + 5")))
 mistake("nb12.sections", "wrong-names")(changed((".decode()] = size", ".decode()[1:]] = size")))
 mistake("nb12.sections", "no-table")(lambda data: list(SECTIONS(data).items()))
 mistake("nb12.sections", "no-table")(lambda data: None)
-mistake("nb12.sections", "wrong-names")(lambda data: {name: size for name, size in SECTIONS(data).items() if size})
+mistake("nb12.sections", "wrong-names")(
+    lambda data: {name: size for name, size in SECTIONS(data).items() if size}
+)
 mistake("nb12.sections", "wrong-names")(lambda data: {".text": SECTIONS(data)[".text"]})
-mistake("nb12.sections", "wrong-sizes")(lambda data: {name: hex(size) for name, size in SECTIONS(data).items()})
+mistake("nb12.sections", "wrong-sizes")(
+    lambda data: {name: hex(size) for name, size in SECTIONS(data).items()}
+)
 
 
 def built(triple: str = "riscv64-linux-gnu", features: str = "+v", prefix: str = "device") -> Any:
@@ -48,7 +78,9 @@ def built(triple: str = "riscv64-linux-gnu", features: str = "+v", prefix: str =
 
 
 mistake("nb12.build", "no-vectors")(built(features=""))
-mistake("nb12.build", "no-vectors")(built(features="+m,+f,+d"))  # multiplication and floating point, as usual
+mistake("nb12.build", "no-vectors")(
+    built(features="+m,+f,+d")
+)  # multiplication and floating point, as usual
 mistake("nb12.build", "no-vectors")(built(features="-v"))
 mistake("nb12.build", "no-vectors")(built(features="+c"))
 mistake("nb12.build", "wrong-prefix")(built(prefix="Device"))
@@ -61,7 +93,9 @@ mistake("nb12.build", "no-package")(lambda module: None)
 mistake("nb12.build", "no-package")(lambda module: built()(module).assembly)
 mistake("nb12.build", "no-package")(lambda module: xe.compile(module))
 mistake("nb12.build", "no-package")(lambda module: ("riscv64-linux-gnu", "+v", "device"))
-mistake("nb12.build", "raised-TypeError")(lambda module: xe.aot(module, "riscv64-linux-gnu", vectors=True, prefix="device"))
+mistake("nb12.build", "raised-TypeError")(
+    lambda module: xe.aot(module, "riscv64-linux-gnu", vectors=True, prefix="device")
+)
 
 
 @mistake("nb12.build", "raised-AotArgumentError")
@@ -71,14 +105,18 @@ def _(module):  # the prefix is put into the text afterwards
     return package
 
 
-def told(place: int = 18, length: int = 2, order: Any = None, bits: Any = None, magic: int = 4) -> Any:
+def told(
+    place: int = 18, length: int = 2, order: Any = None, bits: Any = None, magic: int = 4
+) -> Any:
     """Answers to nb12.elf that read another place, or in another order."""
 
     def machine_of(data: bytes) -> Any:
         if data[:magic] != b"\x7fELF"[:magic]:
             return None
         found = order or ("little" if data[5] == 1 else "big")
-        return int.from_bytes(data[place : place + length], found), bits(data) if bits else 32 if data[4] == 1 else 64
+        return int.from_bytes(data[place : place + length], found), bits(
+            data
+        ) if bits else 32 if data[4] == 1 else 64
 
     return machine_of
 

@@ -26,7 +26,9 @@ def naive(computation, slots, result, new_slot):
 
 mistake("nb13.compile", "computed-twice", 4)(naive)
 mistake("nb13.compile", "machine-stopped", 2)(lambda *given: compile_for(*given)[:-1])
-mistake("nb13.compile", "machine-stopped")(lambda c, slots, result, new_slot: compile_for(c, slots, result, lambda: 1000))
+mistake("nb13.compile", "machine-stopped")(
+    lambda c, slots, result, new_slot: compile_for(c, slots, result, lambda: 1000)
+)
 
 
 @mistake("nb13.compile", "wrong-value", 3)
@@ -61,25 +63,49 @@ def _(machine, program, weights):
     return run
 
 
-mistake("nb13.executable", "wrong-value")(lambda machine, program, weights: load(machine, program, weights[::-1]))
+mistake("nb13.executable", "wrong-value")(
+    lambda machine, program, weights: load(machine, program, weights[::-1])
+)
 
 
 def peephole(change):
-    return lambda c, slots, result, new_slot: change(compile_for(c, slots, result, new_slot), c, slots, result, new_slot)
+    return lambda c, slots, result, new_slot: change(
+        compile_for(c, slots, result, new_slot), c, slots, result, new_slot
+    )
 
 
-mistake("nb13.compile", "machine-stopped")(peephole(lambda p, c, slots, result, new_slot: p[:1] + p))  # one push too many
-mistake("nb13.compile", "machine-stopped")(peephole(lambda p, *_: [x if len(x) > 1 else x[0] for x in p]))  # names, not tuples
-mistake("nb13.compile", "machine-stopped")(peephole(lambda p, *_: [(x[0], *x[1:2]) if x[0] == "constant" else x for x in p]))  # a constant without length
-mistake("nb13.compile", "machine-stopped")(peephole(lambda p, *_: [("pop", *x[1:]) if x[0] == "store" else x for x in p]))
-mistake("nb13.compile", "wrong-value")(peephole(lambda p, *_: [("constant", abs(x[1]), x[2]) if x[0] == "constant" else x for x in p]))
-mistake("nb13.compile", "machine-stopped")(peephole(lambda p, *_: [("constant", x[1], 1) if x[0] == "constant" else x for x in p]))  # one element
-mistake("nb13.compile", "machine-stopped")(lambda c, slots, result, new_slot: compile_for(c, range(1, 9), result, new_slot))  # slots as they happen to be numbered
+mistake("nb13.compile", "machine-stopped")(
+    peephole(lambda p, c, slots, result, new_slot: p[:1] + p)
+)  # one push too many
+mistake("nb13.compile", "machine-stopped")(
+    peephole(lambda p, *_: [x if len(x) > 1 else x[0] for x in p])
+)  # names, not tuples
+mistake("nb13.compile", "machine-stopped")(
+    peephole(lambda p, *_: [(x[0], *x[1:2]) if x[0] == "constant" else x for x in p])
+)  # a constant without length
+mistake("nb13.compile", "machine-stopped")(
+    peephole(lambda p, *_: [("pop", *x[1:]) if x[0] == "store" else x for x in p])
+)
+mistake("nb13.compile", "wrong-value")(
+    peephole(lambda p, *_: [("constant", abs(x[1]), x[2]) if x[0] == "constant" else x for x in p])
+)
+mistake("nb13.compile", "machine-stopped")(
+    peephole(lambda p, *_: [("constant", x[1], 1) if x[0] == "constant" else x for x in p])
+)  # one element
+mistake("nb13.compile", "machine-stopped")(
+    lambda c, slots, result, new_slot: compile_for(c, range(1, 9), result, new_slot)
+)  # slots as they happen to be numbered
 mistake("nb13.compile", "machine-stopped")(lambda c, slots, result, new_slot: [])
-mistake("nb13.compile", "machine-stopped")(lambda c, slots, result, new_slot: str(compile_for(c, slots, result, new_slot)))
+mistake("nb13.compile", "machine-stopped")(
+    lambda c, slots, result, new_slot: str(compile_for(c, slots, result, new_slot))
+)
 mistake("nb13.compile", "another-form")(lambda c, slots, result, new_slot: None)
-mistake("nb13.compile", "raised-AttributeError")(lambda c, slots, result, new_slot: compile_for(c.entry, slots, result, new_slot))
-mistake("nb13.compile", "wrong-value")(lambda c, slots, result, new_slot: compile_for(c, slots, result, lambda: result))
+mistake("nb13.compile", "raised-AttributeError")(
+    lambda c, slots, result, new_slot: compile_for(c.entry, slots, result, new_slot)
+)
+mistake("nb13.compile", "wrong-value")(
+    lambda c, slots, result, new_slot: compile_for(c, slots, result, lambda: result)
+)
 
 
 @mistake("nb13.compile", "input-overwritten")
@@ -102,7 +128,9 @@ def _(c, slots, result, new_slot):  # removes what it has translated
 
 
 @variant("nb13.compile")
-def _(c, slots, result, new_slot):  # what nobody reads is left out, and a list of tuples is a generator's
+def _(
+    c, slots, result, new_slot
+):  # what nobody reads is left out, and a list of tuples is a generator's
     yield from compile_for(c, slots, result, new_slot)
 
 
@@ -137,10 +165,18 @@ def _(machine, program, weights):  # computed on the host
     return lambda x: x * weights[0]
 
 
-mistake("nb13.executable", "no-function")(lambda machine, program, weights: load(machine, program, weights)(weights[0]))
-mistake("nb13.executable", "wrong-value")(lambda machine, program, weights: lambda x: list(load(machine, program, weights)(x)))
-mistake("nb13.executable", "too-many-copies")(lambda machine, program, weights: lambda x: load(machine, program, weights)(x))
-mistake("nb13.executable", "raised-StackMachineError")(lambda machine, program, weights: lambda x: (machine.run(program([0, 1, 2], 3)), x)[1])  # nothing allocated
+mistake("nb13.executable", "no-function")(
+    lambda machine, program, weights: load(machine, program, weights)(weights[0])
+)
+mistake("nb13.executable", "wrong-value")(
+    lambda machine, program, weights: lambda x: list(load(machine, program, weights)(x))
+)
+mistake("nb13.executable", "too-many-copies")(
+    lambda machine, program, weights: lambda x: load(machine, program, weights)(x)
+)
+mistake("nb13.executable", "raised-StackMachineError")(
+    lambda machine, program, weights: lambda x: (machine.run(program([0, 1, 2], 3)), x)[1]
+)  # nothing allocated
 
 
 SHARED = {}

@@ -87,12 +87,16 @@ def first(before, after, arguments, same, order=None):
 
 @mistake("nb14.first_wrong", "another-culprit", 6)
 def _(before, after, arguments):  # equal numbers: the sign of a zero is lost
-    return first(before, after, arguments, lambda a, b: np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+    return first(
+        before, after, arguments, lambda a, b: np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    )
 
 
 @mistake("nb14.first_wrong", "another-culprit")
 def _(before, after, arguments):  # a NaN is not itself
-    return first(before, after, arguments, lambda a, b: a.tobytes() == b.tobytes() and not np.isnan(a).any())
+    return first(
+        before, after, arguments, lambda a, b: a.tobytes() == b.tobytes() and not np.isnan(a).any()
+    )
 
 
 @mistake("nb14.first_wrong", "another-culprit")
@@ -107,7 +111,9 @@ def _(before, after, arguments):  # the last one
 
 @mistake("nb14.first_wrong", "another-culprit")
 def _(before, after, arguments):  # by the alphabet
-    return first(before, after, arguments, same_bits, sorted(after.entry.post_order(), key=lambda i: i.name))
+    return first(
+        before, after, arguments, same_bits, sorted(after.entry.post_order(), key=lambda i: i.name)
+    )
 
 
 @mistake("nb14.first_wrong", "another-culprit")
@@ -129,7 +135,10 @@ def _(before, after, arguments):  # the opcode
 @mistake("nb14.first_wrong", "raised-KeyError")
 def _(before, after, arguments):  # names of one module only
     right, got = values_of(before, *arguments), values_of(after, *arguments)
-    return next((i.name for i in before.entry.post_order() if not same_bits(right[i.name], got[i.name])), None)
+    return next(
+        (i.name for i in before.entry.post_order() if not same_bits(right[i.name], got[i.name])),
+        None,
+    )
 
 
 @mistake("nb14.shrink", "not-the-smallest")
@@ -195,7 +204,11 @@ def _(module, still_fails):  # all combinations
 @mistake("nb14.first_wrong", "another-culprit")
 def _(before, after, arguments):  # all of them
     right, got = values_of(before, *arguments), values_of(after, *arguments)
-    return [i.name for i in after.entry.post_order() if i.name in right and not same_bits(right[i.name], got[i.name])] or None
+    return [
+        i.name
+        for i in after.entry.post_order()
+        if i.name in right and not same_bits(right[i.name], got[i.name])
+    ] or None
 
 
 @mistake("nb14.first_wrong", "another-culprit")
@@ -218,7 +231,14 @@ def _(before, after, arguments):  # the first argument only
 @mistake("nb14.first_wrong", "another-culprit")
 def _(before, after, arguments):  # the text, not the values
     old = {i.name: i.opcode.name for i in before.entry.post_order()}
-    return next((i.name for i in after.entry.post_order() if old.get(i.name, i.opcode.name) != i.opcode.name), None)
+    return next(
+        (
+            i.name
+            for i in after.entry.post_order()
+            if old.get(i.name, i.opcode.name) != i.opcode.name
+        ),
+        None,
+    )
 
 
 @mistake("nb14.first_wrong", "another-culprit")
@@ -252,16 +272,30 @@ def shrinking(keep, again=True, most=1000):
     return answer
 
 
-mistake("nb14.shrink", "not-the-smallest")(shrinking(lambda one, module, fails: fails(one), most=3))  # three steps
-mistake("nb14.shrink", "does-not-fail")(shrinking(lambda one, module, fails: not fails(one)))  # the wrong way round
+mistake("nb14.shrink", "not-the-smallest")(
+    shrinking(lambda one, module, fails: fails(one), most=3)
+)  # three steps
+mistake("nb14.shrink", "does-not-fail")(
+    shrinking(lambda one, module, fails: not fails(one))
+)  # the wrong way round
 mistake("nb14.shrink", "not-the-smallest")(  # parameters are never left out
-    shrinking(lambda one, module, fails: len(one.entry.parameters()) == len(module.entry.parameters()) and fails(one))
+    shrinking(
+        lambda one, module, fails: (
+            len(one.entry.parameters()) == len(module.entry.parameters()) and fails(one)
+        )
+    )
 )
 mistake("nb14.shrink", "not-the-smallest")(  # the root must stay
-    shrinking(lambda one, module, fails: one.entry.root.name == module.entry.root.name and fails(one))
+    shrinking(
+        lambda one, module, fails: one.entry.root.name == module.entry.root.name and fails(one)
+    )
 )
 mistake("nb14.shrink", "not-the-smallest")(  # one instruction at a time
-    shrinking(lambda one, module, fails: one.instruction_count() == module.instruction_count() - 1 and fails(one))
+    shrinking(
+        lambda one, module, fails: (
+            one.instruction_count() == module.instruction_count() - 1 and fails(one)
+        )
+    )
 )
 mistake("nb14.shrink", "no-module")(lambda module, still_fails: still_fails(module))
 mistake("nb14.shrink", "no-module")(lambda module, still_fails: module.entry)
@@ -277,10 +311,21 @@ def _(module, still_fails):  # until there is nothing left
 
 @mistake("nb14.shrink", "not-the-smallest")
 def _(module, still_fails):  # the smallest of the first steps
-    return min([one for one in smaller(module) if still_fails(one)], key=lambda one: one.instruction_count(), default=module)
+    return min(
+        [one for one in smaller(module) if still_fails(one)],
+        key=lambda one: one.instruction_count(),
+        default=module,
+    )
 
 
-def halved(start=0, end=0, gap=1, answer=lambda good, bad: bad, middle=lambda good, bad: (good + bad) // 2, shift=0):
+def halved(
+    start=0,
+    end=0,
+    gap=1,
+    answer=lambda good, bad: bad,
+    middle=lambda good, bad: (good + bad) // 2,
+    shift=0,
+):
     """Answers to nb14.first_bad that begin, stop or step elsewhere."""
 
     def first_bad(count, is_bad):
@@ -300,13 +345,21 @@ mistake("nb14.first_bad", "too-many-questions")(halved(start=-1))  # asks about 
 mistake("nb14.first_bad", "too-many-questions")(halved(end=2))
 mistake("nb14.first_bad", "not-the-first")(halved(gap=2))  # stops early
 mistake("nb14.first_bad", "good-step")(halved(answer=lambda good, bad: good))
-mistake("nb14.first_bad", "no-such-step")(halved(answer=lambda good, bad: bad + 1 if bad < 64 else bad))
+mistake("nb14.first_bad", "no-such-step")(
+    halved(answer=lambda good, bad: bad + 1 if bad < 64 else bad)
+)
 mistake("nb14.first_bad", "no-step")(halved(answer=lambda good, bad: (good, bad)))
 mistake("nb14.first_bad", "no-step")(halved(answer=lambda good, bad: str(bad)))
 mistake("nb14.first_bad", "no-step")(halved(answer=lambda good, bad: (good + bad) / 2))
-mistake("nb14.first_bad", "too-many-questions")(halved(middle=lambda good, bad: good + 1))  # from the left
-mistake("nb14.first_bad", "too-many-questions")(halved(middle=lambda good, bad: bad - 1))  # from the right
-mistake("nb14.first_bad", "too-many-questions")(halved(middle=lambda good, bad: good + max((bad - good) // 4, 1)))
+mistake("nb14.first_bad", "too-many-questions")(
+    halved(middle=lambda good, bad: good + 1)
+)  # from the left
+mistake("nb14.first_bad", "too-many-questions")(
+    halved(middle=lambda good, bad: bad - 1)
+)  # from the right
+mistake("nb14.first_bad", "too-many-questions")(
+    halved(middle=lambda good, bad: good + max((bad - good) // 4, 1))
+)
 mistake("nb14.first_bad", "good-step")(lambda count, is_bad: 1)
 
 
@@ -321,4 +374,6 @@ def _(module, still_fails):  # five steps, and no more
 def _(before, after, arguments):  # in the order of the old module
     right, got = values_of(before, *arguments), values_of(after, *arguments)
     names = [i.name for i in before.entry.post_order()]
-    return next((n for n in names if n in right and n in got and not same_bits(right[n], got[n])), None)
+    return next(
+        (n for n in names if n in right and n in got and not same_bits(right[n], got[n])), None
+    )

@@ -37,7 +37,12 @@ def _(registers):  # a square
 
 @mistake("nb15.tile", "more-loads")
 def _(registers):  # as many sums as possible
-    found = [(r, v) for r in range(1, registers) for v in range(1, registers) if r * v + v + 1 <= registers]
+    found = [
+        (r, v)
+        for r in range(1, registers)
+        for v in range(1, registers)
+        if r * v + v + 1 <= registers
+    ]
     return max(found, key=lambda p: p[0] * p[1] - p[1])
 
 
@@ -58,7 +63,13 @@ def _(registers):
 
 @mistake("nb15.schedule", "another-tile")
 def _(plain, lanes, rows, vectors):  # rows are not unrolled
-    return plain.split("j", lanes * vectors).split("ji", lanes).vectorize("jii").unroll("jio").split("i", rows)
+    return (
+        plain.split("j", lanes * vectors)
+        .split("ji", lanes)
+        .vectorize("jii")
+        .unroll("jio")
+        .split("i", rows)
+    )
 
 
 @mistake("nb15.schedule", "another-tile")
@@ -68,7 +79,14 @@ def _(plain, lanes, rows, vectors):  # one vector
 
 @mistake("nb15.schedule", "another-tile")
 def _(plain, lanes, rows, vectors):  # rows and vectors exchanged
-    return plain.split("j", lanes * rows).split("ji", lanes).vectorize("jii").unroll("jio").split("i", vectors).unroll("ii")
+    return (
+        plain.split("j", lanes * rows)
+        .split("ji", lanes)
+        .vectorize("jii")
+        .unroll("jio")
+        .split("i", vectors)
+        .unroll("ii")
+    )
 
 
 @mistake("nb15.schedule", "another-tile")
@@ -78,7 +96,14 @@ def _(plain, lanes, rows, vectors):  # nothing
 
 @mistake("nb15.schedule", "another-tile")
 def _(plain, lanes, rows, vectors):  # sixteen lanes, whatever was asked for
-    return plain.split("j", 16 * vectors).split("ji", 16).vectorize("jii").unroll("jio").split("i", rows).unroll("ii")
+    return (
+        plain.split("j", 16 * vectors)
+        .split("ji", 16)
+        .vectorize("jii")
+        .unroll("jio")
+        .split("i", rows)
+        .unroll("ii")
+    )
 
 
 @mistake("nb15.schedule", "raised-ScheduleError")
@@ -155,15 +180,25 @@ mistake("nb15.schedule", "another-tile")(tiled(rows=""))  # rows are forgotten
 mistake("nb15.schedule", "another-tile")(tiled(unrolled=""))  # the loop of vectors stays a loop
 mistake("nb15.schedule", "another-tile")(tiled(scale=2))
 mistake("nb15.schedule", "another-tile")(tiled(reverse=True))  # lanes first, then lanes * vectors
-mistake("nb15.schedule", "raised-ScheduleError")(tiled(vector="jio", unrolled="jii"))  # the vector in the middle
+mistake("nb15.schedule", "raised-ScheduleError")(
+    tiled(vector="jio", unrolled="jii")
+)  # the vector in the middle
 mistake("nb15.schedule", "another-tile")(tiled(rows="io"))  # the outer part
 mistake("nb15.schedule", "another-tile")(tiled(unrolled="jo"))
 mistake("nb15.schedule", "raised-ScheduleError")(tiled(unrolled="ji"))  # it was split
 mistake("nb15.schedule", "raised-ScheduleError")(tiled(unrolled="jio jio"))
-mistake("nb15.schedule", "another-tile")(lambda plain, lanes, rows, vectors: tiled()(plain, lanes, vectors, rows))
-mistake("nb15.schedule", "another-tile")(lambda plain, lanes, rows, vectors: tiled()(plain, vectors, rows, lanes))
-mistake("nb15.schedule", "another-tile")(lambda plain, lanes, rows, vectors: tiled()(plain, 8, 6, 2))  # the first case's numbers
-mistake("nb15.schedule", "another-tile")(lambda plain, lanes, rows, vectors: tiled()(plain, lanes * vectors, rows, 1))
+mistake("nb15.schedule", "another-tile")(
+    lambda plain, lanes, rows, vectors: tiled()(plain, lanes, vectors, rows)
+)
+mistake("nb15.schedule", "another-tile")(
+    lambda plain, lanes, rows, vectors: tiled()(plain, vectors, rows, lanes)
+)
+mistake("nb15.schedule", "another-tile")(
+    lambda plain, lanes, rows, vectors: tiled()(plain, 8, 6, 2)
+)  # the first case's numbers
+mistake("nb15.schedule", "another-tile")(
+    lambda plain, lanes, rows, vectors: tiled()(plain, lanes * vectors, rows, 1)
+)
 mistake("nb15.schedule", "no-schedule")(lambda plain, lanes, rows, vectors: None)
 mistake("nb15.schedule", "no-schedule")(lambda plain, lanes, rows, vectors: (lanes, rows, vectors))
 
@@ -172,7 +207,12 @@ def chosen(key, fits=lambda r, v, registers: r * v + v + 1 <= registers):
     """Answers to nb15.tile that prefer other pairs."""
 
     def best_tile(registers):
-        found = [(r, v) for r in range(1, registers) for v in range(1, registers) if fits(r, v, registers)]
+        found = [
+            (r, v)
+            for r in range(1, registers)
+            for v in range(1, registers)
+            if fits(r, v, registers)
+        ]
         return min(found, key=lambda p: key(*p))
 
     return best_tile
@@ -201,7 +241,14 @@ def blocked(traffic, arrays=12, divides=True, choose=max, also=lambda t: True):
     """Answers to nb15.blocks that count another traffic, or choose another block."""
 
     def blocks(n, cache):
-        t = choose([t for t in range(1, n + 1) if (not divides or n % t == 0) and arrays * t * t <= cache and also(t)], default=1)
+        t = choose(
+            [
+                t
+                for t in range(1, n + 1)
+                if (not divides or n % t == 0) and arrays * t * t <= cache and also(t)
+            ],
+            default=1,
+        )
         return t, traffic(n, t)
 
     return blocks
@@ -215,13 +262,23 @@ mistake("nb15.blocks", "another-block")(blocked(right_traffic, arrays=8))  # two
 mistake("nb15.blocks", "another-block")(blocked(right_traffic, arrays=24))  # f64
 mistake("nb15.blocks", "another-block")(blocked(right_traffic, choose=min))
 mistake("nb15.blocks", "another-block")(blocked(right_traffic, divides=False))
-mistake("nb15.blocks", "another-block")(blocked(right_traffic, also=lambda t: t & (t - 1) == 0))  # powers of two
-mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: t * t * (n // t) ** 3 + n * n))  # a alone
+mistake("nb15.blocks", "another-block")(
+    blocked(right_traffic, also=lambda t: t & (t - 1) == 0)
+)  # powers of two
+mistake("nb15.blocks", "other-traffic")(
+    blocked(lambda n, t: t * t * (n // t) ** 3 + n * n)
+)  # a alone
 mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 2 * t * t * (n // t) ** 2 + n * n))
 mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 2 * n**3 + n * n))  # without blocks
-mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 3 * n * n))  # as if each were read once
-mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 2 * t * t * (n // t) ** 3 + 2 * n * n))  # the result is read, too
-mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: 2 * (n // t) ** 3 + n * n))  # blocks, not elements
+mistake("nb15.blocks", "other-traffic")(
+    blocked(lambda n, t: 3 * n * n)
+)  # as if each were read once
+mistake("nb15.blocks", "other-traffic")(
+    blocked(lambda n, t: 2 * t * t * (n // t) ** 3 + 2 * n * n)
+)  # the result is read, too
+mistake("nb15.blocks", "other-traffic")(
+    blocked(lambda n, t: 2 * (n // t) ** 3 + n * n)
+)  # blocks, not elements
 mistake("nb15.blocks", "other-traffic")(blocked(lambda n, t: str(right_traffic(n, t))))
 mistake("nb15.blocks", "no-pair")(lambda n, cache: [*blocked(right_traffic)(n, cache)])
 

@@ -19,9 +19,15 @@ def right(loop: Any) -> Any:
 
 def parts(loop: Any) -> tuple[Any, ...]:
     condition, body = loop.called
-    start, limit = loop.operands[0].operands[0], next((o for o in condition.root.operands if o.opcode.name == "constant"), None)
+    start, limit = (
+        loop.operands[0].operands[0],
+        next((o for o in condition.root.operands if o.opcode.name == "constant"), None),
+    )
     step = next((o for o in body.root.operands[0].operands if o.opcode.name == "constant"), None)
-    numbers = [int(i.literal.scalar) if i is not None and i.opcode.name == "constant" else None for i in (start, step, limit)]
+    numbers = [
+        int(i.literal.scalar) if i is not None and i.opcode.name == "constant" else None
+        for i in (start, step, limit)
+    ]
     return (*numbers, condition.root.attribute("direction"))
 
 
@@ -51,19 +57,29 @@ def _(loop):  # GE like GT
 @mistake("nb16.trip_count", "another-count")
 def _(loop):  # less than no steps
     start, step, limit, direction = parts(loop)
-    return limit - start if None not in (start, step, limit) and step == 1 and direction == "LT" else right(loop)
+    return (
+        limit - start
+        if None not in (start, step, limit) and step == 1 and direction == "LT"
+        else right(loop)
+    )
 
 
 @mistake("nb16.trip_count", "not-known")
 def _(loop):  # a counter that runs away
     start, step, limit, direction = parts(loop)
-    return 0 if direction == "LT" and None not in (start, step, limit) and step <= 0 else right(loop)
+    return (
+        0 if direction == "LT" and None not in (start, step, limit) and step <= 0 else right(loop)
+    )
 
 
 @mistake("nb16.trip_count", "not-known")
 def _(loop):  # NE that misses its limit
     start, step, limit, direction = parts(loop)
-    return (limit - start + step - 1) // step if direction == "NE" and step == 2 and start < limit else right(loop)
+    return (
+        (limit - start + step - 1) // step
+        if direction == "NE" and step == 2 and start < limit
+        else right(loop)
+    )
 
 
 @mistake("nb16.trip_count", "another-count")
@@ -87,7 +103,11 @@ def _(loop):  # does not count down
 @mistake("nb16.trip_count", "not-known")
 def _(loop):  # any update is an addition
     update = loop.called[1].root.operands[0]
-    return right(loop) if update.opcode.name in ("add", "subtract") or parts(loop)[1] is None else parts(loop)[2]
+    return (
+        right(loop)
+        if update.opcode.name in ("add", "subtract") or parts(loop)[1] is None
+        else parts(loop)[2]
+    )
 
 
 @mistake("nb16.trip_count", "not-known")
@@ -111,33 +131,56 @@ def _(loop):  # runs it
     return steps
 
 
-def invariant(loop: Any, handed_on: Any = None, constants: bool = True, order: bool = True, chance: bool = False, all_names: bool = False) -> set[str]:
+def invariant(
+    loop: Any,
+    handed_on: Any = None,
+    constants: bool = True,
+    order: bool = True,
+    chance: bool = False,
+    all_names: bool = False,
+) -> set[str]:
     body = loop.called[1]
     same, names = set(), set()
     for i in list(body.post_order()) if order else sorted(body.post_order(), key=lambda i: i.name):
         name = i.opcode.name
         if name == "get-tuple-element":
             last = body.root.operands[i.attribute("index")]
-            kept = last is i or (last.opcode.name == name and last.attribute("index") == i.attribute("index"))
+            kept = last is i or (
+                last.opcode.name == name and last.attribute("index") == i.attribute("index")
+            )
             if handed_on(i, last) if handed_on is not None else kept:
                 same.add(i)
         elif name == "constant":
             if constants:
                 same.add(i)
-        elif name not in ("parameter", "tuple") and (chance or not i.opcode.side_effect) and all(o in same for o in i.operands):
+        elif (
+            name not in ("parameter", "tuple")
+            and (chance or not i.opcode.side_effect)
+            and all(o in same for o in i.operands)
+        ):
             same.add(i)
             names.add(i.name)
     return {i.name for i in same} if all_names else names
 
 
-mistake("nb16.invariant", "changes")(lambda loop: invariant(loop, lambda i, last: True))  # all of the state
-mistake("nb16.invariant", "changes")(lambda loop: invariant(loop, lambda i, last: last.opcode.name == "get-tuple-element"))  # exchanged
+mistake("nb16.invariant", "changes")(
+    lambda loop: invariant(loop, lambda i, last: True)
+)  # all of the state
+mistake("nb16.invariant", "changes")(
+    lambda loop: invariant(loop, lambda i, last: last.opcode.name == "get-tuple-element")
+)  # exchanged
 mistake("nb16.invariant", "missing")(lambda loop: invariant(loop, lambda i, last: False))
 mistake("nb16.invariant", "missing")(lambda loop: invariant(loop, constants=False))
-mistake("nb16.invariant", "missing")(lambda loop: invariant(loop, order=False))  # users before operands
+mistake("nb16.invariant", "missing")(
+    lambda loop: invariant(loop, order=False)
+)  # users before operands
 mistake("nb16.invariant", "changes")(lambda loop: invariant(loop, chance=True))  # dice
-mistake("nb16.invariant", "changes")(lambda loop: invariant(loop, all_names=True))  # constants and elements, too
-mistake("nb16.invariant", "no-names")(lambda loop: [i for i in loop.called[1].post_order() if i.name in invariant(loop)])
+mistake("nb16.invariant", "changes")(
+    lambda loop: invariant(loop, all_names=True)
+)  # constants and elements, too
+mistake("nb16.invariant", "no-names")(
+    lambda loop: [i for i in loop.called[1].post_order() if i.name in invariant(loop)]
+)
 mistake("nb16.invariant", "no-names")(lambda loop: None)
 mistake("nb16.invariant", "missing")(lambda loop: set())
 
@@ -166,39 +209,62 @@ def changed(*replacements: tuple[str, str]) -> Any:
 
 
 mistake("nb16.running_maximum", "wrong-value", 40)(changed(("constant(-inf)", "constant(0)")))
-mistake("nb16.running_maximum", "wrong-value", 40)(changed(("n = s32[] constant(N)", "n = s32[] constant(1)")))
-mistake("nb16.running_maximum", "wrong-value", 40)(changed(("row = f32[1] reshape(larger)", "row = f32[1] reshape(best)")))
-mistake("nb16.running_maximum", "wrong-value", 40)(changed(("tuple(next, larger, x, written)", "tuple(next, element, x, written)")))
-mistake("nb16.running_maximum", "wrong-value", 40)(changed(("maximum(best, element)", "add(best, element)"), ("constant(-inf)", "constant(0)")))
-mistake("nb16.running_maximum", "wrong-value", 40)(changed(("zero = s32[] constant(0)", "zero = s32[] constant(1)")))
+mistake("nb16.running_maximum", "wrong-value", 40)(
+    changed(("n = s32[] constant(N)", "n = s32[] constant(1)"))
+)
+mistake("nb16.running_maximum", "wrong-value", 40)(
+    changed(("row = f32[1] reshape(larger)", "row = f32[1] reshape(best)"))
+)
+mistake("nb16.running_maximum", "wrong-value", 40)(
+    changed(("tuple(next, larger, x, written)", "tuple(next, element, x, written)"))
+)
+mistake("nb16.running_maximum", "wrong-value", 40)(
+    changed(("maximum(best, element)", "add(best, element)"), ("constant(-inf)", "constant(0)"))
+)
+mistake("nb16.running_maximum", "wrong-value", 40)(
+    changed(("zero = s32[] constant(0)", "zero = s32[] constant(1)"))
+)
 mistake("nb16.running_maximum", "wrong-value", 40)(  # loses NaN
-    changed(("larger = f32[] maximum(best, element)", "m = pred[] compare(best, element), direction=GT  larger = f32[] select(m, best, element)"))
+    changed(
+        (
+            "larger = f32[] maximum(best, element)",
+            "m = pred[] compare(best, element), direction=GT  larger = f32[] select(m, best, element)",
+        )
+    )
 )
 mistake("nb16.running_maximum", "moves-the-array")(  # writes all of y
-    changed((
-        "written = f32[N] dynamic-update-slice(y, row, k)",
-        "places = s32[N] iota(), iota_dimension=0  ks = s32[N] broadcast(k), dimensions={}  here = pred[N] compare(places, ks), direction=EQ  "
-        "larges = f32[N] broadcast(larger), dimensions={}  written = f32[N] select(here, larges, y)",
-    ))
+    changed(
+        (
+            "written = f32[N] dynamic-update-slice(y, row, k)",
+            "places = s32[N] iota(), iota_dimension=0  ks = s32[N] broadcast(k), dimensions={}  here = pred[N] compare(places, ks), direction=EQ  "
+            "larges = f32[N] broadcast(larger), dimensions={}  written = f32[N] select(here, larges, y)",
+        )
+    )
 )
 mistake("nb16.running_maximum", "no-loop")(
-    lambda n: f"""
+    lambda n: (
+        f"""
 larger {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] maximum(a, b) }}
 ENTRY main {{ x = f32[{n}] parameter(0)  low = f32[] constant(-inf)
   ROOT y = f32[{n}] reduce-window(x, low), window={{size={n} pad={n - 1}_0}}, to_apply=larger }}"""
+    )
 )
 mistake("nb16.running_maximum", "another-signature", 40)(lambda n: SCOPE["running_maximum"](n + 1))
 mistake("nb16.running_maximum", "no-text")(lambda n: None)
-mistake("nb16.running_maximum", "not-valid")(changed(("dynamic_slice_sizes={1}", "dynamic_slice_sizes={2}")))
+mistake("nb16.running_maximum", "not-valid")(
+    changed(("dynamic_slice_sizes={1}", "dynamic_slice_sizes={2}"))
+)
 
 
 @mistake("nb16.trip_count", "not-known")
 def _(loop):  # whatever element is counted up
-    return edited(
-        "nb16.trip_count", "trip_count", ('and i.attribute("index") == 0', "")
-    )(loop)
+    return edited("nb16.trip_count", "trip_count", ('and i.attribute("index") == 0', ""))(loop)
 
 
 @mistake("nb16.invariant", "missing")
 def _(loop):  # only what reads something
-    return {name for name in SCOPE["invariant"](loop) if next(i for i in loop.called[1].post_order() if i.name == name).operands}
+    return {
+        name
+        for name in SCOPE["invariant"](loop)
+        if next(i for i in loop.called[1].post_order() if i.name == name).operands
+    }

@@ -13,7 +13,14 @@ for _cell in ("nb17.live_in", "nb17.solve", "nb17.dominators"):
         exec(solution_cells()[_cell], SCOPE)
 
 
-def alive(rounds: int = 100, kill: Any = None, gone: bool = True, use: bool = True, out: bool = False, following: Any = None) -> Any:
+def alive(
+    rounds: int = 100,
+    kill: Any = None,
+    gone: bool = True,
+    use: bool = True,
+    out: bool = False,
+    following: Any = None,
+) -> Any:
     """Answers to nb17.live_in that forget something."""
 
     def answer(blocks: Any) -> Any:
@@ -35,22 +42,32 @@ def alive(rounds: int = 100, kill: Any = None, gone: bool = True, use: bool = Tr
 mistake("nb17.live_in", "missed-alive")(alive(rounds=1))  # a loop needs a second round
 mistake("nb17.live_in", "not-alive")(alive(gone=False))
 mistake("nb17.live_in", "missed-alive")(alive(use=False))
-mistake("nb17.live_in", "missed-alive")(alive(kill=lambda found, block: found - block.defines))  # used before it is defined
+mistake("nb17.live_in", "missed-alive")(
+    alive(kill=lambda found, block: found - block.defines)
+)  # used before it is defined
 mistake("nb17.live_in", "missed-alive")(alive(following=lambda block: block.goes_to[:1]))
 mistake("nb17.live_in", "not-alive")(alive(out=True))  # alive at the end
-mistake("nb17.live_in", "missed-alive")(lambda blocks: {label: set(block.uses) for label, block in blocks.items()})
-mistake("nb17.live_in", "no-sets")(lambda blocks: {label: sorted(names) for label, names in alive()(blocks).items()})
+mistake("nb17.live_in", "missed-alive")(
+    lambda blocks: {label: set(block.uses) for label, block in blocks.items()}
+)
+mistake("nb17.live_in", "no-sets")(
+    lambda blocks: {label: sorted(names) for label, names in alive()(blocks).items()}
+)
 mistake("nb17.live_in", "no-sets")(lambda blocks: alive()(blocks)[next(iter(blocks))])
 mistake("nb17.live_in", "no-sets")(lambda blocks: None)
 
 
 @mistake("nb17.live_in", "not-alive")
 def _(blocks):  # on all paths instead of on some
-    found = {label: set("abcd") if block.goes_to else set(block.uses) for label, block in blocks.items()}
+    found = {
+        label: set("abcd") if block.goes_to else set(block.uses) for label, block in blocks.items()
+    }
     for _ in range(50):
         for label, block in blocks.items():
             if block.goes_to:
-                found[label] = set(block.uses) | (set.intersection(*[found[o] for o in block.goes_to]) - block.defines)
+                found[label] = set(block.uses) | (
+                    set.intersection(*[found[o] for o in block.goes_to]) - block.defines
+                )
     return found
 
 
@@ -59,7 +76,9 @@ def _(blocks):  # the largest solution, not the smallest
     found = {label: set("abcd") for label in blocks}
     for _ in range(50):
         for label, block in blocks.items():
-            found[label] = set(block.uses) | (set().union(*[found[o] for o in block.goes_to]) - block.defines)
+            found[label] = set(block.uses) | (
+                set().union(*[found[o] for o in block.goes_to]) - block.defines
+            )
     return found
 
 
@@ -83,7 +102,13 @@ def _(given, update, bottom):  # one round
     return values
 
 
-def worklist(start: Any = list, readers: Any = None, changed: Any = lambda new, old: new != old, twice: bool = False, last: int = 0) -> Any:
+def worklist(
+    start: Any = list,
+    readers: Any = None,
+    changed: Any = lambda new, old: new != old,
+    twice: bool = False,
+    last: int = 0,
+) -> Any:
     """Answers to nb17.solve that let other nodes wait."""
 
     def answer(given: Any, update: Any, bottom: Any) -> Any:
@@ -101,10 +126,18 @@ def worklist(start: Any = list, readers: Any = None, changed: Any = lambda new, 
 
 
 mistake("nb17.solve", "not-solved")(worklist(start=lambda given: list(given)[:1]))
-mistake("nb17.solve", "not-solved")(worklist(start=lambda given: [n for n in given if not given[n]]))  # only those without given ones
-mistake("nb17.solve", "not-solved")(worklist(readers=lambda given, n: given[n]))  # the wrong direction
-mistake("nb17.solve", "too-often")(worklist(readers=lambda given, n: list(given)))  # everybody waits
-mistake("nb17.solve", "no-end")(worklist(changed=lambda new, old: True))  # waits again without a change
+mistake("nb17.solve", "not-solved")(
+    worklist(start=lambda given: [n for n in given if not given[n]])
+)  # only those without given ones
+mistake("nb17.solve", "not-solved")(
+    worklist(readers=lambda given, n: given[n])
+)  # the wrong direction
+mistake("nb17.solve", "too-often")(
+    worklist(readers=lambda given, n: list(given))
+)  # everybody waits
+mistake("nb17.solve", "no-end")(
+    worklist(changed=lambda new, old: True)
+)  # waits again without a change
 mistake("nb17.solve", "no-values")(lambda given, update, bottom: None)
 mistake("nb17.solve", "not-solved")(lambda given, update, bottom: dict.fromkeys(given, bottom))
 
@@ -125,12 +158,23 @@ def _(given, update, bottom):  # computes twice to see whether it changed
     return values
 
 
-def dominating(bottom: Any = frozenset, itself: bool = True, meet: Any = frozenset.intersection, forwards: bool = True, entry_alone: bool = True) -> Any:
+def dominating(
+    bottom: Any = frozenset,
+    itself: bool = True,
+    meet: Any = frozenset.intersection,
+    forwards: bool = True,
+    entry_alone: bool = True,
+) -> Any:
     """Answers to nb17.dominators that forget something."""
 
     def answer(blocks: Any) -> Any:
         entry = next(iter(blocks))
-        before = {b: [o for o in blocks if b in blocks[o].goes_to] if forwards else list(blocks[b].goes_to) for b in blocks}
+        before = {
+            b: [o for o in blocks if b in blocks[o].goes_to]
+            if forwards
+            else list(blocks[b].goes_to)
+            for b in blocks
+        }
         found = dict.fromkeys(blocks, bottom(blocks))
         found[entry] = frozenset({entry})
         for _ in range(len(blocks) + 2):
@@ -142,11 +186,17 @@ def dominating(bottom: Any = frozenset, itself: bool = True, meet: Any = frozens
     return answer
 
 
-mistake("nb17.dominators", "missed-dominating")(dominating(bottom=lambda blocks: frozenset()))  # begins with nothing
+mistake("nb17.dominators", "missed-dominating")(
+    dominating(bottom=lambda blocks: frozenset())
+)  # begins with nothing
 mistake("nb17.dominators", "missed-dominating")(dominating(itself=False))
-mistake("nb17.dominators", "not-dominating")(dominating(meet=frozenset.union))  # some paths instead of all
+mistake("nb17.dominators", "not-dominating")(
+    dominating(meet=frozenset.union)
+)  # some paths instead of all
 mistake("nb17.dominators", "not-dominating")(dominating(forwards=False))
-mistake("nb17.dominators", "not-dominating")(dominating(entry_alone=False))  # something goes back to the entry
+mistake("nb17.dominators", "not-dominating")(
+    dominating(entry_alone=False)
+)  # something goes back to the entry
 mistake("nb17.dominators", "missed-dominating")(lambda blocks: {b: {b} for b in blocks})
 mistake("nb17.dominators", "not-dominating")(lambda blocks: {b: set(blocks) for b in blocks})
 mistake("nb17.dominators", "no-sets")(lambda blocks: {b: b for b in blocks})
@@ -164,13 +214,23 @@ def _(blocks):  # the only predecessors
     return {b: {b, *(before[b] if len(before[b]) == 1 else [])} for b in blocks}
 
 
-mistake("nb17.dominators", "not-dominating")(dominating(meet=lambda first, *others: first))  # one predecessor
+mistake("nb17.dominators", "not-dominating")(
+    dominating(meet=lambda first, *others: first)
+)  # one predecessor
 mistake("nb17.dominators", "not-dominating")(dominating(meet=lambda *found: max(found, key=len)))
 mistake("nb17.dominators", "missed-dominating")(dominating(meet=lambda *found: frozenset()))
-mistake("nb17.dominators", "no-sets")(lambda blocks: {b: sorted(found) for b, found in dominating()(blocks).items()})
-mistake("nb17.dominators", "no-sets")(lambda blocks: dominating()(blocks)[next(iter(blocks))])  # those of the entry
-mistake("nb17.dominators", "no-sets")(lambda blocks: {b: found for b, found in dominating()(blocks).items() if len(found) > 1})
-mistake("nb17.dominators", "not-dominating")(lambda blocks: {b: {blocks[d] for d in found} for b, found in dominating()(blocks).items()})
+mistake("nb17.dominators", "no-sets")(
+    lambda blocks: {b: sorted(found) for b, found in dominating()(blocks).items()}
+)
+mistake("nb17.dominators", "no-sets")(
+    lambda blocks: dominating()(blocks)[next(iter(blocks))]
+)  # those of the entry
+mistake("nb17.dominators", "no-sets")(
+    lambda blocks: {b: found for b, found in dominating()(blocks).items() if len(found) > 1}
+)
+mistake("nb17.dominators", "not-dominating")(
+    lambda blocks: {b: {blocks[d] for d in found} for b, found in dominating()(blocks).items()}
+)
 
 
 @mistake("nb17.dominators", "not-dominating")

@@ -47,7 +47,10 @@ class BlockOfThreads(Generic[W]):
 
     def shared(self, element_type: PrimitiveType, count: int) -> Elements:
         """So many elements of shared memory; `finish` says how much there is in all."""
-        size, parts = count * type_bits(memory_type(element_type)) // 8, 2 if element_type.is_complex else 1
+        size, parts = (
+            count * type_bits(memory_type(element_type)) // 8,
+            2 if element_type.is_complex else 1,
+        )
         first = self._reserved(parts * size)
         addresses = [self.w.named(self._address(first + k * size), _SHARED) for k in range(parts)]
         return Elements(self.w, element_type, addresses)
@@ -72,7 +75,9 @@ class BlockOfThreads(Generic[W]):
         if not self.shared_bytes:
             return
         name = f"@shared_{self.shared_bytes}"
-        context.globals[f"{name} = internal addrspace(3) global [{self.shared_bytes} x i8] undef, align 16"] = None
+        context.globals[
+            f"{name} = internal addrspace(3) global [{self.shared_bytes} x i8] undef, align 16"
+        ] = None
         context.writer.rename(self._name, name)
 
     def barrier(self) -> None:
@@ -80,21 +85,36 @@ class BlockOfThreads(Generic[W]):
         self.w.declarations["declare void @llvm.nvvm.barrier0()"] = None
         self.w.effect("call", (), "void @llvm.nvvm.barrier0")
 
-    def _each_moved(self, values: list[Scalar], mode: str, lane: object, clamp: int) -> list[Scalar]:
-        return [element_of([self._moved(part, mode, lane, clamp) for part in parts_of(value)]) for value in values]
+    def _each_moved(
+        self, values: list[Scalar], mode: str, lane: object, clamp: int
+    ) -> list[Scalar]:
+        return [
+            element_of([self._moved(part, mode, lane, clamp) for part in parts_of(value)])
+            for value in values
+        ]
 
     def _moved(self, value: Value, mode: str, lane: object, clamp: int) -> Value:
         """A value of another lane: its bits, in one or two words."""
         w = self.w
         bits = w.to_bits(value)
         if bits.type.bits == 64:
-            words = [w.convert("trunc", bits, "i32"), w.convert("trunc", w.binary("lshr", bits, 32), "i32")]
-            low, high = [w.convert("zext", part, "i64") for part in [self._shuffle(word, mode, lane, clamp) for word in words]]
+            words = [
+                w.convert("trunc", bits, "i32"),
+                w.convert("trunc", w.binary("lshr", bits, 32), "i32"),
+            ]
+            low, high = [
+                w.convert("zext", part, "i64")
+                for part in [self._shuffle(word, mode, lane, clamp) for word in words]
+            ]
             moved = w.binary("or", w.binary("shl", high, 32), low)
         elif bits.type.bits == 32:
             moved = self._shuffle(bits, mode, lane, clamp)
         else:
-            moved = w.convert("trunc", self._shuffle(w.convert("zext", bits, "i32"), mode, lane, clamp), bits.type.scalar)
+            moved = w.convert(
+                "trunc",
+                self._shuffle(w.convert("zext", bits, "i32"), mode, lane, clamp),
+                bits.type.scalar,
+            )
         return w.from_bits(moved) if value.type.is_float else w.retyped(moved, value.type)
 
     def _shuffle(self, value: Value, mode: str, lane: object, clamp: int) -> Value:
@@ -111,7 +131,9 @@ class BlockOfThreads(Generic[W]):
             distance //= 2
         return values
 
-    def combine_threads(self, values: list[Scalar], types: Sequence[PrimitiveType], group: int, combine: Combine) -> list[Scalar]:
+    def combine_threads(
+        self, values: list[Scalar], types: Sequence[PrimitiveType], group: int, combine: Combine
+    ) -> list[Scalar]:
         """The combination over groups of `group` (a power of two) neighbouring threads, in each of them: shuffles within the warps,
         then one value a warp through shared memory, then shuffles again."""
         w = self.w
@@ -136,7 +158,11 @@ class Block(BlockOfThreads[str]):
 
     def __init__(self, context: KernelContext, threads: int) -> None:
         self.context, w = context, context.writer
-        super().__init__(w, threads, *[launch_number(w, context.target, what).name for what in ("thread", "block")])
+        super().__init__(
+            w,
+            threads,
+            *[launch_number(w, context.target, what).name for what in ("thread", "block")],
+        )
 
     def finish(self) -> None:
         """Declare the shared memory."""
@@ -161,7 +187,11 @@ class Block(BlockOfThreads[str]):
 
     def from_lane(self, values: list[Scalar], lane: str | int) -> list[Scalar]:
         """Values of a lane."""
-        number = lane if isinstance(lane, int) else self.w.convert("trunc", self.w.named(lane, I64), "i32")
+        number = (
+            lane
+            if isinstance(lane, int)
+            else self.w.convert("trunc", self.w.named(lane, I64), "i32")
+        )
         return self._each_moved(values, "idx", number, WARP - 1)
 
 

@@ -24,7 +24,9 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 BANK_BYTES = 64 << 10
-_MOST_ADDRESSES = 1.25  # a warp, on the average: now and then one lies across the border of two rows
+_MOST_ADDRESSES = (
+    1.25  # a warp, on the average: now and then one lies across the border of two rows
+)
 
 
 _BANK = Type("ptr", space=4)
@@ -41,14 +43,26 @@ class _Uses:
         for place, record in enumerate(records):
             if isinstance(record, str):
                 continue
-            operands = [str(x) for x, _ in record.incoming] if isinstance(record, Phi) else [o.name for o in record.operands]
+            operands = (
+                [str(x) for x, _ in record.incoming]
+                if isinstance(record, Phi)
+                else [o.name for o in record.operands]
+            )
             if pointers.isdisjoint(operands) and parameter not in operands:
                 continue
             self.all += 1
-            if isinstance(record, Instruction) and record.op == "getelementptr" and record.result is not None:
+            if (
+                isinstance(record, Instruction)
+                and record.op == "getelementptr"
+                and record.result is not None
+            ):
                 self.addresses[place] = record
                 pointers.add(record.result.name)
-            elif isinstance(record, Instruction) and record.op == "load" and parameter not in operands:
+            elif (
+                isinstance(record, Instruction)
+                and record.op == "load"
+                and parameter not in operands
+            ):
                 self.loads[place] = record
 
     @property
@@ -82,7 +96,10 @@ class ConstantBank:
         return sum(self._taken.values())
 
     def place(
-        self, made: EmittedKernel, constants: Mapping[int, HloInstruction], overrides: Mapping[HloInstruction, str] = MappingProxyType({})
+        self,
+        made: EmittedKernel,
+        constants: Mapping[int, HloInstruction],
+        overrides: Mapping[HloInstruction, str] = MappingProxyType({}),
     ) -> tuple[EmittedKernel, list[ConstantPlacement]]:
         """The kernel with what it reads uniformly in the bank. constants: by the number of the parameter that points to one. overrides:
         `force` or `forbid`, by constant."""
@@ -92,14 +109,18 @@ class ConstantBank:
             uses = _Uses(made.records, f"%a{parameter}")
             if not uses.all or not constant.shape.rank:
                 continue
-            values = values or WarpValues(made.records, made.launch.blocks, made.launch.threads_per_block)
+            values = values or WarpValues(
+                made.records, made.launch.blocks, made.launch.threads_per_block
+            )
             placement = self._weighed(constant, uses, values, overrides.get(constant, ""))
             placements.append(placement)
             if placement.reason is None:
                 made = _moved(made, constant, uses)
         return made._replace(records=()), placements
 
-    def _weighed(self, constant: HloInstruction, uses: _Uses, values: WarpValues, override: str) -> ConstantPlacement:
+    def _weighed(
+        self, constant: HloInstruction, uses: _Uses, values: WarpValues, override: str
+    ) -> ConstantPlacement:
         name, size = f"%{constant.name}", constant.shape.byte_size
         loads = uses.loads
         counts = [values.distinct(record.operands[1]) for record in uses.addresses.values()]
@@ -110,21 +131,43 @@ class ConstantBank:
         after = self.size if symbol in self._taken else self.size + size
         reason, divergent = None, most is None or most > _MOST_ADDRESSES
         if override == "forbid":
-            reason = refuse("forbidden-by-user", f"an override forbids %{constant.name} in the constant bank for this kernel", **facts)
+            reason = refuse(
+                "forbidden-by-user",
+                f"an override forbids %{constant.name} in the constant bank for this kernel",
+                **facts,
+            )
         elif not uses.loads_only:
-            reason = refuse("constant-address-taken", f"{name}: only loads may use its address", **facts)
+            reason = refuse(
+                "constant-address-taken", f"{name}: only loads may use its address", **facts
+            )
         elif divergent and override == "force" and after <= BANK_BYTES:
             self._taken[symbol] = size  # slower, as it reads, but as right
         elif most is None:
-            reason = refuse("divergent-constant", f"{name} is read at indices that come from memory or differ by lane", **facts)
+            reason = refuse(
+                "divergent-constant",
+                f"{name} is read at indices that come from memory or differ by lane",
+                **facts,
+            )
         elif divergent:
-            reason = refuse("divergent-constant", f"{name}: a warp reads {most:.3g} elements at a time, served in turn", **facts)
+            reason = refuse(
+                "divergent-constant",
+                f"{name}: a warp reads {most:.3g} elements at a time, served in turn",
+                **facts,
+            )
         elif after > BANK_BYTES:
             text = f"{name}: with its {size} bytes all constants take {after}, the bank has {BANK_BYTES}"
             reason = refuse("constant-bank-full", text, **facts)
         else:
             self._taken[symbol] = size
-        return ConstantPlacement(constant, size, len(loads), most, self.size, reason, override == "force" and reason is None)
+        return ConstantPlacement(
+            constant,
+            size,
+            len(loads),
+            most,
+            self.size,
+            reason,
+            override == "force" and reason is None,
+        )
 
 
 def _symbol(constant: HloInstruction) -> str:
@@ -146,7 +189,10 @@ def _moved(made: EmittedKernel, constant: HloInstruction, uses: _Uses) -> Emitte
             pointer, at = record.operands
             assert record.result is not None
             moved = pointers[record.result.name] = pointer.builder.named(record.result.name, _BANK)
-            record = record._replace(result=moved, operands=(pointers.get(pointer.name) or pointer.builder.named(symbol, _BANK), at))
+            record = record._replace(
+                result=moved,
+                operands=(pointers.get(pointer.name) or pointer.builder.named(symbol, _BANK), at),
+            )
         else:
             record = record._replace(operands=(pointers[record.operands[0].name],))
         records[place] = record

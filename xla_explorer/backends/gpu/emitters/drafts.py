@@ -76,7 +76,9 @@ class OperationDraft(NamedTuple):
     nest: NestSchedule | None = None
 
 
-def fresh_context(i: HloInstruction, slots: tuple[int, ...], target: Target = NVPTX) -> KernelContext:
+def fresh_context(
+    i: HloInstruction, slots: tuple[int, ...], target: Target = NVPTX
+) -> KernelContext:
     """The context of one more kernel of an instruction."""
     context = KernelContext(target, i, slots)
     context.writer.origin = context.roots[0].id
@@ -99,7 +101,9 @@ class ScratchArrays:
             start += -(-max(shape.byte_size, 1) // ALIGNMENT) * ALIGNMENT
         self.end = start
 
-    def arrays(self, context: KernelContext, slots: tuple[int, ...], b: Builder | None = None) -> list[ArrayInMemory]:
+    def arrays(
+        self, context: KernelContext, slots: tuple[int, ...], b: Builder | None = None
+    ) -> list[ArrayInMemory]:
         """The arrays, in a kernel. b: what writes it, if not the context's writer."""
         space, b = context.target.pointer, b or context.writer
         found = []

@@ -18,11 +18,19 @@ class Words(IndexArithmetic[str]):
 
     def of(self, index: Word) -> Word:
         """An i64 index of the writer, which is small."""
-        return index if isinstance(index, int) or self.bits == 64 else self.w.cast("trunc", index, "i64", "i32")
+        return (
+            index
+            if isinstance(index, int) or self.bits == 64
+            else self.w.cast("trunc", index, "i64", "i32")
+        )
 
     def wide(self, word: Word) -> Word:
         """The same as an i64 index."""
-        return word if isinstance(word, int) or self.bits == 64 else self.w.cast("sext", word, "i32", "i64")
+        return (
+            word
+            if isinstance(word, int) or self.bits == 64
+            else self.w.cast("sext", word, "i32", "i64")
+        )
 
     def index_operation(self, op: str, a: Word, b: Word, flags: str = "") -> Word:
         """See `IndexArithmetic`."""

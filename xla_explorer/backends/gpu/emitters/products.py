@@ -9,7 +9,10 @@ from typing import Any, Generic, TypeVar
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
 from xla_explorer.backends.gpu.emitters.dots.tiled_plan import TiledPlan
-from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import plan_faster_warpgroup_dot, write_warpgroup_dot
+from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import (
+    plan_faster_warpgroup_dot,
+    write_warpgroup_dot,
+)
 from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.thin_products import (
     plan_depthwise_convolution,
@@ -40,7 +43,9 @@ class ProductRow(Generic[P]):
     write: Callable[[HloInstruction, P, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
     estimate: Callable[[P, GpuArchitecture], float | None]
 
-    def __call__(self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    def __call__(
+        self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+    ) -> OperationDraft | Reason:
         """The kernels, or why another emitter is asked."""
         plan = self.plan(i, architecture)
         return plan if isinstance(plan, Reason) else self.write(i, plan, architecture, slots)
@@ -51,11 +56,31 @@ def _estimate(plan: TiledPlan, _: GpuArchitecture) -> float:
 
 
 PRODUCT_ROWS: tuple[ProductRow[Any], ...] = (
-    ProductRow("dot", "warpgroup-dot", plan_faster_warpgroup_dot, write_warpgroup_dot, lambda plan, _: plan.estimated_us),
+    ProductRow(
+        "dot",
+        "warpgroup-dot",
+        plan_faster_warpgroup_dot,
+        write_warpgroup_dot,
+        lambda plan, _: plan.estimated_us,
+    ),
     ProductRow("dot", "tensor-core-dot", plan_dot, write_tiled_product, _estimate),
     ProductRow("dot", "thin-dot", plan_thin_dot, write_scheduled, lambda plan, _: None),
     ProductRow("dot", "tiled-dot", plan_tiled_dot, write_tiled_product, _estimate),
-    ProductRow("convolution", "depthwise-convolution", plan_depthwise_convolution, write_scheduled, scheduled_us),
-    ProductRow("convolution", "tensor-core-convolution", plan_tensor_core_convolution, write_tiled_product, _estimate),
-    ProductRow("convolution", "tiled-convolution", plan_tiled_convolution, write_tiled_product, _estimate),
+    ProductRow(
+        "convolution",
+        "depthwise-convolution",
+        plan_depthwise_convolution,
+        write_scheduled,
+        scheduled_us,
+    ),
+    ProductRow(
+        "convolution",
+        "tensor-core-convolution",
+        plan_tensor_core_convolution,
+        write_tiled_product,
+        _estimate,
+    ),
+    ProductRow(
+        "convolution", "tiled-convolution", plan_tiled_convolution, write_tiled_product, _estimate
+    ),
 )

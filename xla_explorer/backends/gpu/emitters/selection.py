@@ -26,7 +26,11 @@ from xla_explorer.backends.gpu.emitters.nests.placement import (
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.operations.scan import write_scan
 from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
-from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
+from xla_explorer.backends.gpu.launch_dimensions import (
+    LaunchArchitecture,
+    LaunchDimensions,
+    launch_dimensions,
+)
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.records import OneRecord
@@ -39,7 +43,9 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
-_WRITERS: tuple[tuple[str, Writer], ...] = (  # products, opcodes with kernels of their own; then any fusion, by its shape
+_WRITERS: tuple[
+    tuple[str, Writer], ...
+] = (  # products, opcodes with kernels of their own; then any fusion, by its shape
     *[(row.name, row) for row in PRODUCT_ROWS],
     ("operation", write_operation),
     ("scan", write_scan),
@@ -64,10 +70,18 @@ class Overrides(NamedTuple):
     def why_not(self, i: HloInstruction, *names: str) -> Reason | None:
         """Why an emitter, by its names, does not write a kernel."""
         if self.forbidden & {"", *names}:
-            return refuse("forbidden-by-user", f"an override forbids that {names[-1]} writes %{i.name}", emitter=names[-1])
+            return refuse(
+                "forbidden-by-user",
+                f"an override forbids that {names[-1]} writes %{i.name}",
+                emitter=names[-1],
+            )
         if self.forced and not self.forced & set(names):
             wanted = " or ".join(sorted(self.forced))
-            return refuse("another-emitter-forced", f"an override forces {wanted} to write %{i.name}", emitter=names[-1])
+            return refuse(
+                "another-emitter-forced",
+                f"an override forces {wanted} to write %{i.name}",
+                emitter=names[-1],
+            )
         return None
 
 
@@ -129,7 +143,9 @@ def write_gpu_kernels(
             if not isinstance(draft, Reason):
                 reason = overrides.why_not(i, name, draft.emitter)
                 if reason is None:
-                    made = finished(draft, slots, tuple(refused), overrides.math)._replace(forced=bool(overrides.forced))
+                    made = finished(draft, slots, tuple(refused), overrides.math)._replace(
+                        forced=bool(overrides.forced)
+                    )
                     return made if made.nest is not None else made._replace(nest=why_no_nest)
                 refused.append((draft.emitter, reason))
                 continue
@@ -139,14 +155,18 @@ def write_gpu_kernels(
                 why_no_nest = why_no_nest or draft
             if name != "loop-nest":
                 refused.append((name, draft))
-    if overrides.forced - {"loop"} or (overrides.forced | overrides.forbidden and kernel_is_emitted(i, target.kind) is not None):
+    if overrides.forced - {"loop"} or (
+        overrides.forced | overrides.forbidden and kernel_is_emitted(i, target.kind) is not None
+    ):
         # No emitter that the user wants can write it: as if nobody had asked, and the refusals say why.
         made = write_gpu_kernels(i, architecture, slots, target, None, Overrides(overrides.math))
         return made._replace(refused=tuple([row for row in refused if row[0] != made.emitter]))
     forced, is_known = "loop" in overrides.forced, isinstance(architecture, GpuArchitecture)
     plain = write_plain_nest(i, architecture, slots, target)
     if not isinstance(plain, Reason):
-        return finished(plain, slots, tuple(refused), overrides.math if is_known else None)._replace(forced=forced)
+        return finished(
+            plain, slots, tuple(refused), overrides.math if is_known else None
+        )._replace(forced=forced)
     used: UsedFunctions = ()
     writers: list[FunctionWriter] = []
 
@@ -162,7 +182,10 @@ def write_gpu_kernels(
 
 
 def finished(
-    draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tuple[str, Reason], ...], math: KernelMath | None = NO_OVERRIDES.math
+    draft: OperationDraft,
+    slots: tuple[int, ...],
+    refused: tuple[tuple[str, Reason], ...],
+    math: KernelMath | None = NO_OVERRIDES.math,
 ) -> EmittedKernels:
     """What an emitter has handed back, printed. math: None leaves functions as they are."""
     scratch = draft.scratch_bytes > 0
@@ -177,5 +200,7 @@ def finished(
             kernel, one.launch, one.shared_bytes, scratch, one.dynamic_shared_bytes, one.tensor_maps, one.suffix, one.many_registers,
             tuple(one.context.writer.records),
         ))  # fmt: skip
-    made = EmittedKernels(tuple(kernels), draft.emitter, draft.scratch_bytes, refused, draft.estimated_us, draft.nest)
+    made = EmittedKernels(
+        tuple(kernels), draft.emitter, draft.scratch_bytes, refused, draft.estimated_us, draft.nest
+    )
     return made._replace(math=tuple(sorted(used)))

@@ -21,12 +21,26 @@ from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import
     words_for,
 )
 from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
-from xla_explorer.backends.gpu.emitters.dots.blocked_product import SIDE, BlockedKernel, BlockedPlan, plan_blocks
+from xla_explorer.backends.gpu.emitters.dots.blocked_product import (
+    SIDE,
+    BlockedKernel,
+    BlockedPlan,
+    plan_blocks,
+)
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Axis, GatheredMatrix
-from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matrices, Operand, matrices_in
+from xla_explorer.backends.gpu.emitters.dots.matrix_operands import (
+    CHUNK,
+    Matrices,
+    Operand,
+    matrices_in,
+)
 from xla_explorer.backends.gpu.emitters.dots.partial_products import directed, product_draft
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
-from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import TensorCoreKernel, TensorCorePlan, plan_tiles
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import (
+    TensorCoreKernel,
+    TensorCorePlan,
+    plan_tiles,
+)
 from xla_explorer.backends.gpu.emitters.dots.tiled_plan import TiledPlan, tiled_plan
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.emitters.index_words import Words
@@ -39,7 +53,9 @@ from xla_explorer.hlo.primitive_type import F32
 
 _TENSOR_CORE_TYPES = frozenset({"bf16", "f16"})
 _LEAST = 8  # features and products that are added: fewer leave most of a fragment empty
-_GATHERED = 0.4  # of the rate of tensor cores, where the elements of a chunk come one by one; assumed
+_GATHERED = (
+    0.4  # of the rate of tensor cores, where the elements of a chunk come one by one; assumed
+)
 
 
 def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
@@ -51,15 +67,29 @@ def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPla
     a, b = i.operands
     kind = a.shape.element_type
     if kind.name not in TYPES or b.shape.element_type is not kind:
-        return refuse("type-not-tiled", f"%{i.name}: no tiles of {kind} x {b.shape.element_type}", type=kind.name)
+        return refuse(
+            "type-not-tiled",
+            f"%{i.name}: no tiles of {kind} x {b.shape.element_type}",
+            type=kind.name,
+        )
     if i.shape.element_type is not kind and not (kind.is_float and i.shape.element_type is F32):
-        return refuse("type-not-tiled", f"%{i.name}: no tiles of {kind} to {i.shape.element_type}", type=kind.name)
+        return refuse(
+            "type-not-tiled",
+            f"%{i.name}: no tiles of {kind} to {i.shape.element_type}",
+            type=kind.name,
+        )
     found = matrices_in(i, kind.name)
     if isinstance(found, Reason):
         return found
     m, n, k = found.m, found.n, found.k
     if min(m, n) < SIDE or k < 8:
-        return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} does not fill a tile of {SIDE} x {SIDE}", m=m, n=n, k=k)
+        return refuse(
+            "matrix-is-small",
+            f"%{i.name}: {m} x {n} x {k} does not fill a tile of {SIDE} x {SIDE}",
+            m=m,
+            n=n,
+            k=k,
+        )
     plan = plan_blocks(math.prod(found.batch), m, n, k, kind, True, architecture)
     return tiled_plan(product, found, plan, f"{m} x {n} x {k}", architecture)
 
@@ -71,32 +101,49 @@ def plan_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture) -> 
         return served
     product, geometry = served
     kind, one_phase = product.dot.operands[0].shape.element_type, math.prod(geometry.phases) == 1
-    plan = plan_blocks(geometry.products, *geometry.sides, geometry.depth, kind, one_phase, architecture)
+    plan = plan_blocks(
+        geometry.products, *geometry.sides, geometry.depth, kind, one_phase, architecture
+    )
     return _faster_than_a_loop(i, served, plan, "tiles", architecture)
 
 
-def plan_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
+def plan_tensor_core_convolution(
+    i: HloInstruction, architecture: GpuArchitecture
+) -> TiledPlan | Reason:
     """The plan for a convolution, or one in a fusion with what follows it; or why the tensor cores are not used."""
     served = served_convolution(i, _TENSOR_CORE_TYPES, "type-not-of-tensor-cores")
     if isinstance(served, Reason):
         return served
     if not mma_rate(architecture):
-        return refuse("no-such-instruction", f"{architecture.name} has no mma.m16n8k16 or no cp.async", architecture=architecture.name)
+        return refuse(
+            "no-such-instruction",
+            f"{architecture.name} has no mma.m16n8k16 or no cp.async",
+            architecture=architecture.name,
+        )
     product, geometry = served
     (m, n), k = geometry.sides, geometry.depth
     if min(geometry.features.extent, k) < _LEAST:
         text = f"%{i.name}: {m} x {n} x {k} leaves most of a fragment empty"
         return refuse("matrix-is-small", text, m=m, n=n, k=k)
-    first = BlockPlace(0, 0, [0] * len(geometry.spatial), 0, 0)  # a block, to ask how its matrices lie
+    first = BlockPlace(
+        0, 0, [0] * len(geometry.spatial), 0, 0
+    )  # a block, to ask how its matrices lie
     sides = gathered_sides(Words(FunctionWriter(), 0), geometry, first)
     share = _GATHERED if any(side.width(CHUNK) < CHUNK for side in sides) else 1.0
-    one_phase, kind = math.prod(geometry.phases) == 1, product.dot.operands[0].shape.element_type.name
+    one_phase, kind = (
+        math.prod(geometry.phases) == 1,
+        product.dot.operands[0].shape.element_type.name,
+    )
     plan = plan_tiles(kind, geometry.sums, k, geometry.products, one_phase, share, architecture)
     return _faster_than_a_loop(i, served, plan, "tensor cores", architecture)
 
 
 def _faster_than_a_loop(
-    i: HloInstruction, served: ServedConvolution, tiles: BlockedPlan | TensorCorePlan, what: str, architecture: GpuArchitecture
+    i: HloInstruction,
+    served: ServedConvolution,
+    tiles: BlockedPlan | TensorCorePlan,
+    what: str,
+    architecture: GpuArchitecture,
 ) -> TiledPlan | Reason:
     """The plan of a convolution by such tiles, or why one thread for each element is the better way."""
     (product, geometry), loop, own = served, loop_us(served, architecture), tiles.estimated_us
@@ -107,46 +154,77 @@ def _faster_than_a_loop(
     return tiled_plan(product, geometry, tiles, geometry.sentence, architecture, compared)
 
 
-def write_tiled_product(i: HloInstruction, plan: TiledPlan, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
+def write_tiled_product(
+    i: HloInstruction, plan: TiledPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft:
     """The kernel, and one more that adds partial sums where it leaves some."""
     context, (product, matrices, tiles, launch) = fresh_context(i, slots), plan
-    block, words, parts = Block(context, tiles.threads), words_for(product.dot, context), tiles.parts
+    block, words, parts = (
+        Block(context, tiles.threads),
+        words_for(product.dot, context),
+        tiles.parts,
+    )
     kernel: BlockedKernel | TensorCoreKernel
     if blocked := isinstance(tiles, BlockedPlan):
         kernel = BlockedKernel(context, block, words, tiles)
     else:
-        if isinstance(matrices, Matrices):  # LLVM folds constants into addresses where nothing is extended on the way
+        if isinstance(
+            matrices, Matrices
+        ):  # LLVM folds constants into addresses where nothing is extended on the way
             words = Words(context.writer, 2**31)
         kernel = TensorCoreKernel(context, block, words, tiles)
     number, arrays = words.of(block.number), [context.arrays[o] for o in product.dot.operands]
 
     def matrix(operand: Operand, kept: int, reduced: int) -> GatheredMatrix:
         base = words.linear(batch, operand.batch)
-        return GatheredMatrix(words, [Axis(kept, operand.kept)], [Axis(reduced, operand.reduced)], base, others=operand.batch)
+        return GatheredMatrix(
+            words,
+            [Axis(kept, operand.kept)],
+            [Axis(reduced, operand.reduced)],
+            base,
+            others=operand.batch,
+        )
 
     def store_of(context: KernelContext, block: Block, phases: Sequence[Word] = ()) -> ResultStore:
         """What takes the sums; without phases, of the only one."""
         if isinstance(matrices, ConvolutionProduct):
             phases = list(phases) or [0] * len(matrices.spatial)
-            return ConvolutionStore(context, block, product, matrices, words_for(product.dot, context), phases)
+            return ConvolutionStore(
+                context, block, product, matrices, words_for(product.dot, context), phases
+            )
         return ResultStore(context, block, product, matrices.m, matrices.n)
 
     if isinstance(matrices, ConvolutionProduct):
         place = block_place(words, number, matrices, tiles.tile, parts.number)
-        sides = list(zip(gathered_sides(words, matrices, place), arrays, strict=True))[:: -1 if matrices.features_are_rows else 1]
+        sides = list(zip(gathered_sides(words, matrices, place), arrays, strict=True))[
+            :: -1 if matrices.features_are_rows else 1
+        ]
         batch, row, column, split = [place.group], place.row, place.column, place.split
         store = store_of(context, block, place.phases)
     else:
-        extents = [*matrices.batch, -(-matrices.m // tiles.tile[0]), -(-matrices.n // tiles.tile[1]), parts.number]
+        extents = [
+            *matrices.batch,
+            -(-matrices.m // tiles.tile[0]),
+            -(-matrices.n // tiles.tile[1]),
+            parts.number,
+        ]
         *batch, tile_row, tile_column, split = words.unravel(number, extents)
         if not blocked:  # the remainders say to LLVM how many there are
-            tile_row, tile_column, split = [words.mod(*x) for x in zip((tile_row, tile_column, split), extents[-3:], strict=True)]
+            tile_row, tile_column, split = [
+                words.mod(*x)
+                for x in zip((tile_row, tile_column, split), extents[-3:], strict=True)
+            ]
         store = store_of(context, block)
-        found = matrix(matrices.left, matrices.m, matrices.k), matrix(matrices.right, matrices.n, matrices.k)
+        found = (
+            matrix(matrices.left, matrices.m, matrices.k),
+            matrix(matrices.right, matrices.n, matrices.k),
+        )
         sides = list(zip(found, arrays, strict=True))
         row, column = words.mul(tile_row, tiles.tile[0]), words.mul(tile_column, tiles.tile[1])
     directed(store, matrices.sums, parts, slots, [words.wide(x) for x in batch], words.wide(split))
     kernel.multiply(sides[0], sides[1], row, column, words.mul(split, parts.each), store)
     first = KernelDraft(context, launch, block.shared_bytes, many_registers=blocked)
     name = f"{'tiled' if blocked else 'tensor-core'}-{product.dot.opcode.name}"
-    return product_draft(i, first, name, tiles.estimated_us, matrices.sums, parts, slots, architecture, store_of)
+    return product_draft(
+        i, first, name, tiles.estimated_us, matrices.sums, parts, slots, architecture, store_of
+    )

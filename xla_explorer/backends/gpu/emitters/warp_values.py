@@ -81,10 +81,14 @@ class WarpValues:
     def _value(self, value: object) -> Lanes | None:
         name = str(value)
         if not name.startswith("%"):
-            return self._same + (int(name) if name.lstrip("-").isdigit() else {"true": 1}.get(name, 0))
+            return self._same + (
+                int(name) if name.lstrip("-").isdigit() else {"true": 1}.get(name, 0)
+            )
         if name not in self._known:
             definition = self._definitions.get(name)
-            if definition is None:  # parameters and variables of a thread are the same for all; else it is defined where no record says how
+            if (
+                definition is None
+            ):  # parameters and variables of a thread are the same for all; else it is defined where no record says how
                 return self._same if name.startswith(("%a", "%slot")) else None
             self._known[name] = self._same  # of what a loop hands to itself
             self._depth += 1
@@ -106,16 +110,22 @@ class WarpValues:
             return self._value(operands[0])
         if op == "getelementptr":
             pointer, at = operands
-            return self._both(np.add, pointer, at) if pointer.name.startswith("%") else self._value(at)
+            return (
+                self._both(np.add, pointer, at) if pointer.name.startswith("%") else self._value(at)
+            )
         # Anything else, such as a load, is alike in lanes where all that it is made of is; its value itself is not known.
         return self._alike([o for o in operands if o.name.startswith("%")])
 
-    def _both(self, function: Callable[[Any, Any], Any], a: Value, b: Value, divides: bool = False) -> Lanes | None:
+    def _both(
+        self, function: Callable[[Any, Any], Any], a: Value, b: Value, divides: bool = False
+    ) -> Lanes | None:
         left, right = self._value(a), self._value(b)
         if left is None or right is None:
             return None
         with np.errstate(all="ignore"):
-            return np.asarray(function(left, np.where(right == 0, 1, right) if divides else right), np.int64)
+            return np.asarray(
+                function(left, np.where(right == 0, 1, right) if divides else right), np.int64
+            )
 
     def _alike(self, operands: Iterable[Value]) -> Lanes | None:
         for operand in operands:

@@ -4,7 +4,11 @@ from xla_explorer.backends.gpu.emulator.batch import Finding
 from xla_explorer.backends.gpu.emulator.counters import KernelCounters
 from xla_explorer.backends.gpu.emulator.launch import EmulatedKernel, LaunchOptions, LaunchResult
 from xla_explorer.backends.gpu.emulator.memory import GlobalMemory
-from xla_explorer.backends.gpu.emulator.ptx_text import PtxSyntaxError, UnsupportedPtxError, parse_ptx
+from xla_explorer.backends.gpu.emulator.ptx_text import (
+    PtxSyntaxError,
+    UnsupportedPtxError,
+    parse_ptx,
+)
 from xla_explorer.backends.gpu.emulator.scheduler import EmulatorLimitError
 from xla_explorer.backends.gpu.emulator.stepping import WarpStepper
 

@@ -102,21 +102,30 @@ class Batch:
         self.padded = -(-threads // WARP) * WARP
         self.grid, self.block, self.threads = grid, block, threads
         self.first, self.blocks, self.lanes = first, blocks, blocks * self.padded
-        self.memory, self.parameters, self.findings, self.checks = memory, parameters, findings, checks
+        self.memory, self.parameters, self.findings, self.checks = (
+            memory,
+            parameters,
+            findings,
+            checks,
+        )
         self.counters: KernelCounters | None = None
         self.races: dict[str, Detector] = {}
         self.clocks: Clocks | None = None
         self.memory_barriers: MemoryBarriers | None = None
         self.copies: Copies | None = None
         self.products: WarpgroupProducts | None = None
-        self.in_flight: dict[int, tuple[int, Array]] = {}  # register slot -> instruction, and the warpgroups whose product is not done
+        self.in_flight: dict[
+            int, tuple[int, Array]
+        ] = {}  # register slot -> instruction, and the warpgroups whose product is not done
         lane = np.arange(self.lanes)
         self.all_lanes = lane
         self.block_of = lane // self.padded
         self.thread_in_block = lane - self.block_of * self.padded
         self.lane_in_warp = lane & (WARP - 1)
         self.warp_start = lane - self.lane_in_warp
-        self.start: Lanes = None if self.padded == threads else np.flatnonzero(self.thread_in_block < threads)
+        self.start: Lanes = (
+            None if self.padded == threads else np.flatnonzero(self.thread_in_block < threads)
+        )
         self.epoch = np.zeros(blocks, np.int64)
         self.warp_epoch: Array | None = None
         self.shared_size = -(-(resources.shared_bytes + dynamic_shared) // 16) * 16
@@ -177,14 +186,20 @@ class Batch:
         if base.startswith("lanemask_"):
             own = np.uint32(1) << self.lane_in_warp.astype(np.uint32)
             below = own - np.uint32(1)
-            return {"eq": own, "lt": below, "le": below | own, "gt": ~(below | own), "ge": ~below}[base[9:]]
+            return {"eq": own, "lt": below, "le": below | own, "gt": ~(below | own), "ge": ~below}[
+                base[9:]
+            ]
         if base in ("clock", "clock64", "clock_hi", "globaltimer", "smid", "gridid"):
-            return np.zeros(1, np.uint64 if base in ("clock64", "globaltimer", "gridid") else np.uint32)
+            return np.zeros(
+                1, np.uint64 if base in ("clock64", "globaltimer", "gridid") else np.uint32
+            )
         if base == "nsmid":
             return one(1)
         if base == "dynamic_smem_size":
             return one(self.dynamic_shared)
-        raise UnsupportedPtxError(f"the emulator has no special register {name}", "run the kernel on a device")
+        raise UnsupportedPtxError(
+            f"the emulator has no special register {name}", "run the kernel on a device"
+        )
 
     def touch_in_flight(self, slot: int, lanes: Lanes) -> None:
         """A register of a product is read; a fault of lanes whose warpgroup has not waited for it."""
@@ -198,7 +213,15 @@ class Batch:
         """`block 3 thread 17`."""
         return f"block {int(self.block_of[lane]) + self.first} thread {int(self.thread_in_block[lane])}"
 
-    def fault(self, kind: str, pc: int, lanes: Lanes, hit: Array, detail: str = "", where: Array | None = None) -> None:
+    def fault(
+        self,
+        kind: str,
+        pc: int,
+        lanes: Lanes,
+        hit: Array,
+        detail: str = "",
+        where: Array | None = None,
+    ) -> None:
         """Note a fault of the lanes where `hit` is set (one entry, or one for each of `lanes`). where: their addresses in global memory."""
         position = int(np.argmax(hit))
         lane = position if lanes is None else int(lanes[position])

@@ -46,7 +46,11 @@ class KernelCounters:
         count = len(instructions) + 1
         self._blocks: dict[int, list[int]] = {}
         self.branches, self.divergent = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        self.requests, self.sectors, self.useful_bytes = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self.requests, self.sectors, self.useful_bytes = (
+            np.zeros(count, np.int64),
+            np.zeros(count, np.int64),
+            np.zeros(count, np.int64),
+        )
         self.passes, self.least_passes = np.zeros(count, np.int64), np.zeros(count, np.int64)
         self.same_address, self.bulk_bytes = np.zeros(count, np.int64), np.zeros(count, np.int64)
 
@@ -69,7 +73,9 @@ class KernelCounters:
         size = np.diff(np.r_[starts, len(warp)])
         self.divergent[pc] += int(np.count_nonzero((taken != 0) & (taken != size)))
 
-    def memory(self, batch: Batch, pc: int, space: str, action: str, where: Array, group: Group, total: int) -> None:
+    def memory(
+        self, batch: Batch, pc: int, space: str, action: str, where: Array, group: Group, total: int
+    ) -> None:
         """A group accesses `total` bytes a lane at the addresses (one entry when all lanes agree)."""
         if space == "local":
             return
@@ -121,7 +127,10 @@ class KernelCounters:
         self.least_passes[pc] += int(np.count_nonzero(deepest))
 
     def _executed(self) -> tuple[Array, Array]:
-        warps, lanes = np.zeros(len(self.instructions), np.int64), np.zeros(len(self.instructions), np.int64)
+        warps, lanes = (
+            np.zeros(len(self.instructions), np.int64),
+            np.zeros(len(self.instructions), np.int64),
+        )
         for start, (end, warp_count, lane_count) in self._blocks.items():
             warps[start:end] += warp_count
             lanes[start:end] += lane_count
@@ -139,7 +148,11 @@ class KernelCounters:
         for pc, i in enumerate(self.instructions):
             if not warps[pc]:
                 continue
-            requests, sectors, least = int(self.requests[pc]), int(self.sectors[pc]), int(self.least_passes[pc])
+            requests, sectors, least = (
+                int(self.requests[pc]),
+                int(self.sectors[pc]),
+                int(self.least_passes[pc]),
+            )
             values = (
                 self.kernel,
                 i.line,

@@ -34,8 +34,12 @@ class Clocks(Detector):
         agents, blocks, cells = self.warps + _OBJECTS, batch.blocks, self.size // granule
         self.known = np.zeros((blocks, self.warps, agents), np.int32)
         self.known[:, range(self.warps), range(self.warps)] = 1
-        self.met = np.zeros((blocks, self.warps), np.int32)  # how often the lanes of a warp have been brought into step
-        self.gathered, self.released = (np.zeros((blocks, _OBJECTS, agents), np.int32) for _ in range(2))
+        self.met = np.zeros(
+            (blocks, self.warps), np.int32
+        )  # how often the lanes of a warp have been brought into step
+        self.gathered, self.released = (
+            np.zeros((blocks, _OBJECTS, agents), np.int32) for _ in range(2)
+        )
         self.at_barrier = np.zeros((16, blocks, agents), np.int32)
         self.columns: dict[int, int] = {}
         self.writer, self.atomic = np.full(cells, NOBODY, np.int16), np.zeros(cells, bool)
@@ -44,7 +48,9 @@ class Clocks(Detector):
         self.read_time = np.zeros((self.warps, cells), np.int32)
 
     # -- accesses ------------------------------------------------------------------------------------------------------
-    def access(self, batch: Batch, pc: int, action: str, offset: Array, lanes: Array, total: int) -> None:
+    def access(
+        self, batch: Batch, pc: int, action: str, offset: Array, lanes: Array, total: int
+    ) -> None:
         """See `RaceDetector.access`: by ordinary loads and stores."""
         inside = (offset >= 0) & (offset + total <= self.size)
         if not inside.all():
@@ -63,24 +69,68 @@ class Clocks(Detector):
             if action == "store":
                 clash = self.write_lane[cell] != lanes
                 if clash.any():
-                    self._note(batch, pc, "race: two lanes store to one place", clash, lanes, self.write_lane[cell], cell)
+                    self._note(
+                        batch,
+                        pc,
+                        "race: two lanes store to one place",
+                        clash,
+                        lanes,
+                        self.write_lane[cell],
+                        cell,
+                    )
 
-    def _wrote(self, cell: Array, agent: Array | int, time: Array | int, lane: Array | int, met: Array | int) -> None:
-        self.writer[cell], self.write_time[cell], self.write_lane[cell], self.write_met[cell] = agent, time, lane, met
+    def _wrote(
+        self,
+        cell: Array,
+        agent: Array | int,
+        time: Array | int,
+        lane: Array | int,
+        met: Array | int,
+    ) -> None:
+        self.writer[cell], self.write_time[cell], self.write_lane[cell], self.write_met[cell] = (
+            agent,
+            time,
+            lane,
+            met,
+        )
 
-    def _after_writes(self, batch: Batch, pc: int, action: str, cell: Array, lanes: Array, block: Array, warp: Array) -> None:
+    def _after_writes(
+        self,
+        batch: Batch,
+        pc: int,
+        action: str,
+        cell: Array,
+        lanes: Array,
+        block: Array,
+        warp: Array,
+    ) -> None:
         writer, when = self.writer[cell], self.write_time[cell]
         seen = self.known[block, warp, np.maximum(writer, 0)]
         same = writer == warp
         hit: Array = (writer != NOBODY) & ~same & (seen < when)
-        hit |= same & (self.write_lane[cell] != lanes) & (self.write_met[cell] == self.met[block, warp])
+        hit |= (
+            same
+            & (self.write_lane[cell] != lanes)
+            & (self.write_met[cell] == self.met[block, warp])
+        )
         if action == "atomic":
             hit &= ~self.atomic[cell]
         if hit.any():
             kind = "race: read after write" if action == "load" else "race: write after write"
-            self._note(batch, pc, kind, hit, lanes, self.write_lane[cell], cell, copied=writer >= self.warps)
+            self._note(
+                batch,
+                pc,
+                kind,
+                hit,
+                lanes,
+                self.write_lane[cell],
+                cell,
+                copied=writer >= self.warps,
+            )
 
-    def _after_reads(self, batch: Batch, pc: int, cell: Array, lanes: Array, block: Array, warp: Array) -> None:
+    def _after_reads(
+        self, batch: Batch, pc: int, cell: Array, lanes: Array, block: Array, warp: Array
+    ) -> None:
         times = self.read_time[:, cell]
         late: Array = times > self.known[block, warp, : self.warps].T
         own = warp == np.arange(self.warps)[:, None]
@@ -89,38 +139,75 @@ class Clocks(Detector):
         if hit.any():
             reader = np.argmax(late, 0)
             unfinished = bool((times[reader, np.arange(len(cell))][hit] == UNFINISHED).any())
-            kind = "race: write while an asynchronous operation still reads" if unfinished else "race: write after read"
+            kind = (
+                "race: write while an asynchronous operation still reads"
+                if unfinished
+                else "race: write after read"
+            )
             self._note(batch, pc, kind, hit, lanes, block * batch.padded + reader * WARP, cell)
 
     def _note(
-        self, batch: Batch, pc: int, kind: str, hit: Array, lanes: Array, other: Array, cell: Array, copied: Array | None = None
+        self,
+        batch: Batch,
+        pc: int,
+        kind: str,
+        hit: Array,
+        lanes: Array,
+        other: Array,
+        cell: Array,
+        copied: Array | None = None,
     ) -> None:
         at = int(np.argmax(hit))
         byte = int(cell[at]) % self.block_cells * self.granule
-        who = "the copy engine" if copied is not None and bool(copied[at]) else batch.thread_name(int(other[at]))
+        who = (
+            "the copy engine"
+            if copied is not None and bool(copied[at])
+            else batch.thread_name(int(other[at]))
+        )
         example = f"{batch.thread_name(int(lanes[at]))} and {who}, shared byte {byte}"
         batch.findings.note(kind, pc, int(np.count_nonzero(hit)), example)
 
     # -- the asynchronous proxy ----------------------------------------------------------------------------------------
-    def engine_writes(self, batch: Batch, pc: int, lane: int, start: int, size: int, place: int | None, phase: int) -> None:
+    def engine_writes(
+        self, batch: Batch, pc: int, lane: int, start: int, size: int, place: int | None, phase: int
+    ) -> None:
         """The copy engine, on behalf of a lane, writes bytes from `start` of the batch's shared memory; an mbarrier's phase counts them."""
         cell = np.arange(start // self.granule, -(-(start + size) // self.granule))
         block, warp = int(batch.block_of[lane]), int(batch.thread_in_block[lane]) // WARP
         lanes, blocks, warps = (np.full(len(cell), value) for value in (lane, block, warp))
         if place is not None:
-            at = np.array([(block * batch.shared_size + place % (batch.shared_size // _OBJECT_BYTES) * _OBJECT_BYTES) // self.granule])
+            at = np.array(
+                [
+                    (
+                        block * batch.shared_size
+                        + place % (batch.shared_size // _OBJECT_BYTES) * _OBJECT_BYTES
+                    )
+                    // self.granule
+                ]
+            )
             if self.unfenced[at[0]]:
                 kind = "mbarrier used by the copy engine before fence.mbarrier_init"
                 self._note(batch, pc, kind, np.ones(1, bool), lanes[:1], self.write_lane[at], at)
         self._after_writes(batch, pc, "store", cell, lanes, blocks, warps)
         self._after_reads(batch, pc, cell, lanes, blocks, warps)
         agent = warp if place is None else self.warps + self._column(place, batch)
-        self._wrote(cell, agent, phase + 1 if place is not None else int(self.known[block, warp, warp]), lane, 0)
+        self._wrote(
+            cell,
+            agent,
+            phase + 1 if place is not None else int(self.known[block, warp, warp]),
+            lane,
+            0,
+        )
         self.unfenced[cell], self.atomic[cell] = False, False
 
-    def reads_asynchronously(self, batch: Batch, pc: int, cell: Array, first_lane: int, warps: int) -> None:
+    def reads_asynchronously(
+        self, batch: Batch, pc: int, cell: Array, first_lane: int, warps: int
+    ) -> None:
         """An operation of some warps starts to read cells; `finished` ends it."""
-        block, warp = int(batch.block_of[first_lane]), int(batch.thread_in_block[first_lane]) // WARP
+        block, warp = (
+            int(batch.block_of[first_lane]),
+            int(batch.thread_in_block[first_lane]) // WARP,
+        )
         lanes, blocks, own = (np.full(len(cell), value) for value in (first_lane, block, warp))
         self._after_writes(batch, pc, "load", cell, lanes, blocks, own)
         unfenced = self.unfenced[cell]
@@ -131,7 +218,10 @@ class Clocks(Detector):
 
     def finished(self, batch: Batch, cell: Array, first_lane: int, warps: int) -> None:
         """The operation has read its cells."""
-        block, warp = int(batch.block_of[first_lane]), int(batch.thread_in_block[first_lane]) // WARP
+        block, warp = (
+            int(batch.block_of[first_lane]),
+            int(batch.thread_in_block[first_lane]) // WARP,
+        )
         for one in range(warp, warp + warps):
             self.read_time[one, cell] = self.known[block, one, one]
 
@@ -145,12 +235,16 @@ class Clocks(Detector):
         offset = place % (batch.shared_size // _OBJECT_BYTES)
         found = self.columns.setdefault(offset, len(self.columns))
         if found >= _OBJECTS:
-            raise UnsupportedPtxError(f"the emulator follows at most {_OBJECTS} mbarriers of a block")
+            raise UnsupportedPtxError(
+                f"the emulator follows at most {_OBJECTS} mbarriers of a block"
+            )
         return found
 
     def _objects(self, batch: Batch, index: Array) -> tuple[Array, Array]:
         places = batch.shared_size // _OBJECT_BYTES
-        return index // places, np.array([self._column(int(place), batch) for place in index], np.int64)
+        return index // places, np.array(
+            [self._column(int(place), batch) for place in index], np.int64
+        )
 
     def reads_object(self, batch: Batch, pc: int, where: Array, lanes: Array) -> None:
         """An mbarrier is used: after it was made."""
@@ -175,7 +269,9 @@ class Clocks(Detector):
         """Phases of mbarriers end: what was gathered is there for who waits."""
         block, column = self._objects(batch, index)
         self.gathered[block, column, self.warps + column] = phase + 1
-        self.released[block, column] = np.maximum(self.released[block, column], self.gathered[block, column])
+        self.released[block, column] = np.maximum(
+            self.released[block, column], self.gathered[block, column]
+        )
         self.gathered[block, column] = 0
 
     def wait(self, batch: Batch, index: Array, lanes: Array) -> None:

@@ -15,10 +15,20 @@ from xla_explorer.backends.gpu.emulator.instructions.asynchronous_copies import 
 from xla_explorer.backends.gpu.emulator.instructions.bit_operations import Operation
 from xla_explorer.backends.gpu.emulator.instructions.bulk_copies import bulk_copy
 from xla_explorer.backends.gpu.emulator.instructions.conversions import conversion_of
-from xla_explorer.backends.gpu.emulator.instructions.memory_barriers import Wait, barrier_instruction
+from xla_explorer.backends.gpu.emulator.instructions.memory_barriers import (
+    Wait,
+    barrier_instruction,
+)
 from xla_explorer.backends.gpu.emulator.instructions.warpgroup_products import warpgroup_instruction
 from xla_explorer.backends.gpu.emulator.memory import GlobalMemory
-from xla_explorer.backends.gpu.emulator.operands import Getter, Names, getter, predicate_getter, setter, vector_parts
+from xla_explorer.backends.gpu.emulator.operands import (
+    Getter,
+    Names,
+    getter,
+    predicate_getter,
+    setter,
+    vector_parts,
+)
 from xla_explorer.backends.gpu.emulator.ptx_text import (
     PtxInstruction,
     PtxKernel,
@@ -33,8 +43,23 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 Step = Callable[[Batch, Group], None]
 _ENDS = frozenset({"bra", "brx", "ret", "exit", "bar", "barrier", "trap"})
 _OF_WHOLE_WARPS = frozenset({"shfl", "vote", "match", "redux", "elect", "mma", "ldmatrix"})
-_NOTHING_TO_DO = frozenset({"membar", "pragma", "nanosleep", "prefetch", "prefetchu", "griddepcontrol", "setmaxnreg", "discard"})
-_COMBINE: dict[str, Callable[[Array, Array], Array]] = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+_NOTHING_TO_DO = frozenset(
+    {
+        "membar",
+        "pragma",
+        "nanosleep",
+        "prefetch",
+        "prefetchu",
+        "griddepcontrol",
+        "setmaxnreg",
+        "discard",
+    }
+)
+_COMBINE: dict[str, Callable[[Array, Array], Array]] = {
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "xor": np.logical_xor,
+}
 
 
 class BarrierUse(NamedTuple):
@@ -56,7 +81,19 @@ class BasicBlock:
     converges: it begins with an instruction for which lanes of a warp wait for one another.
     """
 
-    __slots__ = ("barrier", "condition", "converges", "end", "kind", "numbers", "start", "steps", "table", "target", "wait")
+    __slots__ = (
+        "barrier",
+        "condition",
+        "converges",
+        "end",
+        "kind",
+        "numbers",
+        "start",
+        "steps",
+        "table",
+        "target",
+        "wait",
+    )
 
     def __init__(self, start: int) -> None:
         self.start = self.end = start
@@ -79,21 +116,30 @@ class KernelCode:
         self.kernel = kernel
         self.resources = Resources(kernel.name, kernel.instructions)
         self.statics: list[int] = []
-        self.warps_part = any(i.opcode.startswith(("mbarrier.", "wgmma.", "cp.async.bulk")) for i in kernel.instructions)
+        self.warps_part = any(
+            i.opcode.startswith(("mbarrier.", "wgmma.", "cp.async.bulk"))
+            for i in kernel.instructions
+        )
         try:
             self.names = Names(kernel, self._place(module, device))
             self.blocks = self._blocks()
             self.granules = {space: self._narrowest(space) for space in ("shared", "global")}
         except XlaExplorerError:
             raise
-        except Exception as problem:  # any text may come: sizes that are none, names that nobody declares
+        except (
+            Exception
+        ) as problem:  # any text may come: sizes that are none, names that nobody declares
             message = f"kernel {kernel.name}: its declarations cannot be used: {type(problem).__name__}: {problem}"
-            raise PtxSyntaxError(message, "are all variables and registers declared, with types and sizes of PTX?") from problem
+            raise PtxSyntaxError(
+                message, "are all variables and registers declared, with types and sizes of PTX?"
+            ) from problem
         self.resources.register_types = self.names.types
 
     def _place(self, module: PtxModule, device: GlobalMemory) -> dict[str, int]:
         """Addresses of the variables that the kernel may name."""
-        addresses: dict[str, int] = {name: offset for name, (offset, _) in self.kernel.parameters.items()}
+        addresses: dict[str, int] = {
+            name: offset for name, (offset, _) in self.kernel.parameters.items()
+        }
         mentioned = " ".join([" ".join(i.operands) for i in self.kernel.instructions])
         variables: list[PtxVariable] = [*module.variables.values(), *self.kernel.variables.values()]
         # Shared memory of unknown size (`extern`) comes last: it begins where the rest ends.
@@ -101,7 +147,11 @@ class KernelCode:
             if v.name not in mentioned:
                 continue
             if v.space in ("shared", "local"):
-                used = self.resources.shared_bytes if v.space == "shared" else self.resources.local_bytes
+                used = (
+                    self.resources.shared_bytes
+                    if v.space == "shared"
+                    else self.resources.local_bytes
+                )
                 place = -(-used // v.align) * v.align
                 addresses[v.name] = place
                 setattr(self.resources, f"{v.space}_bytes", place + v.size)
@@ -117,14 +167,23 @@ class KernelCode:
         widths = [4]
         for i in self.kernel.instructions:
             parts = i.opcode.split(".")
-            if parts[0] in ("ld", "ldu", "st", "atom", "red") and memory.state_space(parts) in (space, "generic"):
+            if parts[0] in ("ld", "ldu", "st", "atom", "red") and memory.state_space(parts) in (
+                space,
+                "generic",
+            ):
                 widths.append(DTYPES[memory.element_type(parts)].itemsize)
         return min(widths)
 
     def _blocks(self) -> dict[int, BasicBlock]:
         code = self.kernel.instructions
         leaders = {0, *self.kernel.labels.values()}
-        leaders.update([pc + 1 for pc, i in enumerate(code) if i.opcode.split(".")[0] in _ENDS or i.opcode.startswith("wgmma.fence")])
+        leaders.update(
+            [
+                pc + 1
+                for pc, i in enumerate(code)
+                if i.opcode.split(".")[0] in _ENDS or i.opcode.startswith("wgmma.fence")
+            ]
+        )
         waits = [pc for pc, i in enumerate(code) if i.opcode.startswith("mbarrier.try_wait")]
         leaders.update([at for pc in waits for at in (pc, pc + 1)])
         together = self._meetings(leaders)
@@ -155,7 +214,9 @@ class KernelCode:
         for pc, i in enumerate(self.kernel.instructions):
             met = met and pc not in leaders
             parts = i.opcode.split(".")
-            if not met and (parts[0] in _OF_WHOLE_WARPS or (parts[0] in ("bar", "barrier") and "warp" in parts)):
+            if not met and (
+                parts[0] in _OF_WHOLE_WARPS or (parts[0] in ("bar", "barrier") and "warp" in parts)
+            ):
                 found.add(pc)
                 met = True
         return found
@@ -173,7 +234,10 @@ class KernelCode:
             return
         elif i.opcode.startswith(("mbarrier.try_wait", "wgmma.fence")):
             if i.guard is not None:
-                raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.text}", "branch around it instead of guarding it")
+                raise UnsupportedPtxError(
+                    f"PTX line {i.line}: the emulator has no {i.text}",
+                    "branch around it instead of guarding it",
+                )
             block.kind = "wait" if name == "mbarrier" else "gather"
             block.wait = Wait(self.names, pc, i, parts) if name == "mbarrier" else None
             return
@@ -184,7 +248,8 @@ class KernelCode:
         elif name in ("bar", "barrier") and "warp" not in parts:
             if i.guard or "cluster" in parts:
                 raise UnsupportedPtxError(
-                    f"PTX line {i.line}: the emulator has no {i.text}", "only barriers of a block, without a guard, are emulated"
+                    f"PTX line {i.line}: the emulator has no {i.text}",
+                    "only barriers of a block, without a guard, are emulated",
                 )
             block.kind, block.barrier = "barrier", self._barrier(i, parts)
             self.warps_part |= not block.barrier.plain
@@ -192,7 +257,11 @@ class KernelCode:
         else:
             step = self._step(pc, i, parts)
             if step is not None:
-                block.steps.append(step if i.guard is None else _guarded(step, predicate_getter(self.names, i.guard)))
+                block.steps.append(
+                    step
+                    if i.guard is None
+                    else _guarded(step, predicate_getter(self.names, i.guard))
+                )
                 block.numbers.append(pc)
             return
         if i.guard is not None:
@@ -204,10 +273,17 @@ class KernelCode:
         names, finish, operands = self.names, None, list(i.operands)
         if "red" in parts:
             truth = predicate_getter(names, operands.pop())
-            finish = warp.block_reduction(setter(names, operands.pop(0)), truth, parts[parts.index("red") + 1])
+            finish = warp.block_reduction(
+                setter(names, operands.pop(0)), truth, parts[parts.index("red") + 1]
+            )
         number = getter(names, operands[0] if operands else "0", "u32")
         count = getter(names, operands[1], "u32") if len(operands) > 1 else None
-        plain = count is None and finish is None and "arrive" not in parts and (not operands or operands[0] == "0")
+        plain = (
+            count is None
+            and finish is None
+            and "arrive" not in parts
+            and (not operands or operands[0] == "0")
+        )
         return BarrierUse(number, count, "arrive" not in parts, finish, plain)
 
     def _step(self, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step | None:
@@ -241,19 +317,32 @@ class KernelCode:
         if name in ("bar", "barrier"):
             return lambda batch, group: batch.pass_warp_barrier(group)
         if name == "mbarrier":
-            return Wait(names, pc, i, parts).test if parts[1] == "test_wait" else barrier_instruction(names, pc, i, parts)
+            return (
+                Wait(names, pc, i, parts).test
+                if parts[1] == "test_wait"
+                else barrier_instruction(names, pc, i, parts)
+            )
         if name == "wgmma":
             return warpgroup_instruction(names, pc, i, parts, self.kernel.instructions)
         if name == "cp" and parts[1] == "async":
-            return bulk_copy(names, pc, i, parts) if "bulk" in parts else asynchronous_copy(names, pc, i, parts)
+            return (
+                bulk_copy(names, pc, i, parts)
+                if "bulk" in parts
+                else asynchronous_copy(names, pc, i, parts)
+            )
         if name == "fence":
-            return _fence if "mbarrier_init" in parts or ("proxy" in parts and "async" in parts[2]) else None
+            return (
+                _fence
+                if "mbarrier_init" in parts or ("proxy" in parts and "async" in parts[2])
+                else None
+            )
         if name in _NOTHING_TO_DO:
             return None
         operation = conversion_of(parts) if name == "cvt" else operation_of(parts)
         if operation is None:
             raise UnsupportedPtxError(
-                f"kernel {self.kernel.name}, PTX line {i.line}: the emulator has no {i.opcode}", "run the kernel on a device"
+                f"kernel {self.kernel.name}, PTX line {i.line}: the emulator has no {i.opcode}",
+                "run the kernel on a device",
             )
         return _compute(names, i, operation)
 
@@ -276,8 +365,12 @@ def _compute(names: Names, i: PtxInstruction, operation: Operation) -> Step:
         return lambda batch, group: put(batch, group, function(only(batch, group.lanes)))
     if len(gets) == 2:
         left, right = gets
-        return lambda batch, group: put(batch, group, function(left(batch, group.lanes), right(batch, group.lanes)))
-    return lambda batch, group: put(batch, group, function(*[get(batch, group.lanes) for get in gets]))
+        return lambda batch, group: put(
+            batch, group, function(left(batch, group.lanes), right(batch, group.lanes))
+        )
+    return lambda batch, group: put(
+        batch, group, function(*[get(batch, group.lanes) for get in gets])
+    )
 
 
 def _move(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
@@ -292,7 +385,9 @@ def _move(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
         whole = getter(names, origin, kind)
 
         def unpack(batch: Batch, group: Group) -> None:
-            columns = np.ascontiguousarray(whole(batch, group.lanes)).view(piece).reshape(-1, len(puts))
+            columns = (
+                np.ascontiguousarray(whole(batch, group.lanes)).view(piece).reshape(-1, len(puts))
+            )
             for k, put in enumerate(puts):
                 put(batch, group, columns[:, k].copy())
 
@@ -317,8 +412,18 @@ def _compare(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
     if parts[0] == "set":
         result = DTYPES[parts[-2]]
         function, kind = comparison_of(parts)
-        truth_value = result.type(1.0) if parts[-2] == "f32" else result.type(-1) if result.kind == "i" else ~result.type(0)
-        operation = Operation(lambda a, b: np.where(function(a, b), truth_value, result.type(0)), (kind, kind), parts[-2])
+        truth_value = (
+            result.type(1.0)
+            if parts[-2] == "f32"
+            else result.type(-1)
+            if result.kind == "i"
+            else ~result.type(0)
+        )
+        operation = Operation(
+            lambda a, b: np.where(function(a, b), truth_value, result.type(0)),
+            (kind, kind),
+            parts[-2],
+        )
         return _compute(names, i, operation)
     combine = next((_COMBINE[p] for p in parts[2:-1] if p in _COMBINE), None)
     function, kind = comparison_of(parts)

@@ -77,7 +77,9 @@ class EmulatedKernel:
         """The parameter block of some arguments: addresses, numbers and tensor maps, in order."""
         kernel = self.code.kernel
         if len(arguments) != len(kernel.parameters):
-            raise LaunchError(f"kernel {kernel.name} takes {len(kernel.parameters)} arguments, got {len(arguments)}")
+            raise LaunchError(
+                f"kernel {kernel.name} takes {len(kernel.parameters)} arguments, got {len(arguments)}"
+            )
         block = np.zeros(-(-max(kernel.parameter_bytes, 1) // 16) * 16, np.uint8)
         for (offset, size), value in zip(kernel.parameters.values(), arguments, strict=True):
             if isinstance(value, PlacedTensorMap):
@@ -115,7 +117,9 @@ class EmulatedKernel:
         if options.races and made.shared_size and self.code.warps_part:
             made.clocks = made.races["shared"] = Clocks(made, self.code.granules["shared"])
         elif options.races and made.shared_size:
-            made.races["shared"] = RaceDetector("shared", made.shared_size * blocks, self.code.granules["shared"])
+            made.races["shared"] = RaceDetector(
+                "shared", made.shared_size * blocks, self.code.granules["shared"]
+            )
         if options.counters:
             made.counters = self.counters
         return made
@@ -134,7 +138,9 @@ class EmulatedKernel:
         threads = whole_block[0] * whole_block[1] * whole_block[2]
         limit = self.code.kernel.threads or 1024
         if not 0 < threads <= limit:
-            raise LaunchError(f"kernel {self.name} was launched with blocks of {threads} threads, it allows 1 to {limit}")
+            raise LaunchError(
+                f"kernel {self.name} was launched with blocks of {threads} threads, it allows 1 to {limit}"
+            )
         parameters = self.parameters(arguments)
         blocks = whole_grid[0] * whole_grid[1] * whole_grid[2]
         padded = -(-threads // WARP) * WARP
@@ -146,14 +152,25 @@ class EmulatedKernel:
         watched = options.watched_batches
         in_global = None
         if options.global_races:
-            in_global = RaceDetector("global", len(self.device.space.octets), self.code.granules["global"])
+            in_global = RaceDetector(
+                "global", len(self.device.space.octets), self.code.granules["global"]
+            )
         self.counters.launches += options.counters
         with np.errstate(all="ignore"):
             for number, first in enumerate(range(0, blocks, step)):
                 if watched is not None and number >= watched:
                     options, in_global = options._replace(races=False, counters=False), None
                 count = min(step, blocks - first)
-                batch = self.batch(whole_grid, whole_block, first, count, parameters, findings, options, dynamic_shared)
+                batch = self.batch(
+                    whole_grid,
+                    whole_block,
+                    first,
+                    count,
+                    parameters,
+                    findings,
+                    options,
+                    dynamic_shared,
+                )
                 if in_global is not None:
                     batch.races["global"] = in_global
                 run(batch, self.code.blocks, options.instructions)

@@ -9,7 +9,22 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 _MAGIC = b"XETM"
 _FORMAT = struct.Struct("<4sBBBxQ5I4xQQQQ5H")
-_TYPES = ("s8", "u8", "bf16", "f16", "s16", "u16", "f32", "s32", "u32", "f64", "s64", "u64", "f8e4m3fn", "f8e5m2")
+_TYPES = (
+    "s8",
+    "u8",
+    "bf16",
+    "f16",
+    "s16",
+    "u16",
+    "f32",
+    "s32",
+    "u32",
+    "f64",
+    "s64",
+    "u64",
+    "f8e4m3fn",
+    "f8e5m2",
+)
 _MOST_DIMENSIONS, _BOX_LIMIT = 5, 256
 
 
@@ -23,9 +38,20 @@ class Described:
     __slots__ = ("address", "box", "dimensions", "element_bytes", "strides", "swizzle")
 
     def __init__(
-        self, address: int, element_bytes: int, dimensions: tuple[int, ...], strides: tuple[int, ...], box: tuple[int, ...], swizzle: int
+        self,
+        address: int,
+        element_bytes: int,
+        dimensions: tuple[int, ...],
+        strides: tuple[int, ...],
+        box: tuple[int, ...],
+        swizzle: int,
     ) -> None:
-        self.address, self.element_bytes, self.dimensions, self.swizzle = address, element_bytes, dimensions, swizzle
+        self.address, self.element_bytes, self.dimensions, self.swizzle = (
+            address,
+            element_bytes,
+            dimensions,
+            swizzle,
+        )
         self.box, self.strides = box, (element_bytes, *strides)
 
     @classmethod
@@ -46,14 +72,22 @@ def encode(placed: PlacedTensorMap) -> bytes:
     elif any(not 1 <= extent <= _BOX_LIMIT for extent in m.box):
         complaint = f"the box {m.box} must have extents of 1 to {_BOX_LIMIT}"
     elif m.swizzle and m.box[0] * m.element_bytes > m.swizzle:
-        complaint = f"a row of the box has {m.box[0] * m.element_bytes} bytes, its swizzle only {m.swizzle}"
+        complaint = (
+            f"a row of the box has {m.box[0] * m.element_bytes} bytes, its swizzle only {m.swizzle}"
+        )
     elif m.box[0] * m.element_bytes % 16:
         complaint = f"a row of the box has {m.box[0] * m.element_bytes} bytes, which is not a multiple of 16"
     if complaint or m.element_type not in _TYPES:
-        raise TensorMapError(f"no tensor map of parameter {m.parameter}: {complaint or 'no elements of ' + m.element_type}")
-    dimensions, box = (tuple(given) + (0,) * (_MOST_DIMENSIONS - rank) for given in (m.dimensions, m.box))
+        raise TensorMapError(
+            f"no tensor map of parameter {m.parameter}: {complaint or 'no elements of ' + m.element_type}"
+        )
+    dimensions, box = (
+        tuple(given) + (0,) * (_MOST_DIMENSIONS - rank) for given in (m.dimensions, m.box)
+    )
     strides = tuple(m.strides) + (0,) * (_MOST_DIMENSIONS - rank)
-    packed = _FORMAT.pack(_MAGIC, m.element_bytes, rank, m.swizzle, placed.address, *dimensions, *strides[:4], *box)
+    packed = _FORMAT.pack(
+        _MAGIC, m.element_bytes, rank, m.swizzle, placed.address, *dimensions, *strides[:4], *box
+    )
     return packed.ljust(MAP_BYTES, b"\0")
 
 
@@ -62,4 +96,11 @@ def decode(data: bytes) -> Described | None:
     if data[:4] != _MAGIC:
         return None
     _, element_bytes, rank, swizzle, address, *numbers = _FORMAT.unpack(data[: _FORMAT.size])
-    return Described(address, element_bytes, tuple(numbers[:rank]), tuple(numbers[5 : 4 + rank]), tuple(numbers[9 : 9 + rank]), swizzle)
+    return Described(
+        address,
+        element_bytes,
+        tuple(numbers[:rank]),
+        tuple(numbers[5 : 4 + rank]),
+        tuple(numbers[9 : 9 + rank]),
+        swizzle,
+    )

@@ -85,7 +85,9 @@ class GlobalMemory:
         _, size = self._names.pop(offset)
         self._starts.pop(bisect.bisect_left(self._starts, offset))
         self.space.shadow[offset : offset + size] = UNMAPPED
-        self._free.setdefault(-(-(max(size, 1) + _GUARD) // _ALIGNMENT) * _ALIGNMENT, []).append(offset)
+        self._free.setdefault(-(-(max(size, 1) + _GUARD) // _ALIGNMENT) * _ALIGNMENT, []).append(
+            offset
+        )
 
     def name(self, address: int, name: str) -> None:
         """Call a buffer something in findings."""

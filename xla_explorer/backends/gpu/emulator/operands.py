@@ -41,7 +41,9 @@ class Names:
             declared = self.kernel.registers
             kind = declared.get(name) or declared.get(name.rstrip("0123456789") + "<")
             if kind is None:
-                raise PtxSyntaxError(f"kernel {self.kernel.name} uses the register {name}, which it does not declare")
+                raise PtxSyntaxError(
+                    f"kernel {self.kernel.name} uses the register {name}, which it does not declare"
+                )
             found = self.slots[name] = len(self.types)
             self.types.append(DTYPES["pred"] if kind == "pred" else UNSIGNED[DTYPES[kind].itemsize])
         return found
@@ -51,7 +53,9 @@ class Names:
         try:
             return self.addresses[name]
         except KeyError:
-            raise PtxSyntaxError(f"kernel {self.kernel.name} names {name}, which is declared nowhere") from None
+            raise PtxSyntaxError(
+                f"kernel {self.kernel.name} names {name}, which is declared nowhere"
+            ) from None
 
 
 def constant(bits: int, dtype: DType) -> Array:
@@ -161,7 +165,9 @@ def address_getter(names: Names, text: str) -> Getter:
         if wide and not offset:
             return get
         return lambda batch, lanes: get(batch, lanes).astype(np.int64) + offset
-    place = np.array([(names.address(base) if _NAME.match(base) else int(base, 0)) + offset], np.int64)
+    place = np.array(
+        [(names.address(base) if _NAME.match(base) else int(base, 0)) + offset], np.int64
+    )
     return lambda batch, lanes: place
 
 

@@ -150,10 +150,15 @@ class _Reader:
             return self._read(text)
         except XlaExplorerError:
             raise
-        except Exception as problem:  # words that are missing, numbers that are none: any text may come
+        except (
+            Exception
+        ) as problem:  # words that are missing, numbers that are none: any text may come
             lines = text.split("\n")
             shown = lines[self.number - 1].strip() if self.number <= len(lines) else ""
-            raise PtxSyntaxError(f"PTX line {self.number}: cannot read {shown!r}", "is the text PTX, as LLVM writes it?") from problem
+            raise PtxSyntaxError(
+                f"PTX line {self.number}: cannot read {shown!r}",
+                "is the text PTX, as LLVM writes it?",
+            ) from problem
 
     def _read(self, text: str) -> PtxModule:
         pending, pending_line, section = "", 0, 0
@@ -183,7 +188,10 @@ class _Reader:
                 pending_line = number
             pending = rest
         if self.kernel is not None:
-            raise PtxSyntaxError(f"the PTX text ends inside the kernel {self.kernel.name}", "its closing brace is missing")
+            raise PtxSyntaxError(
+                f"the PTX text ends inside the kernel {self.kernel.name}",
+                "its closing brace is missing",
+            )
         return self.module
 
     def _consume(self, text: str, line: int, last_line: int) -> str:
@@ -240,20 +248,37 @@ class _Reader:
                 self.used_bytes = int(mask[1], 0) if mask else self.used_bytes
                 return
             if text.startswith(".branchtargets"):
-                kernel.tables[self.label] = [name.strip() for name in text.split(None, 1)[1].split(",")]
+                kernel.tables[self.label] = [
+                    name.strip() for name in text.split(None, 1)[1].split(",")
+                ]
                 return
             variable = _variable_of(text)
             if variable is None:
-                raise PtxSyntaxError(f"line {line}: cannot read {text!r}", "the emulator does not read this kind of declaration")
+                raise PtxSyntaxError(
+                    f"line {line}: cannot read {text!r}",
+                    "the emulator does not read this kind of declaration",
+                )
             kernel.variables[variable.name] = variable
             return
         guard = None
         if text.startswith("@"):
             guard, text = text[1:].split(None, 1)
         words = text.split(None, 1)
-        operands = tuple([o.strip() for o in _OPERAND.findall(words[1]) if o.strip()]) if len(words) > 1 else ()
-        origin = self.location if self.origins is None else self.origins[line - 1] if line <= len(self.origins) else None
-        kernel.instructions.append(PtxInstruction(words[0], operands, guard, line, origin, self.used_bytes))
+        operands = (
+            tuple([o.strip() for o in _OPERAND.findall(words[1]) if o.strip()])
+            if len(words) > 1
+            else ()
+        )
+        origin = (
+            self.location
+            if self.origins is None
+            else self.origins[line - 1]
+            if line <= len(self.origins)
+            else None
+        )
+        kernel.instructions.append(
+            PtxInstruction(words[0], operands, guard, line, origin, self.used_bytes)
+        )
         self.used_bytes = None
 
 
@@ -289,5 +314,9 @@ def _variable_of(text: str) -> PtxVariable | None:
     if match["value"]:
         mask = (1 << 8 * width) - 1
         words = re.findall(r"[\w.+-]+", match["value"])
-        data = b"".join([(literal_bits(word, kind) & mask).to_bytes(width, "little") for word in words])
-    return PtxVariable(match["name"], match["space"], width * count, int(match["align"] or width), data)
+        data = b"".join(
+            [(literal_bits(word, kind) & mask).to_bytes(width, "little") for word in words]
+        )
+    return PtxVariable(
+        match["name"], match["space"], width * count, int(match["align"] or width), data
+    )

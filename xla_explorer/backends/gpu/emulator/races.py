@@ -27,15 +27,25 @@ class _LastAccess:
         self.thread, self.block = np.full(cells, NOBODY), np.full(cells, NOBODY)
         self.epoch, self.warp_epoch = np.full(cells, -1), np.zeros(cells, np.int64)
 
-    def unordered(self, cell: Array, thread: Array, block: Array, epoch: Array, warp_epoch: Array | None) -> Array:
+    def unordered(
+        self, cell: Array, thread: Array, block: Array, epoch: Array, warp_epoch: Array | None
+    ) -> Array:
         """Where nothing orders the last access before one by these threads."""
         who = self.thread[cell]
-        hit: Array = (who != thread) & (who != NOBODY) & ((self.block[cell] != block) | (self.epoch[cell] == epoch))
+        hit: Array = (
+            (who != thread)
+            & (who != NOBODY)
+            & ((self.block[cell] != block) | (self.epoch[cell] == epoch))
+        )
         if warp_epoch is not None and hit.any():
-            hit &= ~((who // WARP == thread // WARP) & (who >= 0) & (self.warp_epoch[cell] < warp_epoch))
+            hit &= ~(
+                (who // WARP == thread // WARP) & (who >= 0) & (self.warp_epoch[cell] < warp_epoch)
+            )
         return hit
 
-    def record(self, cell: Array, thread: Array | int, block: Array, epoch: Array, warp_epoch: Array | None) -> None:
+    def record(
+        self, cell: Array, thread: Array | int, block: Array, epoch: Array, warp_epoch: Array | None
+    ) -> None:
         """These threads are the last now."""
         self.thread[cell], self.block[cell], self.epoch[cell] = thread, block, epoch
         if warp_epoch is not None:
@@ -45,7 +55,9 @@ class _LastAccess:
 class Detector(Protocol):
     """Told of every access to a space, notes the races."""
 
-    def access(self, batch: Batch, pc: int, action: str, offset: Array, lanes: Array, total: int) -> None:
+    def access(
+        self, batch: Batch, pc: int, action: str, offset: Array, lanes: Array, total: int
+    ) -> None:
         """An access of `total` bytes at each lane's offset in the space. action: load, store or atomic."""
         ...
 
@@ -61,7 +73,9 @@ class RaceDetector(Detector):
         cells = -(-size // granule) + 16
         self.writes, self.reads = _LastAccess(cells), _LastAccess(cells)
 
-    def access(self, batch: Batch, pc: int, action: str, offset: Array, lanes: Array, total: int) -> None:
+    def access(
+        self, batch: Batch, pc: int, action: str, offset: Array, lanes: Array, total: int
+    ) -> None:
         """Record an access of `total` bytes at each lane's offset in the space, and note the races it makes."""
         inside = (offset >= 0) & (offset + total <= self.size)
         if not inside.all():
@@ -78,7 +92,9 @@ class RaceDetector(Detector):
                 example = f"{batch.thread_name(int(lanes[at]))} and {_name(batch, int(other[at]))}, {where}"
                 batch.findings.note(kind, pc, int(np.count_nonzero(hit)), example)
 
-    def _conflicts(self, batch: Batch, action: str, cell: Array, lanes: Array, thread: Array) -> Iterator[tuple[str, Array, Array]]:
+    def _conflicts(
+        self, batch: Batch, action: str, cell: Array, lanes: Array, thread: Array
+    ) -> Iterator[tuple[str, Array, Array]]:
         block = batch.block_of[lanes]
         epoch = batch.epoch[block]
         block = block + batch.first
@@ -90,14 +106,22 @@ class RaceDetector(Detector):
             after_write &= writer != ATOMIC
         if after_write.any():
             kind = "race: read after write" if action == "load" else "race: write after write"
-            yield (kind if self.space == "shared" else f"{kind} in global memory"), after_write, writer
+            yield (
+                (kind if self.space == "shared" else f"{kind} in global memory"),
+                after_write,
+                writer,
+            )
         if action == "load":
             self._record_reads(*at)
             return
         after_read = self.reads.unordered(*at)
         if after_read.any():
             kind = "race: write after read"
-            yield (kind if self.space == "shared" else f"{kind} in global memory"), after_read, self.reads.thread[cell]
+            yield (
+                (kind if self.space == "shared" else f"{kind} in global memory"),
+                after_read,
+                self.reads.thread[cell],
+            )
         if action == "atomic":
             self.writes.record(cell, ATOMIC, block, epoch, warp_epoch)
             return
@@ -107,11 +131,15 @@ class RaceDetector(Detector):
         if clash.any():
             yield "race: two lanes store to one place", clash, last
 
-    def _record_reads(self, cell: Array, thread: Array, block: Array, epoch: Array, warp_epoch: Array | None) -> None:
+    def _record_reads(
+        self, cell: Array, thread: Array, block: Array, epoch: Array, warp_epoch: Array | None
+    ) -> None:
         """Readers add up while nothing orders them: several threads, several blocks."""
         reads = self.reads
         joined = reads.unordered(cell, thread, block, epoch, None)
-        blocks = np.where((reads.block[cell] != block) & (reads.block[cell] != NOBODY), SEVERAL, block)
+        blocks = np.where(
+            (reads.block[cell] != block) & (reads.block[cell] != NOBODY), SEVERAL, block
+        )
         who = np.where(joined, SEVERAL, thread)
         reads.record(cell, who, blocks, epoch, warp_epoch)
         # Lanes of this very instruction that read one cell: the last one stands there now.

@@ -16,7 +16,11 @@ DType = np.dtype[Any]
 DTYPES: dict[str, DType] = {
     name: np.dtype(kind)
     for name, kind in (
-        *((f"{letter}{8 * size}", f"{'i' if letter == 's' else 'u'}{size}") for letter in "bus" for size in (1, 2, 4, 8)),
+        *(
+            (f"{letter}{8 * size}", f"{'i' if letter == 's' else 'u'}{size}")
+            for letter in "bus"
+            for size in (1, 2, 4, 8)
+        ),
         ("f16", "f2"),
         ("f32", "f4"),
         ("f64", "f8"),
@@ -43,7 +47,9 @@ def f32_to_bf16(value: Array, mode: str = "rn") -> Array:
     """bfloat16 bits, to nearest even (`rn`) or toward zero (`rz`). NaN becomes the canonical NaN."""
     bits = np.ascontiguousarray(value, np.float32).view(np.uint32)
     if mode == "rn":
-        high = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+        high = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(
+            16
+        )
     else:
         high = bits >> np.uint32(16)
     return np.where(np.isnan(value), np.uint32(0x7FFF), high).astype(np.uint16)
@@ -90,7 +96,13 @@ def fma_f64(a: Array, b: Array, c: Array) -> Array:
     """a * b + c rounded once, but for results below 2^-1022, which are rounded twice."""
     magnitude = np.abs(a * b)
     # Splitting a factor multiplies it by 2^27; the error of a small product is no number.
-    safe = (magnitude < 2.0**960) & (magnitude > 2.0**-900) & (np.abs(a) < 2.0**960) & (np.abs(b) < 2.0**960) & (np.abs(c) < 2.0**1000)
+    safe = (
+        (magnitude < 2.0**960)
+        & (magnitude > 2.0**-900)
+        & (np.abs(a) < 2.0**960)
+        & (np.abs(b) < 2.0**960)
+        & (np.abs(c) < 2.0**1000)
+    )
     result = _fma_in_range(a, b, c)
     if safe.all():
         return result
@@ -98,7 +110,9 @@ def fma_f64(a: Array, b: Array, c: Array) -> Array:
     power = a_power + b_power
     distance = c_power - power
     # A sum that is far smaller only decides ties: how much smaller does not matter.
-    scaled = np.ldexp(_fma_in_range(a_part, b_part, np.ldexp(c_part, np.clip(distance, -300, 300))), power)
+    scaled = np.ldexp(
+        _fma_in_range(a_part, b_part, np.ldexp(c_part, np.clip(distance, -300, 300))), power
+    )
     scaled = np.where((distance > 300) & (c != 0), c, scaled)
     plain = (a == 0) | (b == 0) | ~np.isfinite(a) | ~np.isfinite(b) | ~np.isfinite(c)
     return np.where(safe, result, np.where(plain, a * b + c, scaled))

@@ -49,7 +49,10 @@ def choose(pending: Pending, blocks: dict[int, BasicBlock]) -> int:
 
 def split_warps(lanes: Lanes) -> bool:
     """Whether lanes may be parts of warps."""
-    return lanes is not None and (len(lanes) % WARP != 0 or bool((lanes[::WARP] // WARP != lanes[WARP - 1 :: WARP] // WARP).any()))
+    return lanes is not None and (
+        len(lanes) % WARP != 0
+        or bool((lanes[::WARP] // WARP != lanes[WARP - 1 :: WARP] // WARP).any())
+    )
 
 
 def _elsewhere(pending: Pending, pc: int) -> bool:
@@ -57,7 +60,11 @@ def _elsewhere(pending: Pending, pc: int) -> bool:
     own = pending[pc]
     assert own is not None
     warps = np.unique(own // WARP)
-    return any(bool(np.isin(warps, other // WARP).any()) for at, other in pending.items() if at != pc and other is not None)
+    return any(
+        bool(np.isin(warps, other // WARP).any())
+        for at, other in pending.items()
+        if at != pc and other is not None
+    )
 
 
 class Barriers:
@@ -76,7 +83,9 @@ class Barriers:
 
     def _per_block(self, lanes: Lanes) -> Array:
         batch = self.batch
-        return np.bincount(batch.block_of if lanes is None else batch.block_of[lanes], minlength=batch.blocks)
+        return np.bincount(
+            batch.block_of if lanes is None else batch.block_of[lanes], minlength=batch.blocks
+        )
 
     def leave(self, lanes: Lanes) -> None:
         """Threads have ended."""
@@ -86,7 +95,9 @@ class Barriers:
         """Lanes have come to the barrier before instruction `pc`; those that go on at once (`bar.arrive`)."""
         batch = self.batch
         numbers = np.broadcast_to(use.number(batch, lanes), len(lanes)) % NUMBERS
-        counts = None if use.threads is None else np.broadcast_to(use.threads(batch, lanes), len(lanes))
+        counts = (
+            None if use.threads is None else np.broadcast_to(use.threads(batch, lanes), len(lanes))
+        )
         self.uses[pc] = use
         for number in np.unique(numbers).tolist():
             chosen = numbers == number
@@ -138,10 +149,16 @@ class Barriers:
                 del self.places[number, pc]
         if batch.checks and result:
             if (places > 1).any() and not counted.any():
-                batch.findings.note("threads of a block wait at different barriers", result[0][0] - 1, int((places > 1).sum()))
+                batch.findings.note(
+                    "threads of a block wait at different barriers",
+                    result[0][0] - 1,
+                    int((places > 1).sum()),
+                )
             many = done & counted & (self.waiting[number] > self.needed[number])
             if many.any():
-                batch.findings.note("more threads at a barrier than it counts", result[0][0] - 1, int(many.sum()))
+                batch.findings.note(
+                    "more threads at a barrier than it counts", result[0][0] - 1, int(many.sum())
+                )
         self.waiting[number, done] = 0
         self.needed[number, done] = 0
         batch.epoch[done] += 1
@@ -202,15 +219,24 @@ class Parked:
         """Nobody can move, and lanes still wait."""
         for pc, (wait, parts) in self.waits.items():
             lanes = np.concatenate(parts)
-            self.batch.findings.note("wait for an mbarrier that never ends", pc, len(lanes), wait.stuck(self.batch, lanes))
+            self.batch.findings.note(
+                "wait for an mbarrier that never ends",
+                pc,
+                len(lanes),
+                wait.stuck(self.batch, lanes),
+            )
         for pc, lanes in self.warps.items():
-            self.batch.findings.note("warpgroup instruction that a warp never reaches", pc - 1, len(lanes))
+            self.batch.findings.note(
+                "warpgroup instruction that a warp never reaches", pc - 1, len(lanes)
+            )
 
 
 STOPS = frozenset({"barrier", "leave", "trap", "wait", "gather"})
 
 
-def stop(batch: Batch, block: BasicBlock, lanes: Lanes, barriers: Barriers, parked: Parked) -> list[tuple[int, Array]]:
+def stop(
+    batch: Batch, block: BasicBlock, lanes: Lanes, barriers: Barriers, parked: Parked
+) -> list[tuple[int, Array]]:
     """Lanes come to the end of a block at which they may have to stay; who goes on now, and where."""
     if block.kind in ("wait", "gather"):
         who = batch.all_lanes if lanes is None else lanes
@@ -218,7 +244,9 @@ def stop(batch: Batch, block: BasicBlock, lanes: Lanes, barriers: Barriers, park
     result: list[tuple[int, Array]] = []
     if block.kind == "barrier":
         assert block.barrier is not None
-        going = barriers.arrive(block.end, batch.all_lanes if lanes is None else lanes, block.barrier)
+        going = barriers.arrive(
+            block.end, batch.all_lanes if lanes is None else lanes, block.barrier
+        )
         if going is not None:
             result.append((block.end, going))
     else:
@@ -255,7 +283,13 @@ def _through_table(batch: Batch, block: BasicBlock, group: Group) -> list[tuple[
     index = np.broadcast_to(block.condition(batch, group.lanes), group.count)
     outside = index >= len(block.table)
     if outside.any():
-        batch.fault("branch beyond its table", block.end - 1, group.lanes, outside, f"entry {int(index[int(np.argmax(outside))])}")
+        batch.fault(
+            "branch beyond its table",
+            block.end - 1,
+            group.lanes,
+            outside,
+            f"entry {int(index[int(np.argmax(outside))])}",
+        )
         index = np.where(outside, 0, index)
     entries = np.unique(index).tolist()
     if len(entries) == 1:
@@ -270,7 +304,9 @@ class EmulatorLimitError(XlaExplorerError):
     def __init__(self, batch: Batch, pc: int, what: str, hint: str) -> None:
         resources = batch.findings.resources
         i = resources.instructions[min(max(pc, 0), len(resources.instructions) - 1)]
-        super().__init__(f"kernel {resources.kernel_name} {what}; it was at PTX line {i.line}: {i.text}", hint)
+        super().__init__(
+            f"kernel {resources.kernel_name} {what}; it was at PTX line {i.line}: {i.text}", hint
+        )
         self.kernel, self.line = resources.kernel_name, i.line
 
 
@@ -287,10 +323,14 @@ class Watch:
         self.left -= instructions
         if self.left < 0:
             hint = "does its loop come to an end? if it does: xe.options.emulated_instructions, or LaunchOptions(instructions=...)"
-            raise EmulatorLimitError(self.batch, pc, f"has executed {self.budget:,} instructions and not ended", hint)
+            raise EmulatorLimitError(
+                self.batch, pc, f"has executed {self.budget:,} instructions and not ended", hint
+            )
         if self.until is not None and time.monotonic() > self.until[0]:
             hint = "does its loop come to an end? if it does: xe.options.timeout = None"
-            raise EmulatorLimitError(self.batch, pc, f"was still running on the emulator after {self.until[1]:g} s", hint)
+            raise EmulatorLimitError(
+                self.batch, pc, f"was still running on the emulator after {self.until[1]:g} s", hint
+            )
 
 
 def raise_readable(batch: Batch, pc: int, problem: Exception) -> NoReturn:
@@ -300,7 +340,9 @@ def raise_readable(batch: Batch, pc: int, problem: Exception) -> NoReturn:
     resources = batch.findings.resources
     i = resources.instructions[pc]
     message = f"kernel {resources.kernel_name}, PTX line {i.line}: {i.text} cannot be executed: {type(problem).__name__}: {problem}"
-    raise PtxSyntaxError(message, "are its operands of the types and sizes that it takes?") from problem
+    raise PtxSyntaxError(
+        message, "are its operands of the types and sizes that it takes?"
+    ) from problem
 
 
 def run(batch: Batch, blocks: dict[int, BasicBlock], instructions: int | None = None) -> None:
@@ -330,7 +372,12 @@ def run(batch: Batch, blocks: dict[int, BasicBlock], instructions: int | None = 
                 raise_readable(batch, block.numbers[block.steps.index(step)], problem)
             if counters is not None:
                 counters.block(batch, block.start, block.end, group)
-            if group.lanes is None and batch.clocks is None and block.barrier is not None and block.barrier.plain:
+            if (
+                group.lanes is None
+                and batch.clocks is None
+                and block.barrier is not None
+                and block.barrier.plain
+            ):
                 batch.epoch += 1
                 pc = block.end
                 continue

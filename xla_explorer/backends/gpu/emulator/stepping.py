@@ -9,10 +9,26 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import WARP, WARPGROUP, Finding, Findings
 from xla_explorer.backends.gpu.emulator.kernel_code import BasicBlock
-from xla_explorer.backends.gpu.emulator.launch import Argument, EmulatedKernel, LaunchOptions, three_dimensions
+from xla_explorer.backends.gpu.emulator.launch import (
+    Argument,
+    EmulatedKernel,
+    LaunchOptions,
+    three_dimensions,
+)
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
-from xla_explorer.backends.gpu.emulator.scheduler import STOPS, Barriers, Parked, Pending, Watch, choose, join, raise_readable, stop, ways
+from xla_explorer.backends.gpu.emulator.scheduler import (
+    STOPS,
+    Barriers,
+    Parked,
+    Pending,
+    Watch,
+    choose,
+    join,
+    raise_readable,
+    stop,
+    ways,
+)
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.limits import limits
 
@@ -42,10 +58,14 @@ class WarpStepper:
         options = LaunchOptions()
         parameters = kernel.parameters(arguments)
         sizes = three_dimensions(grid), three_dimensions(block)
-        self.batch = kernel.batch(*sizes, first_block, blocks, parameters, self._findings, options, dynamic_shared)
+        self.batch = kernel.batch(
+            *sizes, first_block, blocks, parameters, self._findings, options, dynamic_shared
+        )
         start = self.batch.all_lanes if self.batch.start is None else self.batch.start
         self.warps = self.batch.lanes // WARP
-        self._pending: list[Pending] = [{0: start[start // WARP == warp]} for warp in range(self.warps)]
+        self._pending: list[Pending] = [
+            {0: start[start // WARP == warp]} for warp in range(self.warps)
+        ]
         self._inside: list[tuple[int, Array, int] | None] = [None] * self.warps
         self._barriers, self._parked = Barriers(self.batch), Parked(self.batch)
         self._over = False
@@ -64,9 +84,18 @@ class WarpStepper:
     def waits_for(self, warp: int) -> str:
         """What a warp that cannot go on waits for, with the PTX line; empty for one that can, or that has ended."""
         code = self.kernel.code.kernel.instructions
-        places = [(f"at barrier {number}", pc - 1, parts) for (number, pc), parts in self._barriers.places.items()]
-        places += [("for the phase of an mbarrier", pc, parts) for pc, (_, parts) in self._parked.waits.items()]
-        places += [("for the rest of its warpgroup", pc - 1, [lanes]) for pc, lanes in self._parked.warps.items()]
+        places = [
+            (f"at barrier {number}", pc - 1, parts)
+            for (number, pc), parts in self._barriers.places.items()
+        ]
+        places += [
+            ("for the phase of an mbarrier", pc, parts)
+            for pc, (_, parts) in self._parked.waits.items()
+        ]
+        places += [
+            ("for the rest of its warpgroup", pc - 1, [lanes])
+            for pc, lanes in self._parked.warps.items()
+        ]
         if warp not in self.runnable and (following := self.next(warp)) is not None:
             return f"for the rest of its warpgroup, PTX line {following.line}"
         for what, pc, parts in [] if warp in self.runnable else places:
@@ -77,7 +106,13 @@ class WarpStepper:
     def active(self, warp: int) -> Array:
         """(32,) bool: the lanes that the next instruction of a warp runs for."""
         inside = self._inside[warp]
-        lanes = inside[1] if inside is not None else self._pending[warp][self._chosen(warp)] if self._pending[warp] else None
+        lanes = (
+            inside[1]
+            if inside is not None
+            else self._pending[warp][self._chosen(warp)]
+            if self._pending[warp]
+            else None
+        )
         mask = np.zeros(WARP, bool)
         if lanes is not None:
             mask[lanes % WARP] = True
@@ -102,7 +137,11 @@ class WarpStepper:
     def registers(self, warp: int) -> dict[str, Array]:
         """Every register that has been written: name -> (32,) values."""
         slots = self.kernel.code.names.slots
-        return {name: self.register(warp, name) for name, slot in slots.items() if self.batch.registers[slot] is not None}
+        return {
+            name: self.register(warp, name)
+            for name, slot in slots.items()
+            if self.batch.registers[slot] is not None
+        }
 
     def to_frame(self, warp: int) -> Any:
         """A row per lane, a column per register, and whether the lane is active."""
@@ -123,7 +162,13 @@ class WarpStepper:
         able = self.runnable
         if warp is not None and warp not in able:
             place = self.waits_for(warp) if 0 <= warp < self.warps else ""
-            why = f"waits {place}" if place else "has ended" if 0 <= warp < self.warps else f"does not exist, there are {self.warps}"
+            why = (
+                f"waits {place}"
+                if place
+                else "has ended"
+                if 0 <= warp < self.warps
+                else f"does not exist, there are {self.warps}"
+            )
             raise XlaExplorerError(f"warp {warp} {why}", f"warps that can go on: {able}")
         if not able:
             if not self._over:
@@ -132,7 +177,11 @@ class WarpStepper:
                 self._parked.note_stuck()
                 for one in range(self.warps):
                     if self.next(one) is not None:
-                        self._findings.note("warpgroup instruction that a warp never reaches", self._number(one), WARP)
+                        self._findings.note(
+                            "warpgroup instruction that a warp never reaches",
+                            self._number(one),
+                            WARP,
+                        )
             return None
         if warp is None:
             warp = able[0]
@@ -170,7 +219,11 @@ class WarpStepper:
             block, position = self.kernel.code.blocks[self._chosen(warp)], 0
         else:
             block, position = self.kernel.code.blocks[inside[0]], inside[2]
-        return block.numbers[position] if position < len(block.numbers) else max(block.end - 1, block.start)
+        return (
+            block.numbers[position]
+            if position < len(block.numbers)
+            else max(block.end - 1, block.start)
+        )
 
     def _together(self, warp: int) -> list[int]:
         """The warps that run the next instruction of a warp with it, itself among them; none when it has to wait or has ended."""
@@ -180,16 +233,24 @@ class WarpStepper:
         if not following.opcode.startswith("wgmma.") or following.opcode.startswith("wgmma.fence"):
             return [warp]
         first = warp - warp % _WARPS
-        group = [one for one in range(first, first + _WARPS) if self.next(one) is following and self.active(one).all()]
+        group = [
+            one
+            for one in range(first, first + _WARPS)
+            if self.next(one) is following and self.active(one).all()
+        ]
         return group if len(group) == _WARPS else []
 
     def _advance(self, warps: list[int]) -> None:
-        insides = [inside for inside in (self._inside[warp] for warp in warps) if inside is not None]
+        insides = [
+            inside for inside in (self._inside[warp] for warp in warps) if inside is not None
+        ]
         pc, _, position = insides[0]
         block = self.kernel.code.blocks[pc]
         if position < len(block.steps):
             try:
-                block.steps[position](self.batch, self.batch.group(np.concatenate([lanes for _, lanes, _ in insides])))
+                block.steps[position](
+                    self.batch, self.batch.group(np.concatenate([lanes for _, lanes, _ in insides]))
+                )
             except Exception as problem:
                 raise_readable(self.batch, block.numbers[position], problem)
             position += 1

@@ -10,7 +10,12 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 NAME = "finish_cholesky"
 BLOCK = 256
 # Words of an element of NaN, by HLO type: those of f64 are low, high. Only the real part of a complex one is NaN.
-_NAN_WORDS = {"f32": (0x7FC00000,), "f64": (0, 0x7FF80000), "c64": (0x7FC00000, 0), "c128": (0, 0x7FF80000, 0, 0)}
+_NAN_WORDS = {
+    "f32": (0x7FC00000,),
+    "f64": (0, 0x7FF80000),
+    "c64": (0x7FC00000, 0),
+    "c128": (0, 0x7FF80000, 0, 0),
+}
 
 
 def words_of(kind: str) -> int:
@@ -27,7 +32,9 @@ def ptx(architecture: GpuArchitecture, kind: str, n: int, batch: int, lower: boo
     """The module: arguments are the address of the factors and that of a status for each."""
     words, total = words_of(kind), n * n * batch * words_of(kind)
     version = f"{architecture.ptx_version // 10}.{architecture.ptx_version % 10}"
-    marked, place = max((word, place) for place, word in enumerate(_NAN_WORDS[kind]))  # the one word that is not zero
+    marked, place = max(
+        (word, place) for place, word in enumerate(_NAN_WORDS[kind])
+    )  # the one word that is not zero
     other = "gt" if lower else "lt"  # column against row: the triangle without values
     return f"""
 .version {version}

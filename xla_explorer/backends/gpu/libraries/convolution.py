@@ -18,7 +18,11 @@ WORKSPACE_BYTES = 256 << 20  # the most that an algorithm may want
 DATA_TYPES = {"f32": 0, "f64": 1, "f16": 2, "bf16": 9}  # cudnnDataType_t
 NCHW, NHWC = 0, 1  # cudnnTensorFormat_t, of filters
 CROSS_CORRELATION = 1  # cudnnConvolutionMode_t
-DEFAULT_MATH, TENSOR_OP_MATH, FMA_MATH = 0, 1, 3  # cudnnMathType_t; since Ampere the default lets f32 be TF32
+DEFAULT_MATH, TENSOR_OP_MATH, FMA_MATH = (
+    0,
+    1,
+    3,
+)  # cudnnMathType_t; since Ampere the default lets f32 be TF32
 ALGORITHMS = 8  # that a heuristic is asked for: there are no more of a kind
 _QUERIES = {
     "forward": "cudnnGetConvolutionForwardAlgorithm_v7", "backward-input": "cudnnGetConvolutionBackwardDataAlgorithm_v7",
@@ -54,11 +58,16 @@ def math_type(call: ConvolutionCall) -> int:
 class ConvolutionPlan:
     """Descriptors of a call and its algorithm, made once. workspace_bytes: what it needs besides."""
 
-    def __init__(self, library: SharedObject, handle: ctypes.c_void_p, call: ConvolutionCall) -> None:
+    def __init__(
+        self, library: SharedObject, handle: ctypes.c_void_p, call: ConvolutionCall
+    ) -> None:
         self.library, self.handle, self.call = library, handle, call
         self._made: list[tuple[str, ctypes.c_void_p]] = []
         flat = len(call.padding) == 1  # cuDNN has two spatial dimensions at least
-        self.image, self.result = self._tensor(call.image, call.image_strides), self._tensor(call.result, call.result_strides)
+        self.image, self.result = (
+            self._tensor(call.image, call.image_strides),
+            self._tensor(call.result, call.result_strides),
+        )
         self.filter = self._descriptor("Filter")
         extents = _with_row(call.filter, flat)
         library.call("cudnnSetFilterNdDescriptor", self.filter, DATA_TYPES[call.type], NHWC if call.features_last else NCHW, len(extents),
@@ -96,16 +105,38 @@ class ConvolutionPlan:
 
     def _tensor(self, extents: Sequence[int], strides: Sequence[int]) -> ctypes.c_void_p:
         made = self._descriptor("Tensor")
-        if len(extents) == 3:  # the row that is put in is the only one: its stride is that of a whole row
-            extents, strides = _with_row(extents, True), (*strides[:2], strides[2] * extents[2], strides[2])
-        self.library.call("cudnnSetTensorNdDescriptor", made, DATA_TYPES[self.call.type], len(extents), _ints(extents), _ints(strides))
+        if (
+            len(extents) == 3
+        ):  # the row that is put in is the only one: its stride is that of a whole row
+            extents, strides = (
+                _with_row(extents, True),
+                (*strides[:2], strides[2] * extents[2], strides[2]),
+            )
+        self.library.call(
+            "cudnnSetTensorNdDescriptor",
+            made,
+            DATA_TYPES[self.call.type],
+            len(extents),
+            _ints(extents),
+            _ints(strides),
+        )
         return made
 
     def _best(self) -> AlgorithmPerformance:
         """The fastest by the library's estimate of those that work, in the work space there is, as exactly as was asked for."""
         found, results = ctypes.c_int(), (AlgorithmPerformance * ALGORITHMS)()
         a, b, c = self._descriptors
-        self.library.call(_QUERIES[self.call.form], self.handle, a, b, self.convolution, c, ALGORITHMS, ctypes.byref(found), results)
+        self.library.call(
+            _QUERIES[self.call.form],
+            self.handle,
+            a,
+            b,
+            self.convolution,
+            c,
+            ALGORITHMS,
+            ctypes.byref(found),
+            results,
+        )
         for one in results[: found.value]:
             exact = math_type(self.call) != FMA_MATH or one.math_type in (DEFAULT_MATH, FMA_MATH)
             if one.status == 0 and one.memory <= WORKSPACE_BYTES and exact:
@@ -113,7 +144,9 @@ class ConvolutionPlan:
         shape = "features last" if self.call.features_last else "features first"
         text = f"cuDNN has no algorithm for the {self.call.form} form in {self.call.type}, {shape}"
         step = 'compile with libraries="never" to use our own kernels'
-        raise GpuExecutionError(f"{text}, that takes at most {WORKSPACE_BYTES >> 20} MiB: {self.call}", step)
+        raise GpuExecutionError(
+            f"{text}, that takes at most {WORKSPACE_BYTES >> 20} MiB: {self.call}", step
+        )
 
     def run(self, left: int, right: int, result: int, workspace: int, stream: int) -> None:
         """Queue the call on device addresses. left, right: the instruction's operands."""

@@ -30,7 +30,10 @@ class FftPlan:
         self.plan = plan.value
         rank, lengths = len(call.lengths), call.lengths
         halved = (*lengths[:-1], lengths[-1] // 2 + 1)
-        before, after = (halved if call.direction == "IRFFT" else lengths), (halved if call.direction == "RFFT" else lengths)
+        before, after = (
+            (halved if call.direction == "IRFFT" else lengths),
+            (halved if call.direction == "RFFT" else lengths),
+        )
         numbers = ctypes.c_int * rank
         work = ctypes.c_size_t()
         library.call(
@@ -49,13 +52,24 @@ class FftPlan:
             arguments = (*arguments, _FORWARD if self.call.direction == "FFT" else _INVERSE)
         self.library.call(f"cufftExec{self.kind}", self.plan, *arguments)
 
-    def scale(self, cublas: SharedObject, handle: ctypes.c_void_p, result: int, stream: int) -> None:
+    def scale(
+        self, cublas: SharedObject, handle: ctypes.c_void_p, result: int, stream: int
+    ) -> None:
         """Divide the result of an inverse transform by the number of points, which cuFFT leaves out."""
         cublas.call("cublasSetStream_v2", handle, stream)
         is_real, is_double = self.call.direction == "IRFFT", self.call.real_type == "f64"
-        name = {(True, False): "Sscal", (True, True): "Dscal", (False, False): "Csscal", (False, True): "Zdscal"}[is_real, is_double]
-        factor = (ctypes.c_double if is_double else ctypes.c_float)(1.0 / math.prod(self.call.lengths))
-        cublas.call(f"cublas{name}_v2", handle, self.result_elements, ctypes.byref(factor), result, 1)
+        name = {
+            (True, False): "Sscal",
+            (True, True): "Dscal",
+            (False, False): "Csscal",
+            (False, True): "Zdscal",
+        }[is_real, is_double]
+        factor = (ctypes.c_double if is_double else ctypes.c_float)(
+            1.0 / math.prod(self.call.lengths)
+        )
+        cublas.call(
+            f"cublas{name}_v2", handle, self.result_elements, ctypes.byref(factor), result, 1
+        )
 
     def close(self) -> None:
         """Give the plan back."""

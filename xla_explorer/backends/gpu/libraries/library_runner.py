@@ -16,7 +16,12 @@ from xla_explorer.backends.gpu.libraries.convolution import ConvolutionPlan
 from xla_explorer.backends.gpu.libraries.fft import FftPlan
 from xla_explorer.backends.gpu.libraries.matmul import WORKSPACE_BYTES, MatmulPlan, alignment_of
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject, find_library
-from xla_explorer.backends.gpu.libraries.solver import SIZES, cholesky_workspace, factor, solve_triangular
+from xla_explorer.backends.gpu.libraries.solver import (
+    SIZES,
+    cholesky_workspace,
+    factor,
+    solve_triangular,
+)
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.compiler.transforms.library_calls.library_call import (
     CholeskyCall,
@@ -28,7 +33,12 @@ from xla_explorer.compiler.transforms.library_calls.library_call import (
 )
 from xla_explorer.foundation.reason import Reason, refuse
 
-_CREATE = {"cublasLt": "cublasLtCreate", "cublas": "cublasCreate_v2", "cusolver": "cusolverDnCreate", "cudnn": "cudnnCreate"}
+_CREATE = {
+    "cublasLt": "cublasLtCreate",
+    "cublas": "cublasCreate_v2",
+    "cusolver": "cusolverDnCreate",
+    "cudnn": "cudnnCreate",
+}
 _DESTROY = {"cublasLt": "cublasLtDestroy", "cublas": "cublasDestroy_v2", "cusolver": "cusolverDnDestroy",
             "cudnn": "cudnnDestroy"}  # fmt: skip
 
@@ -36,7 +46,9 @@ _DESTROY = {"cublasLt": "cublasLtDestroy", "cublas": "cublasDestroy_v2", "cusolv
 class LibraryRunner:
     """Calls of one device. find: a library by name, or why it is not there."""
 
-    def __init__(self, executor: DeviceExecutor, find: Callable[[str], SharedObject | Reason] = find_library) -> None:
+    def __init__(
+        self, executor: DeviceExecutor, find: Callable[[str], SharedObject | Reason] = find_library
+    ) -> None:
         self.executor, self.find = executor, find
         self._handles: dict[str, ctypes.c_void_p] = {}
         self._matmuls: dict[tuple[MatmulCall, tuple[int, int, int]], MatmulPlan] = {}
@@ -44,7 +56,9 @@ class LibraryRunner:
         self._ffts: dict[tuple[FftCall, int], FftPlan] = {}
         self._spaces: dict[tuple[int, str, int], DeviceMemory] = {}
 
-    def run(self, call: LibraryCall, operands: Sequence[int], result: int, stream: Any = None) -> None:
+    def run(
+        self, call: LibraryCall, operands: Sequence[int], result: int, stream: Any = None
+    ) -> None:
         """Queue a call. operands: addresses of the instruction's operands; stream: of the executor, None for its own.
 
         GpuExecutionError when the library is not there or refuses.
@@ -92,7 +106,10 @@ class LibraryRunner:
     def _library(self, name: str) -> SharedObject:
         found = self.find(name)
         if isinstance(found, Reason):
-            raise GpuExecutionError(found.message, 'install it, or compile with libraries="never" to use our own kernels')
+            raise GpuExecutionError(
+                found.message,
+                'install it, or compile with libraries="never" to use our own kernels',
+            )
         return found
 
     def _handle(self, name: str) -> ctypes.c_void_p:
@@ -117,19 +134,38 @@ class LibraryRunner:
         return kept
 
     # -- the calls -----------------------------------------------------------------------------------------------------
-    def _matmul(self, call: MatmulCall, operands: Sequence[int], result: int, queue: int, stream: Any) -> None:
+    def _matmul(
+        self, call: MatmulCall, operands: Sequence[int], result: int, queue: int, stream: Any
+    ) -> None:
         left, right, *rest = [operands[place] for place in call.operands]
         bias = rest[0] if rest else None
         alignments = (alignment_of(left), alignment_of(right), alignment_of(result))
         plan = self._matmuls.get((call, alignments))
         if plan is None:
-            plan = MatmulPlan(self._library("cublasLt"), self._handle("cublasLt"), call, bias, alignments)
+            plan = MatmulPlan(
+                self._library("cublasLt"), self._handle("cublasLt"), call, bias, alignments
+            )
             self._matmuls[call, alignments] = plan
-        plan.run(left, right, result, bias, self._space(stream, "cuBLASLt", WORKSPACE_BYTES).address, queue)
+        plan.run(
+            left,
+            right,
+            result,
+            bias,
+            self._space(stream, "cuBLASLt", WORKSPACE_BYTES).address,
+            queue,
+        )
 
-    def _convolution(self, call: ConvolutionCall, operands: Sequence[int], result: int, queue: int, stream: Any) -> None:
+    def _convolution(
+        self, call: ConvolutionCall, operands: Sequence[int], result: int, queue: int, stream: Any
+    ) -> None:
         plan = self._convolution_plan(call)
-        plan.run(operands[0], operands[1], result, self._space(stream, "cuDNN", plan.workspace_bytes).address, queue)
+        plan.run(
+            operands[0],
+            operands[1],
+            result,
+            self._space(stream, "cuDNN", plan.workspace_bytes).address,
+            queue,
+        )
 
     def _convolution_plan(self, call: ConvolutionCall) -> ConvolutionPlan:
         handle, plan = self._handle("cudnn"), self._convolutions.get(call)
@@ -151,23 +187,41 @@ class LibraryRunner:
         if call.direction in ("IFFT", "IRFFT"):
             plan.scale(self._library("cublas"), self._handle("cublas"), result, queue)
 
-    def _triangular_solve(self, call: TriangularSolveCall, operands: Sequence[int], result: int, queue: int, stream: Any) -> None:
+    def _triangular_solve(
+        self,
+        call: TriangularSolveCall,
+        operands: Sequence[int],
+        result: int,
+        queue: int,
+        stream: Any,
+    ) -> None:
         matrix, right = operands[:2]
         size = SIZES[call.type] * call.rows * call.columns * call.batch
         if right != result:
             self.executor.copy_on_device(right, result, size, stream)
-        solve_triangular(self._library("cublas"), self._handle("cublas"), call, matrix, result, queue)
+        solve_triangular(
+            self._library("cublas"), self._handle("cublas"), call, matrix, result, queue
+        )
 
-    def _cholesky(self, call: CholeskyCall, operand: int, result: int, queue: int, stream: Any) -> None:
+    def _cholesky(
+        self, call: CholeskyCall, operand: int, result: int, queue: int, stream: Any
+    ) -> None:
         library, handle = self._library("cusolver"), self._handle("cusolver")
         if operand != result:
-            self.executor.copy_on_device(operand, result, SIZES[call.type] * call.n * call.n * call.batch, stream)
+            self.executor.copy_on_device(
+                operand, result, SIZES[call.type] * call.n * call.n * call.batch, stream
+            )
         size = cholesky_workspace(library, handle, call)
-        space, status = self._space(stream, "cuSOLVER", size), self._space(stream, "cuSOLVER status", 4 * call.batch)
+        space, status = (
+            self._space(stream, "cuSOLVER", size),
+            self._space(stream, "cuSOLVER status", 4 * call.batch),
+        )
         factor(library, handle, call, result, space.address, size, status.address, queue)
         architecture = gpu_architecture(self.executor.facts.architecture)
         text = cholesky_finish.ptx(architecture, call.type, call.n, call.batch, call.lower)
         loaded = self.executor.load_ptx(PtxProgram(text, architecture.name, ()))
         blocks = cholesky_finish.blocks_of(call.type, call.n, call.batch)
         arguments = [result, status.address]
-        self.executor.launch_kernel(loaded, cholesky_finish.NAME, blocks, cholesky_finish.BLOCK, arguments, 0, stream)
+        self.executor.launch_kernel(
+            loaded, cholesky_finish.NAME, blocks, cholesky_finish.BLOCK, arguments, 0, stream
+        )

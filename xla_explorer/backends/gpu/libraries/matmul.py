@@ -20,7 +20,12 @@ EPILOGUES = {"none": 1, "relu": 2, "bias": 4, "relu_bias": 6, "gelu": 32, "gelu_
 TRANSA, TRANSB, EPILOGUE, BIAS_POINTER, BIAS_DATA_TYPE = 3, 4, 7, 8, 26
 BATCH_COUNT, STRIDED_BATCH_OFFSET = 5, 6
 MAX_WORKSPACE_BYTES = 1
-MIN_ALIGNMENTS = (5, 6, 7, 8)  # of A, B, C, D; the library takes 256 for granted where nothing is said
+MIN_ALIGNMENTS = (
+    5,
+    6,
+    7,
+    8,
+)  # of A, B, C, D; the library takes 256 for granted where nothing is said
 _SCALES = {"f16": "f32", "bf16": "f32"}  # of alpha and beta; else the operands' type
 _C_TYPES: dict[str, Any] = {
     "f32": ctypes.c_float, "f64": ctypes.c_double, "c64": ctypes.c_float * 2, "c128": ctypes.c_double * 2,
@@ -54,16 +59,43 @@ class MatmulPlan:
     """Descriptors of a call, made once. Addresses may change from run to run, alignments (bytes of left, right, result) may not."""
 
     def __init__(
-        self, library: SharedObject, handle: ctypes.c_void_p, call: MatmulCall, bias: int | None, alignments: tuple[int, int, int]
+        self,
+        library: SharedObject,
+        handle: ctypes.c_void_p,
+        call: MatmulCall,
+        bias: int | None,
+        alignments: tuple[int, int, int],
     ) -> None:
         self.library, self.handle, self.call = library, handle, call
         scale = _SCALES.get(call.operand_type, call.operand_type)
-        self.operation = self._made("cublasLtMatmulDescCreate", COMPUTE_TYPES[call.compute], DATA_TYPES[scale])
-        self._set("cublasLtMatmulDescSetAttribute", self.operation, TRANSA, ctypes.c_int32(int(call.left.transposed)))
-        self._set("cublasLtMatmulDescSetAttribute", self.operation, TRANSB, ctypes.c_int32(int(call.right.transposed)))
-        self._set("cublasLtMatmulDescSetAttribute", self.operation, EPILOGUE, ctypes.c_uint32(EPILOGUES[call.epilogue]))
+        self.operation = self._made(
+            "cublasLtMatmulDescCreate", COMPUTE_TYPES[call.compute], DATA_TYPES[scale]
+        )
+        self._set(
+            "cublasLtMatmulDescSetAttribute",
+            self.operation,
+            TRANSA,
+            ctypes.c_int32(int(call.left.transposed)),
+        )
+        self._set(
+            "cublasLtMatmulDescSetAttribute",
+            self.operation,
+            TRANSB,
+            ctypes.c_int32(int(call.right.transposed)),
+        )
+        self._set(
+            "cublasLtMatmulDescSetAttribute",
+            self.operation,
+            EPILOGUE,
+            ctypes.c_uint32(EPILOGUES[call.epilogue]),
+        )
         if bias is not None:
-            self._set("cublasLtMatmulDescSetAttribute", self.operation, BIAS_DATA_TYPE, ctypes.c_int32(DATA_TYPES[call.result_type]))
+            self._set(
+                "cublasLtMatmulDescSetAttribute",
+                self.operation,
+                BIAS_DATA_TYPE,
+                ctypes.c_int32(DATA_TYPES[call.result_type]),
+            )
             self._bias(bias)  # the heuristic looks at its alignment
         self.layouts = [
             self._layout(call.left, call.operand_type),
@@ -71,7 +103,9 @@ class MatmulPlan:
             self._layout(call.result, call.result_type),
         ]
         make = _C_TYPES[scale]
-        self.alpha, self.beta = (make(1.0, 0.0), make(0.0, 0.0)) if scale.startswith("c") else (make(1.0), make(0.0))
+        self.alpha, self.beta = (
+            (make(1.0, 0.0), make(0.0, 0.0)) if scale.startswith("c") else (make(1.0), make(0.0))
+        )
         self.heuristic = self._best(alignments)
 
     def _made(self, function: str, *arguments: Any) -> ctypes.c_void_p:
@@ -80,24 +114,54 @@ class MatmulPlan:
         return made
 
     def _set(self, function: str, descriptor: ctypes.c_void_p, attribute: int, value: Any) -> None:
-        self.library.call(function, descriptor, attribute, ctypes.byref(value), ctypes.sizeof(value))
+        self.library.call(
+            function, descriptor, attribute, ctypes.byref(value), ctypes.sizeof(value)
+        )
 
     def _bias(self, address: int) -> None:
-        self._set("cublasLtMatmulDescSetAttribute", self.operation, BIAS_POINTER, ctypes.c_void_p(address))
+        self._set(
+            "cublasLtMatmulDescSetAttribute", self.operation, BIAS_POINTER, ctypes.c_void_p(address)
+        )
 
     def _layout(self, operand: MatrixOperand, kind: str) -> ctypes.c_void_p:
-        layout = self._made("cublasLtMatrixLayoutCreate", DATA_TYPES[kind], operand.rows, operand.columns, operand.leading)
+        layout = self._made(
+            "cublasLtMatrixLayoutCreate",
+            DATA_TYPES[kind],
+            operand.rows,
+            operand.columns,
+            operand.leading,
+        )
         if self.call.batch > 1:
-            self._set("cublasLtMatrixLayoutSetAttribute", layout, BATCH_COUNT, ctypes.c_int32(self.call.batch))
-            self._set("cublasLtMatrixLayoutSetAttribute", layout, STRIDED_BATCH_OFFSET, ctypes.c_int64(operand.stride))
+            self._set(
+                "cublasLtMatrixLayoutSetAttribute",
+                layout,
+                BATCH_COUNT,
+                ctypes.c_int32(self.call.batch),
+            )
+            self._set(
+                "cublasLtMatrixLayoutSetAttribute",
+                layout,
+                STRIDED_BATCH_OFFSET,
+                ctypes.c_int64(operand.stride),
+            )
         return layout
 
     def _best(self, alignments: tuple[int, int, int]) -> HeuristicResult:
         preference = self._made("cublasLtMatmulPreferenceCreate")
-        self._set("cublasLtMatmulPreferenceSetAttribute", preference, MAX_WORKSPACE_BYTES, ctypes.c_uint64(WORKSPACE_BYTES))
+        self._set(
+            "cublasLtMatmulPreferenceSetAttribute",
+            preference,
+            MAX_WORKSPACE_BYTES,
+            ctypes.c_uint64(WORKSPACE_BYTES),
+        )
         a, b, d = alignments
         for attribute, bytes_ in zip(MIN_ALIGNMENTS, (a, b, d, d), strict=True):
-            self._set("cublasLtMatmulPreferenceSetAttribute", preference, attribute, ctypes.c_uint32(bytes_))
+            self._set(
+                "cublasLtMatmulPreferenceSetAttribute",
+                preference,
+                attribute,
+                ctypes.c_uint32(bytes_),
+            )
         best, found = HeuristicResult(), ctypes.c_int()
         left, right, result = self.layouts
         try:
@@ -108,10 +172,15 @@ class MatmulPlan:
         finally:
             self.library.call("cublasLtMatmulPreferenceDestroy", preference)
         if not found.value or best.state:
-            raise GpuExecutionError(f"cuBLASLt has no algorithm for {self.call}", 'compile with libraries="never" to use our own kernels')
+            raise GpuExecutionError(
+                f"cuBLASLt has no algorithm for {self.call}",
+                'compile with libraries="never" to use our own kernels',
+            )
         return best
 
-    def run(self, left: int, right: int, result: int, bias: int | None, workspace: int, stream: int) -> None:
+    def run(
+        self, left: int, right: int, result: int, bias: int | None, workspace: int, stream: int
+    ) -> None:
         """Queue the product on device addresses."""
         if bias is not None:
             self._bias(bias)

@@ -35,7 +35,12 @@ _CUDNN_STATUS = {
     2002: "BAD_PARAM_NULL_POINTER", 2003: "BAD_PARAM_MISALIGNED_POINTER", 2006: "BAD_PARAM_SIZE_INSUFFICIENT",
     2008: "BAD_PARAM_SHAPE_MISMATCH", 3000: "NOT_SUPPORTED", 4000: "INTERNAL_ERROR", 5000: "EXECUTION_FAILED",
 }  # fmt: skip
-_TABLES = {"cublas": _CUBLAS_STATUS, "cufft": _CUFFT_STATUS, "cusolver": _CUSOLVER_STATUS, "cudnn": _CUDNN_STATUS}
+_TABLES = {
+    "cublas": _CUBLAS_STATUS,
+    "cufft": _CUFFT_STATUS,
+    "cusolver": _CUSOLVER_STATUS,
+    "cudnn": _CUDNN_STATUS,
+}
 _CUDNN_FILES = ("libcudnn.so.9", "libcudnn.so")
 
 
@@ -77,7 +82,10 @@ def find_library(name: str) -> SharedObject | Reason:
     try:
         from cuda.pathfinder import load_nvidia_dynamic_lib
     except ImportError:
-        return refuse("no-cuda-pathfinder", 'the package cuda-pathfinder is not installed: pip install "xla-explorer[gpu]"')
+        return refuse(
+            "no-cuda-pathfinder",
+            'the package cuda-pathfinder is not installed: pip install "xla-explorer[gpu]"',
+        )
     try:
         loaded = load_nvidia_dynamic_lib(name)
         if loaded.abs_path is None:  # it was loaded before, by somebody else
@@ -86,19 +94,29 @@ def find_library(name: str) -> SharedObject | Reason:
     # cuda-pathfinder raises errors of its own kinds, the loader OSError.
     except Exception as problem:
         text = (str(problem).splitlines() or [""])[0][:200]
-        return refuse("library-not-installed", f"not installed (pip install {wheel}): {text}", library=name)
+        return refuse(
+            "library-not-installed", f"not installed (pip install {wheel}): {text}", library=name
+        )
 
 
 def _find_cudnn() -> SharedObject | Reason:
     """cuDNN, of which not every cuda-pathfinder knows: from its wheel, else where the loader looks. It loads its parts itself."""
     problem = ""
-    folders = [f"{folder}/nvidia/cudnn/lib/" for folder in sys.path if Path(f"{folder}/nvidia/cudnn/lib").is_dir()]
+    folders = [
+        f"{folder}/nvidia/cudnn/lib/"
+        for folder in sys.path
+        if Path(f"{folder}/nvidia/cudnn/lib").is_dir()
+    ]
     for path in [f"{folder}{name}" for folder in (*folders, "") for name in _CUDNN_FILES]:
         try:
             return SharedObject(ctypes.CDLL(path))
         except OSError as error:
             problem = problem or (str(error).splitlines() or [""])[0][:200]
-    return refuse("library-not-installed", f"not installed (pip install {_WHEELS['cudnn']}): {problem}", library="cudnn")
+    return refuse(
+        "library-not-installed",
+        f"not installed (pip install {_WHEELS['cudnn']}): {problem}",
+        library="cudnn",
+    )
 
 
 def why_missing(name: str) -> str:

@@ -10,7 +10,10 @@ import ctypes
 from typing import Any
 
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject
-from xla_explorer.compiler.transforms.library_calls.library_call import CholeskyCall, TriangularSolveCall
+from xla_explorer.compiler.transforms.library_calls.library_call import (
+    CholeskyCall,
+    TriangularSolveCall,
+)
 
 LETTERS = {"f32": "S", "f64": "D", "c64": "C", "c128": "Z"}
 SIZES = {"f32": 4, "f64": 8, "c64": 8, "c128": 16}
@@ -24,7 +27,12 @@ _ONES: dict[str, Any] = {
 
 
 def solve_triangular(
-    cublas: SharedObject, handle: ctypes.c_void_p, call: TriangularSolveCall, matrix: int, target: int, stream: int
+    cublas: SharedObject,
+    handle: ctypes.c_void_p,
+    call: TriangularSolveCall,
+    matrix: int,
+    target: int,
+    stream: int,
 ) -> None:
     """Queue the solution of all systems. target: holds the right sides, and the unknowns afterwards."""
     cublas.call("cublasSetStream_v2", handle, stream)
@@ -42,7 +50,15 @@ def cholesky_workspace(cusolver: SharedObject, handle: ctypes.c_void_p, call: Ch
     """Bytes of work space for one matrix."""
     elements = ctypes.c_int()
     uplo = _UPPER if call.lower else _LOWER
-    cusolver.call(f"cusolverDn{LETTERS[call.type]}potrf_bufferSize", handle, uplo, call.n, None, call.n, ctypes.byref(elements))
+    cusolver.call(
+        f"cusolverDn{LETTERS[call.type]}potrf_bufferSize",
+        handle,
+        uplo,
+        call.n,
+        None,
+        call.n,
+        ctypes.byref(elements),
+    )
     return elements.value * SIZES[call.type]
 
 

@@ -34,7 +34,11 @@ class CudaError(GpuExecutionError):
     def __init__(self, function: str, code: str, sentence: str) -> None:
         self.function, self.code, self.sentence = function, code, sentence
         fatal = code in _FATAL
-        step = "start the process again: the device's context is lost (with isolate=True only a child process is)" if fatal else ""
+        step = (
+            "start the process again: the device's context is lost (with isolate=True only a child process is)"
+            if fatal
+            else ""
+        )
         super().__init__(f"{function}: {code}: {sentence}", step)
         self.fatal = fatal
 
@@ -83,7 +87,9 @@ class CudaDriver:
         self._refuse_if_lost("cuModuleLoadDataEx")
         options, log = self.binding.CUjit_option, bytearray(_LOG_BYTES)
         wanted = [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
-        status, module = self.binding.cuModuleLoadDataEx(image, len(wanted), wanted, [log, _LOG_BYTES])
+        status, module = self.binding.cuModuleLoadDataEx(
+            image, len(wanted), wanted, [log, _LOG_BYTES]
+        )
         if int(status):
             said = " ".join(bytes(log).split(b"\0", 1)[0].decode(errors="replace").split())
             raise self._error("cuModuleLoadDataEx", status, said)
@@ -92,11 +98,17 @@ class CudaDriver:
     def _refuse_if_lost(self, function: str) -> None:
         if self.lost is not None:
             before = "; ".join(filter(None, (self.lost.message, self.lost.where)))
-            raise CudaError(function, self.lost.code, f"the device's context was lost before this, in {before}")
+            raise CudaError(
+                function, self.lost.code, f"the device's context was lost before this, in {before}"
+            )
 
     def _error(self, function: str, status: Any, more: str = "") -> CudaError:
         sentence = self._sentence(status)
-        error = CudaError(function, getattr(status, "name", str(int(status))), f"{sentence}: {more}" if more else sentence)
+        error = CudaError(
+            function,
+            getattr(status, "name", str(int(status))),
+            f"{sentence}: {more}" if more else sentence,
+        )
         if error.fatal:
             self.lost = error
         return error
@@ -113,11 +125,23 @@ class CudaDriver:
 
     def _sentence(self, status: Any) -> str:
         failed, text = self.binding.cuGetErrorString(status)
-        return "no description" if int(failed) or text is None else str(text, "utf-8") if isinstance(text, bytes) else str(text)
+        return (
+            "no description"
+            if int(failed) or text is None
+            else str(text, "utf-8")
+            if isinstance(text, bytes)
+            else str(text)
+        )
 
     def attribute(self, device: Any, name: str) -> int:
         """An integer fact of a device: `MULTIPROCESSOR_COUNT`."""
-        return int(self.call("cuDeviceGetAttribute", getattr(self.binding.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device))
+        return int(
+            self.call(
+                "cuDeviceGetAttribute",
+                getattr(self.binding.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}"),
+                device,
+            )
+        )
 
 
 def find_driver() -> CudaDriver | Reason:
@@ -125,16 +149,23 @@ def find_driver() -> CudaDriver | Reason:
     try:
         from cuda.bindings import driver as binding
     except ImportError:
-        return refuse("no-cuda-bindings", 'the package cuda-bindings is not installed: pip install "xla-explorer[gpu]"')
+        return refuse(
+            "no-cuda-bindings",
+            'the package cuda-bindings is not installed: pip install "xla-explorer[gpu]"',
+        )
     driver = CudaDriver(binding)
     try:
         driver.call("cuInit", 0)
         count = int(driver.call("cuDeviceGetCount"))
     except CudaError as problem:
-        return refuse("no-cuda-device", f"CUDA's driver answers: {problem.message}", status=problem.code)
+        return refuse(
+            "no-cuda-device", f"CUDA's driver answers: {problem.message}", status=problem.code
+        )
     # cuda-bindings raises errors of its own kind when the driver's library is not there.
     except Exception as problem:
-        return refuse("no-cuda-driver", f"CUDA's driver could not be loaded: {str(problem).splitlines()[0]}")
+        return refuse(
+            "no-cuda-driver", f"CUDA's driver could not be loaded: {str(problem).splitlines()[0]}"
+        )
     if not count:
         return refuse("no-cuda-device", "CUDA's driver sees no device")
     return driver

@@ -11,13 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_explorer.backends.gpu.architecture import ARCHITECTURES, BLOCKS_IN_GRID, STATIC_SHARED_BYTES
-from xla_explorer.backends.gpu.device_executor import Array, DeviceFacts, GpuExecutionError, PtxProgram
+from xla_explorer.backends.gpu.architecture import (
+    ARCHITECTURES,
+    BLOCKS_IN_GRID,
+    STATIC_SHARED_BYTES,
+)
+from xla_explorer.backends.gpu.device_executor import (
+    Array,
+    DeviceFacts,
+    GpuExecutionError,
+    PtxProgram,
+)
 from xla_explorer.backends.gpu.runtime.code_loading import load_program
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
 from xla_explorer.backends.gpu.runtime.cuda_graphs import CudaGraphs
 from xla_explorer.backends.gpu.runtime.pinned_memory import PinnedMemory
-from xla_explorer.backends.gpu.runtime.tensor_map_encoding import EncodedTensorMap, encode_tensor_map
+from xla_explorer.backends.gpu.runtime.tensor_map_encoding import (
+    EncodedTensorMap,
+    encode_tensor_map,
+)
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -81,7 +93,10 @@ class CudaExecutor:
         """Asked of the driver once."""
         if self._facts is None:
             d = self.driver
-            major, minor = (d.attribute(self.device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
+            major, minor = (
+                d.attribute(self.device, f"COMPUTE_CAPABILITY_{part}")
+                for part in ("MAJOR", "MINOR")
+            )
             name = d.call("cuDeviceGetName", 256, self.device)
             text = name.split(b"\0", 1)[0].decode() if isinstance(name, bytes) else str(name)
             self._facts = DeviceFacts(
@@ -92,7 +107,11 @@ class CudaExecutor:
                 int(d.call("cuDriverGetVersion")),
                 self._attribute("CLOCK_RATE") / 1e6,  # kHz
                 # Two transfers a clock (kHz), each as wide as the bus (bits).
-                2 * self._attribute("MEMORY_CLOCK_RATE") * self._attribute("GLOBAL_MEMORY_BUS_WIDTH") / 8 / 1e6,
+                2
+                * self._attribute("MEMORY_CLOCK_RATE")
+                * self._attribute("GLOBAL_MEMORY_BUS_WIDTH")
+                / 8
+                / 1e6,
                 self._attribute("L2_CACHE_SIZE"),
             )
         return self._facts
@@ -149,10 +168,14 @@ class CudaExecutor:
                     self.driver.call("cuMemFree", address)
         self._unload_given_up()
 
-    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None) -> None:
+    def copy_to_device(
+        self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None
+    ) -> None:
         """ValueError when the bytes do not fit."""
         if len(data) > target.size:
-            raise ValueError(f"{len(data)} bytes do not fit into {target.size} bytes of device memory")
+            raise ValueError(
+                f"{len(data)} bytes do not fit into {target.size} bytes of device memory"
+            )
         self.write(target.address, np.frombuffer(data, np.uint8), stream)
         self.synchronize(stream)
 
@@ -183,7 +206,13 @@ class CudaExecutor:
         if target.nbytes:
             self.enter()
             with self.lock:
-                self.driver.call("cuMemcpyDtoHAsync", target.ctypes.data, address, target.nbytes, self.stream if stream is None else stream)
+                self.driver.call(
+                    "cuMemcpyDtoHAsync",
+                    target.ctypes.data,
+                    address,
+                    target.nbytes,
+                    self.stream if stream is None else stream,
+                )
                 self.synchronize(stream)
 
     def copy_on_device(self, source: int, target: int, size: int, stream: Any = None) -> None:
@@ -191,14 +220,22 @@ class CudaExecutor:
         if size:
             self.enter()
             with self.lock:
-                self.driver.call("cuMemcpyDtoDAsync", target, source, size, self.stream if stream is None else stream)
+                self.driver.call(
+                    "cuMemcpyDtoDAsync",
+                    target,
+                    source,
+                    size,
+                    self.stream if stream is None else stream,
+                )
 
     # -- kernels -------------------------------------------------------------------------------------------------------
     def load(self, code: bytes, exports: list[str]) -> LoadedModule:
         """A cubin, or PTX text that the driver compiles."""
         self.enter()
         image = code if code[:4] == b"\x7fELF" else code.rstrip(b"\0") + b"\0"
-        loaded = LoadedModule(self.driver.load_module(image), "cubin" if image is code else "ptx", self._given_up)
+        loaded = LoadedModule(
+            self.driver.load_module(image), "cubin" if image is code else "ptx", self._given_up
+        )
         for name in exports:
             self.function(loaded, name)
         return loaded
@@ -228,10 +265,14 @@ class CudaExecutor:
         """A kernel's handle."""
         found = loaded.functions.get(name)
         if found is None:
-            found = loaded.functions[name] = self.driver.call("cuModuleGetFunction", loaded.module, name.encode())
+            found = loaded.functions[name] = self.driver.call(
+                "cuModuleGetFunction", loaded.module, name.encode()
+            )
         return found
 
-    def launch(self, loaded: LoadedModule, function: str, arguments: list[int], stream: Any = None) -> None:
+    def launch(
+        self, loaded: LoadedModule, function: str, arguments: list[int], stream: Any = None
+    ) -> None:
         """One block of one thread."""
         self.launch_kernel(loaded, function, 1, 1, arguments, 0, stream)
 
@@ -250,18 +291,38 @@ class CudaExecutor:
         if grid == 0:  # CUDA refuses what has nothing to do
             return
         if grid > BLOCKS_IN_GRID:
-            raise GpuExecutionError(f"{function}: a launch has at most {BLOCKS_IN_GRID} blocks, {grid} are asked for", "use smaller shapes")
+            raise GpuExecutionError(
+                f"{function}: a launch has at most {BLOCKS_IN_GRID} blocks, {grid} are asked for",
+                "use smaller shapes",
+            )
         handle = self.function(loaded, function)
         if shared > loaded.shared_limits.get(function, STATIC_SHARED_BYTES):
             wanted = self.driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.driver.call("cuFuncSetAttribute", handle, wanted, shared)
             loaded.shared_limits[function] = shared
-        values = tuple([self._tensor_map(a) if isinstance(a, PlacedTensorMap) else a for a in arguments])
+        values = tuple(
+            [self._tensor_map(a) if isinstance(a, PlacedTensorMap) else a for a in arguments]
+        )
         # None: the value knows where its bytes are.
-        types = tuple([None if isinstance(a, PlacedTensorMap) else ctypes.c_void_p for a in arguments])
+        types = tuple(
+            [None if isinstance(a, PlacedTensorMap) else ctypes.c_void_p for a in arguments]
+        )
         queue = self.stream if stream is None else stream
         with self.lock:
-            self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, queue, (values, types) if values else 0, 0)
+            self.driver.call(
+                "cuLaunchKernel",
+                handle,
+                grid,
+                1,
+                1,
+                block,
+                1,
+                1,
+                shared,
+                queue,
+                (values, types) if values else 0,
+                0,
+            )
 
     def _tensor_map(self, placed: PlacedTensorMap) -> EncodedTensorMap:
         """The driver's 128 bytes for an array, made once for each address."""
@@ -276,7 +337,9 @@ class CudaExecutor:
     def create_stream(self) -> Any:
         """A queue that does not wait for the default stream."""
         self.enter()
-        return self.driver.call("cuStreamCreate", int(self.driver.binding.CUstream_flags.CU_STREAM_NON_BLOCKING))
+        return self.driver.call(
+            "cuStreamCreate", int(self.driver.binding.CUstream_flags.CU_STREAM_NON_BLOCKING)
+        )
 
     def synchronize(self, stream: Any = None) -> None:
         """Wait; errors of kernels that were queued come up here."""
@@ -306,7 +369,9 @@ class CudaExecutor:
     def create_event(self) -> Any:
         """See `DeviceExecutor`."""
         self.enter()
-        return self.driver.call("cuEventCreate", int(self.driver.binding.CUevent_flags.CU_EVENT_DISABLE_TIMING))
+        return self.driver.call(
+            "cuEventCreate", int(self.driver.binding.CUevent_flags.CU_EVENT_DISABLE_TIMING)
+        )
 
     def destroy_event(self, event: Any) -> None:
         """See `DeviceExecutor`."""
@@ -317,7 +382,9 @@ class CudaExecutor:
         self.enter()
         with self.lock:
             self.driver.call("cuEventRecord", event, self.stream if other is None else other)
-            self.driver.call("cuStreamWaitEvent", self.stream if stream is None else stream, event, 0)
+            self.driver.call(
+                "cuStreamWaitEvent", self.stream if stream is None else stream, event, 0
+            )
 
     def stream_address(self, stream: Any) -> int:
         """See `DeviceExecutor`."""
@@ -358,5 +425,8 @@ def nearest_architecture(capability: int) -> str:
     known = sorted(int(name[3:]) for name in ARCHITECTURES if name[3:].isdigit())
     fitting = [number for number in known if number <= capability]
     if not fitting:
-        raise XlaExplorerError(f"devices of compute capability {capability / 10} are too old", f"the oldest is sm_{known[0]}")
+        raise XlaExplorerError(
+            f"devices of compute capability {capability / 10} are too old",
+            f"the oldest is sm_{known[0]}",
+        )
     return f"sm_{fitting[-1]}"

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 # Answers to work that cannot be recorded (CUDA Driver API, CUresult: 900 to 909), by the beginning of their names.
 _NOT_RECORDED = "CUDA_ERROR_STREAM_CAPTURE_"
-_EDGE_DATA_SINCE = 13000  # version of the binding from which edges of graphs have data in every function
+_EDGE_DATA_SINCE = (
+    13000  # version of the binding from which edges of graphs have data in every function
+)
 _SET = """{
 \t.param .b64 handle;
 \t.param .b32 value;
@@ -112,7 +114,9 @@ class CudaGraphs:
         self.driver.discard("cuGraphExecDestroy", graph)
 
     # -- what the device decides -----------------------------------------------------------------------------------------
-    def record_while(self, predicate: int, condition: Callable[[], None], body: Callable[[], None]) -> None:
+    def record_while(
+        self, predicate: int, condition: Callable[[], None], body: Callable[[], None]
+    ) -> None:
         """See `GraphExecutor`."""
         handle = self._handle()
 
@@ -138,7 +142,9 @@ class CudaGraphs:
         self._launch("first_trip", handle, counter.address)
         self._node("WHILE", handle, (trip,))
 
-    def record_branches(self, index: int, is_predicate: bool, branches: Sequence[Callable[[], None]]) -> None:
+    def record_branches(
+        self, index: int, is_predicate: bool, branches: Sequence[Callable[[], None]]
+    ) -> None:
         """See `GraphExecutor`."""
         handle = self._handle()
         if is_predicate:
@@ -159,12 +165,16 @@ class CudaGraphs:
     def _launch(self, kernel: str, *arguments: int) -> None:
         function = self.executor.function(self._conditions, kernel)
         parameters = (arguments, (ctypes.c_void_p,) * len(arguments))
-        self.driver.call("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, self.executor.stream, parameters, 0)
+        self.driver.call(
+            "cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, self.executor.stream, parameters, 0
+        )
 
     def _handle(self) -> int:
         """A handle of the graph that is being recorded."""
         graph = self._recorded()[0]
-        return int(self._asked("cuGraphConditionalHandleCreate", graph, self.executor.context, 0, 0))
+        return int(
+            self._asked("cuGraphConditionalHandleCreate", graph, self.executor.context, 0, 0)
+        )
 
     def _recorded(self) -> tuple[Any, list[Any]]:
         """(the graph that is being recorded, the nodes that the next one comes after)."""
@@ -178,13 +188,19 @@ class CudaGraphs:
         node = binding.CUgraphNodeParams()
         node.type = binding.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
         node.conditional.handle = binding.CUgraphConditionalHandle(handle)
-        node.conditional.type = getattr(binding.CUgraphConditionalNodeType, f"CU_GRAPH_COND_TYPE_{kind}")
+        node.conditional.type = getattr(
+            binding.CUgraphConditionalNodeType, f"CU_GRAPH_COND_TYPE_{kind}"
+        )
         node.conditional.size = len(bodies)
         node.conditional.ctx = self.executor.context
         edges = (None,) if binding.CUDA_VERSION >= _EDGE_DATA_SINCE else ()
         made = self._asked("cuGraphAddNode", graph, before, *edges, len(before), node)
-        replace = int(binding.CUstreamUpdateCaptureDependencies_flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES)
-        self._asked("cuStreamUpdateCaptureDependencies", self.executor.stream, [made], *edges, 1, replace)
+        replace = int(
+            binding.CUstreamUpdateCaptureDependencies_flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
+        )
+        self._asked(
+            "cuStreamUpdateCaptureDependencies", self.executor.stream, [made], *edges, 1, replace
+        )
         for inside, body in zip(list(node.conditional.phGraph_out), bodies, strict=True):
             self._record_into(inside, body)
 
@@ -221,7 +237,9 @@ class CudaGraphs:
         A library says only that it could not; that the driver refused to record its work comes up at the end.
         """
         try:
-            self.driver.discard("cuGraphDestroy", self.driver.call("cuStreamEndCapture", self.executor.stream))
+            self.driver.discard(
+                "cuGraphDestroy", self.driver.call("cuStreamEndCapture", self.executor.stream)
+            )
         except CudaError as at_end:
             return _refused(problem) or _refused(at_end) or problem
         return _refused(problem) or problem

@@ -56,7 +56,10 @@ def _release_unread(capsule: int) -> None:
     api = ctypes.pythonapi
     api.PyCapsule_IsValid.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     if api.PyCapsule_IsValid(capsule, b"dltensor"):
-        api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
+        api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = (
+            ctypes.c_void_p,
+            [ctypes.c_void_p, ctypes.c_char_p],
+        )
         _exported.pop(api.PyCapsule_GetPointer(capsule, b"dltensor"), None)
 
 
@@ -91,7 +94,9 @@ class DeviceArray:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """For numba, CuPy, PyTorch, JAX. AttributeError on the emulator, whose memory is not a device's."""
         if self.executor.facts.emulated:
-            raise AttributeError("this array is in the emulator's memory: copy it with numpy.asarray")
+            raise AttributeError(
+                "this array is in the emulator's memory: copy it with numpy.asarray"
+            )
         size = self.dtype.itemsize
         return {
             "shape": self.shape,
@@ -114,16 +119,32 @@ class DeviceArray:
         if code is None:
             raise BufferError(f"DLPack has no type for {self.dtype}")
         rank = len(self.shape)
-        dimensions, strides = (ctypes.c_int64 * rank)(*self.shape), (ctypes.c_int64 * rank)(*self._strides)
+        dimensions, strides = (
+            (ctypes.c_int64 * rank)(*self.shape),
+            (ctypes.c_int64 * rank)(*self._strides),
+        )
         managed = _DLManagedTensor()
         managed.tensor = _DLTensor(
-            self.memory.address, *device, rank, _DLDataType(code, 8 * self.dtype.itemsize, 1), dimensions, strides, 0
+            self.memory.address,
+            *device,
+            rank,
+            _DLDataType(code, 8 * self.dtype.itemsize, 1),
+            dimensions,
+            strides,
+            0,
         )
         managed.deleter = _DELETER
         _exported[ctypes.addressof(managed)] = (managed, self, dimensions, strides)
         make = ctypes.pythonapi.PyCapsule_New
-        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-        return make(ctypes.addressof(managed), b"dltensor", ctypes.cast(_CAPSULE_DESTRUCTOR, ctypes.c_void_p))
+        make.restype, make.argtypes = (
+            ctypes.py_object,
+            [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+        )
+        return make(
+            ctypes.addressof(managed),
+            b"dltensor",
+            ctypes.cast(_CAPSULE_DESTRUCTOR, ctypes.c_void_p),
+        )
 
     def __repr__(self) -> str:
         return f"<DeviceArray {self.hlo_shape.text_without_layout} on {self.executor.facts.name}>"
@@ -134,9 +155,15 @@ class _Borrowed:
 
     def __init__(self, capsule: Any) -> None:
         api = ctypes.pythonapi
-        api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = (
+            ctypes.c_void_p,
+            [ctypes.py_object, ctypes.c_char_p],
+        )
         self.managed = _DLManagedTensor.from_address(api.PyCapsule_GetPointer(capsule, b"dltensor"))
-        api.PyCapsule_SetName.restype, api.PyCapsule_SetName.argtypes = ctypes.c_int, [ctypes.py_object, ctypes.c_char_p]
+        api.PyCapsule_SetName.restype, api.PyCapsule_SetName.argtypes = (
+            ctypes.c_int,
+            [ctypes.py_object, ctypes.c_char_p],
+        )
         # From here on the tensor is ours to give back: its capsule no longer does. The name must outlive it.
         api.PyCapsule_SetName(capsule, _USED)
 
@@ -148,7 +175,9 @@ class _Borrowed:
 _USED = b"used_dltensor"
 
 
-def foreign_array(value: Any, dimensions: tuple[int, ...], dtype: Any, executor: DeviceExecutor) -> tuple[int, Any] | None:
+def foreign_array(
+    value: Any, dimensions: tuple[int, ...], dtype: Any, executor: DeviceExecutor
+) -> tuple[int, Any] | None:
     """(device address, what keeps it alive) of a contiguous array of the shape and type wanted that another library has on the device;
     None for anything else. Work of the other library that writes it comes before what the executor's stream does from now on."""
     interface = getattr(value, "__cuda_array_interface__", None)
@@ -164,9 +193,13 @@ def foreign_array(value: Any, dimensions: tuple[int, ...], dtype: Any, executor:
     tensor, wanted = borrowed.managed.tensor, np.dtype(dtype)
     code = _BFLOAT_CODE if wanted.name == "bfloat16" else _DLPACK_CODES.get(wanted.kind)
     kind = tensor.dtype
-    if (kind.code, kind.bits, kind.lanes) != (code, 8 * wanted.itemsize, 1) or tuple(tensor.shape[: tensor.ndim]) != dimensions:
+    if (kind.code, kind.bits, kind.lanes) != (code, 8 * wanted.itemsize, 1) or tuple(
+        tensor.shape[: tensor.ndim]
+    ) != dimensions:
         return None
-    strides = [s * wanted.itemsize for s in tensor.strides[: tensor.ndim]] if tensor.strides else None
+    strides = (
+        [s * wanted.itemsize for s in tensor.strides[: tensor.ndim]] if tensor.strides else None
+    )
     if not _is_contiguous(strides, dimensions, wanted.itemsize):
         return None
     return tensor.data + tensor.byte_offset if tensor.data else 0, borrowed
@@ -175,7 +208,11 @@ def foreign_array(value: Any, dimensions: tuple[int, ...], dtype: Any, executor:
 def address_of(value: Any, dimensions: tuple[int, ...], dtype: Any) -> int | None:
     """The device address of a contiguous array of the shape and type wanted, by `__cuda_array_interface__`; None for anything else."""
     interface = getattr(value, "__cuda_array_interface__", None)
-    if interface is None or tuple(interface["shape"]) != dimensions or interface["typestr"] != np.dtype(dtype).str:
+    if (
+        interface is None
+        or tuple(interface["shape"]) != dimensions
+        or interface["typestr"] != np.dtype(dtype).str
+    ):
         return None
     if not _is_contiguous(interface.get("strides"), dimensions, np.dtype(dtype).itemsize):
         return None
@@ -190,4 +227,7 @@ def _is_contiguous(strides: Any, dimensions: tuple[int, ...], size: int) -> bool
     for extent in reversed(dimensions):
         expected.append(stride)
         stride *= extent
-    return not any(extent > 1 and given != wanted for extent, given, wanted in zip(dimensions, strides, reversed(expected), strict=True))
+    return not any(
+        extent > 1 and given != wanted
+        for extent, given, wanted in zip(dimensions, strides, reversed(expected), strict=True)
+    )

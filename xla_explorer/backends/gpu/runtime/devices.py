@@ -40,7 +40,9 @@ def device_executor(requested: str = "auto") -> tuple[DeviceExecutor, Reason | N
     if requested == "emulator":
         return emulated_executor(), None
     if requested not in ("auto", "cuda"):
-        raise XlaExplorerError(f"unknown device {requested!r}", "choose from auto, cuda or emulator")
+        raise XlaExplorerError(
+            f"unknown device {requested!r}", "choose from auto, cuda or emulator"
+        )
     found = cuda_executor()
     if not isinstance(found, Reason):
         return found, None

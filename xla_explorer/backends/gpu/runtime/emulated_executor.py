@@ -9,8 +9,19 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.gpu.architecture import DEFAULT_ARCHITECTURE, gpu_architecture
-from xla_explorer.backends.gpu.device_executor import Array, DeviceFacts, KernelFaultError, PtxProgram
-from xla_explorer.backends.gpu.emulator import EmulatedKernel, Finding, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.device_executor import (
+    Array,
+    DeviceFacts,
+    KernelFaultError,
+    PtxProgram,
+)
+from xla_explorer.backends.gpu.emulator import (
+    EmulatedKernel,
+    Finding,
+    GlobalMemory,
+    LaunchOptions,
+    parse_ptx,
+)
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.interfaces import DeviceMemory
 
@@ -21,9 +32,22 @@ _KEPT_PROGRAMS = 256  # of those that ran last; who still runs another one holds
 class LaunchReached(Exception):
     """The launch that an executor was to stop before: all of it, for who goes on by hand."""
 
-    def __init__(self, kernel: EmulatedKernel, grid: int, block: int, arguments: Sequence[int | PlacedTensorMap], shared: int) -> None:
+    def __init__(
+        self,
+        kernel: EmulatedKernel,
+        grid: int,
+        block: int,
+        arguments: Sequence[int | PlacedTensorMap],
+        shared: int,
+    ) -> None:
         super().__init__(kernel.name)
-        self.kernel, self.grid, self.block, self.arguments, self.shared = kernel, grid, block, arguments, shared
+        self.kernel, self.grid, self.block, self.arguments, self.shared = (
+            kernel,
+            grid,
+            block,
+            arguments,
+            shared,
+        )
 
 
 class EmulatedExecutor:
@@ -31,7 +55,10 @@ class EmulatedExecutor:
     whose first launch LaunchReached is raised."""
 
     def __init__(
-        self, options: LaunchOptions | None = None, findings: list[Finding] | None = None, stop_before: str | None = None
+        self,
+        options: LaunchOptions | None = None,
+        findings: list[Finding] | None = None,
+        stop_before: str | None = None,
     ) -> None:
         self.stop_before = stop_before
         self.memory = GlobalMemory()
@@ -68,10 +95,14 @@ class EmulatedExecutor:
             self.memory.release(memory.address)
             memory.handle = None
 
-    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None) -> None:
+    def copy_to_device(
+        self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None
+    ) -> None:
         """ValueError when the bytes do not fit."""
         if len(data) > target.size:
-            raise ValueError(f"{len(data)} bytes do not fit into {target.size} bytes of device memory")
+            raise ValueError(
+                f"{len(data)} bytes do not fit into {target.size} bytes of device memory"
+            )
         self.memory.write(target.address, np.frombuffer(data, np.uint8))
 
     def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
@@ -102,15 +133,22 @@ class EmulatedExecutor:
         found = self._programs.pop(program.text, None)
         if found is None:
             module = parse_ptx(program.text, program.origins or None)
-            found = {name: EmulatedKernel(module, kernel, self.memory) for name, kernel in module.kernels.items()}
+            found = {
+                name: EmulatedKernel(module, kernel, self.memory)
+                for name, kernel in module.kernels.items()
+            }
         self._programs[program.text] = found  # the last one of the dictionary: used last
         if len(self._programs) > _KEPT_PROGRAMS:
             del self._programs[next(iter(self._programs))]
         return found
 
-    def launch(self, loaded: EmulatedProgram, function: str, arguments: list[int], stream: Any = None) -> None:
+    def launch(
+        self, loaded: EmulatedProgram, function: str, arguments: list[int], stream: Any = None
+    ) -> None:
         """One block of the kernel's own size."""
-        self.launch_kernel(loaded, function, 1, loaded[function].code.kernel.threads or 1, arguments, 0)
+        self.launch_kernel(
+            loaded, function, 1, loaded[function].code.kernel.threads or 1, arguments, 0
+        )
 
     def launch_kernel(
         self,

@@ -7,7 +7,9 @@ from typing import Any
 
 from xla_explorer.backends.gpu.device_executor import DeviceExecutor
 
-_MARKED_CALLS = 100  # of a step in a run: a mark costs more than a small kernel, and calls of a loop are alike
+_MARKED_CALLS = (
+    100  # of a step in a run: a mark costs more than a small kernel, and calls of a loop are alike
+)
 
 
 class Probe:

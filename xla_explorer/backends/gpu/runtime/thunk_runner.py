@@ -26,7 +26,13 @@ from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray
 from xla_explorer.backends.gpu.runtime.probe import Probe
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
-from xla_explorer.backends.gpu.thunk import CONTROL_FLOW, NO_STEP, Thunk, nesting_depth, trips_at_once
+from xla_explorer.backends.gpu.thunk import (
+    CONTROL_FLOW,
+    NO_STEP,
+    Thunk,
+    nesting_depth,
+    trips_at_once,
+)
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.compiler.buffers import Allocation, BufferAssignment, BufferSlice
 from xla_explorer.compiler.transforms.library_calls.library_call import call_name
@@ -55,21 +61,33 @@ class GpuRun:
         probe: Probe | None = None,
         synchronous: bool = False,
     ) -> None:
-        self.module, self.assignment, self.program, self.executor = module, assignment, program, executor
+        self.module, self.assignment, self.program, self.executor = (
+            module,
+            assignment,
+            program,
+            executor,
+        )
         self.loaded, self.probe, self.synchronous = loaded, probe, synchronous
         self._memory: dict[int, DeviceMemory] = {}
         self._address: dict[int, int] = {}
         self._kept: list[Any] = []
-        self._scratch: dict[int, DeviceMemory] = {}  # by stream: kernels of different streams run at once
+        self._scratch: dict[
+            int, DeviceMemory
+        ] = {}  # by stream: kernels of different streams run at once
         self._streams: dict[int, Any] = {0: None}
         self._events: dict[tuple[int, int], Any] = {}  # by thunk and the stream that it waits for
-        self._numbers = {id(thunk): number for number, thunk in enumerate(t for t in program.walk() if t.kind not in NO_STEP)}
+        self._numbers = {
+            id(thunk): number
+            for number, thunk in enumerate(t for t in program.walk() if t.kind not in NO_STEP)
+        }
         self._evaluator: Evaluator | None = None
         self._graphs: dict[int, Any] = {}  # by how often the program runs in it
         self._recording: GraphExecutor | None = None
         self._inside = 0  # loops and branches that are being recorded: what is in them goes to the main stream alone
         self._counters: dict[int, DeviceMemory] = {}  # by loop, of recorded ones
-        self._aside: dict[tuple[int, int], DeviceMemory] = {}  # by thunk and number of what is handed over
+        self._aside: dict[
+            tuple[int, int], DeviceMemory
+        ] = {}  # by thunk and number of what is handed over
         self._last = "the upload of arguments"
         self._actions: dict[str, Callable[[Thunk], None]] = {
             "kernel": self._kernel,
@@ -95,22 +113,32 @@ class GpuRun:
         All memory is there before anything runs: MemoryError (of the device) with what the program needs.
         """
         parameters = self._by_parameter(arguments)
-        streams = {thunk.stream for thunk in self.program.walk()} if self.program.scratch_bytes else ()
+        streams = (
+            {thunk.stream for thunk in self.program.walk()} if self.program.scratch_bytes else ()
+        )
         written = self._written_parameters()
         filled: list[tuple[Allocation, Array | int]] = []
         try:
             for number in streams:
-                self._scratch[number] = self.executor.allocate_named(self.program.scratch_bytes, "scratch")
+                self._scratch[number] = self.executor.allocate_named(
+                    self.program.scratch_bytes, "scratch"
+                )
             for allocation in self.assignment.allocations:
                 given: Array | int | None = None
                 if allocation.kind == "parameter":
                     given = parameters[allocation.number, allocation.index]
-                    if isinstance(given, int) and allocation.id not in written and given % _KERNEL_ALIGNMENT == 0:
+                    if (
+                        isinstance(given, int)
+                        and allocation.id not in written
+                        and given % _KERNEL_ALIGNMENT == 0
+                    ):
                         self._address[allocation.id] = given
                         continue
                 elif allocation.kind == "constant":
                     assert allocation.instruction is not None
-                    given = _stored(allocation.instruction.literal.array, allocation.instruction.shape)
+                    given = _stored(
+                        allocation.instruction.literal.array, allocation.instruction.shape
+                    )
                 memory = self.executor.allocate_named(allocation.size, allocation.name)
                 self._memory[allocation.id], self._address[allocation.id] = memory, memory.address
                 if given is not None:
@@ -141,13 +169,20 @@ class GpuRun:
         parameters = self._by_parameter(arguments)
         for allocation in self.assignment.allocations:
             if allocation.kind == "parameter":
-                self.executor.write(self._address[allocation.id], parameters[allocation.number, allocation.index])
+                self.executor.write(
+                    self._address[allocation.id], parameters[allocation.number, allocation.index]
+                )
 
     def _by_parameter(self, arguments: Sequence[Any]) -> dict[tuple[int, tuple[int, ...]], Any]:
         """Argument leaves by number of the parameter and index in its shape."""
         rest = iter(arguments)
         parameters = self.module.entry.parameters()
-        return {(p.payload, index): next(rest) for p in parameters for index, leaf in p.shape.leaves() if leaf.is_array}
+        return {
+            (p.payload, index): next(rest)
+            for p in parameters
+            for index, leaf in p.shape.leaves()
+            if leaf.is_array
+        }
 
     def keep(self, owner: Any) -> None:
         """Hold something until the run is closed: memory of its arguments is its."""
@@ -155,7 +190,11 @@ class GpuRun:
 
     def _written_parameters(self) -> set[int]:
         """Ids of parameter allocations that results are written into: the caller's memory must not be."""
-        return {place.allocation.id for _, place in self.assignment.output_slices if place.allocation.kind == "parameter"}
+        return {
+            place.allocation.id
+            for _, place in self.assignment.output_slices
+            if place.allocation.kind == "parameter"
+        }
 
     def address(self, place: BufferSlice) -> int:
         """Where a slice lies."""
@@ -182,7 +221,10 @@ class GpuRun:
 
     def _outputs(self) -> list[tuple[BufferSlice, Shape]]:
         shapes = [leaf for _, leaf in self.module.entry.root.shape.leaves() if leaf.is_array]
-        return [(place, shape) for (_, place), shape in zip(self.assignment.output_slices, shapes, strict=True)]
+        return [
+            (place, shape)
+            for (_, place), shape in zip(self.assignment.output_slices, shapes, strict=True)
+        ]
 
     def _fetch(self, place: BufferSlice, shape: Shape) -> Array:
         major_to_minor = tuple(reversed(shape.layout.minor_to_major))
@@ -234,7 +276,10 @@ class GpuRun:
         where = f"{certain} {self._last}"
         if isinstance(problem, CudaError):
             problem.where = where
-        error = GpuExecutionError(f"{problem.message}; {where}", problem.hint or "compile with synchronous=True to know the kernel")
+        error = GpuExecutionError(
+            f"{problem.message}; {where}",
+            problem.hint or "compile with synchronous=True to know the kernel",
+        )
         error.fatal = problem.fatal
         return error
 
@@ -250,7 +295,9 @@ class GpuRun:
                 self._wait(thunk, other)
             action = self._actions[thunk.kind]
             if self.probe is not None and thunk.kind not in NO_STEP:
-                self.probe.around(self._numbers[id(thunk)], partial(action, thunk), self._stream(thunk.stream))
+                self.probe.around(
+                    self._numbers[id(thunk)], partial(action, thunk), self._stream(thunk.stream)
+                )
             else:
                 action(thunk)
 
@@ -280,14 +327,22 @@ class GpuRun:
             addresses.append(self._scratch[thunk.stream].address)
         maps = [PlacedTensorMap(one, addresses[one.parameter]) for one in kernel.tensor_maps]
         arguments: list[int | PlacedTensorMap] = [*addresses, *maps]
-        blocks, threads, shared = kernel.launch.blocks, kernel.launch.threads_per_block, kernel.dynamic_shared_bytes
-        self.executor.launch_kernel(self.loaded, kernel.name, blocks, threads, arguments, shared, self._stream(thunk.stream))
+        blocks, threads, shared = (
+            kernel.launch.blocks,
+            kernel.launch.threads_per_block,
+            kernel.dynamic_shared_bytes,
+        )
+        self.executor.launch_kernel(
+            self.loaded, kernel.name, blocks, threads, arguments, shared, self._stream(thunk.stream)
+        )
         self._wait_if_synchronous(thunk)
 
     def _copy(self, thunk: Thunk) -> None:
         source, target = thunk.arguments
         self._last = f"the copy of %{thunk.instruction.name}"
-        self.executor.copy_on_device(self.address(source), self.address(target), target.size, self._stream(thunk.stream))
+        self.executor.copy_on_device(
+            self.address(source), self.address(target), target.size, self._stream(thunk.stream)
+        )
 
     def _library(self, thunk: Thunk) -> None:
         call = thunk.call
@@ -311,10 +366,14 @@ class GpuRun:
         places = iter(thunk.arguments)
         if self._evaluator is None:
             self._evaluator = Evaluator()
-        result = self._evaluator.evaluate_instruction(i, [self._value(o.shape, places) for o in i.operands])
+        result = self._evaluator.evaluate_instruction(
+            i, [self._value(o.shape, places) for o in i.operands]
+        )
         shapes = [leaf for _, leaf in i.shape.leaves() if leaf.is_array]
         for place, shape, leaf in zip(places, shapes, flatten_value(result), strict=True):
-            stored = _stored(np.asarray(leaf, shape.element_type.dtype).reshape(shape.dimensions), shape)
+            stored = _stored(
+                np.asarray(leaf, shape.element_type.dtype).reshape(shape.dimensions), shape
+            )
             self._kept.append(stored)
             self.executor.write(self.address(place), stored)
 
@@ -335,7 +394,9 @@ class GpuRun:
                 self.executor.copy_on_device(self.address(source), memory.address, target.size)
                 aside.append((memory, target))
             else:
-                self.executor.copy_on_device(self.address(source), self.address(target), target.size)
+                self.executor.copy_on_device(
+                    self.address(source), self.address(target), target.size
+                )
         for memory, target in aside:
             self.executor.copy_on_device(memory.address, self.address(target), target.size)
 
@@ -347,12 +408,18 @@ class GpuRun:
     def _while(self, thunk: Thunk) -> None:
         condition, predicate = partial(self._thunks, thunk.bodies[0]), thunk.arguments[0]
         graphs = self._recording
-        if thunk.kernel is not None and self.probe is None and not self.executor.facts.emulated:  # those show each kernel
+        if (
+            thunk.kernel is not None and self.probe is None and not self.executor.facts.emulated
+        ):  # those show each kernel
             self._kernel(thunk)
         elif thunk.trips is not None:
             self._trips(thunk, thunk.trips)
         elif graphs is not None:
-            graphs.record_while(self.address(predicate), partial(self._within, condition), partial(self._within, self._body, thunk, 1))
+            graphs.record_while(
+                self.address(predicate),
+                partial(self._within, condition),
+                partial(self._within, self._body, thunk, 1),
+            )
         else:
             condition()
             while self._scalar(predicate, np.uint8):
@@ -364,7 +431,9 @@ class GpuRun:
         graphs, inside = self._recording, trips
         if graphs is not None and (at_once := trips_at_once(thunk)) < trips:
             counter = self._counters[id(thunk)]
-            graphs.record_trips(trips // at_once, counter, partial(self._within, self._repeat, thunk, at_once))
+            graphs.record_trips(
+                trips // at_once, counter, partial(self._within, self._repeat, thunk, at_once)
+            )
             inside = trips % at_once
         self._repeat(thunk, inside)
 
@@ -388,8 +457,13 @@ class GpuRun:
     def _conditional(self, thunk: Thunk) -> None:
         is_predicate = thunk.instruction.operands[0].shape.element_type.is_pred
         if self._recording is not None:
-            branches = [partial(self._within, self._body, thunk, number) for number in range(len(thunk.bodies))]
-            self._recording.record_branches(self.address(thunk.arguments[0]), is_predicate, branches)
+            branches = [
+                partial(self._within, self._body, thunk, number)
+                for number in range(len(thunk.bodies))
+            ]
+            self._recording.record_branches(
+                self.address(thunk.arguments[0]), is_predicate, branches
+            )
             return
         if is_predicate:
             taken = 0 if self._scalar(thunk.arguments[0], np.uint8) else 1
@@ -416,9 +490,14 @@ class GpuRun:
                 self._rehearse()
             self._recording = graphs
             try:
-                graph = graphs.record(partial(self._repeated, times), nesting_depth(self.program.thunks))
+                graph = graphs.record(
+                    partial(self._repeated, times), nesting_depth(self.program.thunks)
+                )
             except GraphRefusedError as problem:
-                warn(f"{self.module.name} runs without a CUDA graph: {problem.message}", GraphRefusedWarning)
+                warn(
+                    f"{self.module.name} runs without a CUDA graph: {problem.message}",
+                    GraphRefusedWarning,
+                )
                 return partial(self._repeated, times)
             finally:
                 self._recording = None
@@ -447,4 +526,3 @@ def _stored(array: Array, shape: Shape) -> Array:
     if shape.rank > 1 and not shape.layout.is_default:
         array = array.transpose(tuple(reversed(shape.layout.minor_to_major)))
     return np.ascontiguousarray(array)
-

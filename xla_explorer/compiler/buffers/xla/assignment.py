@@ -17,7 +17,13 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-PARAMETER, CONSTANT, RESULT, TEMPORARY, THREAD = "parameter", "constant", "result", "temporary", "thread-local"
+PARAMETER, CONSTANT, RESULT, TEMPORARY, THREAD = (
+    "parameter",
+    "constant",
+    "result",
+    "temporary",
+    "thread-local",
+)
 _FORWARD = frozenset({"get-tuple-element", "bitcast"})
 
 
@@ -50,7 +56,9 @@ class XlaBuffers(NamedTuple):
     @property
     def temporary_bytes(self) -> int:
         """Of the one that XLA packs."""
-        return sum([allocation.size for allocation in self.allocations if allocation.kind == TEMPORARY])
+        return sum(
+            [allocation.size for allocation in self.allocations if allocation.kind == TEMPORARY]
+        )
 
 
 def assign_as_xla(module: HloModule) -> XlaBuffers:
@@ -80,7 +88,11 @@ def assign_as_xla(module: HloModule) -> XlaBuffers:
     later: set[XlaValue] = set()
 
     def rank(buffer: XlaBuffer) -> tuple[int, bool, int]:
-        return -buffer.size, not buffer.lives_out, min([order[value.instruction] for value in buffer.values])
+        return (
+            -buffer.size,
+            not buffer.lives_out,
+            min([order[value.instruction] for value in buffer.values]),
+        )
 
     for buffer in sorted(dict.fromkeys(of.values()), key=rank):
         allocation = _own(buffer, module.entry)
@@ -99,7 +111,9 @@ def assign_as_xla(module: HloModule) -> XlaBuffers:
     if later:
         singles.append(_packed(found, of, later))
     threads = [one for computation in _thread_local(module) for one in _locals(computation)]
-    return XlaBuffers(_combined([*singles, *threads]), found.values, list(found.of(module.entry.root).items()))
+    return XlaBuffers(
+        _combined([*singles, *threads]), found.values, list(found.of(module.entry.root).items())
+    )
 
 
 def _own(buffer: XlaBuffer, entry: HloComputation) -> XlaAllocation | None:
@@ -115,7 +129,10 @@ def _own(buffer: XlaBuffer, entry: HloComputation) -> XlaAllocation | None:
 
 
 def _reused(
-    found: XlaValues, buffer: XlaBuffer, home: dict[XlaValue, XlaAllocation], reusable: list[XlaAllocation]
+    found: XlaValues,
+    buffer: XlaBuffer,
+    home: dict[XlaValue, XlaAllocation],
+    reusable: list[XlaAllocation],
 ) -> XlaAllocation | None:
     """An allocation that is there and free: of an operand first, then the smallest."""
     asked = [
@@ -128,14 +145,20 @@ def _reused(
     for allocation in (*[one for one in asked if one.reusable], *reversed(reusable)):
         if buffer.size > allocation.size or (buffer.lives_out and buffer.size != allocation.size):
             continue
-        if not any(interfere(new, old) or _copies(new, old) for old in allocation.values for new in buffer.values):
+        if not any(
+            interfere(new, old) or _copies(new, old)
+            for old in allocation.values
+            for new in buffer.values
+        ):
             return allocation
     return None
 
 
 def _copies(new: XlaValue, old: XlaValue) -> bool:
     """Whether one is a copy of the other: XLA puts the two apart."""
-    return new.instruction.opcode.name == "copy" and any(i in new.instruction.operands for i, _ in old.positions)
+    return new.instruction.opcode.name == "copy" and any(
+        i in new.instruction.operands for i, _ in old.positions
+    )
 
 
 def _packed(found: XlaValues, of: dict[XlaValue, XlaBuffer], later: set[XlaValue]) -> XlaAllocation:
@@ -189,9 +212,19 @@ def _thread_local(module: HloModule) -> list[HloComputation]:
             continue
         found[computation] = inside
         for i in computation.instructions.values():
-            work += [(called, inside or i.opcode.name not in CONTROL_FLOW_NAMES) for called in i.called]
-    fused = {called for computation in found for i in computation.instructions.values() if i.opcode.name == "fusion" for called in i.called}
-    return [computation for computation, inside in found.items() if inside and computation not in fused]
+            work += [
+                (called, inside or i.opcode.name not in CONTROL_FLOW_NAMES) for called in i.called
+            ]
+    fused = {
+        called
+        for computation in found
+        for i in computation.instructions.values()
+        if i.opcode.name == "fusion"
+        for called in i.called
+    }
+    return [
+        computation for computation, inside in found.items() if inside and computation not in fused
+    ]
 
 
 def _locals(computation: HloComputation) -> Iterator[XlaAllocation]:

@@ -41,7 +41,9 @@ class _Place:
         return max([end for _, end in self.spans]) - self.begin
 
 
-def packed(found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaValue]) -> tuple[dict[XlaValue, int], int]:
+def packed(
+    found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaValue]
+) -> tuple[dict[XlaValue, int], int]:
     """(offset of each of the wanted values, bytes of the allocation)."""
     places = _places(found, of, {value for value in wanted if value.size})
     orders: tuple[Callable[[_Place], tuple[int, ...]], ...] = (
@@ -55,7 +57,9 @@ def packed(found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaVa
     return {**dict.fromkeys(wanted, 0), **best}, max(least, 0)
 
 
-def _places(found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaValue]) -> list[_Place]:
+def _places(
+    found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaValue]
+) -> list[_Place]:
     """Run the schedule: what is made at a moment takes a place or shares one, then what dies there leaves it."""
     order = sorted(wanted, key=lambda value: (value.start, value.end, value.number))
     made: dict[int, list[XlaValue]] = {}
@@ -94,7 +98,11 @@ def _places(found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaV
 
 
 def _overwritten(
-    found: XlaValues, of: Mapping[XlaValue, XlaBuffer], value: XlaValue, ends: Mapping[XlaValue, int], dying: list[XlaValue]
+    found: XlaValues,
+    of: Mapping[XlaValue, XlaBuffer],
+    value: XlaValue,
+    ends: Mapping[XlaValue, int],
+    dying: list[XlaValue],
 ) -> XlaValue | None:
     """The operand whose place a value takes over."""
     user = value.instruction
@@ -117,9 +125,17 @@ def _fit(places: list[_Place]) -> int:
         alive = np.zeros(used, bool)
         for start, end in place.spans:
             alive |= (starts[:used] <= end) & (ends[:used] >= start)
-        place.offset = _smallest_gap(sorted(zip(lows[:used][alive].tolist(), highs[:used][alive].tolist(), strict=True)), place.size)
+        place.offset = _smallest_gap(
+            sorted(zip(lows[:used][alive].tolist(), highs[:used][alive].tolist(), strict=True)),
+            place.size,
+        )
         for start, end in place.spans:
-            starts[used], ends[used], lows[used], highs[used] = start, end, place.offset, place.offset + place.size
+            starts[used], ends[used], lows[used], highs[used] = (
+                start,
+                end,
+                place.offset,
+                place.offset + place.size,
+            )
             used += 1
         total = max(total, place.offset + place.size)
     return total

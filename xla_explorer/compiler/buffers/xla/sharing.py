@@ -50,7 +50,10 @@ def buffers_of(found: XlaValues) -> dict[XlaValue, XlaBuffer]:
             join(found.at(i.operands[number], operand_index), found.at(i, index))
     entry = found.module.entry
     for alias in found.aliases:
-        join(found.at(entry.parameters()[alias.parameter_number], alias.parameter_index), found.at(entry.root, alias.output_index))
+        join(
+            found.at(entry.parameters()[alias.parameter_number], alias.parameter_index),
+            found.at(entry.root, alias.output_index),
+        )
     for buffer in dict.fromkeys(of.values()):
         buffer.values.sort(key=lambda value: value.number)
         _normalize(buffer)
@@ -115,21 +118,35 @@ def interfere(one: XlaValue, other: XlaValue) -> bool:
 def _may_follow(operand: XlaValue, user: XlaValue) -> bool:
     i, index = operand.end_position
     writer = user.instruction
-    return writer.opcode.name != "copy" and i in writer.operands and may_overwrite(i, index, writer, user.index)
+    return (
+        writer.opcode.name != "copy"
+        and i in writer.operands
+        and may_overwrite(i, index, writer, user.index)
+    )
 
 
-def may_overwrite(operand: HloInstruction, index: Index, user: HloInstruction, user_index: Index) -> bool:
+def may_overwrite(
+    operand: HloInstruction, index: Index, user: HloInstruction, user_index: Index
+) -> bool:
     """Whether `user` may write its result at an index over what its operand holds at another."""
     if operand.opcode.name == "constant":
         return False
-    name, numbers = user.opcode.name, [number for number, o in enumerate(user.operands) if o is operand]
+    name, numbers = (
+        user.opcode.name,
+        [number for number, o in enumerate(user.operands) if o is operand],
+    )
     if operand.shape.sub_shape(index) is not user.shape.sub_shape(user_index):
         return False
-    if any(number in numbers and at == index and result == user_index for number, at, result in in_place(user)):
+    if any(
+        number in numbers and at == index and result == user_index
+        for number, at, result in in_place(user)
+    ):
         return True
     if name == "fusion":
         parameter = user.called[0].parameters()[numbers[0]]
-        return user.attributes.get("kind") in _ELEMENTWISE_FUSIONS and _elementwise_throughout(parameter)
+        return user.attributes.get("kind") in _ELEMENTWISE_FUSIONS and _elementwise_throughout(
+            parameter
+        )
     if name in _ANY_RESULT:
         return True
     if name in _FIRST_OPERAND or name == "triangular-solve":
@@ -144,7 +161,9 @@ def _elementwise_throughout(parameter: HloInstruction) -> bool:
     work, seen = [parameter], {parameter}
     while work:
         for user in work.pop().users:
-            if user.opcode.name != "tuple" and not all(_elementwise_on(user, k) for k, o in enumerate(user.operands) if o in seen):
+            if user.opcode.name != "tuple" and not all(
+                _elementwise_on(user, k) for k, o in enumerate(user.operands) if o in seen
+            ):
                 return False
             if user not in seen:
                 seen.add(user)

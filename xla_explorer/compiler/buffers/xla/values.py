@@ -36,8 +36,16 @@ class XlaValue:
         "end", "end_position", "fixed", "forwarded_to", "index", "instruction", "number", "phi", "positions", "shape", "start", "uses",
     )  # fmt: skip
 
-    def __init__(self, number: int, instruction: HloInstruction, index: Index, shape: Shape, phi: bool) -> None:
-        self.number, self.instruction, self.index, self.shape, self.phi = number, instruction, index, shape, phi
+    def __init__(
+        self, number: int, instruction: HloInstruction, index: Index, shape: Shape, phi: bool
+    ) -> None:
+        self.number, self.instruction, self.index, self.shape, self.phi = (
+            number,
+            instruction,
+            index,
+            shape,
+            phi,
+        )
         self.positions: list[Position] = []
         self.uses: list[tuple[HloInstruction, int, Index]] = []
         self.start = self.end = 0
@@ -48,13 +56,19 @@ class XlaValue:
     @property
     def size(self) -> int:
         """Bytes; of a tuple its pointers."""
-        return len(self.shape.tuple_shapes) * POINTER_BYTES if self.shape.is_tuple else self.shape.byte_size
+        return (
+            len(self.shape.tuple_shapes) * POINTER_BYTES
+            if self.shape.is_tuple
+            else self.shape.byte_size
+        )
 
     @property
     def name(self) -> str:
         """`while.2{1}`; of an array alone the name of its instruction, as XLA writes it."""
         written = self.index or self.shape.is_tuple
-        return self.instruction.name + ("{" + ",".join(map(str, self.index)) + "}" if written else "")
+        return self.instruction.name + (
+            "{" + ",".join(map(str, self.index)) + "}" if written else ""
+        )
 
 
 def resolved(value: XlaValue) -> XlaValue:
@@ -117,9 +131,14 @@ class XlaValues:
         self._all.append(value)
         return value
 
-    def _walk(self, computation: HloComputation, arguments: list[dict[Index, XlaValue]] | None) -> None:
+    def _walk(
+        self, computation: HloComputation, arguments: list[dict[Index, XlaValue]] | None
+    ) -> None:
         if computation in self.spans:
-            raise NotFlatError(f"%{computation.name} has several callers", "look at the module after XLA's flatten-call-graph")
+            raise NotFlatError(
+                f"%{computation.name} has several callers",
+                "look at the module after XLA's flatten-call-graph",
+            )
         begin = len(self.moments)
         self.spans[computation] = (begin, begin)
         for i in computation.sequence():
@@ -127,16 +146,26 @@ class XlaValues:
             self.moments[i] = len(self.moments)
         self.spans[computation] = (begin, len(self.moments))
 
-    def _defined(self, i: HloInstruction, arguments: list[dict[Index, XlaValue]] | None) -> dict[Index, XlaValue]:
+    def _defined(
+        self, i: HloInstruction, arguments: list[dict[Index, XlaValue]] | None
+    ) -> dict[Index, XlaValue]:
         name = i.opcode.name
         if name == "parameter" and arguments is not None:
             return arguments[i.parameter_number]
         if name == "tuple":
-            parts = {(k, *index): value for k, o in enumerate(i.operands) for index, value in self._of[o].items()}
+            parts = {
+                (k, *index): value
+                for k, o in enumerate(i.operands)
+                for index, value in self._of[o].items()
+            }
             return {(): self._new(i, (), i.shape), **parts}
         if name == "get-tuple-element":
             wanted = int(i.attribute("index"))
-            return {index[1:]: value for index, value in self._of[i.operands[0]].items() if index and index[0] == wanted}
+            return {
+                index[1:]: value
+                for index, value in self._of[i.operands[0]].items()
+                if index and index[0] == wanted
+            }
         if name in _FORWARDS:
             return self._of[i.operands[0]]
         if name == "copy" and i.shape.is_tuple:
@@ -156,7 +185,12 @@ class XlaValues:
         states = []
         for computation in (condition, body):
             (parameter,) = computation.parameters()
-            states.append({index: self._new(parameter, index, shape, True) for index, shape in indices(parameter.shape)})
+            states.append(
+                {
+                    index: self._new(parameter, index, shape, True)
+                    for index, shape in indices(parameter.shape)
+                }
+            )
             self._walk(computation, [states[-1]])
         tested, carried = states
         result: dict[Index, XlaValue] = {}
@@ -191,7 +225,9 @@ class XlaValues:
                 initial, tested, carried, following, made = group
                 if resolved(following) in (carried, resolved(initial)):
                     self.loops.remove(group)
-                    tested.forwarded_to = carried.forwarded_to = made.forwarded_to = resolved(initial)
+                    tested.forwarded_to = carried.forwarded_to = made.forwarded_to = resolved(
+                        initial
+                    )
             for group in list(self.branches):
                 *found, made = map(resolved, group)
                 if all(value is found[0] for value in found):
@@ -205,7 +241,14 @@ class XlaValues:
             for i in computation.post_order() if computation in self.spans else ():
                 place[i] = len(place)
         found = [value for value in self._all if value.forwarded_to is None]
-        found.sort(key=lambda value: (value.phi, value.number if value.phi else 0, place[value.instruction], value.index))
+        found.sort(
+            key=lambda value: (
+                value.phi,
+                value.number if value.phi else 0,
+                place[value.instruction],
+                value.index,
+            )
+        )
         for number, value in enumerate(found):
             value.number = number
         return found
@@ -219,21 +262,30 @@ class XlaValues:
                     holder.positions.append((i, index))
                 for user in dict.fromkeys(i.users):
                     if _reads(user, index):
-                        holder.uses += [(user, number, index) for number, operand in enumerate(user.operands) if operand is i]
+                        holder.uses += [
+                            (user, number, index)
+                            for number, operand in enumerate(user.operands)
+                            if operand is i
+                        ]
         for value in self.values:
             value.positions.insert(0, (value.instruction, value.index))
 
     def _live(self, value: XlaValue) -> None:
         i = value.instruction
         computation = i.parent
-        value.start = self.spans[computation][0] if i.opcode.name == "parameter" else self.moments[i]
+        value.start = (
+            self.spans[computation][0] if i.opcode.name == "parameter" else self.moments[i]
+        )
         value.end, value.end_position = self._moment(i), value.positions[0]
         for position in value.positions[1:]:
             moment = self._moment(position[0])
             if moment > value.end:
                 value.end, value.end_position = moment, position
         if i.opcode.name == "parameter" and computation is self.module.entry:
-            value.fixed = not any((one.parameter_number, one.parameter_index) == (i.parameter_number, value.index) for one in self.aliases)
+            value.fixed = not any(
+                (one.parameter_number, one.parameter_index) == (i.parameter_number, value.index)
+                for one in self.aliases
+            )
         if value.fixed:
             value.end = len(self.moments)
         for user, _, _ in value.uses:

@@ -7,7 +7,12 @@ more gives zero or the sign, maximum and minimum pass NaN on. Source: StableHLO 
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.complex_numbers import complex_binary, complex_unary
-from xla_explorer.compiler.codegen.elemental.registry import Given, Operation, Scalar, emits_elementwise
+from xla_explorer.compiler.codegen.elemental.registry import (
+    Given,
+    Operation,
+    Scalar,
+    emits_elementwise,
+)
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import I1, Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
@@ -16,8 +21,16 @@ from xla_explorer.compiler.codegen.vector_math import function_name
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 _ARITHMETIC = {"add": "add", "subtract": "sub", "multiply": "mul"}
-_PRED_BINARY = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and", "and": "and", "or": "or", "xor": "xor",
-                "subtract": "xor"}
+_PRED_BINARY = {
+    "add": "or",
+    "multiply": "and",
+    "maximum": "or",
+    "minimum": "and",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+    "subtract": "xor",
+}
 
 
 def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
@@ -32,25 +45,33 @@ def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
     x, y = w.widen(a), w.widen(b)
     if name in ("maximum", "minimum"):
         # Where the order of combination is free, a reduction's result may be either zero; that halves the instructions on x86.
-        return w.narrow_exact(w.per_lane(name, x, y, flags="nsz" if "reassoc" in w.float_flags else ""), t)
+        return w.narrow_exact(
+            w.per_lane(name, x, y, flags="nsz" if "reassoc" in w.float_flags else ""), t
+        )
     if name == "remainder":
         # Not frem: a call into libm on CPUs, and inexact on GPUs, where LLVM expands it to one division.
         return w.narrow(w.call_math(function_name("remainder", x.type.of_lanes(1).suffix), x, y), t)
     raise KeyError(name)
 
 
-@emits_elementwise("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor")
+@emits_elementwise(
+    "add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor"
+)
 def binary(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """Two operands of one type."""
     return binary_value(w, i.opcode.name, i.shape.element_type, operands[0], operands[1])
 
 
-def binary_value(w: Builder, name: str, element_type: PrimitiveType, left: Given, right: Given) -> Scalar:
+def binary_value(
+    w: Builder, name: str, element_type: PrimitiveType, left: Given, right: Given
+) -> Scalar:
     """A binary operation by opcode name on two values of the element type."""
     if isinstance(left, Value) and isinstance(right, Value):
         a, b = left, right
     elif element_type.is_complex:
-        return complex_binary(w, name, pair(scalar_of(w, left, element_type)), pair(scalar_of(w, right, element_type)))
+        return complex_binary(
+            w, name, pair(scalar_of(w, left, element_type)), pair(scalar_of(w, right, element_type))
+        )
     else:
         a, b = real(scalar_of(w, left, element_type)), real(scalar_of(w, right, element_type))
     if element_type.is_pred:
@@ -139,7 +160,12 @@ def sign(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     return positive if element_type.is_unsigned else w.select(x < 0, -1, positive)
 
 
-_ROUNDINGS = {"floor": "floor", "ceil": "ceil", "round-nearest-afz": "round", "round-nearest-even": "roundeven"}
+_ROUNDINGS = {
+    "floor": "floor",
+    "ceil": "ceil",
+    "round-nearest-afz": "round",
+    "round-nearest-even": "roundeven",
+}
 
 
 @emits_elementwise("floor", "ceil", "round-nearest-afz", "round-nearest-even")
@@ -165,7 +191,9 @@ def bit_count(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     return w.intrinsic(f"llvm.ctlz.{x.type.suffix}", x.type, x, w.number(0, I1))
 
 
-def select_value(w: Builder, condition: Given, element_type: PrimitiveType, then: Given, otherwise: Given) -> Scalar:
+def select_value(
+    w: Builder, condition: Given, element_type: PrimitiveType, then: Given, otherwise: Given
+) -> Scalar:
     """condition ? then : otherwise, complex values part by part."""
     choice = w.named(condition, I1)
     a, b = scalar_of(w, then, element_type), scalar_of(w, otherwise, element_type)
@@ -186,7 +214,9 @@ def clamp(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """min(max(x, low), high); NaN in any of the three gives NaN."""
     low, x, high = operands
     element_type = i.shape.element_type
-    return binary_value(w, "minimum", element_type, binary_value(w, "maximum", element_type, x, low), high)
+    return binary_value(
+        w, "minimum", element_type, binary_value(w, "maximum", element_type, x, low), high
+    )
 
 
 @emits_elementwise("mulhi")
@@ -204,7 +234,12 @@ def identity(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     return operands[0]
 
 
-_FORMATS = {"half": (10, 15), "i16": (7, 127), "float": (23, 127), "double": (52, 1023)}  # mantissa, bias
+_FORMATS = {
+    "half": (10, 15),
+    "i16": (7, 127),
+    "float": (23, 127),
+    "double": (52, 1023),
+}  # mantissa, bias
 
 
 @emits_elementwise("reduce-precision")

@@ -16,7 +16,9 @@ def total_order_key(w: Builder, value: Value) -> Value:
     if small is not None and not small.has_sign:
         return raw ^ (-1 << (bits - 1))
     mask = w.select(raw < 0, w.number((1 << (bits - 1)) - 1, raw.type), 0)
-    if small is not None and small.kind == "fnuz":  # the code of -0 is NaN, with the sign: the smallest
+    if (
+        small is not None and small.kind == "fnuz"
+    ):  # the code of -0 is NaN, with the sign: the smallest
         return w.select(raw.equals(-1 << (bits - 1)), raw, raw ^ mask)
     return raw ^ mask
 
@@ -28,7 +30,10 @@ def compare(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     direction, order = i.attribute("direction"), i.attribute("type")
     x, y = operands
     if isinstance(x, Complex):
-        parts = [w.compare("oeq" if direction == "EQ" else "une", p, q) for p, q in zip(x, pair(y), strict=True)]
+        parts = [
+            w.compare("oeq" if direction == "EQ" else "une", p, q)
+            for p, q in zip(x, pair(y), strict=True)
+        ]
         return w.binary("and" if direction == "EQ" else "or", parts[0], parts[1])
     a, b = x, real(y)
     if element_type.is_float:

@@ -43,7 +43,10 @@ def complex_function(w: Builder, name: str, *operands: Complex) -> Complex:
     with w.fast_math("contract"):
         result = _Functions(w, exact_squares=component == "float").call(name, *parts)
     if component == "float":
-        return Complex(w.convert("fptrunc", result.real, "float"), w.convert("fptrunc", result.imaginary, "float"))
+        return Complex(
+            w.convert("fptrunc", result.real, "float"),
+            w.convert("fptrunc", result.imaginary, "float"),
+        )
     return result
 
 
@@ -116,24 +119,45 @@ class _Functions:
         real, imaginary = self.w.select(origin, zero, real), self.w.select(origin, zero, imaginary)
         positive, negative = a.equals(float("inf")), a.equals(float("-inf"))
         unordered = b.is_nan()
-        real = self.w.select(positive, a, self.w.select(negative, self.w.select(unordered, b, zero), real))
-        imaginary = self.w.select(positive, self.w.select(unordered, b, zero), self.w.select(negative, float("inf"), imaginary))
+        real = self.w.select(
+            positive, a, self.w.select(negative, self.w.select(unordered, b, zero), real)
+        )
+        imaginary = self.w.select(
+            positive,
+            self.w.select(unordered, b, zero),
+            self.w.select(negative, float("inf"), imaginary),
+        )
         wide = self._infinite(b)
         infinity = self.constant(float("inf"))
-        return Complex(self.w.select(wide, infinity, real), self.w.copy_sign(self.w.select(wide, infinity, imaginary), b))
+        return Complex(
+            self.w.select(wide, infinity, real),
+            self.w.copy_sign(self.w.select(wide, infinity, imaginary), b),
+        )
 
     def sine(self, a: Value, b: Value) -> Complex:
         """sin a cosh b + i cos a sinh b."""
-        sine, cosine, high, low = self._real("sine", a), self._real("cosine", a), self._real("cosh", b), self._real("sinh", b)
+        sine, cosine, high, low = (
+            self._real("sine", a),
+            self._real("cosine", a),
+            self._real("cosh", b),
+            self._real("sinh", b),
+        )
         stays_zero = self.w.both(a.equals(0.0), self.w.compare("ord", b, b))
         return Complex(self.w.select(stays_zero, a, sine * high), cosine * low)
 
     def cosine(self, a: Value, b: Value) -> Complex:
         """cos a cosh b - i sin a sinh b."""
-        sine, cosine, high, low = self._real("sine", a), self._real("cosine", a), self._real("cosh", b), self._real("sinh", b)
+        sine, cosine, high, low = (
+            self._real("sine", a),
+            self._real("cosine", a),
+            self._real("cosh", b),
+            self._real("sinh", b),
+        )
         product = -(sine * low)
         turns_nowhere = self.w.both(a.equals(0.0), self.w.compare("ord", b, b))
-        grows_nowhere = self.w.both(b.equals(0.0), self.w.compare("one", self.w.absolute(a), float("inf")))
+        grows_nowhere = self.w.both(
+            b.equals(0.0), self.w.compare("one", self.w.absolute(a), float("inf"))
+        )
         no_product = self.w.either(turns_nowhere, grows_nowhere)
         sign = self.w.copy_sign(self.constant(1.0), a) * self.w.copy_sign(self.constant(1.0), b)
         nothing = -self.w.copy_sign(self.constant(0.0), sign)
@@ -185,7 +209,9 @@ class _Functions:
 
     def rsqrt(self, a: Value, b: Value) -> Complex:
         """1 / sqrt(z)."""
-        return complex_binary(self.w, "divide", Complex(self.constant(1.0), self.constant(0.0)), self.sqrt(a, b))
+        return complex_binary(
+            self.w, "divide", Complex(self.constant(1.0), self.constant(0.0)), self.sqrt(a, b)
+        )
 
     def power(self, a: Value, b: Value, c: Value, d: Value) -> Complex:
         """|z|^c e^(-d arg z) at the angle c arg z + d log |z|; anything to the 0 is 1, 0 to a power with a positive real part is 0, and the
@@ -197,10 +223,15 @@ class _Functions:
         turn = c * angle + d * self.log(a, b).real
         real, imaginary = length * self._real("cosine", turn), length * self._real("sine", turn)
         on_axis, grows = d.equals(0.0), c > 0.0
-        endless = self.w.both(self.w.both(a.equals(float("inf")), b.equals(0.0)), self.w.both(on_axis, self.w.compare("ord", c, c)))
+        endless = self.w.both(
+            self.w.both(a.equals(float("inf")), b.equals(0.0)),
+            self.w.both(on_axis, self.w.compare("ord", c, c)),
+        )
         origin = self.w.both(a.equals(0.0), b.equals(0.0))
         at_origin = self.w.select(grows, zero, float("nan"))
-        real = self.w.select(endless, self.w.select(grows, infinity, zero), self.w.select(origin, at_origin, real))
+        real = self.w.select(
+            endless, self.w.select(grows, infinity, zero), self.w.select(origin, at_origin, real)
+        )
         imaginary = self.w.select(endless, zero, self.w.select(origin, at_origin, imaginary))
         nothing = self.w.both(c.equals(0.0), on_axis)
         return Complex(self.w.select(nothing, one, real), self.w.select(nothing, zero, imaginary))
@@ -208,7 +239,14 @@ class _Functions:
     def atan2(self, yr: Value, yi: Value, xr: Value, xi: Value) -> Complex:
         """-i log((x + i y) / sqrt(x^2 + y^2))."""
         x, y = Complex(xr, xi), Complex(yr, yi)
-        length = complex_binary(self.w, "add", complex_binary(self.w, "multiply", x, x), complex_binary(self.w, "multiply", y, y))
-        direction = complex_binary(self.w, "divide", complex_binary(self.w, "add", x, Complex(-yi, yr)), self.sqrt(*length))
+        length = complex_binary(
+            self.w,
+            "add",
+            complex_binary(self.w, "multiply", x, x),
+            complex_binary(self.w, "multiply", y, y),
+        )
+        direction = complex_binary(
+            self.w, "divide", complex_binary(self.w, "add", x, Complex(-yi, yr)), self.sqrt(*length)
+        )
         real, imaginary = self.log(*direction)
         return Complex(imaginary, -real)

@@ -43,7 +43,9 @@ def _divide(w: Builder, a: Complex, b: Complex) -> Complex:
     second = w.select(real_larger, a.imaginary, a.real)
     quotient_real = (first + second * ratio) / denominator
     imaginary = (second - first * ratio) / denominator
-    return _recovered_quotient(w, a, b, Complex(quotient_real, w.select(real_larger, imaginary, -imaginary)))
+    return _recovered_quotient(
+        w, a, b, Complex(quotient_real, w.select(real_larger, imaginary, -imaginary))
+    )
 
 
 def _recovered_quotient(w: Builder, a: Complex, b: Complex, quotient: Complex) -> Complex:
@@ -58,7 +60,15 @@ def _recovered_quotient(w: Builder, a: Complex, b: Complex, quotient: Complex) -
         return w.copy_sign(w.select(is_infinite, one, zero), part)
 
     def times_conjugate(x: Complex, y: Complex, factor: Value) -> Complex:
-        products = [p * q for p, q in ((x.real, y.real), (x.imaginary, y.imaginary), (x.imaginary, y.real), (x.real, y.imaginary))]
+        products = [
+            p * q
+            for p, q in (
+                (x.real, y.real),
+                (x.imaginary, y.imaginary),
+                (x.imaginary, y.real),
+                (x.real, y.imaginary),
+            )
+        ]
         sums = products[0] + products[1], products[2] - products[3]
         return Complex(factor * sums[0], factor * sums[1])
 
@@ -73,13 +83,18 @@ def _recovered_quotient(w: Builder, a: Complex, b: Complex, quotient: Complex) -
     b_zero = [part.equals(zero) for part in b]
     by_zero = w.both(b_zero[0], b_zero[1])
     signed = w.copy_sign(infinity, b.real)
-    unit_a, unit_b = [Complex(unit(z.real, signs[0]), unit(z.imaginary, signs[1])) for z, signs in ((a, a_infinite), (b, b_infinite))]
+    unit_a, unit_b = [
+        Complex(unit(z.real, signs[0]), unit(z.imaginary, signs[1]))
+        for z, signs in ((a, a_infinite), (b, b_infinite))
+    ]
     cases = (
         (by_infinity, times_conjugate(a, unit_b, zero)),
         (of_infinity, times_conjugate(unit_a, b, infinity)),
         (by_zero, Complex(signed * a.real, signed * a.imaginary)),
     )
-    unknown = w.both(w.compare("uno", quotient.real, zero), w.compare("uno", quotient.imaginary, zero))
+    unknown = w.both(
+        w.compare("uno", quotient.real, zero), w.compare("uno", quotient.imaginary, zero)
+    )
 
     def part(k: int) -> Value:
         recovered: Value = quotient[k]
@@ -130,4 +145,8 @@ def real_part(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
 @emits_elementwise("imag")
 def imaginary_part(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """The imaginary part; of a real number, zero."""
-    return operands[0].imaginary if isinstance(operands[0], Complex) else constant(w, 0.0, i.shape.element_type)
+    return (
+        operands[0].imaginary
+        if isinstance(operands[0], Complex)
+        else constant(w, 0.0, i.shape.element_type)
+    )

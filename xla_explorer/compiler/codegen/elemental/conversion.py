@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_explorer.compiler.codegen.elemental.registry import Given, Operation, Scalar, emits_elementwise, emits_indexed
+from xla_explorer.compiler.codegen.elemental.registry import (
+    Given,
+    Operation,
+    Scalar,
+    emits_elementwise,
+    emits_indexed,
+)
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import F64, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
@@ -30,10 +36,15 @@ def convert_value(w: Builder, given: Given, source: PrimitiveType, target: Primi
     if source.is_complex:
         z = pair(value)
         if target.is_complex:
-            return Complex(*[real(convert_value(w, part, source.component, target.component)) for part in z])
+            return Complex(
+                *[real(convert_value(w, part, source.component, target.component)) for part in z]
+            )
         return convert_value(w, z.real, source.component, target)
     if target.is_complex:
-        return Complex(real(convert_value(w, value, source, target.component)), w.number(0.0, value_type(target)))
+        return Complex(
+            real(convert_value(w, value, source, target.component)),
+            w.number(0.0, value_type(target)),
+        )
     x = real(value)
     t = value_type(target).of_lanes(x.type.lanes)
     if source.is_float:
@@ -41,10 +52,14 @@ def convert_value(w: Builder, given: Given, source: PrimitiveType, target: Primi
     if target.is_pred:
         return x.differs(0)
     if target.is_float:
-        return w.narrow(w.convert("sitofp" if source.is_signed else "uitofp", x, t.computes_in.scalar), t)
+        return w.narrow(
+            w.convert("sitofp" if source.is_signed else "uitofp", x, t.computes_in.scalar), t
+        )
     if x.type.bits == t.bits:
         return x
-    return w.convert("trunc" if x.type.bits > t.bits else "sext" if source.is_signed else "zext", x, t.scalar)
+    return w.convert(
+        "trunc" if x.type.bits > t.bits else "sext" if source.is_signed else "zext", x, t.scalar
+    )
 
 
 def _from_float(w: Builder, value: Value, target: PrimitiveType) -> Value:
@@ -61,7 +76,9 @@ def _from_float(w: Builder, value: Value, target: PrimitiveType) -> Value:
         return w.narrow(x, t)
     if not w.saturates:
         return _truncated_with_limits(w, x, target)
-    return w.intrinsic(f"llvm.fpto{'s' if target.is_signed else 'u'}i.sat.{t.suffix}.{x.type.suffix}", t, x)
+    return w.intrinsic(
+        f"llvm.fpto{'s' if target.is_signed else 'u'}i.sat.{t.suffix}.{x.type.suffix}", t, x
+    )
 
 
 def _truncated_with_limits(w: Builder, x: Value, target: PrimitiveType) -> Value:
@@ -75,7 +92,9 @@ def _truncated_with_limits(w: Builder, x: Value, target: PrimitiveType) -> Value
     # A NaN is not below the limit: zero.
     inside = w.select(x < limit, floored, 0.0)
     wide = t.scalar if target.bits >= 32 else "i32"
-    integer = w.convert(f"fpto{'s' if target.is_signed or wide != t.scalar else 'u'}i", inside, wide)
+    integer = w.convert(
+        f"fpto{'s' if target.is_signed or wide != t.scalar else 'u'}i", inside, wide
+    )
     limited = w.select(x >= limit, above - 1, integer)
     return limited if wide == t.scalar else w.convert("trunc", limited, t.scalar)
 
@@ -97,7 +116,9 @@ def _double_to_odd_float(w: Builder, value: Value) -> Value:
 @emits_elementwise("bitcast-convert")
 def bitcast_convert(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     """The same bits as another type of the same width (other widths are no elementwise operation)."""
-    return from_bits(w, to_bits(w, operands[0], i.operands[0].shape.element_type), i.shape.element_type)
+    return from_bits(
+        w, to_bits(w, operands[0], i.operands[0].shape.element_type), i.shape.element_type
+    )
 
 
 def to_bits(w: Builder, value: Scalar, element_type: PrimitiveType) -> Value:
@@ -112,14 +133,23 @@ def from_bits(w: Builder, bits: Value, element_type: PrimitiveType) -> Value:
     """The value with these bits."""
     if element_type.is_pred:
         return bits.differs(0)
-    return w.emit("bitcast", value_type(element_type).of_lanes(bits.type.lanes), (bits,)) if element_type.is_float else bits
+    return (
+        w.emit("bitcast", value_type(element_type).of_lanes(bits.type.lanes), (bits,))
+        if element_type.is_float
+        else bits
+    )
 
 
 @emits_indexed("bitcast-convert")
-def bitcast_convert_width(e: ElementalEmitter, i: HloInstruction, index: tuple[str | int, ...]) -> Scalar:
+def bitcast_convert_width(
+    e: ElementalEmitter, i: HloInstruction, index: tuple[str | int, ...]
+) -> Scalar:
     """The same bits as narrower elements along a new minor dimension, or wider ones in place of it; the first has the low bits."""
     w, operand = e.writer, i.operands[0]
-    wide, narrow_ = sorted([_bits_in_memory(operand.shape.element_type), _bits_in_memory(i.shape.element_type)], reverse=True)
+    wide, narrow_ = sorted(
+        [_bits_in_memory(operand.shape.element_type), _bits_in_memory(i.shape.element_type)],
+        reverse=True,
+    )
     if operand.shape.rank < i.shape.rank:
         bits = to_bits(w, e.element(operand, index[:-1]), operand.shape.element_type)
         if index[-1] != 0:
@@ -130,7 +160,11 @@ def bitcast_convert_width(e: ElementalEmitter, i: HloInstruction, index: tuple[s
         return from_bits(w, w.convert("trunc", bits, f"i{narrow_}"), i.shape.element_type)
     joined: Value | None = None
     for k in range(wide // narrow_):
-        part = w.convert("zext", to_bits(w, e.element(operand, (*index, k)), operand.shape.element_type), f"i{wide}")
+        part = w.convert(
+            "zext",
+            to_bits(w, e.element(operand, (*index, k)), operand.shape.element_type),
+            f"i{wide}",
+        )
         joined = part if joined is None else joined | (part << (k * narrow_))
     assert joined is not None
     return from_bits(w, joined, i.shape.element_type)

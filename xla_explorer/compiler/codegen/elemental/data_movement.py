@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value, from_bits, to_bits
-from xla_explorer.compiler.codegen.elemental.emitter import CodegenError, ElementalEmitter, IndexTuple
+from xla_explorer.compiler.codegen.elemental.emitter import (
+    CodegenError,
+    ElementalEmitter,
+    IndexTuple,
+)
 from xla_explorer.compiler.codegen.elemental.registry import Complex, Scalar, emits_indexed
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
@@ -15,14 +19,32 @@ from xla_explorer.compiler.codegen.ir.types import I64, PTR
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real, value_type
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, Read, Remainder, RuntimeValue, reads_of
+from xla_explorer.hlo.analysis.indexing import (
+    Axis,
+    IndexExpression,
+    Read,
+    Remainder,
+    RuntimeValue,
+    reads_of,
+)
 from xla_explorer.hlo.analysis.indexing import index as expression_of
 from xla_explorer.hlo.analysis.indexing.expression import Atom
 from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, S64, PrimitiveType
 
-_MOVED = ("broadcast", "concatenate", "dynamic-slice", "dynamic-update-slice", "gather", "pad", "reshape", "reverse", "slice", "transpose")
+_MOVED = (
+    "broadcast",
+    "concatenate",
+    "dynamic-slice",
+    "dynamic-update-slice",
+    "gather",
+    "pad",
+    "reshape",
+    "reverse",
+    "slice",
+    "transpose",
+)
 
 
 @emits_indexed(*_MOVED)
@@ -34,7 +56,12 @@ def moved(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
         raise CodegenError(reads.message)
     if not reads:
         return constant(e.writer, 0, i.shape.element_type)
-    return _first_read(e, i, [read for read in reads if not read.addressing], Words(e, dict(zip(axes, index, strict=True))))
+    return _first_read(
+        e,
+        i,
+        [read for read in reads if not read.addressing],
+        Words(e, dict(zip(axes, index, strict=True))),
+    )
 
 
 class Words:
@@ -63,11 +90,17 @@ class Words:
     def _made(self, atom: Atom) -> Word:
         assert not isinstance(atom, Axis)
         if isinstance(atom, RuntimeValue):
-            return clamped_start(self.e, atom.source, atom.high, tuple([self(x) for x in atom.place]))
+            return clamped_start(
+                self.e, atom.source, atom.high, tuple([self(x) for x in atom.place])
+            )
         w, n = self.e.writer, atom.divisor
-        below = -min(atom.dividend.bounds[0] // n, 0)  # so many divisors make it a number that unsigned division rounds down
+        below = -min(
+            atom.dividend.bounds[0] // n, 0
+        )  # so many divisors make it a number that unsigned division rounds down
         dividend = self(atom.dividend + below * n)
-        return w.mod(dividend, n) if isinstance(atom, Remainder) else w.sub(w.div(dividend, n), below)
+        return (
+            w.mod(dividend, n) if isinstance(atom, Remainder) else w.sub(w.div(dividend, n), below)
+        )
 
 
 def _first_read(e: ElementalEmitter, i: HloInstruction, reads: list[Read], words: Words) -> Scalar:
@@ -86,14 +119,20 @@ def _first_read(e: ElementalEmitter, i: HloInstruction, reads: list[Read], words
         return e.element(operand, place)
     if not others[0].place:
         e.element(i.operands[others[0].operand], ())  # of a padding value, all choices share one
-    return e.choose(inside, i.shape, lambda: e.element(operand, place), lambda: _first_read(e, i, others, words))
+    return e.choose(
+        inside, i.shape, lambda: e.element(operand, place), lambda: _first_read(e, i, others, words)
+    )
 
 
 @emits_indexed("bitcast")
 def bitcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     """The element at the same place in memory, its bits as the new type; both types have one width."""
     value, of = moved(e, i, index), i.operands[0].shape.element_type
-    return value if of is i.shape.element_type else from_bits(e.writer, to_bits(e.writer, value, of), i.shape.element_type)
+    return (
+        value
+        if of is i.shape.element_type
+        else from_bits(e.writer, to_bits(e.writer, value, of), i.shape.element_type)
+    )
 
 
 @emits_indexed("iota")
@@ -106,8 +145,12 @@ def index_value(w: Builder, position: Value | str | int, element_type: Primitive
     """An i64 index as a value of the element type."""
     if isinstance(position, int):
         return constant(w, position, element_type)
-    if element_type.is_float and element_type.bits <= 32:  # the vectoriser converts 32-bit integers, not 64-bit ones
-        return convert_value(w, w.convert("trunc", w.named(position, I64), "i32"), S32, element_type)
+    if (
+        element_type.is_float and element_type.bits <= 32
+    ):  # the vectoriser converts 32-bit integers, not 64-bit ones
+        return convert_value(
+            w, w.convert("trunc", w.named(position, I64), "i32"), S32, element_type
+        )
     return convert_value(w, w.named(position, I64), S64, element_type)
 
 
@@ -116,10 +159,14 @@ def clamped_start(e: ElementalEmitter, start: HloInstruction, limit: int, at: In
     if limit <= 0:
         return 0
     element = start.shape.element_type
-    return clamped(e.writer, as_index(e.writer, real(e.element(start, at)), element), element, 0, limit).name
+    return clamped(
+        e.writer, as_index(e.writer, real(e.element(start, at)), element), element, 0, limit
+    ).name
 
 
-def clamped(b: Builder, x: Value[Integer], element_type: PrimitiveType, low: int, high: int) -> Value[Integer]:
+def clamped(
+    b: Builder, x: Value[Integer], element_type: PrimitiveType, low: int, high: int
+) -> Value[Integer]:
     """An integer between two indices, in its own type and all lanes; unsigned values count as large, not negative."""
     if element_type.is_signed:
         x = b.per_lane("smax", x, b.number(low, x.type))
@@ -146,12 +193,19 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     element_type = i.shape.element_type
     reduced = i.attribute("dimensions")
     # Small floats are summed in f32, as in a kernel of their own: 256 ones in bf16 are all that rounding at each step would count.
-    operation = simple_combiner(i.to_apply) if element_type.is_float and element_type.bits < 32 else None
+    operation = (
+        simple_combiner(i.to_apply) if element_type.is_float and element_type.bits < 32 else None
+    )
     wide = F32 if operation else element_type
-    slots = [w.named(w.stack_slot(value_type(wide).scalar), PTR) for _ in range(2 if element_type.is_complex else 1)]
+    slots = [
+        w.named(w.stack_slot(value_type(wide).scalar), PTR)
+        for _ in range(2 if element_type.is_complex else 1)
+    ]
 
     def store(value: Scalar) -> None:
-        for part, slot in zip(value if isinstance(value, Complex) else (value,), slots, strict=True):
+        for part, slot in zip(
+            value if isinstance(value, Complex) else (value,), slots, strict=True
+        ):
             w.store(part, slot)
 
     def load() -> Scalar:
@@ -166,10 +220,16 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
         position: list[str | int] = []
         kept = iter(index)
         for d in range(operand.shape.rank):
-            position.append(loops.enter_context(w.loop(operand.shape.dimensions[d], stem="reduce")) if d in reduced else next(kept))
+            position.append(
+                loops.enter_context(w.loop(operand.shape.dimensions[d], stem="reduce"))
+                if d in reduced
+                else next(kept)
+            )
         value = e.element(operand, tuple(position))
         if operation:
-            combined = binary_value(w, operation, wide, load(), convert_value(w, value, element_type, wide))
+            combined = binary_value(
+                w, operation, wide, load(), convert_value(w, value, element_type, wide)
+            )
         else:
             (combined,) = e.inline_scalar_computation(i.to_apply, [load(), value])
         store(combined)

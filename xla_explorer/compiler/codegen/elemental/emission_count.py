@@ -19,13 +19,17 @@ MOST_GROWTH: Final = 8
 LEAST_IN_NEST: Final = 5_000  # of a kernel that nothing but a loop nest describes, which has less than twice as many statements
 _NESTS: Final = frozenset(("dot", "reduce-window"))
 # Which element they read follows from the index, the attributes and the shapes alone.
-_INDEX_MAPS: Final = frozenset(("bitcast", "broadcast", "concatenate", "pad", "reshape", "reverse", "slice", "transpose"))
+_INDEX_MAPS: Final = frozenset(
+    ("bitcast", "broadcast", "concatenate", "pad", "reshape", "reverse", "slice", "transpose")
+)
 
 
 def emission_is_bounded(computation: HloComputation) -> Reason | None:
     """None when the code of a fused computation stays in proportion to its instructions."""
     in_nest = computation.root.opcode.name in _NESTS
-    limit = LEAST_IN_NEST if in_nest else max(LEAST_LIMIT, MOST_GROWTH * len(computation.instructions))
+    limit = (
+        LEAST_IN_NEST if in_nest else max(LEAST_LIMIT, MOST_GROWTH * len(computation.instructions))
+    )
     # For each instruction the indices at which it is asked for: by where they come from, how many.
     asked: dict[HloInstruction, dict[Any, int]] = {}
     places: dict[frozenset[Any], int] = {}
@@ -35,8 +39,12 @@ def emission_is_bounded(computation: HloComputation) -> Reason | None:
         count = sum(own.values())
         total += count
         if total > limit:
-            return refuse("too-many-instructions", f"%{i.name} and its users would be emitted more than {limit:,} times in one kernel",
-                          instructions=total, limit=limit)
+            return refuse(
+                "too-many-instructions",
+                f"%{i.name} and its users would be emitted more than {limit:,} times in one kernel",
+                instructions=total,
+                limit=limit,
+            )
         shares = i.opcode.name in ELEMENTWISE_EMITTERS
         place = places.setdefault(frozenset(own), len(places))
         for number, operand in enumerate(i.operands):
@@ -53,4 +61,10 @@ def emission_is_bounded(computation: HloComputation) -> Reason | None:
 def _map(i: HloInstruction, number: int) -> Any:
     if i.opcode.name not in _INDEX_MAPS:
         return i.id
-    return i.opcode.name, i.attributes, i.shape.dimensions, tuple([o.shape.dimensions for o in i.operands]), number
+    return (
+        i.opcode.name,
+        i.attributes,
+        i.shape.dimensions,
+        tuple([o.shape.dimensions for o in i.operands]),
+        number,
+    )

@@ -10,12 +10,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
-from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS, Complex, Given, Scalar
+from xla_explorer.compiler.codegen.elemental.registry import (
+    ELEMENTWISE_EMITTERS,
+    INDEXED_EMITTERS,
+    Complex,
+    Given,
+    Scalar,
+)
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.ir.types import I1, Type, type_named
 from xla_explorer.compiler.codegen.ir.values import Value
-from xla_explorer.compiler.codegen.llvm_types import constant, from_memory, pair, real, scalar_of, stored_type, to_memory
+from xla_explorer.compiler.codegen.llvm_types import (
+    constant,
+    from_memory,
+    pair,
+    real,
+    scalar_of,
+    stored_type,
+    to_memory,
+)
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -36,7 +50,9 @@ class ArrayInMemory:
 
     __slots__ = ("invariant", "pointer", "pointer_type", "shape")
 
-    def __init__(self, pointer: str, shape: Shape, pointer_type: str = "ptr", invariant: bool = False) -> None:
+    def __init__(
+        self, pointer: str, shape: Shape, pointer_type: str = "ptr", invariant: bool = False
+    ) -> None:
         self.pointer = pointer
         self.shape = shape
         self.pointer_type = pointer_type
@@ -61,8 +77,15 @@ class ArrayInMemory:
         tail = INVARIANT if self.invariant else ""
         if element_type.is_complex:
             even = w.mul(offset, 2)
-            return Complex(*[w.load(self._address(w, t, w.add(even, k)), t, self._part_alignment(k), tail) for k in (0, 1)])
-        return from_memory(w, w.load(self._address(w, t, offset), t, element_type.bytes, tail), element_type)
+            return Complex(
+                *[
+                    w.load(self._address(w, t, w.add(even, k)), t, self._part_alignment(k), tail)
+                    for k in (0, 1)
+                ]
+            )
+        return from_memory(
+            w, w.load(self._address(w, t, offset), t, element_type.bytes, tail), element_type
+        )
 
     def store(self, w: FunctionWriter, index: IndexTuple, value: Given) -> None:
         """Store the element at the index."""
@@ -143,7 +166,9 @@ class ElementalEmitter:
                 if source is not None:
                     value = scalar_of(self.writer, source(at), current.shape.element_type)
                 elif operands:
-                    value = ELEMENTWISE_EMITTERS[current.opcode.name](self.writer, current, operands)
+                    value = ELEMENTWISE_EMITTERS[current.opcode.name](
+                        self.writer, current, operands
+                    )
                 else:
                     value = self._compute(current, at)
             self._scopes[-1][current, at] = value
@@ -152,7 +177,9 @@ class ElementalEmitter:
 
     def _is_elementwise(self, i: HloInstruction) -> bool:
         name = i.opcode.name
-        return name in ELEMENTWISE_EMITTERS and not (name == "bitcast-convert" and i.shape.dimensions != i.operands[0].shape.dimensions)
+        return name in ELEMENTWISE_EMITTERS and not (
+            name == "bitcast-convert" and i.shape.dimensions != i.operands[0].shape.dimensions
+        )
 
     def _compute(self, i: HloInstruction, index: IndexTuple) -> Scalar:
         """An element of an instruction that is not elementwise."""
@@ -168,7 +195,9 @@ class ElementalEmitter:
         return indexed(self, i, index)
 
     # -- small computations called with scalars (reducers, comparators, map) ------------------------------------------
-    def inline_scalar_computation(self, computation: HloComputation, arguments: Sequence[Given]) -> list[Scalar]:
+    def inline_scalar_computation(
+        self, computation: HloComputation, arguments: Sequence[Given]
+    ) -> list[Scalar]:
         """The results (one per root tuple element) of a computation over scalars, inlined here."""
         parameters = computation.parameters()
         values = dict(zip(parameters, arguments, strict=True))
@@ -181,18 +210,38 @@ class ElementalEmitter:
         outputs = root.operands if root.opcode.name == "tuple" else (root,)
         return [inner.element(o, ()) for o in outputs]
 
-    def combine(self, computation: HloComputation, arguments: Sequence[Given], types: Sequence[PrimitiveType]) -> list[Scalar]:
+    def combine(
+        self,
+        computation: HloComputation,
+        arguments: Sequence[Given],
+        types: Sequence[PrimitiveType],
+    ) -> list[Scalar]:
         """`inline_scalar_computation` for arguments of the given types: the parameters may have another precision."""
         w, parameters = self.writer, computation.parameters()
         wanted = [p.shape.element_type for p in parameters]
-        given = [convert_value(w, v, t, k) if t is not k else v for v, t, k in zip(arguments, types, wanted, strict=True)]
+        given = [
+            convert_value(w, v, t, k) if t is not k else v
+            for v, t, k in zip(arguments, types, wanted, strict=True)
+        ]
         root = computation.root
-        made = [o.shape.element_type for o in (root.operands if root.opcode.name == "tuple" else (root,))]
+        made = [
+            o.shape.element_type
+            for o in (root.operands if root.opcode.name == "tuple" else (root,))
+        ]
         results = self.inline_scalar_computation(computation, given)
-        return [convert_value(w, v, k, t) if k.is_float and t is not k else v for v, k, t in zip(results, made, types, strict=False)]
+        return [
+            convert_value(w, v, k, t) if k.is_float and t is not k else v
+            for v, k, t in zip(results, made, types, strict=False)
+        ]
 
     # -- branches ----------------------------------------------------------------------------------------------------
-    def choose(self, condition: Given, shape: Shape, then: Callable[[], Scalar], otherwise: Callable[[], Scalar]) -> Scalar:
+    def choose(
+        self,
+        condition: Given,
+        shape: Shape,
+        then: Callable[[], Scalar],
+        otherwise: Callable[[], Scalar],
+    ) -> Scalar:
         """`condition ? then() : otherwise()` with real branches, so that the side not taken reads nothing."""
         w = self.writer
         yes, no, join = w.fresh_label("then"), w.fresh_label("else"), w.fresh_label("join")
@@ -209,5 +258,7 @@ class ElementalEmitter:
         w.branch(join)
         w.start_block(join)
         if isinstance(a, Complex):
-            return Complex(*[w.phi(x, a_block, y, b_block) for x, y in zip(a, pair(b), strict=True)])
+            return Complex(
+                *[w.phi(x, a_block, y, b_block) for x, y in zip(a, pair(b), strict=True)]
+            )
         return w.phi(a, a_block, real(b), b_block)

@@ -18,8 +18,17 @@ from xla_explorer.hlo.shape import Shape
 if TYPE_CHECKING:
     from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
 
-__all__ = ["ELEMENTWISE_EMITTERS", "INDEXED_EMITTERS", "Complex", "Given", "Operation", "Scalar", "elemental_opcodes", "emits_elementwise",
-           "emits_indexed"]
+__all__ = [
+    "ELEMENTWISE_EMITTERS",
+    "INDEXED_EMITTERS",
+    "Complex",
+    "Given",
+    "Operation",
+    "Scalar",
+    "elemental_opcodes",
+    "emits_elementwise",
+    "emits_indexed",
+]
 
 
 class _Shaped(Protocol):

@@ -9,8 +9,30 @@ from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.llvm_types import pair, real
 from xla_explorer.compiler.codegen.vector_math import function_name
 
-_FUNCTIONS = ("exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "tanh", "sqrt", "rsqrt", "cbrt", "erf", "sine",
-              "cosine", "tan", "asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh", "atan2", "power")
+_FUNCTIONS = (
+    "exponential",
+    "exponential-minus-one",
+    "log",
+    "log-plus-one",
+    "logistic",
+    "tanh",
+    "sqrt",
+    "rsqrt",
+    "cbrt",
+    "erf",
+    "sine",
+    "cosine",
+    "tan",
+    "asin",
+    "acos",
+    "sinh",
+    "cosh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "atan2",
+    "power",
+)
 
 
 @emits_elementwise(*_FUNCTIONS)
@@ -23,7 +45,10 @@ def transcendental(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
     if element_type.is_integer:
         return integer_power(w, element_type.is_signed, *values)
     wide = [w.widen(x) for x in values]
-    return w.narrow(w.call_math(function_name(i.opcode.name, wide[0].type.of_lanes(1).suffix), *wide), values[0].type)
+    return w.narrow(
+        w.call_math(function_name(i.opcode.name, wide[0].type.of_lanes(1).suffix), *wide),
+        values[0].type,
+    )
 
 
 def integer_power(w: Builder, signed: bool, base: Value, exponent: Value) -> Value:

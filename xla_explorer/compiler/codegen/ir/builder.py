@@ -80,7 +80,15 @@ class Builder:
     keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet, and its own NaNs end in 16 zeros.
     """
 
-    __slots__ = ("_float_flags", "contracts", "declarations", "keeps_nan_payloads", "origin", "saturates", "uses_math")
+    __slots__ = (
+        "_float_flags",
+        "contracts",
+        "declarations",
+        "keeps_nan_payloads",
+        "origin",
+        "saturates",
+        "uses_math",
+    )
 
     def __init__(self) -> None:
         self.contracts = _CONTRACTS.get()
@@ -100,7 +108,14 @@ class Builder:
     def float_flags(self, flags: str) -> None:
         self._float_flags = flags if self.contracts else flags.replace("contract", "").strip()
 
-    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
+    def emit(
+        self,
+        op: str,
+        t: Type,
+        operands: tuple[Value, ...],
+        detail: str = "",
+        may_trap: bool = False,
+    ) -> Value:
         """An operation without side effects: its result."""
         raise NotImplementedError
 
@@ -169,7 +184,9 @@ class Builder:
             a, b = self._pair(a, b)
         x, y, t = a, b, a.type
         if not t.is_small:
-            return self.emit("f" + name, t, (x, y), flags) if t.is_float else self.binary(name, x, y)
+            return (
+                self.emit("f" + name, t, (x, y), flags) if t.is_float else self.binary(name, x, y)
+            )
         wide = self.emit("f" + name, x.type.computes_in, (self.widen(x), self.widen(y)), flags)
         return self.narrow_sum(wide, t)
 
@@ -262,8 +279,15 @@ class Builder:
     # -- functions -------------------------------------------------------------------------------------------------------
     def intrinsic(self, name: str, result: Type, *operands: Value, flags: str = "") -> Value:
         """A call of an LLVM intrinsic without side effects, by its whole name."""
-        self.declarations[f"declare {result.text} @{name}({', '.join([o.type.text for o in operands])})"] = None
-        return self.emit("call", result, operands, f"{flags} {result.text} @{name}" if flags else f"{result.text} @{name}")
+        self.declarations[
+            f"declare {result.text} @{name}({', '.join([o.type.text for o in operands])})"
+        ] = None
+        return self.emit(
+            "call",
+            result,
+            operands,
+            f"{flags} {result.text} @{name}" if flags else f"{result.text} @{name}",
+        )
 
     def per_lane(self, stem: str, *operands: Value, flags: str = "") -> Value:
         """`llvm.<stem>.<type>` of operands of one type: its result has that type too. Scalars fill the lanes of the others."""
@@ -314,13 +338,19 @@ class Builder:
         wide = a.type.of_lanes(lanes)
         if a.is_constant:
             return Value(self, wide, f"splat ({a.type.text} {a.name})")
-        first = self.emit("insertelement", wide, (Value(self, wide, "poison"), a, self.number(0, I64)))
+        first = self.emit(
+            "insertelement", wide, (Value(self, wide, "poison"), a, self.number(0, I64))
+        )
         return self.shuffle(first, Value(self, wide, "poison"), (0,) * lanes)
 
     def shuffle(self, a: Value, b: Value, lanes: Sequence[int]) -> Value:
         """The lanes with these numbers, out of those of two vectors."""
-        mask = "zeroinitializer" if not any(lanes) else f"<{', '.join([f'i32 {k}' for k in lanes])}>"
-        return self.emit("shufflevector", a.type.of_lanes(len(lanes)), (a, b), f"<{len(lanes)} x i32> {mask}")
+        mask = (
+            "zeroinitializer" if not any(lanes) else f"<{', '.join([f'i32 {k}' for k in lanes])}>"
+        )
+        return self.emit(
+            "shufflevector", a.type.of_lanes(len(lanes)), (a, b), f"<{len(lanes)} x i32> {mask}"
+        )
 
     def extract(self, a: Value, lane: int) -> Value:
         """One lane of a vector."""
@@ -331,16 +361,32 @@ class Builder:
         return self.emit("insertelement", a.type, (a, value, self.number(lane, I64)))
 
     # -- memory ----------------------------------------------------------------------------------------------------------
-    def address(self, pointer: Value[Pointer], t: Type, offset: object, inside: bool = True) -> Value[Pointer]:
+    def address(
+        self, pointer: Value[Pointer], t: Type, offset: object, inside: bool = True
+    ) -> Value[Pointer]:
         """The address of an element. offset: in elements, an i64 or a number. inside: whether it is of the array."""
         offset = offset if isinstance(offset, Value) else self.named(offset, I64)
-        return self.emit("getelementptr", pointer.type, (pointer, offset), f"inbounds {t.text}" if inside else t.text)
+        return self.emit(
+            "getelementptr",
+            pointer.type,
+            (pointer, offset),
+            f"inbounds {t.text}" if inside else t.text,
+        )
 
-    def load(self, pointer: Value[Pointer], t: Type, alignment: int = 0, tail: str = "", changes: bool = False) -> Value:
+    def load(
+        self,
+        pointer: Value[Pointer],
+        t: Type,
+        alignment: int = 0,
+        tail: str = "",
+        changes: bool = False,
+    ) -> Value:
         """What stands at an address. alignment: 0 for that of the type. tail: metadata. changes: the function writes there."""
         emit = self.emit_here if changes else self.emit
         return emit("load", t, (pointer,), f", align {alignment}{tail}" if alignment else tail)
 
-    def store(self, value: Value, pointer: Value[Pointer], alignment: int = 0, tail: str = "") -> None:
+    def store(
+        self, value: Value, pointer: Value[Pointer], alignment: int = 0, tail: str = ""
+    ) -> None:
         """Write a value to an address."""
         self.effect("store", (value, pointer), f", align {alignment}{tail}" if alignment else tail)

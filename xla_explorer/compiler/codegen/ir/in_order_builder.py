@@ -23,12 +23,21 @@ class InOrderBuilder(Builder):
         self.origins: list[int | None] = []
         self._counter = 0
 
-    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
+    def emit(
+        self,
+        op: str,
+        t: Type,
+        operands: tuple[Value, ...],
+        detail: str = "",
+        may_trap: bool = False,
+    ) -> Value:
         """An operation, here."""
         self._counter = number = self._counter + 1
         result: Value = Value(self, t, f"%v{number}")
         origin = self.origin
-        self.records.append(_new_record(Instruction, (result, op, operands, detail, origin)))  # in half the time of `Instruction(...)`
+        self.records.append(
+            _new_record(Instruction, (result, op, operands, detail, origin))
+        )  # in half the time of `Instruction(...)`
         self.origins.append(origin)
         return result
 
@@ -47,4 +56,6 @@ class InOrderBuilder(Builder):
 
     def body_lines(self) -> tuple[list[str], list[int | None]]:
         """The body as LLVM IR, and the HLO instruction of each line."""
-        return [record if isinstance(record, str) else line_of(record) for record in self.records], list(self.origins)
+        return [
+            record if isinstance(record, str) else line_of(record) for record in self.records
+        ], list(self.origins)

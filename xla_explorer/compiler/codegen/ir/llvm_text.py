@@ -19,7 +19,11 @@ def _typed(values: Sequence[Value]) -> str:
 
 def _two(i: Instruction) -> str:
     _, op, (a, b), detail, _ = i
-    return f"{op} {detail} {a.type.text} {a.name}, {b.name}" if detail else f"{op} {a.type.text} {a.name}, {b.name}"
+    return (
+        f"{op} {detail} {a.type.text} {a.name}, {b.name}"
+        if detail
+        else f"{op} {a.type.text} {a.name}, {b.name}"
+    )
 
 
 def _all(i: Instruction) -> str:
@@ -39,9 +43,41 @@ def _load(i: Instruction) -> str:
 
 
 _FORMS: dict[str, Callable[[Instruction], str]] = {
-    **dict.fromkeys(("add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor"), _two),
+    **dict.fromkeys(
+        (
+            "add",
+            "sub",
+            "mul",
+            "udiv",
+            "sdiv",
+            "urem",
+            "srem",
+            "shl",
+            "lshr",
+            "ashr",
+            "and",
+            "or",
+            "xor",
+        ),
+        _two,
+    ),
     **dict.fromkeys(("fadd", "fsub", "fmul", "fdiv", "frem", "icmp", "fcmp"), _two),
-    **dict.fromkeys(("trunc", "zext", "sext", "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp", "bitcast", "ptrtoint"), _cast),
+    **dict.fromkeys(
+        (
+            "trunc",
+            "zext",
+            "sext",
+            "fptrunc",
+            "fpext",
+            "fptoui",
+            "fptosi",
+            "uitofp",
+            "sitofp",
+            "bitcast",
+            "ptrtoint",
+        ),
+        _cast,
+    ),
     **dict.fromkeys(("fneg", "select", "insertelement", "extractelement", "freeze"), _all),
     "shufflevector": lambda i: f"shufflevector {_typed(i.operands)}, {i.detail}",
     "getelementptr": lambda i: f"getelementptr {i.detail}, {_typed(i.operands)}",
@@ -56,7 +92,11 @@ def line_of(record: Instruction | Phi) -> str:
     """One line of LLVM IR."""
     if isinstance(record, Instruction):
         result = record[0]
-        return f"  {result.name} = {_FORMS[record[1]](record)}" if result is not None else f"  {_FORMS[record[1]](record)}"
+        return (
+            f"  {result.name} = {_FORMS[record[1]](record)}"
+            if result is not None
+            else f"  {_FORMS[record[1]](record)}"
+        )
     incoming = ", ".join([f"[ {value}, %{label} ]" for value, label in record.incoming])
     return f"  {record.name} = phi {record.type} {incoming}"
 
@@ -105,7 +145,9 @@ class _Blocks:
         self._line(f"br label %{label}")
         self._start(label)
         phis = [Phi(r.index.name, r.index.type, [(r.start, before)], None)]
-        phis += [Phi(value.name, value.type, [(first, before)], None) for value, first, _ in r.carried]
+        phis += [
+            Phi(value.name, value.type, [(first, before)], None) for value, first, _ in r.carried
+        ]
         self.flat += [(phi, None) for phi in phis]
         self.write(r.body)
         afters: list[str | Value] = [following, *[after for _, _, after in r.carried]]

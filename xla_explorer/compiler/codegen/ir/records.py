@@ -38,7 +38,9 @@ class Loop:
 
     __slots__ = ("body", "carried", "end", "index", "start", "step")
 
-    def __init__(self, index: Value[Integer], start: Value[Integer], end: Value[Integer], step: int) -> None:
+    def __init__(
+        self, index: Value[Integer], start: Value[Integer], end: Value[Integer], step: int
+    ) -> None:
         self.index, self.start, self.end, self.step = index, start, end, step
         self.carried: list[tuple[Value, Value, Value]] = []
         self.body: list[Record] = []
@@ -57,9 +59,14 @@ class If:
 
 
 Record = Instruction | Loop | If
-OneRecord = str | Instruction | Phi  # of a body without structure. text: branches, labels, and what older writers spell out
+OneRecord = (
+    str | Instruction | Phi
+)  # of a body without structure. text: branches, labels, and what older writers spell out
 
 
 def has_loop(records: Iterable[Record]) -> bool:
     """Whether something is repeated."""
-    return any(isinstance(r, Loop) or (isinstance(r, If) and has_loop([*r.body, *r.otherwise])) for r in records)
+    return any(
+        isinstance(r, Loop) or (isinstance(r, If) and has_loop([*r.body, *r.otherwise]))
+        for r in records
+    )

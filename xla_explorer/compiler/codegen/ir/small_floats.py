@@ -45,14 +45,18 @@ class SmallFormat(NamedTuple):
     @property
     def overflow(self) -> int:
         """The code of what is too large, without the sign."""
-        return {"finite": self.largest, "fnuz": 1 << self.magnitude_bits}.get(self.kind, self.largest + 1)
+        return {"finite": self.largest, "fnuz": 1 << self.magnitude_bits}.get(
+            self.kind, self.largest + 1
+        )
 
     @property
     def nan(self) -> int:
         """The code of NaN, without the sign."""
         if self.kind == "ieee":
             return self.largest + 1 + (1 << (self.mantissa - 1))
-        return {"fnuz": 1 << self.magnitude_bits, "finite": 1 << self.magnitude_bits}.get(self.kind, self.largest + 1)
+        return {"fnuz": 1 << self.magnitude_bits, "finite": 1 << self.magnitude_bits}.get(
+            self.kind, self.largest + 1
+        )
 
 
 SMALL_FLOATS = {
@@ -100,7 +104,9 @@ def narrow_small(b: Builder, value: Value, t: Type) -> Value:
     if form.kind == "power":
         rounded = (raw + (1 << 22)) >> 23
         tiny = b.compare("ult", raw, 1 << 23)
-        upper = b.convert("zext", b.compare("ugt", raw, 1 << 22), "i32")  # as the reference rounds f32's subnormals
+        upper = b.convert(
+            "zext", b.compare("ugt", raw, 1 << 22), "i32"
+        )  # as the reference rounds f32's subnormals
         code = b.per_lane("umin", b.select(tiny, upper, rounded), b.operand(form.nan, raw.type))
         none = b.compare("ule", value, 0.0)
         return _truncated(b, b.select(none, form.nan, code), t)

@@ -46,7 +46,9 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
     def __init__(self, speculates: bool = True) -> None:
         super().__init__()
         self.speculates = speculates
-        self._multiples: dict[str, dict[int, Value[Integer]]] = {}  # of the index of each open loop, by factor
+        self._multiples: dict[
+            str, dict[int, Value[Integer]]
+        ] = {}  # of the index of each open loop, by factor
         self._indices: dict[int, Value[Integer]] = {}
         self._splats: dict[tuple[str, int], tuple[Value, _Region]] = {}
         self.records: list[Record] = []
@@ -71,9 +73,18 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         return self._count
 
     # -- records ---------------------------------------------------------------------------------------------------------
-    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
+    def emit(
+        self,
+        op: str,
+        t: Type,
+        operands: tuple[Value, ...],
+        detail: str = "",
+        may_trap: bool = False,
+    ) -> Value:
         """An operation without side effects, in the outermost open region that has its operands. may_trap: as a load may."""
-        depth = floor = self._condition_depth() if may_trap or op in _MAY_TRAP or not self.speculates else 0
+        depth = floor = (
+            self._condition_depth() if may_trap or op in _MAY_TRAP or not self.speculates else 0
+        )
         names = []
         for operand in operands:
             names.append(operand.name)
@@ -83,7 +94,9 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         key = (op, t, detail, *names)
         found = region.known.get(key)
         if found is None and floor and not self.speculates:
-            found = next((outer.known[key] for outer in self._regions[:depth] if key in outer.known), None)
+            found = next(
+                (outer.known[key] for outer in self._regions[:depth] if key in outer.known), None
+            )
         if found is None:
             self._count += 1
             found = region.known[key] = Value(self, t, f"%v{self._count}", depth)
@@ -109,13 +122,19 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
     def stack_slot(self, t: Type, count: int) -> Value[Pointer]:
         """The address of memory of the function's own, at the beginning of a cache line."""
         result = Value(self, PTR, f"%v{self._fresh()}")
-        self.records.append(Instruction(result, "alloca", (), f"[{count} x {t}], align 64", self.origin))
+        self.records.append(
+            Instruction(result, "alloca", (), f"[{count} x {t}], align 64", self.origin)
+        )
         return result
 
     def splat(self, a: Value, lanes: int) -> Value:
         """A scalar in all lanes, found again where it is there."""
         found = self._splats.get((a.name, lanes))
-        if found is not None and found[0].depth < len(self._regions) and self._regions[found[0].depth] is found[1]:
+        if (
+            found is not None
+            and found[0].depth < len(self._regions)
+            and self._regions[found[0].depth] is found[1]
+        ):
             return found[0]
         made = super().splat(a, lanes)
         if made is not a and not a.is_constant:
@@ -123,7 +142,9 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         return made
 
     # -- index arithmetic, known not to wrap -----------------------------------------------------------------------------
-    def index_operation(self, op: str, a: Value[Integer] | int, b: Value[Integer] | int, flags: str = "") -> Value[Integer]:
+    def index_operation(
+        self, op: str, a: Value[Integer] | int, b: Value[Integer] | int, flags: str = ""
+    ) -> Value[Integer]:
         """See `IndexArithmetic`."""
         return self.emit(op, I64, (self.named(a, I64), self.named(b, I64)), flags)
 
@@ -149,7 +170,13 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         """a * factor."""
         if a.is_constant:
             return self.index(int(a.name) * factor)
-        return a if factor == 1 else self.index(0) if factor == 0 else self.emit("mul", I64, (a, self.index(factor)), "nsw")
+        return (
+            a
+            if factor == 1
+            else self.index(0)
+            if factor == 0
+            else self.emit("mul", I64, (a, self.index(factor)), "nsw")
+        )
 
     def counted_index(self, a: Value[Integer], factor: int) -> Value[Integer]:
         """a * factor; where an open loop counts a, one more number that it counts."""
@@ -157,7 +184,9 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         if multiples is None or factor in (0, 1):
             return self.scale_index(a, factor)
         if factor not in multiples:
-            multiples[factor] = Value(self, I64, f"{a.name}.times.{factor}".replace("-", "m"), a.depth)
+            multiples[factor] = Value(
+                self, I64, f"{a.name}.times.{factor}".replace("-", "m"), a.depth
+            )
         return multiples[factor]
 
     def divide_index(self, a: Value[Integer], by: int) -> tuple[Value[Integer], Value[Integer]]:
@@ -166,11 +195,19 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
             return self.index(int(a.name) // by), self.index(int(a.name) % by)
         if by == 1:
             return a, self.index(0)
-        return self.emit("udiv", I64, (a, self.index(by))), self.emit("urem", I64, (a, self.index(by)))
+        return self.emit("udiv", I64, (a, self.index(by))), self.emit(
+            "urem", I64, (a, self.index(by))
+        )
 
     # -- structure -------------------------------------------------------------------------------------------------------
     @contextmanager
-    def loop(self, start: Value[Integer], end: Value[Integer], initial: Sequence[Value] = (), step: int = 1) -> Iterator[OpenLoop]:
+    def loop(
+        self,
+        start: Value[Integer],
+        end: Value[Integer],
+        initial: Sequence[Value] = (),
+        step: int = 1,
+    ) -> Iterator[OpenLoop]:
         """A loop that runs at least once. initial: of the loop-carried values, whose `results` are known afterwards."""
         number, depth = self._fresh(), len(self._regions)
         loop = Loop(Value(self, I64, f"%i{number}", depth), start, end, step)
@@ -184,9 +221,13 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         loop.carried += list(zip(carried, initial, opened.following, strict=True))
         for factor, value in multiples.items():
             following: Value[Integer] = Value(self, I64, f"{value.name}.next", depth)
-            loop.body.append(Instruction(following, "add", (value, self.index(step * factor)), "nsw", None))
+            loop.body.append(
+                Instruction(following, "add", (value, self.index(step * factor)), "nsw", None)
+            )
             loop.carried.append((value, self.scale_index(start, factor), following))
-        opened.results = [Value(self, v.type, v.name, min(v.depth, depth - 1)) for v in opened.following]
+        opened.results = [
+            Value(self, v.type, v.name, min(v.depth, depth - 1)) for v in opened.following
+        ]
         self._regions[-1].records.append(loop)
 
     @contextmanager
@@ -199,7 +240,10 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         self._regions[-1].records.append(branch)
 
     def branches(
-        self, condition: Value[Integer], then: Callable[[], Sequence[Value]], otherwise: Callable[[], Sequence[Value]]
+        self,
+        condition: Value[Integer],
+        then: Callable[[], Sequence[Value]],
+        otherwise: Callable[[], Sequence[Value]],
     ) -> list[Value]:
         """The values of one of two functions, which write what makes them: one where the condition holds, the other elsewhere."""
         branch, made = If(condition), []

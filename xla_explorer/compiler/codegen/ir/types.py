@@ -18,7 +18,18 @@ class Type:
     of 16 bits or fewer, which computes in f32. bits: width of a lane. suffix: how it is spelled in names of intrinsics.
     """
 
-    __slots__ = ("bits", "format", "is_float", "is_integer", "is_small", "lanes", "scalar", "space", "suffix", "text")
+    __slots__ = (
+        "bits",
+        "format",
+        "is_float",
+        "is_integer",
+        "is_small",
+        "lanes",
+        "scalar",
+        "space",
+        "suffix",
+        "text",
+    )
     _known: dict[tuple[str, int, int, str], Type] = {}  # noqa: RUF012  # shared by all instances on purpose
 
     scalar: str
@@ -67,7 +78,9 @@ class Type:
         """The vector with so many lanes of the same scalar."""
         if lanes == self.lanes:
             return self
-        return self._known.get((self.scalar, lanes, self.space, self.format)) or Type(self.scalar, lanes, self.space, self.format)
+        return self._known.get((self.scalar, lanes, self.space, self.format)) or Type(
+            self.scalar, lanes, self.space, self.format
+        )
 
 
 I1, I8, I16, I32, I64 = [Type(f"i{bits}") for bits in (1, 8, 16, 32, 64)]

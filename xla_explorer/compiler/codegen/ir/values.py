@@ -157,9 +157,21 @@ class Complex(NamedTuple):
         def product(x: Value[Float], y: Value[Float]) -> Value[Float]:
             return b.binary("fmul", x, y, flags)
 
-        real = b.binary("fsub", product(self.real, other.real), product(self.imaginary, other.imaginary), flags)
-        return Complex(real, b.binary("fadd", product(self.real, other.imaginary), product(self.imaginary, other.real), flags))
+        real = b.binary(
+            "fsub", product(self.real, other.real), product(self.imaginary, other.imaginary), flags
+        )
+        return Complex(
+            real,
+            b.binary(
+                "fadd",
+                product(self.real, other.imaginary),
+                product(self.imaginary, other.real),
+                flags,
+            ),
+        )
 
 
 Scalar = Value | Complex  # an element of an array
-Given = Scalar | str | tuple[str, str]  # the same as older writers have it: names or constants, whose type the caller knows
+Given = (
+    Scalar | str | tuple[str, str]
+)  # the same as older writers have it: names or constants, whose type the caller knows

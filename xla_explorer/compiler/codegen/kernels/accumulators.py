@@ -9,7 +9,13 @@ from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import PTR
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_of, stored_type, to_memory
+from xla_explorer.compiler.codegen.llvm_types import (
+    from_memory,
+    memory_type,
+    scalar_of,
+    stored_type,
+    to_memory,
+)
 from xla_explorer.compiler.codegen.nest.elements import element_of, parts_of
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
@@ -33,16 +39,26 @@ class Elements:
 
     def store(self, at: Value | str | int | None, value: Given) -> None:
         """Set the element at a position; None: the only one."""
-        for address, part in zip(self.parts, parts_of(scalar_of(self.w, value, self.element_type)), strict=True):
+        for address, part in zip(
+            self.parts, parts_of(scalar_of(self.w, value, self.element_type)), strict=True
+        ):
             self.w.store(to_memory(self.w, part, self.element_type), self._address(address, at))
 
 
 class Accumulators:
     """Accumulators on the stack; LLVM turns scalar slots into registers. count > 1: a row of them."""
 
-    def __init__(self, context: KernelContext, types: Sequence[PrimitiveType], count: int = 1) -> None:
+    def __init__(
+        self, context: KernelContext, types: Sequence[PrimitiveType], count: int = 1
+    ) -> None:
         w = context.writer
-        slots = [[w.named(w.stack_slot(memory_type(t), count), PTR) for _ in range(2 if t.is_complex else 1)] for t in types]
+        slots = [
+            [
+                w.named(w.stack_slot(memory_type(t), count), PTR)
+                for _ in range(2 if t.is_complex else 1)
+            ]
+            for t in types
+        ]
         self.elements = [Elements(w, t, parts) for t, parts in zip(types, slots, strict=True)]
         self.row = count > 1
 

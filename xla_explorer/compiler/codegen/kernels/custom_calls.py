@@ -36,12 +36,20 @@ def custom_call_is_emitted(i: HloInstruction) -> Reason | None:
     target = custom_call_target(i)
     row = _ROWS.get(target)
     if row is None:
-        return refuse("custom-call-target", f"%{i.name}: the custom call target {target} has no native code", target=target)
+        return refuse(
+            "custom-call-target",
+            f"%{i.name}: the custom call target {target} has no native code",
+            target=target,
+        )
     if (mismatch := signature_mismatch(i)) is not None:
         return refuse("custom-call-target", f"%{i.name}: {mismatch.message}", target=target)
     if not row.serves(i):
         shapes = ", ".join([o.shape.text_without_layout for o in i.operands])
-        return refuse("custom-call-target", f"%{i.name}: {target} has no native code for {shapes}", target=target)
+        return refuse(
+            "custom-call-target",
+            f"%{i.name}: {target} has no native code for {shapes}",
+            target=target,
+        )
     return None
 
 
@@ -52,7 +60,9 @@ def write_custom_call_kernel(context: KernelContext) -> None:
 
 def _is_row_major(i: HloInstruction) -> bool:
     """All arrays have the default layout."""
-    return all(s.is_array and s.layout.is_default for s in (*[o.shape for o in i.operands], i.shape))
+    return all(
+        s.is_array and s.layout.is_default for s in (*[o.shape for o in i.operands], i.shape)
+    )
 
 
 def _is_real_solve(i: HloInstruction) -> bool:
@@ -61,7 +71,10 @@ def _is_real_solve(i: HloInstruction) -> bool:
 
 def _write_sparse_product(context: KernelContext) -> None:
     """Row by row; sums of f32 are taken in f64, as the evaluator takes them. What lies outside of the arrays is padding."""
-    w, (elements, starts, columns, dense) = context.writer, [context.arrays[o] for o in context.roots[0].operands]
+    w, (elements, starts, columns, dense) = (
+        context.writer,
+        [context.arrays[o] for o in context.roots[0].operands],
+    )
     output = context.outputs[0]
     element_type = output.shape.element_type
     wide = {"f32": F64, "c64": C128}.get(element_type.name, element_type)
@@ -75,14 +88,24 @@ def _write_sparse_product(context: KernelContext) -> None:
 
     with context.iterate(list(output.shape.dimensions)) as index, w.fast_math(""):
         rows = [loaded(starts, w.add(index[0], k)) for k in (0, 1)]
-        begin, end = [clamped(w, row, S64, 0, elements.shape.element_count) for row in rows]  # places of elements, or behind them
+        begin, end = [
+            clamped(w, row, S64, 0, elements.shape.element_count) for row in rows
+        ]  # places of elements, or behind them
         w.do(f"store i64 {begin}, ptr {place}")
         sums.store([scalar_constant(0, wide)])
-        with repeat_while(w, lambda: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {place}')}, {end}")):
+        with repeat_while(
+            w, lambda: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {place}')}, {end}")
+        ):
             at = w.value(f"load i64, ptr {place}")
             column = loaded(columns, at).name
             with w.where(w.value(f"icmp ult i64 {column}, {dense.shape.dimensions[0]}")):
-                term = binary_value(w, "multiply", wide, widened(elements, (at,)), widened(dense, (column, *index[1:])))
+                term = binary_value(
+                    w,
+                    "multiply",
+                    wide,
+                    widened(elements, (at,)),
+                    widened(dense, (column, *index[1:])),
+                )
                 sums.store([binary_value(w, "add", wide, sums.load()[0], term)])
             w.do(f"store i64 {w.named(at, I64) + 1}, ptr {place}")
         output.store(w, index, convert_value(w, sums.load()[0], wide, element_type))

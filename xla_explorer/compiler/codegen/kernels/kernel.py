@@ -53,7 +53,9 @@ class Kernel(NamedTuple):
 class KernelContext:
     """Everything a kernel writer needs: the writer, the root(s), the arrays in memory, and how to iterate."""
 
-    def __init__(self, target: Target, instruction: HloInstruction, slots: tuple[int, ...], parts: int = 1) -> None:
+    def __init__(
+        self, target: Target, instruction: HloInstruction, slots: tuple[int, ...], parts: int = 1
+    ) -> None:
         self.target = target
         self.instruction = instruction
         self.writer = FunctionWriter(not target.is_launched, target.stack_space)
@@ -75,11 +77,17 @@ class KernelContext:
                 slot = slots[number]
                 # invariant.load holds for the whole program: true of a GPU launch, false of a CPU kernel inlined into a loop.
                 invariant = target.abilities.reads_invariant and slot not in written
-                self.arrays[parameter] = ArrayInMemory(f"%a{slot}", parameter.shape, target.pointer, invariant)
+                self.arrays[parameter] = ArrayInMemory(
+                    f"%a{slot}", parameter.shape, target.pointer, invariant
+                )
         for number, (_, leaf) in enumerate(instruction.shape.leaves()):
-            self.outputs.append(ArrayInMemory(f"%a{slots[len(inner) + number]}", leaf, target.pointer))
+            self.outputs.append(
+                ArrayInMemory(f"%a{slots[len(inner) + number]}", leaf, target.pointer)
+            )
         root = body.root if body is not None else instruction
-        self.roots: list[HloInstruction] = list(root.operands) if root.opcode.name == "tuple" else [root]
+        self.roots: list[HloInstruction] = (
+            list(root.operands) if root.opcode.name == "tuple" else [root]
+        )
         if body is not None:
             self._constant_arrays(list(body.instructions.values()))
         self._iteration_start: str | None = None
@@ -117,7 +125,9 @@ class KernelContext:
                 text = "".join([f"\\{byte:02X}" for byte in raw])
                 number = self.target.address_space
                 space = f"addrspace({number}) " if number else ""
-                self.globals[f'{name} = private unnamed_addr {space}constant [{len(raw)} x i8] c"{text}", align 64'] = None
+                self.globals[
+                    f'{name} = private unnamed_addr {space}constant [{len(raw)} x i8] c"{text}", align 64'
+                ] = None
                 self.arrays[i] = ArrayInMemory(name, i.shape.base, self.target.pointer, True)
 
     def emitter(self) -> ElementalEmitter:
@@ -130,7 +140,9 @@ class KernelContext:
         return ElementalEmitter(w, {i: reader(array) for i, array in self.arrays.items()})
 
     @contextmanager
-    def iterate(self, extents: list[int], *, cut: bool = True, cut_along: Collection[int] | None = None) -> Iterator[IndexTuple]:
+    def iterate(
+        self, extents: list[int], *, cut: bool = True, cut_along: Collection[int] | None = None
+    ) -> Iterator[IndexTuple]:
         """Run the block for each index below the extents: nested loops on a CPU, one thread each on a GPU.
 
         In a kernel with shares one loop of each outermost nest is cut; cut: False when the writer cuts a loop inside itself; cut_along: the
@@ -187,5 +199,9 @@ class KernelContext:
 
 def kernel_slots(instruction: HloInstruction) -> tuple[int, ...]:
     """Parameter numbers when nothing is shared: each operand leaf and each output leaf its own."""
-    operands = len(instruction.called[0].parameters()) if instruction.opcode.name == "fusion" else len(dict.fromkeys(instruction.operands))
+    operands = (
+        len(instruction.called[0].parameters())
+        if instruction.opcode.name == "fusion"
+        else len(dict.fromkeys(instruction.operands))
+    )
     return tuple(range(operands + len(list(instruction.shape.leaves()))))

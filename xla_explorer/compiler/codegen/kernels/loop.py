@@ -20,7 +20,11 @@ def write_loop_kernel(context: KernelContext) -> None:
             _write_loops(context, dimensions, rows)
 
 
-def _write_loops(context: KernelContext, dimensions: tuple[int, ...], rows: list[tuple[HloInstruction, ArrayInMemory]]) -> None:
+def _write_loops(
+    context: KernelContext,
+    dimensions: tuple[int, ...],
+    rows: list[tuple[HloInstruction, ArrayInMemory]],
+) -> None:
     w, emitter = context.writer, context.emitter()
     order = list(reversed(rows[0][1].shape.layout.minor_to_major))
     with context.iterate([dimensions[d] for d in order]) as index, emitter.scope():

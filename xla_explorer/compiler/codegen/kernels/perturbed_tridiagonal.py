@@ -33,7 +33,9 @@ class _Solve:
 
     def __init__(self, context: KernelContext) -> None:
         self.w = context.writer
-        self.lower, self.main, self.upper, self.b = [context.arrays[o] for o in context.roots[0].operands]
+        self.lower, self.main, self.upper, self.b = [
+            context.arrays[o] for o in context.roots[0].operands
+        ]
         self.x = context.outputs[0]
         self.rows, self.columns = self.x.shape.dimensions[-2:]
         element_type = self.x.shape.element_type
@@ -42,7 +44,9 @@ class _Solve:
         self.epsilon, self.tiny = float(limits.eps), float(limits.tiny)
         self.huge = float(element_type.dtype.type(1) / limits.tiny)
         diagonals = [context.scratch(max(self.rows, 1) * element_type.bytes) for _ in range(3)]
-        self.factor = [Elements(self.w, element_type, [self.w.named(diagonal, PTR)]) for diagonal in diagonals]
+        self.factor = [
+            Elements(self.w, element_type, [self.w.named(diagonal, PTR)]) for diagonal in diagonals
+        ]
         names = ("scale", "perturbation", "largest", "pivot", "by", "times")
         self.slots = {name: self.w.named(self.w.stack_slot(str(self.type)), PTR) for name in names}
 
@@ -90,7 +94,12 @@ class _Solve:
         w = self.w
         below = w.add(row, 1)
         zero = self.number(0.0)
-        low, diagonal, pivot, right = self.of(self.lower, batch, below), self.of(self.main, batch, below), self.u(0, row), self.u(1, row)
+        low, diagonal, pivot, right = (
+            self.of(self.lower, batch, below),
+            self.of(self.main, batch, below),
+            self.u(0, row),
+            self.u(1, row),
+        )
         inner = w.named(w.test("slt", row, self.rows - 2), I1)
         above = self.of(self.upper, batch, below)
         reach = w.select(inner, above, zero)
@@ -103,25 +112,43 @@ class _Solve:
         self.set_u(1, row, w.select(keep, right, diagonal))
         self.set_u(2, row, w.select(keep, zero, reach))
         kept = w.select(none, diagonal, diagonal - factor * right)
-        next_pivot, next_above = w.select(keep, kept, right - factor * diagonal), w.select(keep, above, -factor * reach)
+        next_pivot, next_above = (
+            w.select(keep, kept, right - factor * diagonal),
+            w.select(keep, above, -factor * reach),
+        )
         next_above = w.select(w.either(keep, inner), next_above, zero)
         self.set_u(0, below, next_pivot)
         self.set_u(1, below, next_above)
-        self.set("scale", w.select(keep, next_scale, self.w.absolute(next_pivot) + self.w.absolute(next_above)))
+        self.set(
+            "scale",
+            w.select(keep, next_scale, self.w.absolute(next_pivot) + self.w.absolute(next_above)),
+        )
         with w.loop(self.columns, stem="side") as column:
-            upper, lower = self.of(self.x, batch, row, column), self.of(self.x, batch, below, column)
+            upper, lower = (
+                self.of(self.x, batch, row, column),
+                self.of(self.x, batch, below, column),
+            )
             kept = w.select(none, lower, lower - factor * upper)
             self.x.store(w, (*batch, row, column), w.select(keep, upper, lower))
             self.x.store(w, (*batch, below, column), w.select(keep, kept, upper - factor * lower))
 
     def _find_perturbation(self, first: Value, above: Value) -> None:
         w = self.w
-        self.set("largest", self.w.per_lane("maxnum", self.w.absolute(first), self.w.absolute(above)))
+        self.set(
+            "largest", self.w.per_lane("maxnum", self.w.absolute(first), self.w.absolute(above))
+        )
         if self.rows > 2:
             with w.loop(self.rows - 2, stem="largest") as row:
                 for diagonal in range(3):
-                    self.set("largest", self.w.per_lane("maxnum", self.get("largest"), self.w.absolute(self.u(diagonal, row))))
-        last = self.w.per_lane("maxnum", self.get("largest"), self.w.absolute(self.u(0, self.rows - 1)))
+                    self.set(
+                        "largest",
+                        self.w.per_lane(
+                            "maxnum", self.get("largest"), self.w.absolute(self.u(diagonal, row))
+                        ),
+                    )
+        last = self.w.per_lane(
+            "maxnum", self.get("largest"), self.w.absolute(self.u(0, self.rows - 1))
+        )
         self.set("perturbation", last * self.epsilon)
 
     def _substitute(self, batch: Index, row: str | int) -> None:
@@ -132,7 +159,11 @@ class _Solve:
                 # Behind the last row an element of its own is read, and not used.
                 inside = w.named(w.test("slt", row, self.rows - diagonal), I1)
                 other = w.choose(inside, w.add(row, diagonal), row)
-                value = w.select(inside, value - self.u(diagonal, row) * self.of(self.x, batch, other, column), value)
+                value = w.select(
+                    inside,
+                    value - self.u(diagonal, row) * self.of(self.x, batch, other, column),
+                    value,
+                )
             self.x.store(w, (*batch, row, column), value)
         self._divide(batch, row, alone=False)
 
@@ -142,9 +173,18 @@ class _Solve:
         zero, one = self.number(0.0), self.number(1.0)
         self.set("largest", zero)
         with w.loop(self.columns, stem="side") as column:
-            self.set("largest", self.w.per_lane("maximum", self.get("largest"), self.w.absolute(self.of(self.x, batch, row, column))))
+            self.set(
+                "largest",
+                self.w.per_lane(
+                    "maximum",
+                    self.get("largest"),
+                    self.w.absolute(self.of(self.x, batch, row, column)),
+                ),
+            )
         largest, pivot = self.get("largest"), self.u(0, row)
-        least = self.w.per_lane("maxnum", self.w.absolute(self.get("perturbation")), self.number(self.tiny))
+        least = self.w.per_lane(
+            "maxnum", self.w.absolute(self.get("perturbation")), self.number(self.tiny)
+        )
         self.set("by", self.w.copy_sign(least, pivot))
         self.set("pivot", pivot)
         self.set("times", one)
@@ -158,13 +198,21 @@ class _Solve:
         with repeat_while(w, goes_on):
             now, size = self.get("pivot"), self.w.absolute(self.get("pivot"))
             is_tiny = size < self.tiny
-            lifted = w.both(is_tiny, w.negated(w.either(now.equals(0.0), largest * self.tiny > size)))
+            lifted = w.both(
+                is_tiny, w.negated(w.either(now.equals(0.0), largest * self.tiny > size))
+            )
             enough = w.both(w.negated(is_tiny), w.negated(largest > size * self.huge))
             w.do(f"store i1 {w.negated(w.either(lifted, enough))}, ptr {going}")
             self.set("times", w.select(lifted, self.number(self.huge), one))
-            self.set("pivot", w.select(lifted, now * self.huge, w.select(enough, now, now + self.get("by"))))
+            self.set(
+                "pivot",
+                w.select(lifted, now * self.huge, w.select(enough, now, now + self.get("by"))),
+            )
             self.set("by", self.get("by") + self.get("by"))
         with w.loop(self.columns, stem="side") as column:
             value = self.of(self.x, batch, row, column) * self.get("times")
-            self.x.store(w, (*batch, row, column), value / self.get("pivot") if alone else value * (one / self.get("pivot")))
-
+            self.x.store(
+                w,
+                (*batch, row, column),
+                value / self.get("pivot") if alone else value * (one / self.get("pivot")),
+            )

@@ -9,12 +9,20 @@ from contextlib import ExitStack, contextmanager
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.data_movement import Words
-from xla_explorer.compiler.codegen.elemental.emitter import CodegenError, ElementalEmitter, IndexTuple
+from xla_explorer.compiler.codegen.elemental.emitter import (
+    CodegenError,
+    ElementalEmitter,
+    IndexTuple,
+)
 from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product, write_grouped_product
+from xla_explorer.compiler.codegen.kernels.products.grouped_products import (
+    GroupedPlan,
+    plan_grouped_product,
+    write_grouped_product,
+)
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.compiler.codegen.nest.hlo_parts import sum_type
 from xla_explorer.foundation.reason import Reason
@@ -73,14 +81,24 @@ class _Reduction:
             self.sums.store([scalar_constant(0, self.types[0])])
         else:
             values = [self.e.element(self.root.operands[r.operand], ()) for r in self.initial]
-            self.sums.store([self.through(x, (t, k)) for x, t, k in zip(values, self.given, self.types, strict=True)])
+            self.sums.store(
+                [
+                    self.through(x, (t, k))
+                    for x, t, k in zip(values, self.given, self.types, strict=True)
+                ]
+            )
         with self.steps(known) as words:
-            values = [self.e.element(self.root.operands[r.operand], self.place(words, r)) for r in self.inputs]
+            values = [
+                self.e.element(self.root.operands[r.operand], self.place(words, r))
+                for r in self.inputs
+            ]
             self.sums.store(self.combined(values))
         found = self.sums.load()
         if self.is_product:
             return [self.through(found[0], sum_steps(self.root))]
-        return [self.through(x, (k, t)) for x, t, k in zip(found, self.given, self.types, strict=True)]
+        return [
+            self.through(x, (k, t)) for x, t, k in zip(found, self.given, self.types, strict=True)
+        ]
 
     def place(self, words: Words, read: Read) -> IndexTuple:
         return tuple([words(x) for x in read.place])
@@ -108,9 +126,19 @@ class _Reduction:
             factors = [self.through(x, operand_steps(self.root, k)) for k, x in enumerate(values)]
             product = binary_value(w, "multiply", self.types[0], *factors)
             return [binary_value(w, "add", self.types[0], self.sums.load()[0], product)]
-        values = [self.through(x, (t, k)) for x, t, k in zip(values, self.given, self.types, strict=True)]
+        values = [
+            self.through(x, (t, k)) for x, t, k in zip(values, self.given, self.types, strict=True)
+        ]
         if self.wide is not None:
-            return [binary_value(w, self.root.to_apply.root.opcode.name, self.wide, self.sums.load()[0], values[0])]
+            return [
+                binary_value(
+                    w,
+                    self.root.to_apply.root.opcode.name,
+                    self.wide,
+                    self.sums.load()[0],
+                    values[0],
+                )
+            ]
         return self.e.inline_scalar_computation(self.root.to_apply, [*self.sums.load(), *values])
 
     def through(self, value: Given, types: Sequence[PrimitiveType]) -> Given:

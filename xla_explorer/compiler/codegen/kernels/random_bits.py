@@ -31,9 +31,12 @@ def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
         return refuse("random-element-type", text, element_type=bits.element_type.name)
     if bits.rank > 1 and not bits.layout.is_default:
         return refuse("layout-differs", f"the result of %{i.name} must be row-major")
-    if i.attributes.get("algorithm", "rng_default") not in _ALGORITHMS or i.operands[0].shape.byte_size not in (16, 24):
+    if i.attributes.get("algorithm", "rng_default") not in _ALGORITHMS or i.operands[
+        0
+    ].shape.byte_size not in (16, 24):
         return refuse(
-            "random-algorithm", f"%{i.name}: {i.attributes.get('algorithm')} with a state of {i.operands[0].shape} has no native code"
+            "random-algorithm",
+            f"%{i.name}: {i.attributes.get('algorithm')} with a state of {i.operands[0].shape} has no native code",
         )
     return None
 
@@ -56,7 +59,9 @@ class _Words:
             word = w.value(f"trunc i32 {word} to {t}")
         if self.element_bits < 8:
             word, t = w.value(f"zext {t} {word} to i8"), "i8"
-        address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {at}")
+        address = w.value(
+            f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {at}"
+        )
         w.do(f"store {t} {word}, {self.pointer_type} {address}, align {int(t[1:]) // 8}")
 
 
@@ -64,7 +69,10 @@ class _State:
     """The generator's state as 64-bit words: key, counter, for Philox with three words the counter's upper half."""
 
     def __init__(self, context: KernelContext) -> None:
-        source, self.target = context.arrays[context.roots[0].operands[0]], context.outputs[0] if len(context.outputs) > 1 else None
+        source, self.target = (
+            context.arrays[context.roots[0].operands[0]],
+            context.outputs[0] if len(context.outputs) > 1 else None,
+        )
         self.w = context.writer
         self.pointer_type = source.pointer_type
         self.words = [
@@ -79,14 +87,18 @@ class _State:
     def halves(self, word: str | int) -> tuple[str, str]:
         """Lower and upper 32 bits of an i64."""
         w = self.w
-        return w.value(f"trunc i64 {word} to i32"), w.value(f"trunc i64 {w.value(f'lshr i64 {word}, 32')} to i32")
+        return w.value(f"trunc i64 {word} to i32"), w.value(
+            f"trunc i64 {w.value(f'lshr i64 {word}, 32')} to i32"
+        )
 
     def store(self, counter: list[str]) -> None:
         """Write the state after the run, where it is asked for."""
         if self.target is None:
             return
         for k, word in enumerate([self.words[0], *counter]):
-            self.w.do(f"store i64 {word}, {self.pointer_type} {self._at(self.target.pointer, k)}, align 4")
+            self.w.do(
+                f"store i64 {word}, {self.pointer_type} {self._at(self.target.pointer, k)}, align 4"
+            )
 
 
 def write_random_bits_kernel(context: KernelContext) -> None:
@@ -103,7 +115,10 @@ def philox4x32(w: FunctionWriter, counter: list[str], key: tuple[str, str]) -> l
     k0, k1 = key
     for step in range(10):
         if step:
-            k0, k1 = [w.value(f"add i32 {k}, {bump}") for k, bump in zip((k0, k1), _PHILOX_STEPS, strict=True)]
+            k0, k1 = [
+                w.value(f"add i32 {k}, {bump}")
+                for k, bump in zip((k0, k1), _PHILOX_STEPS, strict=True)
+            ]
         low, high = [], []
         for c, factor in zip((c0, c2), _PHILOX_MULTIPLIERS, strict=True):
             product = w.value(f"mul i64 {w.value(f'zext i32 {c} to i64')}, {factor}")
@@ -154,7 +169,9 @@ def threefry2x32(w: FunctionWriter, x: str, y: str, key: tuple[str, str]) -> tup
     for group in range(5):
         for rotation in _ROTATIONS[group % 2]:
             x = w.value(f"add i32 {x}, {y}")
-            turned = w.call_intrinsic("llvm.fshl.i32", "i32", ("i32", y), ("i32", y), ("i32", str(rotation)))
+            turned = w.call_intrinsic(
+                "llvm.fshl.i32", "i32", ("i32", y), ("i32", y), ("i32", str(rotation))
+            )
             y = w.value(f"xor i32 {turned}, {x}")
         x = w.value(f"add i32 {x}, {keys[(group + 1) % 3]}")
         y = w.value(f"add i32 {y}, {w.value(f'add i32 {keys[(group + 2) % 3]}, {group + 1}')}")
@@ -177,10 +194,16 @@ def _write_threefry(context: KernelContext) -> None:
         outer, size, inner = 1, 1, 1
     else:
         split = paired_dimension(dimensions)
-        outer, size, inner = math.prod(dimensions[:split]), dimensions[split], math.prod(dimensions[split + 1 :])
+        outer, size, inner = (
+            math.prod(dimensions[:split]),
+            dimensions[split],
+            math.prod(dimensions[split + 1 :]),
+        )
     half = -(-size // 2)
 
-    def run(extents: list[int], place: Callable[..., tuple[str | int, str | int, str | int]], both: bool) -> None:
+    def run(
+        extents: list[int], place: Callable[..., tuple[str | int, str | int, str | int]], both: bool
+    ) -> None:
         if 0 in extents:
             return
         with context.iterate(extents) as index:

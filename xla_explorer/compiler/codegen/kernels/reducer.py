@@ -14,10 +14,11 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 
 class Reducer:
-    """types: of the inputs and results. wide: of accumulators; floats below 32 bits accumulate in f32 where the combiner is simple.
-    """
+    """types: of the inputs and results. wide: of accumulators; floats below 32 bits accumulate in f32 where the combiner is simple."""
 
-    def __init__(self, w: FunctionWriter, emitter: ElementalEmitter, reduce: HloInstruction) -> None:
+    def __init__(
+        self, w: FunctionWriter, emitter: ElementalEmitter, reduce: HloInstruction
+    ) -> None:
         self.w, self.emitter, self.reduce = w, emitter, reduce
         count = len(reduce.operands) // 2
         self.inputs, self.initial = reduce.operands[:count], reduce.operands[count:]
@@ -46,19 +47,32 @@ class Reducer:
     def widened(self, values: list[Scalar]) -> list[Scalar]:
         """Values of the input types in accumulator types."""
         with self.w.from_instruction(self.reduce.id):
-            return [convert_value(self.w, v, t, wide) for v, t, wide in zip(values, self.types, self.wide, strict=True)]
+            return [
+                convert_value(self.w, v, t, wide)
+                for v, t, wide in zip(values, self.types, self.wide, strict=True)
+            ]
 
     def join(self, accumulators: list[Scalar], values: list[Scalar]) -> list[Scalar]:
         """Accumulators with later values, in accumulator types, taken in."""
         with self.w.from_instruction(self.reduce.id), self.w.fast_math("reassoc contract"):
             if self.combiner:
-                return [binary_value(self.w, self.combiner, self.wide[0], accumulators[0], values[0])]
-            return self.emitter.inline_scalar_computation(self.reduce.to_apply, [*accumulators, *values])
+                return [
+                    binary_value(self.w, self.combiner, self.wide[0], accumulators[0], values[0])
+                ]
+            return self.emitter.inline_scalar_computation(
+                self.reduce.to_apply, [*accumulators, *values]
+            )
 
     def select(self, condition: str, then: list[Scalar], otherwise: list[Scalar]) -> list[Scalar]:
         """`condition ? then : otherwise`, of accumulators."""
-        return [select_value(self.w, condition, t, a, b) for a, b, t in zip(then, otherwise, self.wide, strict=True)]
+        return [
+            select_value(self.w, condition, t, a, b)
+            for a, b, t in zip(then, otherwise, self.wide, strict=True)
+        ]
 
     def results(self, accumulators: list[Scalar]) -> list[Scalar]:
         """Accumulators in result types."""
-        return [convert_value(self.w, a, wide, t) for a, wide, t in zip(accumulators, self.wide, self.types, strict=True)]
+        return [
+            convert_value(self.w, a, wide, t)
+            for a, wide, t in zip(accumulators, self.wide, self.types, strict=True)
+        ]

@@ -15,14 +15,27 @@ from xla_explorer.compiler.codegen.elemental.data_movement import as_index
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, to_memory, type_bits
+from xla_explorer.compiler.codegen.llvm_types import (
+    from_memory,
+    memory_type,
+    real,
+    to_memory,
+    type_bits,
+)
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.policies.prefetches import MOST_LINES, rows_ahead
 from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 
 FEW_ROWS = 16  # index rows that every element of the operand may as well look at
-_ATOMIC_INTEGER = {"add": "add", "and": "and", "or": "or", "xor": "xor", "maximum": "max", "minimum": "min"}
+_ATOMIC_INTEGER = {
+    "add": "add",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+    "maximum": "max",
+    "minimum": "min",
+}
 
 
 def atomic_operation(scatter: HloInstruction) -> str | None:
@@ -38,13 +51,19 @@ def atomic_operation(scatter: HloInstruction) -> str | None:
     if element_type.is_float:
         return "fadd" if combiner == "add" else None  # the float maximum of the hardware drops NaN
     operation = _ATOMIC_INTEGER.get(combiner)
-    return f"u{operation}" if operation in ("max", "min") and not element_type.is_signed else operation
+    return (
+        f"u{operation}" if operation in ("max", "min") and not element_type.is_signed else operation
+    )
 
 
 def updates_take_turns(scatter: HloInstruction) -> bool:
     """Whether each update combines by comparing and swapping its element until nobody came in between, instead of every element looking at
     every index row. Not for few rows, complex numbers, several operands, and arrays that end within a word."""
-    if scatter.shape.is_tuple or scatter.shape.element_type.is_complex or scatter.shape.byte_size % 4:
+    if (
+        scatter.shape.is_tuple
+        or scatter.shape.element_type.is_complex
+        or scatter.shape.byte_size % 4
+    ):
         return False
     return int(scatter.operands[1].shape.element_count) > FEW_ROWS
 
@@ -63,7 +82,11 @@ class _Scatter:
         self.operand, self.updates = self.operands[0], self.all_updates[0]
         self.window_dims: tuple[int, ...] = root.attribute("update_window_dims")
         self.batching = dict(
-            zip(root.attribute("input_batching_dims"), root.attribute("scatter_indices_batching_dims"), strict=True)
+            zip(
+                root.attribute("input_batching_dims"),
+                root.attribute("scatter_indices_batching_dims"),
+                strict=True,
+            )
         )
         inserted = {*root.attribute("inserted_window_dims"), *self.batching}
         self.vector_dim: int = root.attribute("index_vector_dim")
@@ -81,7 +104,10 @@ class _Scatter:
         start: dict[int, str | int] = {d: at[b] for d, b in self.batching.items()}
         fits: str | None = None
         for component, d in enumerate(self.root.attribute("scatter_dims_to_operand_dims")):
-            found = self.emitter.element(self.indices, tuple([component if k == self.vector_dim else x for k, x in enumerate(at)]))
+            found = self.emitter.element(
+                self.indices,
+                tuple([component if k == self.vector_dim else x for k, x in enumerate(at)]),
+            )
             value = as_index(w, real(found), self.indices.shape.element_type).name
             room = extents[d] - self.window_size.get(d, 1)
             inside = w.value(f"icmp ule i64 {value}, {room}") if room >= 0 else "false"
@@ -89,15 +115,25 @@ class _Scatter:
             start[d] = value
         return start, fits or "true"
 
-    def update_index(self, row: list[str | int], window: dict[int, str | int]) -> tuple[str | int, ...]:
+    def update_index(
+        self, row: list[str | int], window: dict[int, str | int]
+    ) -> tuple[str | int, ...]:
         """The index into the updates; window: by dimension of the updates."""
         rows = iter(row)
-        return tuple([window[d] if d in window else next(rows) for d in range(self.updates.shape.rank)])
+        return tuple(
+            [window[d] if d in window else next(rows) for d in range(self.updates.shape.rank)]
+        )
 
-    def position(self, start: dict[int, str | int], window: dict[int, str | int]) -> tuple[str | int, ...]:
+    def position(
+        self, start: dict[int, str | int], window: dict[int, str | int]
+    ) -> tuple[str | int, ...]:
         """The index into the operand of an element of the window."""
-        offsets = dict(zip(self.operand_windows, [window[u] for u in self.window_dims], strict=True))
-        return tuple([self.w.add(offsets.get(d, 0), start.get(d, 0)) for d in range(self.operand.shape.rank)])
+        offsets = dict(
+            zip(self.operand_windows, [window[u] for u in self.window_dims], strict=True)
+        )
+        return tuple(
+            [self.w.add(offsets.get(d, 0), start.get(d, 0)) for d in range(self.operand.shape.rank)]
+        )
 
 
 def write_scatter_kernel(context: KernelContext) -> None:
@@ -108,7 +144,10 @@ def write_scatter_kernel(context: KernelContext) -> None:
     emitter = context.emitter()
     scatter = _Scatter(context, emitter)
     arrays = [context.arrays.get(operand) for operand in scatter.operands]
-    in_place = [a is not None and a.pointer == output.pointer for a, output in zip(arrays, outputs, strict=True)]
+    in_place = [
+        a is not None and a.pointer == output.pointer
+        for a, output in zip(arrays, outputs, strict=True)
+    ]
     if not context.target.is_launched:
         _by_row(context, scatter, outputs, in_place)
     elif 0 not in scatter.updates.shape.dimensions:
@@ -119,27 +158,49 @@ def write_scatter_kernel(context: KernelContext) -> None:
 def _rows_are_owned(context: KernelContext, scatter: _Scatter) -> bool:
     """Whether shares can divide the rows of the operand: a window lies in one row, and costs more than all shares looking for theirs."""
     parts, dimensions = context.shares.parts, scatter.updates.shape.dimensions
-    window_bytes = math.prod([dimensions[u] for u in scatter.window_dims]) * scatter.operand.shape.element_type.bytes
-    one_row = 0 in scatter.root.attribute("scatter_dims_to_operand_dims") and scatter.window_size.get(0, 1) == 1
+    window_bytes = (
+        math.prod([dimensions[u] for u in scatter.window_dims])
+        * scatter.operand.shape.element_type.bytes
+    )
+    one_row = (
+        0 in scatter.root.attribute("scatter_dims_to_operand_dims")
+        and scatter.window_size.get(0, 1) == 1
+    )
     worth_it = window_bytes >= LINE_BYTES * parts
-    return one_row and 0 not in dimensions and context.shares.can_cut(scatter.operand.shape.dimensions[0]) and worth_it
+    return (
+        one_row
+        and 0 not in dimensions
+        and context.shares.can_cut(scatter.operand.shape.dimensions[0])
+        and worth_it
+    )
 
 
-def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], in_place: list[bool]) -> None:
+def _by_row(
+    context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], in_place: list[bool]
+) -> None:
     """Index rows one after the other; the window is the inner nest. A share owns rows of the operand: it copies them, lists the index
     rows that point there, and takes these in order."""
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     if context.shares.parts > 1 and not _rows_are_owned(context, scatter):
         return  # nothing is cut, so the kernel is written again for one thread
     counts = [dimensions[d] for d in scatter.batch_dims]
-    own: tuple[str | int, str | int] = (0, scatter.operand.shape.dimensions[0] if scatter.operand.shape.rank else 1)
+    own: tuple[str | int, str | int] = (
+        0,
+        scatter.operand.shape.dimensions[0] if scatter.operand.shape.rank else 1,
+    )
     if context.shares.parts > 1:
         own = context.shares.bounds(scatter.operand.shape.dimensions[0])
     for operand, output, same in zip(scatter.operands, outputs, in_place, strict=True):
         if not same:
             with ExitStack() as loops:
-                limits = [own, *[(0, extent) for extent in operand.shape.dimensions[1:]]] if operand.shape.rank else []
-                index = tuple([loops.enter_context(w.loop(end, begin, stem="copy")) for begin, end in limits])
+                limits = (
+                    [own, *[(0, extent) for extent in operand.shape.dimensions[1:]]]
+                    if operand.shape.rank
+                    else []
+                )
+                index = tuple(
+                    [loops.enter_context(w.loop(end, begin, stem="copy")) for begin, end in limits]
+                )
                 loops.enter_context(emitter.scope())
                 output.store(w, index, emitter.element(operand, index))
     if 0 in dimensions:
@@ -150,11 +211,16 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
 
     def combine(row: list[str | int], start: dict[int, str | int]) -> None:
         with ExitStack() as inner:
-            window = {u: inner.enter_context(w.loop(dimensions[u], stem="window")) for u in scatter.window_dims}
+            window = {
+                u: inner.enter_context(w.loop(dimensions[u], stem="window"))
+                for u in scatter.window_dims
+            }
             inner.enter_context(emitter.scope())
             position = scatter.position(start, window)
             at = scatter.update_index(row, window)
-            values = [output.load(w, position) for output in outputs] + [emitter.element(u, at) for u in scatter.all_updates]
+            values = [output.load(w, position) for output in outputs] + [
+                emitter.element(u, at) for u in scatter.all_updates
+            ]
             with w.fast_math("reassoc contract" if extreme else w.float_flags):
                 combined = emitter.combine(scatter.root.to_apply, values, scatter.types)
             for output, value in zip(outputs, combined, strict=True):
@@ -166,7 +232,12 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
             if ahead:
                 number = loops.enter_context(w.loop(math.prod(counts), stem="row"))
                 loops.enter_context(emitter.scope())
-                _ask_for_row(context, scatter, outputs, w.unravel(w.smaller(w.add(number, ahead), math.prod(counts) - 1), counts))
+                _ask_for_row(
+                    context,
+                    scatter,
+                    outputs,
+                    w.unravel(w.smaller(w.add(number, ahead), math.prod(counts) - 1), counts),
+                )
                 row = w.unravel(number, counts)
             else:
                 row = [loops.enter_context(w.loop(count, stem="row")) for count in counts]
@@ -179,26 +250,45 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
     w.do(f"store i64 0, ptr {length}")
     with w.loop(math.prod(counts), stem="look") as number, emitter.scope():
         start, fits = scatter.start(w.unravel(number, counts))
-        mine = w.value(f"and i1 {w.value(f'icmp sge i64 {start[0]}, {own[0]}')}, {w.value(f'icmp slt i64 {start[0]}, {own[1]}')}")
+        mine = w.value(
+            f"and i1 {w.value(f'icmp sge i64 {start[0]}, {own[0]}')}, {w.value(f'icmp slt i64 {start[0]}, {own[1]}')}"
+        )
         held = w.value(f"load i64, ptr {length}")
-        w.do(f"store i64 {number}, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {held}')}")
+        w.do(
+            f"store i64 {number}, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {held}')}"
+        )
         one = w.value(f"zext i1 {w.value(f'and i1 {mine}, {fits}')} to i64")
         w.do(f"store i64 {w.value(f'add i64 {held}, {one}')}, ptr {length}")
     found = w.value(f"load i64, ptr {length}")
 
     def row_number(place: str | int) -> str:
-        return w.value(f"load i64, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {place}')}")
+        return w.value(
+            f"load i64, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {place}')}"
+        )
 
-    with w.where(w.value(f"icmp ne i64 {found}, 0")), w.loop(found, stem="row") as k, emitter.scope():
+    with (
+        w.where(w.value(f"icmp ne i64 {found}, 0")),
+        w.loop(found, stem="row") as k,
+        emitter.scope(),
+    ):
         if ahead:
-            _ask_for_row(context, scatter, outputs, w.unravel(row_number(w.smaller(w.add(k, ahead), w.sub(found, 1))), counts))
+            _ask_for_row(
+                context,
+                scatter,
+                outputs,
+                w.unravel(row_number(w.smaller(w.add(k, ahead), w.sub(found, 1))), counts),
+            )
         row = w.unravel(row_number(k), counts)
         combine(row, scatter.start(row)[0])
 
 
 def _rows_ahead(context: KernelContext, scatter: _Scatter) -> int:
     """How many index rows before its turn a window is asked for; 0 where a window is not a run of a few lines in memory."""
-    if context.target.is_launched or not scatter.operand.shape.layout.is_default or len(scatter.operands) != 1:
+    if (
+        context.target.is_launched
+        or not scatter.operand.shape.layout.is_default
+        or len(scatter.operands) != 1
+    ):
         return 0
     sizes = [scatter.window_size.get(d, 1) for d in range(scatter.operand.shape.rank)]
     inner = next((d for d, size in enumerate(sizes) if size > 1), 0)
@@ -206,7 +296,9 @@ def _rows_ahead(context: KernelContext, scatter: _Scatter) -> int:
     return rows_ahead(math.prod(sizes) * scatter.operand.shape.element_type.bytes) if run else 0
 
 
-def _ask_for_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], row: list[str | int]) -> None:
+def _ask_for_row(
+    context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], row: list[str | int]
+) -> None:
     """Prefetch the first lines of what an index row points to, and of its update. A prefetch may name any address: what is not there, as of
     an index out of range, is not fetched."""
     w = scatter.w
@@ -217,7 +309,9 @@ def _ask_for_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayI
     def ask(array: ArrayInMemory, at: tuple[str | int, ...]) -> None:
         first = w.mul(w.linear(at, array.shape.strides), array.shape.element_type.bytes)
         for line in range(min(-(-bytes_ // LINE_BYTES), MOST_LINES)):
-            address = w.value(f"getelementptr i8, ptr {array.pointer}, i64 {w.add(first, line * LINE_BYTES)}")
+            address = w.value(
+                f"getelementptr i8, ptr {array.pointer}, i64 {w.add(first, line * LINE_BYTES)}"
+            )
             w.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 3, i32 1)")
 
     with scatter.emitter.scope():
@@ -228,7 +322,9 @@ def _ask_for_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayI
             ask(updates, scatter.update_index(row, window))
 
 
-def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory, operation: str | None) -> None:
+def _by_update(
+    context: KernelContext, scatter: _Scatter, output: ArrayInMemory, operation: str | None
+) -> None:
     """A thread per update element: one atomic operation each, or as many attempts as it takes; where indices are unique, neither."""
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     with context.iterate(list(dimensions)) as index, emitter.scope():
@@ -236,19 +332,30 @@ def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory,
         start, fits = scatter.start(row)
         with w.where(fits), emitter.scope():
             update = emitter.element(scatter.updates, index)
-            offset = w.linear(scatter.position(start, {u: index[u] for u in scatter.window_dims}), output.shape.strides)
+            offset = w.linear(
+                scatter.position(start, {u: index[u] for u in scatter.window_dims}),
+                output.shape.strides,
+            )
             if scatter.root.attributes.get("unique_indices") and operation is None:
-                (value,) = emitter.combine(scatter.root.to_apply, [output.load_linear(w, offset), update], scatter.types)
+                (value,) = emitter.combine(
+                    scatter.root.to_apply, [output.load_linear(w, offset), update], scatter.types
+                )
                 output.store_linear(w, offset, value)
             elif operation is not None:
                 t = memory_type(scatter.root.shape.element_type)
-                address = w.value(f"getelementptr inbounds {t}, {output.pointer_type} {output.pointer}, i64 {offset}")
-                w.value(f"atomicrmw {operation} {output.pointer_type} {address}, {t} {update} monotonic")
+                address = w.value(
+                    f"getelementptr inbounds {t}, {output.pointer_type} {output.pointer}, i64 {offset}"
+                )
+                w.value(
+                    f"atomicrmw {operation} {output.pointer_type} {address}, {t} {update} monotonic"
+                )
             else:
                 _compare_and_swap(scatter, output, offset, update)
 
 
-def _compare_and_swap(scatter: _Scatter, output: ArrayInMemory, offset: str | int, update: Scalar) -> None:
+def _compare_and_swap(
+    scatter: _Scatter, output: ArrayInMemory, offset: str | int, update: Scalar
+) -> None:
     """Combine an update into an element: guess the old value, and again with what was there, until the guess was right. An element of
     less than 32 bits is exchanged together with its neighbours in the word."""
     w, element_type = scatter.w, scatter.root.shape.element_type
@@ -259,14 +366,22 @@ def _compare_and_swap(scatter: _Scatter, output: ArrayInMemory, offset: str | in
         per_word = 32 // bits
         at = w.div(offset, per_word)
         shift = w.value(f"trunc i64 {w.mul(w.mod(offset, per_word), bits)} to i32")
-    pointer = f"{output.pointer_type} " + w.value(f"getelementptr inbounds {word}, {output.pointer_type} {output.pointer}, i64 {at}")
+    pointer = f"{output.pointer_type} " + w.value(
+        f"getelementptr inbounds {word}, {output.pointer_type} {output.pointer}, i64 {at}"
+    )
     attempt, done, guess = w.fresh_label("attempt"), w.fresh_label("done"), w.stack_slot(word)
     w.do(f"store {word} 0, ptr {guess}")
     w.branch(attempt)
     w.start_block(attempt)
     whole = w.value(f"load {word}, ptr {guess}")
-    old = whole if bits >= 32 else w.value(f"trunc i32 {w.value(f'lshr i32 {whole}, {shift}')} to {narrow}")
-    held = from_memory(w, old if t == narrow else w.value(f"bitcast {narrow} {old} to {t}"), element_type)
+    old = (
+        whole
+        if bits >= 32
+        else w.value(f"trunc i32 {w.value(f'lshr i32 {whole}, {shift}')} to {narrow}")
+    )
+    held = from_memory(
+        w, old if t == narrow else w.value(f"bitcast {narrow} {old} to {t}"), element_type
+    )
     with scatter.emitter.scope():
         (value,) = scatter.emitter.combine(scatter.root.to_apply, [held, update], scatter.types)
     stored = to_memory(w, real(value), element_type).name
@@ -274,7 +389,9 @@ def _compare_and_swap(scatter: _Scatter, output: ArrayInMemory, offset: str | in
     if bits < 32:
         mask = w.value(f"shl i32 {(1 << bits) - 1}, {shift}")
         others = w.value(f"and i32 {whole}, {w.value(f'xor i32 {mask}, -1')}")
-        new = w.value(f"or i32 {others}, {w.value('shl i32 ' + w.value(f'zext {narrow} {new} to i32') + f', {shift}')}")
+        new = w.value(
+            f"or i32 {others}, {w.value('shl i32 ' + w.value(f'zext {narrow} {new} to i32') + f', {shift}')}"
+        )
     result = w.value(f"cmpxchg {pointer}, {word} {whole}, {word} {new} monotonic monotonic")
     w.do(f"store {word} {w.value(f'extractvalue {{ {word}, i1 }} {result}, 0')}, ptr {guess}")
     w.branch_if(w.value(f"extractvalue {{ {word}, i1 }} {result}, 1"), done, attempt)

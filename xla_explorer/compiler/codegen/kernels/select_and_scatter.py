@@ -49,7 +49,10 @@ def write_select_and_scatter_kernel(context: KernelContext) -> None:
 
 def _windows_are_apart(rules: tuple[WindowDimension, ...]) -> bool:
     """Whether no two windows share an element, none reaches into padding, and one is small enough to unroll."""
-    plain = [r == WindowDimension(r.size, r.stride, 0, min(r.padding_high, 0)) and r.stride >= r.size for r in rules]
+    plain = [
+        r == WindowDimension(r.size, r.stride, 0, min(r.padding_high, 0)) and r.stride >= r.size
+        for r in rules
+    ]
     return all(plain) and math.prod([r.size for r in rules]) <= UNROLLED_WINDOW
 
 
@@ -75,7 +78,9 @@ def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, .
             (keep,) = emitter.combine(root.called[0], [best, candidate], [element_type] * 2)
             best = select_value(w, keep, element_type, best, candidate)
             chosen = w.value(f"select i1 {keep}, i32 {chosen}, i32 {number}")
-        (scattered,) = emitter.combine(root.called[1], [start, emitter.element(source, index)], [element_type] * 2)
+        (scattered,) = emitter.combine(
+            root.called[1], [start, emitter.element(source, index)], [element_type] * 2
+        )
         for number, place in enumerate(places):
             here = w.value(f"icmp eq i32 {chosen}, {number}")
             output.store(w, place, select_value(w, here, element_type, scattered, start))

@@ -61,17 +61,26 @@ class Shares:
         """Whether each share gets something of a loop of `extent` steps that may be cut at multiples of `grain`."""
         return self.parts > 1 and extent // grain >= self.parts
 
-    def place_to_cut(self, extents: Sequence[int], among: Collection[int] | None = None) -> tuple[int, int] | None:
+    def place_to_cut(
+        self, extents: Sequence[int], among: Collection[int] | None = None
+    ) -> tuple[int, int] | None:
         """Which loop of a nest to cut, and its grain: the outermost that gives even shares, else the longest; None when all are
         too short. A loop over long rows of elements is cut at multiples of INNERMOST_GRAIN. among: loops that may be cut (None: any)."""
         grains = [1] * len(extents)
         if extents and extents[-1] >= INNERMOST_GRAIN * self.parts:
             grains[-1] = INNERMOST_GRAIN
-        possible = [d for d, extent in enumerate(extents) if (among is None or d in among) and self.can_cut(extent, grains[d])]
+        possible = [
+            d
+            for d, extent in enumerate(extents)
+            if (among is None or d in among) and self.can_cut(extent, grains[d])
+        ]
         if not possible:
             return None
         for d in possible:
-            if extents[d] >= BALANCED * self.parts * grains[d] or extents[d] % (self.parts * grains[d]) == 0:
+            if (
+                extents[d] >= BALANCED * self.parts * grains[d]
+                or extents[d] % (self.parts * grains[d]) == 0
+            ):
                 return d, grains[d]
         longest = max(possible, key=lambda d: extents[d])
         return longest, grains[longest]

@@ -20,7 +20,11 @@ ThreadNumber = Callable[[FunctionWriter, Target], str]
 """Writes the instructions that compute a thread's number in its grid; returns the name of an i64 value."""
 _REGISTERS = {
     "amdgcn": {"block": "amdgcn.workgroup.id.x", "thread": "amdgcn.workitem.id.x"},
-    "nvptx64": {"block": "nvvm.read.ptx.sreg.ctaid.x", "thread": "nvvm.read.ptx.sreg.tid.x", "size": "nvvm.read.ptx.sreg.ntid.x"},
+    "nvptx64": {
+        "block": "nvvm.read.ptx.sreg.ctaid.x",
+        "thread": "nvvm.read.ptx.sreg.tid.x",
+        "size": "nvvm.read.ptx.sreg.ntid.x",
+    },
 }
 _THREAD_NUMBERS: dict[str, ThreadNumber] = {}
 
@@ -97,7 +101,9 @@ def _amd(w: FunctionWriter, target: Target) -> str:
 
 @numbers_threads("nvptx64")
 def _nvidia(w: FunctionWriter, target: Target) -> str:
-    block, size, thread = [launch_number(w, target, what).name for what in ("block", "size", "thread")]
+    block, size, thread = [
+        launch_number(w, target, what).name for what in ("block", "size", "thread")
+    ]
     return _in_grid(w, block, size, thread)
 
 
@@ -108,4 +114,6 @@ def _opencl(w: FunctionWriter, target: Target) -> str:
 
 
 def _in_grid(w: FunctionWriter, block: str, size: str, thread: str) -> str:
-    return w.operation("add", w.operation("mul", block, size, "i64", "nuw nsw"), thread, "i64", "nuw nsw")
+    return w.operation(
+        "add", w.operation("mul", block, size, "i64", "nuw nsw"), thread, "i64", "nuw nsw"
+    )

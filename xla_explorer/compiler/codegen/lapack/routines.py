@@ -113,13 +113,19 @@ class _Call:
         self.is_complex = self.element_type.is_complex
         self.real_type = primitive_type(_REAL[kind])
         self.int_type = primitive_type("s32")
-        self.rows, self.columns = i.operands[0].shape.dimensions[-2:] if i.operands[0].shape.rank > 1 else (0, 0)
+        self.rows, self.columns = (
+            i.operands[0].shape.dimensions[-2:] if i.operands[0].shape.rank > 1 else (0, 0)
+        )
 
     def letter(self, name: str, default: str) -> Letter:
         return Letter(letter(self.instruction, name, default))
 
     def matrix(self, operand: int | None = None, result: int | None = None) -> Array:
-        shape = self.results[result] if result is not None else self.instruction.operands[operand or 0].shape
+        shape = (
+            self.results[result]
+            if result is not None
+            else self.instruction.operands[operand or 0].shape
+        )
         return Array(shape, operand, result)
 
     def work(self, count: int) -> tuple[Argument, ...]:
@@ -146,12 +152,27 @@ def _potrf(c: _Call) -> tuple[Argument, ...]:
 
 
 def _getrf(c: _Call) -> tuple[Argument, ...]:
-    return Number(c.rows), Number(c.columns), c.matrix(0, 0), _leading(c.rows), c.matrix(result=1), Status(2)
+    return (
+        Number(c.rows),
+        Number(c.columns),
+        c.matrix(0, 0),
+        _leading(c.rows),
+        c.matrix(result=1),
+        Status(2),
+    )
 
 
 def _geqrf(c: _Call) -> tuple[Argument, ...]:
     work = c.work(c.columns * _BLOCK)
-    return Number(c.rows), Number(c.columns), c.matrix(0, 0), _leading(c.rows), c.matrix(result=1), *work, Status(None)
+    return (
+        Number(c.rows),
+        Number(c.columns),
+        c.matrix(0, 0),
+        _leading(c.rows),
+        c.matrix(result=1),
+        *work,
+        Status(None),
+    )
 
 
 def _geqp3(c: _Call) -> tuple[Argument, ...]:
@@ -163,7 +184,14 @@ def _geqp3(c: _Call) -> tuple[Argument, ...]:
 def _orgqr(c: _Call) -> tuple[Argument, ...]:
     count = c.instruction.operands[1].shape.dimensions[-1]
     sizes = (Number(c.rows), Number(c.columns), Number(count))
-    return *sizes, c.matrix(0, 0), _leading(c.rows), c.matrix(1), *c.work(c.columns * _BLOCK), Status(None)
+    return (
+        *sizes,
+        c.matrix(0, 0),
+        _leading(c.rows),
+        c.matrix(1),
+        *c.work(c.columns * _BLOCK),
+        Status(None),
+    )
 
 
 def _ormqr(c: _Call) -> tuple[Argument, ...]:
@@ -178,11 +206,22 @@ def _ormqr(c: _Call) -> tuple[Argument, ...]:
 
 def _syevd(c: _Call) -> tuple[Argument, ...]:
     n = c.rows
-    work = c.work(2 * n + n * max(n, _BLOCK)) if c.is_complex else c.work(1 + 6 * n + 2 * n * max(n, _BLOCK))
+    work = (
+        c.work(2 * n + n * max(n, _BLOCK))
+        if c.is_complex
+        else c.work(1 + 6 * n + 2 * n * max(n, _BLOCK))
+    )
     count = 1 + 5 * n + 2 * n * n
     reals = (*c.real(count), Number(count)) if c.is_complex else ()
     ints = (c.ints(3 + 5 * n), Number(3 + 5 * n))
-    matrix = (c.letter("mode", "V"), c.letter("uplo", "L"), Number(n), c.matrix(0, 0), _leading(n), c.matrix(result=1))
+    matrix = (
+        c.letter("mode", "V"),
+        c.letter("uplo", "L"),
+        Number(n),
+        c.matrix(0, 0),
+        _leading(n),
+        c.matrix(result=1),
+    )
     return *matrix, *work, *reals, *ints, Status(2 if len(c.results) > 2 else None)
 
 
@@ -196,17 +235,36 @@ def _singular_vectors(c: _Call, mode: str) -> tuple[Argument, ...]:
 
 
 def _gesdd(c: _Call) -> tuple[Argument, ...]:
-    mode, less, more = letter(c.instruction, "mode", "A"), min(c.rows, c.columns), max(c.rows, c.columns)
+    mode, less, more = (
+        letter(c.instruction, "mode", "A"),
+        min(c.rows, c.columns),
+        max(c.rows, c.columns),
+    )
     work = c.work(4 * less * less + 7 * less + more + _BLOCK * (less + more))
-    reals = 7 * less if mode == "N" else max(5 * less * less + 5 * less, 2 * more * less + 2 * less * less + less)
+    reals = (
+        7 * less
+        if mode == "N"
+        else max(5 * less * less + 5 * less, 2 * more * less + 2 * less * less + less)
+    )
     matrix = (Letter(mode), Number(c.rows), Number(c.columns), c.matrix(0, 0), _leading(c.rows))
     return *matrix, *_singular_vectors(c, mode), *work, *c.real(reals), c.ints(8 * less), Status(4)
 
 
 def _gesvd(c: _Call) -> tuple[Argument, ...]:
-    mode, less, more = letter(c.instruction, "mode", "A"), min(c.rows, c.columns), max(c.rows, c.columns)
+    mode, less, more = (
+        letter(c.instruction, "mode", "A"),
+        min(c.rows, c.columns),
+        max(c.rows, c.columns),
+    )
     work = c.work(less * less + 5 * less + more + _BLOCK * (less + more))
-    matrix = (Letter(mode), Letter(mode), Number(c.rows), Number(c.columns), c.matrix(0, 0), _leading(c.rows))
+    matrix = (
+        Letter(mode),
+        Letter(mode),
+        Number(c.rows),
+        Number(c.columns),
+        c.matrix(0, 0),
+        _leading(c.rows),
+    )
     return *matrix, *_singular_vectors(c, mode), *work, *c.real(5 * less), Status(4)
 
 
@@ -214,7 +272,11 @@ def _geev(c: _Call) -> tuple[Argument, ...]:
     n, first = c.rows, 1 if c.is_complex else 2
     values = tuple([c.matrix(result=k) for k in range(first)])
     asked = [letter(c.instruction, f"compute_{side}", "N") == "V" for side in ("left", "right")]
-    head: list[Argument] = [*[Letter("V" if wanted else "N") for wanted in asked], Number(n), Array(c.instruction.operands[0].shape, 0)]
+    head: list[Argument] = [
+        *[Letter("V" if wanted else "N") for wanted in asked],
+        Number(n),
+        Array(c.instruction.operands[0].shape, 0),
+    ]
     head += [_leading(n), *values]
     for k, wanted in enumerate(asked):
         number = first + k
@@ -231,21 +293,47 @@ def _gees(c: _Call) -> tuple[Argument, ...]:
     n, parts = c.rows, 1 if c.is_complex else 2
     with_vectors = letter(c.instruction, "mode", "V") == "V"
     values = tuple([c.matrix(result=2 + k) for k in range(parts)])
-    vectors = (c.matrix(result=1), _leading(n)) if with_vectors else (Unused(c.element_type, 1), Number(1))
-    head = (Letter("V" if with_vectors else "N"), Letter("N"), Nothing(), Number(n), c.matrix(0, 0), _leading(n))
+    vectors = (
+        (c.matrix(result=1), _leading(n))
+        if with_vectors
+        else (Unused(c.element_type, 1), Number(1))
+    )
+    head = (
+        Letter("V" if with_vectors else "N"),
+        Letter("N"),
+        Nothing(),
+        Number(n),
+        c.matrix(0, 0),
+        _leading(n),
+    )
     work = (*c.work(3 * n + n * _BLOCK + _REFLECTORS), *c.real(n), c.ints(n))
     return *head, Status(2 + parts, is_info=False), *values, *vectors, *work, Status(3 + parts)
 
 
 def _gehrd(c: _Call) -> tuple[Argument, ...]:
     low, high = attribute(c.instruction, "low", 1), attribute(c.instruction, "high", c.rows)
-    matrix = (Number(c.rows), Number(low), Number(high), c.matrix(0, 0), _leading(c.rows), c.matrix(result=1))
+    matrix = (
+        Number(c.rows),
+        Number(low),
+        Number(high),
+        c.matrix(0, 0),
+        _leading(c.rows),
+        c.matrix(result=1),
+    )
     return *matrix, *c.work(c.rows * _BLOCK + _REFLECTORS), Status(2)
 
 
 def _sytrd(c: _Call) -> tuple[Argument, ...]:
     results = tuple([c.matrix(result=k) for k in (1, 2, 3)])
-    return c.letter("uplo", "L"), Number(c.rows), c.matrix(0, 0), _leading(c.rows), *results, *c.work(c.rows * _BLOCK), Status(4)
+    return (
+        c.letter("uplo", "L"),
+        Number(c.rows),
+        c.matrix(0, 0),
+        _leading(c.rows),
+        *results,
+        *c.work(c.rows * _BLOCK),
+        Status(4),
+    )
 
 
 def _gtsv(c: _Call) -> tuple[Argument, ...]:
@@ -253,7 +341,16 @@ def _gtsv(c: _Call) -> tuple[Argument, ...]:
     lower = c.matrix(0, 0)
     # JAX gives the outer diagonals with the length of the main one: the first of the lower is unused.
     lower = lower._replace(skips=int(lower.shape.dimensions[-1] == n and n > 0))
-    return Number(n), Number(columns), lower, c.matrix(1, 1), c.matrix(2, 2), c.matrix(3, 3), _leading(n), Status(4)
+    return (
+        Number(n),
+        Number(columns),
+        lower,
+        c.matrix(1, 1),
+        c.matrix(2, 2),
+        c.matrix(3, 3),
+        _leading(n),
+        Status(4),
+    )
 
 
 class _Family(NamedTuple):
@@ -281,9 +378,18 @@ _FAMILIES = (
     _Family("sytrd", _sytrd, "hetrd"),
     _Family("gtsv", _gtsv),
 )
-_BY_NAME = {f"{kind}{(f.complex if kind in 'cz' else '') or f.real}": f for f in _FAMILIES for kind in "sdcz"}
+_BY_NAME = {
+    f"{kind}{(f.complex if kind in 'cz' else '') or f.real}": f
+    for f in _FAMILIES
+    for kind in "sdcz"
+}
 # What JAX's other platforms call, whose operands and results are those of a LAPACK routine.
-_OTHERS = {"Qr": "geqrf", "Eigh": "syevd", "LuDecomposition": "getrf", "ProductOfElementaryHouseholderReflectors": "orgqr"}
+_OTHERS = {
+    "Qr": "geqrf",
+    "Eigh": "syevd",
+    "LuDecomposition": "getrf",
+    "ProductOfElementaryHouseholderReflectors": "orgqr",
+}
 LAPACK_SYMBOLS = tuple([f"{name}_" for name in _BY_NAME])
 
 
@@ -309,13 +415,20 @@ def lapack_call(i: HloInstruction) -> LapackCall | Reason:
     name = _routine_name(i)
     family, kind = _BY_NAME[name], name[0]
     if (mismatch := signature_mismatch(i)) is not None:
-        return refuse("no-blas-routine", f"%{i.name}: {mismatch.message}", target=custom_call_target(i))
+        return refuse(
+            "no-blas-routine", f"%{i.name}: {mismatch.message}", target=custom_call_target(i)
+        )
     if family.real == "gees" and letter(i, "sort", "N") != "N":
         return _unfit(i, "sorts eigenvalues by a function that the call does not name")
     batch = i.operands[0].shape.dimensions[: -1 if family.real == "gtsv" else -2]
     arguments = family.arguments(_Call(i, kind))
     if custom_call_target(i) == "LuDecomposition":
-        return LapackCall(f"{name}_", batch, (*arguments[:-1], Status(None)), row_order=RowOrder(2, len(arguments) - 2))
+        return LapackCall(
+            f"{name}_",
+            batch,
+            (*arguments[:-1], Status(None)),
+            row_order=RowOrder(2, len(arguments) - 2),
+        )
     return LapackCall(f"{name}_", batch, arguments, family.needs_finite)
 
 
@@ -327,4 +440,8 @@ def _unfit(i: HloInstruction, what: str) -> Reason:
 def why_lapack_call(i: HloInstruction, target: Target) -> Reason:
     """The decision for LAPACK of a call that it serves."""
     name = _routine_name(i)
-    return Reason("library-only", f"%{i.name} names the LAPACK routine {name}, and LAPACK is there", {"routine": name})
+    return Reason(
+        "library-only",
+        f"%{i.name} names the LAPACK routine {name}, and LAPACK is there",
+        {"routine": name},
+    )

@@ -36,7 +36,9 @@ class NestBuilder(StructuredBuilder):
     def call_math(self, function: str, *arguments: Value) -> Value:
         """See `Builder.call_math`."""
         lanes = max([x.type.lanes for x in arguments])
-        return write_math(self, opcode_of(function), *[self.splat(x, lanes) for x in arguments], fused=self.fused)
+        return write_math(
+            self, opcode_of(function), *[self.splat(x, lanes) for x in arguments], fused=self.fused
+        )
 
 
 class _Operand(NamedTuple):
@@ -61,15 +63,23 @@ def _operand(element: PrimitiveType) -> _Operand:
     return _Operand(array_shape(element, ()))
 
 
-def computing(b: Builder, s: Compute, types: Sequence[PrimitiveType]) -> Callable[[list[Scalar]], Scalar]:
+def computing(
+    b: Builder, s: Compute, types: Sequence[PrimitiveType]
+) -> Callable[[list[Scalar]], Scalar]:
     """The function of operands that writes an elementwise opcode: one for all copies of a value. types: of the operands."""
-    operation = ScalarOperation(s.opcode, _operand(s.element).shape, tuple([_operand(t) for t in types]), s.attributes)
+    operation = ScalarOperation(
+        s.opcode, _operand(s.element).shape, tuple([_operand(t) for t in types]), s.attributes
+    )
     write = ELEMENTWISE_EMITTERS[s.opcode.name]
 
     def computed(operands: list[Scalar]) -> Scalar:
         widths = [x.type.lanes if isinstance(x, Value) else lanes_of(x) for x in operands]
         lanes = max(widths)
-        return write(b, operation, operands if min(widths) == lanes else [in_lanes(b, x, lanes) for x in operands])
+        return write(
+            b,
+            operation,
+            operands if min(widths) == lanes else [in_lanes(b, x, lanes) for x in operands],
+        )
 
     return computed
 
@@ -86,7 +96,9 @@ def element_of(parts: Sequence[Value]) -> Scalar:
 
 def lanes_of(x: Scalar) -> int:
     """How many lanes an element has."""
-    return max(x.real.type.lanes, x.imaginary.type.lanes) if isinstance(x, Complex) else x.type.lanes
+    return (
+        max(x.real.type.lanes, x.imaginary.type.lanes) if isinstance(x, Complex) else x.type.lanes
+    )
 
 
 def in_lanes(b: Builder, x: Scalar, lanes: int) -> Scalar:
@@ -98,7 +110,9 @@ def in_lanes(b: Builder, x: Scalar, lanes: int) -> Scalar:
 
 def one_lane(b: Builder, x: Scalar, lane: int) -> Scalar:
     """One lane of an element; all lanes of a scalar are that scalar."""
-    return element_of([part if part.type.lanes == 1 else b.extract(part, lane) for part in parts_of(x)])
+    return element_of(
+        [part if part.type.lanes == 1 else b.extract(part, lane) for part in parts_of(x)]
+    )
 
 
 def joined(b: Builder, elements: Sequence[Scalar]) -> Scalar:
@@ -107,7 +121,9 @@ def joined(b: Builder, elements: Sequence[Scalar]) -> Scalar:
     for parts in zip(*[parts_of(x) for x in elements], strict=True):
         t = parts[0].type.of_lanes(len(parts))
         if all(part.is_constant for part in parts):
-            made.append(b.named(f"<{', '.join([f'{part.type} {part.name}' for part in parts])}>", t))
+            made.append(
+                b.named(f"<{', '.join([f'{part.type} {part.name}' for part in parts])}>", t)
+            )
             continue
         whole = b.named("poison", t)
         for lane, part in enumerate(parts):
@@ -118,32 +134,49 @@ def joined(b: Builder, elements: Sequence[Scalar]) -> Scalar:
 
 def chosen(b: Builder, condition: Value[Integer], then: Scalar, otherwise: Scalar) -> Scalar:
     """condition ? then : otherwise, part by part."""
-    return element_of([b.select(condition, x, y) for x, y in zip(parts_of(then), parts_of(otherwise), strict=True)])
+    return element_of(
+        [
+            b.select(condition, x, y)
+            for x, y in zip(parts_of(then), parts_of(otherwise), strict=True)
+        ]
+    )
 
 
 class Memory:
     """Elements of one type in memory. written: the nest writes there what it reads again. tail: metadata of loads."""
 
-    def __init__(self, b: StructuredBuilder, element: PrimitiveType, written: bool = False, tail: str = "") -> None:
+    def __init__(
+        self, b: StructuredBuilder, element: PrimitiveType, written: bool = False, tail: str = ""
+    ) -> None:
         self.b, self.element, self.written, self.tail = b, element, written, tail
         self.stored, self.held = stored_type(element), value_type(element)
         self.parts = 2 if element.is_complex else 1
         self.alignment = element.bytes // self.parts
 
-    def address(self, array: Value[Pointer], offset: Value[Integer], inside: bool = True) -> Value[Pointer]:
+    def address(
+        self, array: Value[Pointer], offset: Value[Integer], inside: bool = True
+    ) -> Value[Pointer]:
         """Of the element at an offset. Complex numbers are two elements of memory each. inside: whether it is of the array."""
         if self.parts == 2:
             offset = self.b.scale_index(offset, 2)
         return self.b.address(array, self.stored, offset, inside)
 
-    def load(self, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None, alignment: int = 0) -> Scalar:
+    def load(
+        self,
+        pointer: Value[Pointer],
+        lanes: int,
+        mask: Value[Integer] | None = None,
+        alignment: int = 0,
+    ) -> Scalar:
         """Elements beside one another. mask: those that there are; the others are zero. alignment: see `store`."""
         wide = self.stored.of_lanes(lanes * self.parts)
         if mask is None:
             raw = self.b.load(pointer, wide, alignment or self.alignment, self.tail, self.written)
         else:
             # LLVM takes masked loads of 16-bit floats apart, lane by lane
-            moved = Type("i16", wide.lanes) if wide.scalar == "half" else Type(wide.scalar, wide.lanes)
+            moved = (
+                Type("i16", wide.lanes) if wide.scalar == "half" else Type(wide.scalar, wide.lanes)
+            )
             mask = self._of_parts(mask)
             name = f"llvm.masked.load.{moved.suffix}.p0"
             self.b.declarations[f"declare {moved} @{name}(ptr, i32, {mask.type}, {moved})"] = None
@@ -153,7 +186,11 @@ class Memory:
                 raw = self.b.emit_here("call", moved, operands, callee)
             else:
                 raw = self.b.emit("call", moved, operands, callee, may_trap=True)
-            raw = self.b.retyped(raw, wide) if moved.scalar == wide.scalar else self.b.emit("bitcast", wide, (raw,))
+            raw = (
+                self.b.retyped(raw, wide)
+                if moved.scalar == wide.scalar
+                else self.b.emit("bitcast", wide, (raw,))
+            )
         if self.parts == 1:
             return self.held_value(raw)
         if lanes == 1:
@@ -162,24 +199,37 @@ class Memory:
 
     def load_backwards(self, pointer: Value[Pointer], lanes: int, mask: Value[Integer]) -> Scalar:
         """Elements beside one another, those that there are: the first lane has the last one."""
-        return self.backwards(self.load(pointer, lanes, self.b.shuffle(mask, mask, range(lanes)[::-1])))
+        return self.backwards(
+            self.load(pointer, lanes, self.b.shuffle(mask, mask, range(lanes)[::-1]))
+        )
 
-    def store_backwards(self, x: Scalar, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None) -> None:
+    def store_backwards(
+        self, x: Scalar, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None
+    ) -> None:
         """The reverse of `load_backwards`."""
         mask = mask if mask is None else self.b.shuffle(mask, mask, range(lanes)[::-1])
         self.store(self.backwards(in_lanes(self.b, x, lanes)), pointer, lanes, mask)
 
     def backwards(self, x: Scalar) -> Scalar:
         """The lanes in the other order."""
-        return element_of([self.b.shuffle(part, part, range(part.type.lanes)[::-1]) for part in parts_of(x)])
+        return element_of(
+            [self.b.shuffle(part, part, range(part.type.lanes)[::-1]) for part in parts_of(x)]
+        )
 
     def load_words(self, pointer: Value[Pointer], lanes: int) -> Value[Integer]:
         """Words of 32 bits, of two elements each."""
         emit = self.b.emit_here if self.written else self.b.emit
         return emit("load", I32.of_lanes(lanes), (pointer,), f", align {self.alignment}")
 
-    def store(self, x: Scalar, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None = None, tail: str = "",
-              alignment: int = 0) -> None:
+    def store(
+        self,
+        x: Scalar,
+        pointer: Value[Pointer],
+        lanes: int,
+        mask: Value[Integer] | None = None,
+        tail: str = "",
+        alignment: int = 0,
+    ) -> None:
         """The lanes of an element beside one another. tail: metadata. alignment: of the address, if more than an element's.
 
         One lane under a mask of several is one element that all of them store: an axis of one step that a directive made longer.
@@ -198,7 +248,9 @@ class Memory:
             raw = self.b.convert("bitcast", raw, "i16")
         name = f"llvm.masked.store.{raw.type.suffix}.p0"
         self.b.declarations[f"declare void @{name}({raw.type}, ptr, i32, {mask.type})"] = None
-        self.b.effect("call", (raw, pointer, self.b.number(self.alignment, I32), mask), f"void @{name}")
+        self.b.effect(
+            "call", (raw, pointer, self.b.number(self.alignment, I32), mask), f"void @{name}"
+        )
 
     def held_value(self, raw: Value) -> Value:
         """What was loaded, as a register holds it."""
@@ -220,8 +272,14 @@ class Memory:
     def _interleaved(self, first: Value, second: Value) -> Value:
         lanes = first.type.lanes
         if lanes == 1:
-            return self.b.insert(self.b.insert(self.b.named("poison", first.type.of_lanes(2)), 0, first), 1, second)
+            return self.b.insert(
+                self.b.insert(self.b.named("poison", first.type.of_lanes(2)), 0, first), 1, second
+            )
         return self.b.shuffle(first, second, [k // 2 + lanes * (k % 2) for k in range(2 * lanes)])
 
     def _of_parts(self, mask: Value[Integer]) -> Value[Integer]:
-        return mask if self.parts == 1 else self.b.shuffle(mask, mask, [k // 2 for k in range(2 * mask.type.lanes)])
+        return (
+            mask
+            if self.parts == 1
+            else self.b.shuffle(mask, mask, [k // 2 for k in range(2 * mask.type.lanes)])
+        )

@@ -136,7 +136,9 @@ class _BodyOf:
     carried: float = 0.0
     alive: int = 0
     fullest: int = 0
-    ready: dict[int, float] = field(default_factory=dict)  # value -> cycles from the beginning of the turn
+    ready: dict[int, float] = field(
+        default_factory=dict
+    )  # value -> cycles from the beginning of the turn
 
 
 def estimate(nest: LoopNest, numbers: CpuNumbers | None = None) -> Estimate:
@@ -144,18 +146,29 @@ def estimate(nest: LoopNest, numbers: CpuNumbers | None = None) -> Estimate:
     n = numbers or CpuNumbers()
     bodies = _bodies(nest, n)
     spent = {key: body.turns * _turn(body, n) for key, body in bodies.items()}
-    starts = sum([_START * math.prod([axis.extent for axis in body.axes[:-1]]) for body in bodies.values() if body.axes])
+    starts = sum(
+        [
+            _START * math.prod([axis.extent for axis in body.axes[:-1]])
+            for body in bodies.values()
+            if body.axes
+        ]
+    )
     cycles = sum(spent.values()) + starts
     accesses = accesses_of(nest)
     traffic = Traffic(accesses)
-    beyond = {level.name: sum([traffic.beyond(a, level.bytes) for a in accesses]) for level in n.caches}
+    beyond = {
+        level.name: sum([traffic.beyond(a, level.bytes) for a in accesses]) for level in n.caches
+    }
     times = {level.name: beyond[level.name] / level.behind for level in n.caches}
     compute, slowest = cycles / n.gigahertz, max(times, key=lambda name: times[name])
     memory = times[slowest]
     loops: dict[str, tuple[int, float]] = {}
     for name, bound in nest.axes().items():
         inside = [key for key, body in bodies.items() if bound.axis in body.axes]
-        around = max([_turns_until(bodies[key].axes, bound.axis) for key in inside], default=bound.axis.extent)
+        around = max(
+            [_turns_until(bodies[key].axes, bound.axis) for key in inside],
+            default=bound.axis.extent,
+        )
         loops[name] = around, sum([spent[key] for key in inside]) / cycles if cycles else 0.0
     return Estimate(
         max(compute, memory) + 0.15 * min(compute, memory),
@@ -176,7 +189,9 @@ def _turn(body: _BodyOf, n: CpuNumbers) -> float:
     """Cycles of a turn: of the units, or of the longest chain, of which as many overlap as the window holds turns."""
     spilled = max(body.fullest - n.registers, 0)
     in_flight = max(1.0, n.window / max(body.instructions, 1.0)) if body.axes else 1.0
-    return max(body.cycles + spilled, body.path / in_flight, body.carried) + (_TURN if body.axes else 0.0)
+    return max(body.cycles + spilled, body.path / in_flight, body.carried) + (
+        _TURN if body.axes else 0.0
+    )
 
 
 def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
@@ -198,10 +213,14 @@ def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
                 depends[number] = frozenset([b.axis for b in path])
             depends.update(dict.fromkeys(s.running, frozenset([b.axis for b in (*path, *own)])))
             body = _body_at(found, [*[b for b in path if b.kind in _RUNNING], *inner])
-            registers = _registers(s.elements[0], [*path, *own], needed | {b.axis for b in [*path, *own]}, n) * len(s.ids)
+            registers = _registers(
+                s.elements[0], [*path, *own], needed | {b.axis for b in [*path, *own]}, n
+            ) * len(s.ids)
             steps = len(s.combiner.body) if isinstance(s.combiner, Combination) else 1
             lanes = max([b.axis.extent for b in own if b.kind is AxisKind.VECTOR], default=1)
-            if s.each and lanes > 1:  # lanes are shifted and combined, then with what came before; the last one goes on
+            if (
+                s.each and lanes > 1
+            ):  # lanes are shifted and combined, then with what came before; the last one goes on
                 body.cycles += PLAIN.cycles * registers * 2 * (math.log2(lanes) + 1)
                 body.instructions += registers * 2 * (math.log2(lanes) + 1)
             body.cycles += PLAIN.cycles * registers * steps
@@ -215,7 +234,9 @@ def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
         for number in ids_of(s):
             depends[number] = needed
         running = [b for b in path if b.kind in _RUNNING]
-        while running and running[-1].axis not in needed:  # the builder places a value in the outermost loop that has its operands
+        while (
+            running and running[-1].axis not in needed
+        ):  # the builder places a value in the outermost loop that has its operands
             running.pop()
         body = _body_at(found, running)
         element = elements_of(s)[0] if elements_of(s) else _stored(nest, s)
@@ -272,11 +293,19 @@ def _stored(nest: LoopNest, s: Statement) -> PrimitiveType | None:
     return array.shape.element_type if array is not None else None
 
 
-def _registers(element: PrimitiveType | None, path: Sequence[BoundAxis], needed: frozenset[Axis], n: CpuNumbers) -> int:
+def _registers(
+    element: PrimitiveType | None, path: Sequence[BoundAxis], needed: frozenset[Axis], n: CpuNumbers
+) -> int:
     """Registers of a value: its copies, times those that its lanes fill."""
-    copies = math.prod([b.axis.extent for b in path if b.kind is AxisKind.UNROLLED and b.axis in needed])
-    lanes = math.prod([b.axis.extent for b in path if b.kind is AxisKind.VECTOR and b.axis in needed])
-    bytes_each = max(element.bits // 8, 4) if element is not None else 4  # narrow floats are computed as f32
+    copies = math.prod(
+        [b.axis.extent for b in path if b.kind is AxisKind.UNROLLED and b.axis in needed]
+    )
+    lanes = math.prod(
+        [b.axis.extent for b in path if b.kind is AxisKind.VECTOR and b.axis in needed]
+    )
+    bytes_each = (
+        max(element.bits // 8, 4) if element is not None else 4
+    )  # narrow floats are computed as f32
     return copies * max(1, -(-lanes * bytes_each // n.register_bytes))
 
 
@@ -289,9 +318,15 @@ def _effort(nest: LoopNest, s: Statement, path: Sequence[BoundAxis], n: CpuNumbe
         vector = next((b.axis for b in path if b.kind is AxisKind.VECTOR), None)
         steps = [x.coefficient(vector) for x in s.place] if vector is not None else []
         last = array.shape.layout.minor_to_major[:1] if array is not None else ()
-        scattered = any(step not in (0, 1) or (step == 1 and k not in last) for k, step in enumerate(steps))
+        scattered = any(
+            step not in (0, 1) or (step == 1 and k not in last) for k, step in enumerate(steps)
+        )
         lanes = n.register_bytes // 4 if scattered else 1
-        return Effort((1.0 if isinstance(s, Store) else 0.5) * lanes, 0.0 if isinstance(s, Store) else 6.0, lanes)
+        return Effort(
+            (1.0 if isinstance(s, Store) else 0.5) * lanes,
+            0.0 if isinstance(s, Store) else 6.0,
+            lanes,
+        )
     if isinstance(s, Compute):
         if s.opcode.name in ("divide", "remainder") and not s.element.is_float:
             return Effort(6.0 * n.register_bytes / 4, 20.0, n.register_bytes // 4)

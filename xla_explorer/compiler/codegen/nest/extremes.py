@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xla_explorer.compiler.codegen.nest.ir import Combination, Compute, Constant, Iota, LoopNest, Reduce, Statement, rewritten
+from xla_explorer.compiler.codegen.nest.ir import (
+    Combination,
+    Compute,
+    Constant,
+    Iota,
+    LoopNest,
+    Reduce,
+    Statement,
+    rewritten,
+)
 from xla_explorer.hlo.analysis.indexing import index
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, attributes_of
 from xla_explorer.hlo.literal import literal_from_array
@@ -34,15 +43,27 @@ def direction_of_extreme(s: Reduce) -> str | None:
 
     def compares(number: int, pair: tuple[int, int], *directions: str) -> bool:
         one = known.get(number)
-        if one is None or operands(number, "compare") != pair or one.attributes.get("type") == "TOTALORDER":
+        if (
+            one is None
+            or operands(number, "compare") != pair
+            or one.attributes.get("type") == "TOTALORDER"
+        ):
             return False
         return one.attributes.get("direction") in directions
 
     def preferred(number: int) -> str | None:
         """The direction in which a condition prefers the left value, and a NaN as well."""
         parts = operands(number, "or") if s.elements[0].is_float else (number,)
-        for one, other in (parts, parts[::-1]) if len(parts) == 2 else ((number, number),) if parts == (number,) else ():
-            if compares(one, (a, x), "GT", "LT") and (one == other or compares(other, (a, a), "NE")):
+        for one, other in (
+            (parts, parts[::-1])
+            if len(parts) == 2
+            else ((number, number),)
+            if parts == (number,)
+            else ()
+        ):
+            if compares(one, (a, x), "GT", "LT") and (
+                one == other or compares(other, (a, a), "NE")
+            ):
                 return str(known[one].attributes["direction"])
         return None
 
@@ -53,7 +74,8 @@ def direction_of_extreme(s: Reduce) -> str | None:
     for better, tie in (parts, parts[::-1]) if found is not None and len(parts) == 2 else ():
         both = operands(tie, "and")
         if preferred(better) == found and any(
-            compares(equal, (a, x), "EQ") and compares(lower, (b, y), "LT") for equal, lower in ((both, both[::-1]) if both else ())
+            compares(equal, (a, x), "EQ") and compares(lower, (b, y), "LT")
+            for equal, lower in ((both, both[::-1]) if both else ())
         ):
             return found
     return None
@@ -67,12 +89,21 @@ def with_positions(nest: LoopNest, s: Reduce) -> LoopNest:
     place = index(0)
     for b in s.axes:
         place = place * b.axis.extent + index(b.axis)
-    chosen = next(one.operands[0] for one in c.body if isinstance(one, Compute) and one.id == c.results[0])
+    chosen = next(
+        one.operands[0] for one in c.body if isinstance(one, Compute) and one.id == c.results[0]
+    )
     step = (*c.body, _compute(kept, S32, "select", chosen, p, q))
     join = _join(s, direction, rest)
     combiner = Combination((*c.left, p), (*c.right, q), step, (*c.results, kept), join)
-    made = replace(s, ids=(*s.ids, result), elements=(*s.elements, S32), combiner=combiner, initial=(*s.initial, start),
-                   body=(*s.body, Iota(position, S32, place)), values=(*s.values, position))
+    made = replace(
+        s,
+        ids=(*s.ids, result),
+        elements=(*s.elements, S32),
+        combiner=combiner,
+        initial=(*s.initial, start),
+        body=(*s.body, Iota(position, S32, place)),
+        values=(*s.values, position),
+    )
     before = Constant(start, literal_from_array(-1, array_shape(S32, ())))
     return replace(nest, body=(before, *rewritten(nest.body, lambda x: made if x is s else None)))
 
@@ -89,7 +120,9 @@ def _join(s: Reduce, direction: str, numbers: list[int]) -> Combination:
 
     better = make("compare", a, c, direction=direction)
     if s.elements[0].is_float:  # the first NaN
-        first = make("or", make("compare", p, q, direction="LT"), make("compare", c, c, direction="EQ"))
+        first = make(
+            "or", make("compare", p, q, direction="LT"), make("compare", c, c, direction="EQ")
+        )
         better = make("or", better, make("and", make("compare", a, a, direction="NE"), first))
     equal = make("compare", a, c, direction="EQ")
     later = make("or", better, make("and", equal, make("compare", p, q, direction="GE")))
@@ -100,5 +133,13 @@ def _join(s: Reduce, direction: str, numbers: list[int]) -> Combination:
     return Combination((a, b, p), (c, d, q), tuple(body), (value, where, position))
 
 
-def _compute(number: int, element: PrimitiveType, name: str, *operands: int, **attributes: str) -> Compute:
-    return Compute(number, element, opcode(name), operands, attributes_of(attributes) if attributes else NO_ATTRIBUTES)
+def _compute(
+    number: int, element: PrimitiveType, name: str, *operands: int, **attributes: str
+) -> Compute:
+    return Compute(
+        number,
+        element,
+        opcode(name),
+        operands,
+        attributes_of(attributes) if attributes else NO_ATTRIBUTES,
+    )

@@ -30,16 +30,28 @@ def estimate_launch(nest: LoopNest, target: Target) -> Estimate:
     warps = launch.blocks * math.ceil(launch.threads / LANES)
     accesses = accesses_of(nest)
     moved = sum([moved_bytes(a) for a in accesses])
-    read, written = [sum([a.distinct_bytes([b.axis for b in a.path]) for a in accesses if a.written is w]) for w in (False, True)]
+    read, written = [
+        sum([a.distinct_bytes([b.axis for b in a.path]) for a in accesses if a.written is w])
+        for w in (False, True)
+    ]
     device, begins = gpu_numbers(target)
-    again = max(moved - read - written, 0.0) / (device.l2_rate if read + written <= device.l2_bytes else 1.0)
-    found = gpu_kernel_estimate(target, one.instructions * warps * LANES, read, again, written, warps * LANES)
+    again = max(moved - read - written, 0.0) / (
+        device.l2_rate if read + written <= device.l2_bytes else 1.0
+    )
+    found = gpu_kernel_estimate(
+        target, one.instructions * warps * LANES, read, again, written, warps * LANES
+    )
     limits = {"instructions": found.compute, "memory": found.memory, "launch": begins.nanoseconds}
     limit = max(limits, key=lambda name: limits[name])
     beyond = {"L1": int(moved), "L2": read + written}
     instructions = one.instructions * warps
     return replace(
-        one, nanoseconds=found.nanoseconds, instructions=instructions, bytes_beyond=beyond, limit=limit, where="on the GPU"
+        one,
+        nanoseconds=found.nanoseconds,
+        instructions=instructions,
+        bytes_beyond=beyond,
+        limit=limit,
+        where="on the GPU",
     )
 
 
@@ -47,7 +59,9 @@ def moved_bytes(a: Access) -> float:
     """Bytes of the sectors that all warps ask for, at one access."""
     beside = [b for b in a.path if b.kind in (AxisKind.WARP, AxisKind.THREAD)]
     copies = [b.axis for b in a.path if b.kind in (AxisKind.VECTOR, AxisKind.UNROLLED)]
-    together = math.prod([axis.extent & -axis.extent for axis in copies if a.step(axis) == 1])  # accesses are powers of two
+    together = math.prod(
+        [axis.extent & -axis.extent for axis in copies if a.step(axis) == 1]
+    )  # accesses are powers of two
     run = max(min(together * a.element_bytes, WIDEST_ACCESS), a.element_bytes)
     step = a.step(beside[-1].axis) if beside else None
     apart = SECTOR_BYTES if step is None else abs(step) * a.element_bytes

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.nest.ir import Compute, Origin, Statement
-from xla_explorer.hlo.analysis.indexing import Guard, IndexExpression, Place, Read, RuntimeValue, Substitution, index
+from xla_explorer.hlo.analysis.indexing import (
+    Guard,
+    IndexExpression,
+    Place,
+    Read,
+    RuntimeValue,
+    Substitution,
+    index,
+)
 from xla_explorer.hlo.attributes import Attributes, attributes_of
 from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
@@ -27,18 +35,21 @@ class Scope:
 
 def addressed(read: Read, numbers: dict[tuple[HloInstruction, Place], int]) -> Read:
     """A read whose values of run time are named by the numbers that they have in the nest."""
-    atoms = [atom for x in (*read.place, *[g.expression for g in read.guards]) for atom in x.atoms() if isinstance(atom, RuntimeValue)]
+    atoms = [
+        atom
+        for x in (*read.place, *[g.expression for g in read.guards])
+        for atom in x.atoms()
+        if isinstance(atom, RuntimeValue)
+    ]
 
     def named(atom: RuntimeValue) -> IndexExpression:
         if atom.low == atom.high:
             return index(atom.low)
-        return index(RuntimeValue(f"%{numbers[atom.source, atom.place]}", atom.place, atom.low, atom.high))
+        return index(
+            RuntimeValue(f"%{numbers[atom.source, atom.place]}", atom.place, atom.low, atom.high)
+        )
 
-    values: Substitution = {
-        atom: named(atom)
-        for atom in atoms
-        if not isinstance(atom.source, str)
-    }
+    values: Substitution = {atom: named(atom) for atom in atoms if not isinstance(atom.source, str)}
     guards = tuple([Guard(g.expression.substitute(values), g.bound) for g in read.guards])
     return read._replace(place=tuple([x.substitute(values) for x in read.place]), guards=guards)
 
@@ -47,7 +58,9 @@ def scalar(literal: Literal) -> Literal:
     """The one value of a literal, as a scalar."""
     if literal.shape.is_scalar:
         return literal
-    return literal_from_array(literal.array.reshape(-1)[0], array_shape(literal.shape.element_type, ()))
+    return literal_from_array(
+        literal.array.reshape(-1)[0], array_shape(literal.shape.element_type, ())
+    )
 
 
 def own_attributes(i: HloInstruction) -> Attributes:
@@ -66,7 +79,10 @@ def spreads_elements(root: HloInstruction) -> bool:
     if root.opcode.name != "pad":
         return False
     rules = root.attribute("padding")
-    gaps = any(rule.interior and n > 1 for rule, n in zip(rules, root.operands[0].shape.dimensions, strict=True))
+    gaps = any(
+        rule.interior and n > 1
+        for rule, n in zip(rules, root.operands[0].shape.dimensions, strict=True)
+    )
     return gaps and all(rule.low >= 0 and rule.high >= 0 for rule in rules)
 
 
@@ -93,7 +109,11 @@ def combines_in_any_order(i: HloInstruction) -> bool:
     points, as XLA's do."""
     root = i.to_apply.root
     one = root.opcode.name in _ASSOCIATIVE and set(root.operands) == set(i.to_apply.parameters())
-    return one and not (i.opcode.name == "reduce-window" and _is_small(i) and root.opcode.name not in ("maximum", "minimum"))
+    return one and not (
+        i.opcode.name == "reduce-window"
+        and _is_small(i)
+        and root.opcode.name not in ("maximum", "minimum")
+    )
 
 
 def sum_type(i: HloInstruction, runs: bool = False) -> PrimitiveType | None:
@@ -101,7 +121,11 @@ def sum_type(i: HloInstruction, runs: bool = False) -> PrimitiveType | None:
     running values, of which only what is stored is rounded."""
     small = len(i.operands) == 2 and i.shape.is_array and _is_small(i)
     one = combines_in_any_order(i) or (runs and simple_combiner(i.to_apply) is not None)
-    return F32 if small and one and i.to_apply.root.shape.element_type is i.shape.element_type else None
+    return (
+        F32
+        if small and one and i.to_apply.root.shape.element_type is i.shape.element_type
+        else None
+    )
 
 
 def _is_small(i: HloInstruction) -> bool:

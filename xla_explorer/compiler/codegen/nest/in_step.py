@@ -5,9 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.ir import Allocate, Array, For, Load, LoopNest, Reduce, Statement, Store, axes_of
+from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
+    Array,
+    For,
+    Load,
+    LoopNest,
+    Reduce,
+    Statement,
+    Store,
+    axes_of,
+)
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Guard, IndexExpression, Substitution, index, linearize
+from xla_explorer.hlo.analysis.indexing import (
+    ZERO,
+    Axis,
+    Guard,
+    IndexExpression,
+    Substitution,
+    index,
+    linearize,
+)
 
 
 class _Access(NamedTuple):
@@ -31,11 +49,25 @@ def why_not_in_step(nest: LoopNest) -> list[Reason]:
     for s, around in nest.statements():
         if isinstance(s, Allocate):
             owned[s.array.name] = around
-        elif isinstance(s, (Load, Store)) and s.array in both and (array := nest.array(s.array)) is not None:
+        elif (
+            isinstance(s, (Load, Store))
+            and s.array in both
+            and (array := nest.array(s.array)) is not None
+        ):
             inside = around[len(owned.get(s.array, ())) :]
-            loops = tuple([(b.axis, isinstance(x, For) and x.ordered) for x in inside for b in axes_of(x)])
+            loops = tuple(
+                [(b.axis, isinstance(x, For) and x.ordered) for x in inside for b in axes_of(x)]
+            )
             guards = tuple([g for x in inside if isinstance(x, (For, Reduce)) for g in x.guards])
-            accesses[s.array].append(_Access(array, linearize(s.place, array.shape.strides), loops, isinstance(s, Store), guards))
+            accesses[s.array].append(
+                _Access(
+                    array,
+                    linearize(s.place, array.shape.strides),
+                    loops,
+                    isinstance(s, Store),
+                    guards,
+                )
+            )
     return [reason for found in accesses.values() if (reason := _first_conflict(found)) is not None]
 
 
@@ -45,7 +77,9 @@ def _first_conflict(accesses: list[_Access]) -> Reason | None:
             axis = _shared_axis(a, b) if a.stores or b.stores else None
             if axis is not None:
                 message = f"steps of {axis} may touch the same element of %{a.array.name}: one at {a.offset}, another at {b.offset}"
-                return refuse("steps-not-independent", message, axis=axis.name, offset=str(a.offset))
+                return refuse(
+                    "steps-not-independent", message, axis=axis.name, offset=str(a.offset)
+                )
     return None
 
 
@@ -56,7 +90,15 @@ def _shared_axis(a: _Access, b: _Access) -> Axis | None:
         if other != (axis, ordered):
             break
         step = a.offset.coefficient(axis)
-        if not ordered and axis.extent > 1 and (step is None or step != b.offset.coefficient(axis) or not _apart(a, b, axis, step, outer)):
+        if (
+            not ordered
+            and axis.extent > 1
+            and (
+                step is None
+                or step != b.offset.coefficient(axis)
+                or not _apart(a, b, axis, step, outer)
+            )
+        ):
             return axis
         outer.append(axis)
     return None
@@ -66,7 +108,10 @@ def _apart(a: _Access, b: _Access, axis: Axis, step: int, outer: Sequence[Axis])
     """Whether accesses at different steps of the axis, at one point of the axes outside, are never to one element."""
     zero: Substitution = dict.fromkeys((*outer, axis), ZERO)
     left, right = a.offset.substitute(zero), b.offset.substitute(zero)
-    if any(a.offset.coefficient(x) is None or a.offset.coefficient(x) != b.offset.coefficient(x) for x in outer):
+    if any(
+        a.offset.coefficient(x) is None or a.offset.coefficient(x) != b.offset.coefficient(x)
+        for x in outer
+    ):
         return False
     (low, high), (low_b, high_b) = _bounds(left, a.guards), _bounds(right, b.guards)
     if abs(step) > max(high_b - low, high - low_b):
@@ -88,7 +133,10 @@ def _is_one_to_one(a: _Access, outer: Sequence[Axis]) -> bool:
     with smaller steps come to together."""
     axes = [axis for axis, _ in a.loops if axis not in outer and axis.extent > 1]
     limits = {g.expression: g.bound for g in a.guards}
-    steps = [(a.offset.coefficient(axis), min(axis.extent, limits.get(index(axis), axis.extent))) for axis in axes]
+    steps = [
+        (a.offset.coefficient(axis), min(axis.extent, limits.get(index(axis), axis.extent)))
+        for axis in axes
+    ]
     reach = 0
     for step, extent in sorted([(abs(step or 0), extent) for step, extent in steps]):
         if step <= reach:

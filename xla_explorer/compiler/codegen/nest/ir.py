@@ -14,7 +14,15 @@ from math import gcd
 from operator import is_not
 from typing import NamedTuple, TypeAlias
 
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue, Substitution, linearize
+from xla_explorer.hlo.analysis.indexing import (
+    Axis,
+    Guard,
+    IndexExpression,
+    Place,
+    RuntimeValue,
+    Substitution,
+    linearize,
+)
 from xla_explorer.hlo.attributes import Attributes
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import OpcodeSpec
@@ -222,7 +230,9 @@ Statement: TypeAlias = Definition | Store | Allocate | For
 Body: TypeAlias = tuple[Statement, ...]
 Loop: TypeAlias = For | Reduce
 _LEAVES = frozenset({Load, Constant, Iota, Compute, Store})
-_WITH_BODIES = frozenset({For, Reduce, Choose})  # asked of each statement, a set takes a quarter of the time of `isinstance` of a union
+_WITH_BODIES = frozenset(
+    {For, Reduce, Choose}
+)  # asked of each statement, a set takes a quarter of the time of `isinstance` of a union
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -236,11 +246,17 @@ class LoopNest:
     shares: int = 1
     _arrays: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
     _axes: dict[str, BoundAxis | For] = field(default_factory=dict, init=False, repr=False)
-    _opened: dict[str, tuple[Loop, tuple[Statement, ...]]] = field(default_factory=dict, init=False, repr=False)
-    _statements: list[tuple[Statement, tuple[Statement, ...]]] = field(default_factory=list, init=False, repr=False)
+    _opened: dict[str, tuple[Loop, tuple[Statement, ...]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    _statements: list[tuple[Statement, tuple[Statement, ...]]] = field(
+        default_factory=list, init=False, repr=False
+    )
 
     def __post_init__(self) -> None:
-        self._arrays.update({array.name: array for array in reversed(self.arrays)})  # the first of a name
+        self._arrays.update(
+            {array.name: array for array in reversed(self.arrays)}
+        )  # the first of a name
         self._statements.extend(walk(self.body))
         for s, around in self._statements:  # every check asks for some of this
             if s.__class__ in _LEAVES:
@@ -310,7 +326,10 @@ def uses_of(s: Statement) -> tuple[int, ...]:
     if isinstance(s, Load):
         return _numbers_in(s.place)
     if isinstance(s, Choose):
-        return (*[case.value for case in s.cases], *_numbers_in([g.expression for case in s.cases for g in case.guards]))
+        return (
+            *[case.value for case in s.cases],
+            *_numbers_in([g.expression for case in s.cases for g in case.guards]),
+        )
     if isinstance(s, Reduce):
         return (*s.initial, *s.values, *_numbers_in([g.expression for g in s.guards]))
     return _numbers_in([g.expression for g in s.guards]) if isinstance(s, For) else ()
@@ -318,7 +337,14 @@ def uses_of(s: Statement) -> tuple[int, ...]:
 
 def _numbers_in(expressions: Iterable[IndexExpression]) -> tuple[int, ...]:
     """The values of run time in indices."""
-    return tuple([int(atom.source[1:]) for x in expressions for atom in x.atoms() if isinstance(atom, RuntimeValue)])
+    return tuple(
+        [
+            int(atom.source[1:])
+            for x in expressions
+            for atom in x.atoms()
+            if isinstance(atom, RuntimeValue)
+        ]
+    )
 
 
 def all_ids(s: Statement) -> tuple[int, ...]:
@@ -326,7 +352,15 @@ def all_ids(s: Statement) -> tuple[int, ...]:
     if not isinstance(s, Reduce):
         return ids_of(s)
     parts = s.combiner.parts if isinstance(s.combiner, Combination) else ()
-    return (*s.ids, *s.running, *[n for c in parts for n in (*c.left, *c.right, *[k for x, _ in walk(c.body) for k in all_ids(x)])])
+    return (
+        *s.ids,
+        *s.running,
+        *[
+            n
+            for c in parts
+            for n in (*c.left, *c.right, *[k for x, _ in walk(c.body) for k in all_ids(x)])
+        ],
+    )
 
 
 def bodies_of(s: Statement) -> tuple[Body, ...]:
@@ -342,24 +376,39 @@ def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
         body = change(s.body)
         return s if body is s.body else For(s.axis, body, s.kind, s.guards, s.ordered)
     if isinstance(s, Reduce):
-        each, body = change(s.each), change(s.body)  # what follows first: it takes values of the body
+        each, body = (
+            change(s.each),
+            change(s.body),
+        )  # what follows first: it takes values of the body
         return s if body is s.body and each is s.each else replace(s, body=body, each=each)
     if not isinstance(s, Choose):
         return s
     bodies = [change(case.body) for case in s.cases]
     if all(case.body is body for case, body in zip(s.cases, bodies, strict=True)):
         return s
-    return replace(s, cases=tuple([Case(case.guards, body, case.value) for case, body in zip(s.cases, bodies, strict=True)]))
+    return replace(
+        s,
+        cases=tuple(
+            [
+                Case(case.guards, body, case.value)
+                for case, body in zip(s.cases, bodies, strict=True)
+            ]
+        ),
+    )
 
 
-def walk(body: Body, around: tuple[Statement, ...] = ()) -> list[tuple[Statement, tuple[Statement, ...]]]:
+def walk(
+    body: Body, around: tuple[Statement, ...] = ()
+) -> list[tuple[Statement, tuple[Statement, ...]]]:
     """Every statement with those around it, outermost first."""
     found: list[tuple[Statement, tuple[Statement, ...]]] = []
     _walk(body, around, found)
     return found
 
 
-def _walk(body: Body, around: tuple[Statement, ...], found: list[tuple[Statement, tuple[Statement, ...]]]) -> None:
+def _walk(
+    body: Body, around: tuple[Statement, ...], found: list[tuple[Statement, tuple[Statement, ...]]]
+) -> None:
     for s in body:
         found.append((s, around))
         if s.__class__ in _WITH_BODIES:
@@ -370,8 +419,14 @@ def _walk(body: Body, around: tuple[Statement, ...], found: list[tuple[Statement
 def overwrites(nest: LoopNest, s: Statement) -> bool:
     """Whether one of the outermost statements stores, at places of run time or leaving gaps, what one before it has stored."""
     before = {x.array for x, _ in walk(nest.body[: nest.body.index(s)]) if isinstance(x, Store)}
-    again = [x for x, _ in walk((s,)) if isinstance(x, Store) and x.array in before] if before else []
-    return any(_numbers_in(x.place) or any(gcd(*[factor for _, factor in index.terms]) > 1 for index in x.place) for x in again)
+    again = (
+        [x for x, _ in walk((s,)) if isinstance(x, Store) and x.array in before] if before else []
+    )
+    return any(
+        _numbers_in(x.place)
+        or any(gcd(*[factor for _, factor in index.terms]) > 1 for index in x.place)
+        for x in again
+    )
 
 
 def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]) -> Body:
@@ -379,7 +434,11 @@ def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]
     found: list[Statement] = []
     same = True
     for s in body:
-        inner = s if s.__class__ not in _WITH_BODIES else with_bodies(s, partial(rewritten, change=change))
+        inner = (
+            s
+            if s.__class__ not in _WITH_BODIES
+            else with_bodies(s, partial(rewritten, change=change))
+        )
         new = change(inner)
         if isinstance(new, tuple):
             found += new
@@ -390,7 +449,9 @@ def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]
     return body if same else tuple(found)
 
 
-def with_loop_replaced(nest: LoopNest, axis: str, change: Callable[[Loop], Loop | Body]) -> LoopNest:
+def with_loop_replaced(
+    nest: LoopNest, axis: str, change: Callable[[Loop], Loop | Body]
+) -> LoopNest:
     """The nest with the loop or reduction that opens an axis replaced by one or several statements, and nothing else looked at but what
     stands around it."""
     loop, around = nest._opened[axis]
@@ -398,19 +459,27 @@ def with_loop_replaced(nest: LoopNest, axis: str, change: Callable[[Loop], Loop 
     new: Statement | Body = change(loop)
     for s in reversed(around):
         old, new = s, with_bodies(s, partial(_with_replaced, old=old, new=new))
-    return LoopNest(nest.name, nest.arrays, _with_replaced(nest.body, old, new), nest.names, nest.shares)
+    return LoopNest(
+        nest.name, nest.arrays, _with_replaced(nest.body, old, new), nest.names, nest.shares
+    )
 
 
 def _with_replaced(body: Body, old: Statement, new: Statement | Body) -> Body:
     for k, s in enumerate(body):
         if s is old:
-            return body if new is old else (*body[:k], *(new if isinstance(new, tuple) else (new,)), *body[k + 1 :])
+            return (
+                body
+                if new is old
+                else (*body[:k], *(new if isinstance(new, tuple) else (new,)), *body[k + 1 :])
+            )
     return body
 
 
 def with_axes_replaced(body: Body, values: Substitution) -> Body:
     """The body with axes replaced in every index and guard. Places that are one object stay one."""
-    done: dict[int, tuple[Place, Place]] = {}  # by identity; the old place is kept, so that its id stays its own
+    done: dict[
+        int, tuple[Place, Place]
+    ] = {}  # by identity; the old place is kept, so that its id stays its own
 
     def place(old: Place) -> Place:
         found = done.get(id(old))
@@ -428,16 +497,30 @@ def with_axes_replaced(body: Body, values: Substitution) -> Body:
         if o is not None and (at := place(o.place)) is not o.place:
             o = Origin(o.instruction, at)
         if isinstance(s, Compute):
-            return None if o is s.origin else Compute(s.id, s.element, s.opcode, s.operands, s.attributes, o)
+            return (
+                None
+                if o is s.origin
+                else Compute(s.id, s.element, s.opcode, s.operands, s.attributes, o)
+            )
         if isinstance(s, (Load, Store)):
             p = place(s.place)
             if p is s.place and o is s.origin:
                 return None
-            return Load(s.id, s.element, s.array, p, o, s.only_asks) if isinstance(s, Load) else Store(s.array, p, s.value, o)
+            return (
+                Load(s.id, s.element, s.array, p, o, s.only_asks)
+                if isinstance(s, Load)
+                else Store(s.array, p, s.value, o)
+            )
         if isinstance(s, Iota):
             return replace(s, index=s.index.substitute(values), origin=o)
         if isinstance(s, Choose):
-            return replace(s, cases=tuple([replace(case, guards=guards_replaced(case.guards, values)) for case in s.cases]), origin=o)
+            return replace(
+                s,
+                cases=tuple(
+                    [replace(case, guards=guards_replaced(case.guards, values)) for case in s.cases]
+                ),
+                origin=o,
+            )
         if isinstance(s, Reduce):
             return replace(s, guards=guards_replaced(s.guards, values), origin=o)
         return None if o is s.origin else replace(s, origin=o)
@@ -447,4 +530,10 @@ def with_axes_replaced(body: Body, values: Substitution) -> Body:
 
 def guards_replaced(guards: tuple[Guard, ...], values: Substitution) -> tuple[Guard, ...]:
     """Guards with axes replaced; those that now always hold are left out."""
-    return tuple([new for g in guards if not (new := Guard(g.expression.substitute(values), g.bound)).always_holds])
+    return tuple(
+        [
+            new
+            for g in guards
+            if not (new := Guard(g.expression.substitute(values), g.bound)).always_holds
+        ]
+    )

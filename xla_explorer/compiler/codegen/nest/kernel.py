@@ -11,7 +11,15 @@ from xla_explorer.compiler.codegen.ir.records import has_loop
 from xla_explorer.compiler.codegen.nest.directives import Cover, Directive, DirectiveRefused
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.hlo_parts import spreads_elements
-from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, Choose, For, LoopNest, Reduce, Store
+from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
+    AxisKind,
+    Choose,
+    For,
+    LoopNest,
+    Reduce,
+    Store,
+)
 from xla_explorer.compiler.codegen.nest.lower import Code, lower
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
 from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_policy
@@ -43,8 +51,15 @@ class NestCode(NamedTuple):
     phases: tuple[int, ...] = ()
 
 
-def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: int = 1,
-              directives: Iterable[Directive] | None = None, by_rows: bool = False, overlap: bool = False) -> NestCode | Reason:
+def nest_code(
+    i: HloInstruction,
+    target: Target,
+    slots: Sequence[int],
+    parts: int = 1,
+    directives: Iterable[Directive] | None = None,
+    by_rows: bool = False,
+    overlap: bool = False,
+) -> NestCode | Reason:
     """The code of a fusion or a lone instruction, or a Reason why it stays opaque.
 
     slots: parameter numbers as in `Kernel.slots`. parts: shares for threads, where that is possible. directives: instead of the policy's.
@@ -52,33 +67,69 @@ def nest_code(i: HloInstruction, target: Target, slots: Sequence[int], parts: in
     """
     if target.is_launched:
         where = target.triple or target.name
-        return refuse("target-without-nests", f"kernels for {where} are not made from loop nests", target=where)
-    own_vectors = target.vectorizes_itself and not target.vector.is_scalable and not overlap  # of SVE, LLVM makes long vectors
-    opcodes = {x.opcode.name for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))}
+        return refuse(
+            "target-without-nests",
+            f"kernels for {where} are not made from loop nests",
+            target=where,
+        )
+    own_vectors = (
+        target.vectorizes_itself and not target.vector.is_scalable and not overlap
+    )  # of SVE, LLVM makes long vectors
+    opcodes = {
+        x.opcode.name
+        for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))
+    }
     nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
         return nest
-    scans = any(isinstance(s, Reduce) and s.each for s, _ in nest.statements()) and target.vector.bits >= 128
-    tiles = not overlap and (scans or not opcodes.isdisjoint(("dot", "convolution")))  # which LLVM does not make of loops
-    in_place = _is_in_place(i, slots)  # the second time that a step is done, the operand would be the result
-    tuning = replace(tuning_of(target, i), covers=not in_place) if own_vectors or tiles else LEFT_TO_LLVM
-    schedule = Schedule(nest, nest).then(*directives) if directives is not None else scheduled(nest, tuning, parts, by_rows)
+    scans = (
+        any(isinstance(s, Reduce) and s.each for s, _ in nest.statements())
+        and target.vector.bits >= 128
+    )
+    tiles = not overlap and (
+        scans or not opcodes.isdisjoint(("dot", "convolution"))
+    )  # which LLVM does not make of loops
+    in_place = _is_in_place(
+        i, slots
+    )  # the second time that a step is done, the operand would be the result
+    tuning = (
+        replace(tuning_of(target, i), covers=not in_place) if own_vectors or tiles else LEFT_TO_LLVM
+    )
+    schedule = (
+        Schedule(nest, nest).then(*directives)
+        if directives is not None
+        else scheduled(nest, tuning, parts, by_rows)
+    )
     if isinstance(schedule, Reason):
         return schedule
     if in_place and any(isinstance(directive, Cover) for directive in schedule.directives):
-        return refuse("not-repeatable", f"%{i.name} updates an operand in place: no step may be repeated")
+        return refuse(
+            "not-repeatable", f"%{i.name} updates an operand in place: no step may be repeated"
+        )
     code = Code(target.vector.fma, False, target.abilities.keeps_nan_payloads)
-    lowered = lower(schedule.nest, code, [f"%a{slot}" for slot in array_parameters(i, slots)], overlap)
+    lowered = lower(
+        schedule.nest, code, [f"%a{slot}" for slot in array_parameters(i, slots)], overlap
+    )
     if isinstance(lowered, Reason):
         return lowered
     lines = lowered.builder.lines_with_origins()
     texts = (*[text for text, _ in lines], "  ret void")
-    chosen = any(bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values()) and has_loop(lowered.builder.records)
+    chosen = any(
+        bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values()
+    ) and has_loop(lowered.builder.records)
     effort = Effort.FINAL if chosen else Effort.DEFAULT
     origins = (*[origin for _, origin in lines], i.id)
     lowered.builder.release()
-    return NestCode(schedule, texts, origins, tuple(lowered.builder.declarations), schedule.nest.shares, effort,
-                    lowered.scratch_bytes, lowered.phases)
+    return NestCode(
+        schedule,
+        texts,
+        origins,
+        tuple(lowered.builder.declarations),
+        schedule.nest.shares,
+        effort,
+        lowered.scratch_bytes,
+        lowered.phases,
+    )
 
 
 def _is_in_place(i: HloInstruction, slots: Sequence[int]) -> bool:
@@ -111,7 +162,9 @@ def plain_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
     return nest_in_form(i, form_of_nest(i, slots))
 
 
-def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
+def scheduled(
+    nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False
+) -> Schedule | Reason:
     """What the policy of its family makes of a plain nest; the plain nest of a reduction that it refuses."""
     reduces = bool([s for s, _ in nest.statements() if isinstance(s, Reduce)])
     try:
@@ -121,7 +174,11 @@ def scheduled(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = Fa
             return scan_policy(nest, tuning, parts)
         made = convolution_policy(nest, tuning, parts)
         if isinstance(made, Reason):
-            made = window_policy(nest, tuning, parts) if slides(nest) else product_policy(nest, tuning, parts)
+            made = (
+                window_policy(nest, tuning, parts)
+                if slides(nest)
+                else product_policy(nest, tuning, parts)
+            )
     except DirectiveRefused as refused:
         made = refused.reason
     return Schedule(nest, nest) if reduces and isinstance(made, Reason) else made
@@ -131,7 +188,11 @@ def shares_are_rows(nest: LoopNest) -> bool:
     """Whether each share does as many steps of the one outermost loop."""
     loops = [s for s in nest.body if isinstance(s, (For, Reduce, Store, Choose, Allocate))]
     only = loops[0] if len(loops) == 1 else None
-    return isinstance(only, For) and only.kind is AxisKind.SHARE and only.axis.extent % nest.shares == 0
+    return (
+        isinstance(only, For)
+        and only.kind is AxisKind.SHARE
+        and only.axis.extent % nest.shares == 0
+    )
 
 
 def array_parameters(i: HloInstruction, slots: Sequence[int]) -> list[int]:

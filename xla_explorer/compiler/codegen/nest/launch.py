@@ -10,7 +10,16 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, BoundAxis, Choose, For, LoopNest, Reduce, Statement, axes_of
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    BoundAxis,
+    Choose,
+    For,
+    LoopNest,
+    Reduce,
+    Statement,
+    axes_of,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -54,13 +63,28 @@ def launch_problems(nest: LoopNest) -> list[Reason]:
     launch = launch_of(nest)
     found: list[Reason] = []
     if launch.threads > MOST_THREADS:
-        found.append(refuse("too-many-threads", f"a block has at most {MOST_THREADS} threads, got {launch.threads}"))
+        found.append(
+            refuse(
+                "too-many-threads",
+                f"a block has at most {MOST_THREADS} threads, got {launch.threads}",
+            )
+        )
     if nest.shares > 1 and (launch.blocks, launch.threads) != (1, 1):
-        found.append(refuse("shares-and-launch", f"@{nest.name} has shares of CPU threads and a launch of a GPU"))
+        found.append(
+            refuse(
+                "shares-and-launch", f"@{nest.name} has shares of CPU threads and a launch of a GPU"
+            )
+        )
     for s, around in nest.statements():
         for axis, kind in axes_of(s):
-            if kind is AxisKind.BLOCK and (isinstance(s, Reduce) or not all(_is_block(x) for x in around)):
-                found.append(refuse("block-not-outermost", f"axis {axis}: blocks must be the outermost loops"))
+            if kind is AxisKind.BLOCK and (
+                isinstance(s, Reduce) or not all(_is_block(x) for x in around)
+            ):
+                found.append(
+                    refuse(
+                        "block-not-outermost", f"axis {axis}: blocks must be the outermost loops"
+                    )
+                )
         if any(b.kind.is_launched for b in axes_of(s)):
             found += _path_problems(s, around, launch)
     return found
@@ -70,18 +94,55 @@ def _path_problems(s: Statement, around: tuple[Statement, ...], launch: Launch) 
     path = opened_axes(around, s)
     threads, lanes = extent_of(path, AxisKind.THREAD) * launch.lanes, extent_of(path, AxisKind.WARP)
     name = axes_of(s)[-1].axis.name
-    if lanes not in (1, launch.lanes) or lanes > LANES or lanes & (lanes - 1) or sum([b.kind is AxisKind.WARP for b in path]) > 1:
-        return [refuse("warps-disagree", f"axis {name}: a warp axis must have the same power of two of steps everywhere, at most {LANES}")]
+    if (
+        lanes not in (1, launch.lanes)
+        or lanes > LANES
+        or lanes & (lanes - 1)
+        or sum([b.kind is AxisKind.WARP for b in path]) > 1
+    ):
+        return [
+            refuse(
+                "warps-disagree",
+                f"axis {name}: a warp axis must have the same power of two of steps everywhere, at most {LANES}",
+            )
+        ]
     if launch.threads % threads or launch.blocks % extent_of(path, AxisKind.BLOCK):
-        return [refuse("launches-disagree", f"axis {name}: its {threads} threads do not divide the {launch.threads} of the launch")]
+        return [
+            refuse(
+                "launches-disagree",
+                f"axis {name}: its {threads} threads do not divide the {launch.threads} of the launch",
+            )
+        ]
     if not crosses_threads(s):
         return []
     if any(isinstance(x, Choose) for x in around):
-        return [refuse("threads-meet-in-a-case", f"axis {name}: threads would synchronise in a case that not all of them take")]
+        return [
+            refuse(
+                "threads-meet-in-a-case",
+                f"axis {name}: threads would synchronise in a case that not all of them take",
+            )
+        ]
     if threads != launch.threads or lanes != launch.lanes:
-        return [refuse("launches-disagree", f"axis {name}: all {launch.threads} threads must synchronise, the axis has {threads}")]
-    odd = next((b.axis for b in axes_of(s) if b.kind is AxisKind.THREAD and not is_power_of_two(b.axis)), None)
-    return [refuse("not-a-power-of-two", f"axis {odd}: threads that combine must be a power of two, got {odd.extent}")] if odd else []
+        return [
+            refuse(
+                "launches-disagree",
+                f"axis {name}: all {launch.threads} threads must synchronise, the axis has {threads}",
+            )
+        ]
+    odd = next(
+        (b.axis for b in axes_of(s) if b.kind is AxisKind.THREAD and not is_power_of_two(b.axis)),
+        None,
+    )
+    return (
+        [
+            refuse(
+                "not-a-power-of-two",
+                f"axis {odd}: threads that combine must be a power of two, got {odd.extent}",
+            )
+        ]
+        if odd
+        else []
+    )
 
 
 def is_power_of_two(axis: Axis) -> bool:

@@ -14,7 +14,16 @@ from xla_explorer.compiler.codegen.ir.types import I32, I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.elements import NestBuilder, joined, one_lane
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Quotient, Remainder, RuntimeValue, Substitution, index
+from xla_explorer.hlo.analysis.indexing import (
+    Axis,
+    Guard,
+    IndexExpression,
+    Quotient,
+    Remainder,
+    RuntimeValue,
+    Substitution,
+    index,
+)
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 Point: TypeAlias = dict[Axis, int]
@@ -26,12 +35,22 @@ class Copies:
 
     __slots__ = ("_again", "_made", "_value", "axes")
 
-    def __init__(self, axes: Sequence[Axis], value: Callable[[Point], Scalar], later: bool = False, again: bool = False) -> None:
+    def __init__(
+        self,
+        axes: Sequence[Axis],
+        value: Callable[[Point], Scalar],
+        later: bool = False,
+        again: bool = False,
+    ) -> None:
         self.axes = tuple(axes)
         self._value, self._again = value, again
         self._made: dict[tuple[int, ...], Scalar] = {}
         if not later and not again:
-            self._made = {tuple(point.values()): value(point) for point in points(self.axes)} if axes else {(): value({})}
+            self._made = (
+                {tuple(point.values()): value(point) for point in points(self.axes)}
+                if axes
+                else {(): value({})}
+            )
 
     def at(self, point: Point) -> Scalar:
         """The copy of a point."""
@@ -52,7 +71,10 @@ def points(axes: Sequence[Axis]) -> list[Point]:
     """All points of unrolled axes, the last varying fastest."""
     if len(axes) == 1:
         return [{axes[0]: step} for step in range(axes[0].extent)]
-    return [dict(zip(axes, steps, strict=True)) for steps in itertools.product(*[range(a.extent) for a in axes])]
+    return [
+        dict(zip(axes, steps, strict=True))
+        for steps in itertools.product(*[range(a.extent) for a in axes])
+    ]
 
 
 def divisors_below(atom: Quotient | Remainder) -> int:
@@ -60,7 +82,9 @@ def divisors_below(atom: Quotient | Remainder) -> int:
     return -min(atom.dividend.bounds[0] // atom.divisor, 0)
 
 
-def with_origin(b: StructuredBuilder, value: Callable[[Point], Scalar]) -> Callable[[Point], Scalar]:
+def with_origin(
+    b: StructuredBuilder, value: Callable[[Point], Scalar]
+) -> Callable[[Point], Scalar]:
     """A value that is written later, among statements of other instructions, as one of the instruction that is written now."""
     origin = b.origin
 
@@ -127,7 +151,9 @@ class Indices:
         outer, inner, fixed, _ = self.variable_part(x, point)
         return self.b.add_index(self.b.add_index(outer, inner), fixed)
 
-    def variable_part(self, x: IndexExpression, point: Point) -> tuple[Value[Integer], Value[Integer], int, int]:
+    def variable_part(
+        self, x: IndexExpression, point: Point
+    ) -> tuple[Value[Integer], Value[Integer], int, int]:
         """An index at lane 0 as (what outer loops count, what the innermost of its loops adds, the constant to be added, the least that
         the sum of the first two may be)."""
         found = self._sums.get(id(x))
@@ -151,7 +177,9 @@ class Indices:
                 terms.append((self.clamped(atom, point), factor))
             else:
                 below = divisors_below(atom)
-                quotient, rest = b.divide_index(self.index(atom.dividend + below * atom.divisor, point), atom.divisor)
+                quotient, rest = b.divide_index(
+                    self.index(atom.dividend + below * atom.divisor, point), atom.divisor
+                )
                 terms.append((rest if isinstance(atom, Remainder) else quotient, factor))
                 fixed -= 0 if isinstance(atom, Remainder) else below * factor
             least += factor * atom.bounds[0 if factor > 0 else 1]
@@ -171,11 +199,15 @@ class Indices:
                 least += min(factor * (atom.extent - 1), 0)
         return _Sum(x, *self._sums_of(terms), least, copied)
 
-    def _sums_of(self, terms: list[tuple[Value[Integer], int]]) -> tuple[Value[Integer], Value[Integer]]:
+    def _sums_of(
+        self, terms: list[tuple[Value[Integer], int]]
+    ) -> tuple[Value[Integer], Value[Integer]]:
         """A sum of multiples, computed in the loops that its parts belong to: those of outer loops, and those of the innermost one."""
         outer = inner = self.b.index(0)
         deepest = max([value.depth for value, _ in terms], default=0)
-        for value, factor in sorted(terms, key=lambda term: term[0].depth) if len(terms) > 1 else terms:
+        for value, factor in (
+            sorted(terms, key=lambda term: term[0].depth) if len(terms) > 1 else terms
+        ):
             if value.depth < deepest:
                 outer = self.b.add_index(outer, self.b.scale_index(value, factor))
             else:
@@ -188,7 +220,11 @@ class Indices:
         found, element = self.values[number].at(point), self.types[number]
         lane = next((lane for axis, lane in point.items() if axis not in self.unrolled), 0)
         x = real(found)  # clamped in all lanes, in its own type
-        return as_index(self.b, real(one_lane(self.b, clamped(self.b, x, element, atom.low, atom.high), lane)), element)
+        return as_index(
+            self.b,
+            real(one_lane(self.b, clamped(self.b, x, element, atom.low, atom.high), lane)),
+            element,
+        )
 
     def in_lanes(self, x: IndexExpression, point: Point) -> Value[Integer]:
         """The value of an index: a vector where it differs from lane to lane. i32 where that is enough."""
@@ -203,8 +239,14 @@ class Indices:
         if not step:
             return base
         if t is I32:
-            base = self.b.number(int(base.name), I32) if base.is_constant else self.b.convert("trunc", base, "i32")
-        steps = self.b.named(f"<{', '.join([f'{t} {k * step}' for k in range(self.lanes)])}>", t.of_lanes(self.lanes))
+            base = (
+                self.b.number(int(base.name), I32)
+                if base.is_constant
+                else self.b.convert("trunc", base, "i32")
+            )
+        steps = self.b.named(
+            f"<{', '.join([f'{t} {k * step}' for k in range(self.lanes)])}>", t.of_lanes(self.lanes)
+        )
         return self.b.binary("add", self.b.splat(base, self.lanes), steps)
 
     def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
@@ -213,7 +255,14 @@ class Indices:
         if not guards:
             return None
         result: Value[Integer] | None = None
-        shared = next((a for a in self.unrolled if a not in point and any(a in g.expression.axes for g in guards)), None)
+        shared = next(
+            (
+                a
+                for a in self.unrolled
+                if a not in point and any(a in g.expression.axes for g in guards)
+            ),
+            None,
+        )
         if shared is not None:
             copies = [self.mask(guards, {**point, shared: k}) for k in range(shared.extent)]
             found = [x for x in copies if x is not None]
@@ -221,7 +270,9 @@ class Indices:
             masks = [self.b.splat(x, lanes) for x in found]
             return reduce(self.b.either, masks) if len(masks) == len(copies) else None
         here: Substitution = {axis: index(step) for axis, step in point.items()}
-        for g in [g for g in guards if not Guard(g.expression.substitute(here), g.bound).always_holds]:
+        for g in [
+            g for g in guards if not Guard(g.expression.substitute(here), g.bound).always_holds
+        ]:
             x = self.in_lanes(g.expression, point)
             inside = self.b.compare("slt", x, g.bound)
             if g.expression.bounds[0] < 0:

@@ -38,7 +38,11 @@ from xla_explorer.hlo.shape import array_shape
 def why_launched(nest: LoopNest) -> Reason | None:
     """Return why a nest needs a GPU: an axis that a launch numbers; None if it has none."""
     bound = next((b for b in nest.axes().values() if b.kind.is_launched), None)
-    return None if bound is None else refuse("axis-of-a-launch", f"{bound.axis} is @{bound.kind.value}: a CPU has no launch")
+    return (
+        None
+        if bound is None
+        else refuse("axis-of-a-launch", f"{bound.axis} is @{bound.kind.value}: a CPU has no launch")
+    )
 
 
 def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
@@ -49,14 +53,24 @@ def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
     if not launched and (reason := why_launched(nest)) is not None:
         return reason
     for s, around in nest.statements():
-        if isinstance(s, Allocate) and any(b.kind in (AxisKind.THREAD, AxisKind.WARP) for x in around for b in axes_of(x)):
-            return refuse("not-lowered", f"%{s.array.name} must be allocated once, not by each thread")
+        if isinstance(s, Allocate) and any(
+            b.kind in (AxisKind.THREAD, AxisKind.WARP) for x in around for b in axes_of(x)
+        ):
+            return refuse(
+                "not-lowered", f"%{s.array.name} must be allocated once, not by each thread"
+            )
         for t in elements_of(s):
             if not _is_written(t):
-                return refuse("not-lowered", f"loop nests have no code for values of {t}", element=t.name)
+                return refuse(
+                    "not-lowered", f"loop nests have no code for values of {t}", element=t.name
+                )
         if isinstance(s, Compute):
             if s.opcode.name not in ELEMENTWISE_EMITTERS:
-                return refuse("not-lowered", f"%{s.id}: loop nests have no code for {s.opcode.name}", opcode=s.opcode.name)
+                return refuse(
+                    "not-lowered",
+                    f"%{s.id}: loop nests have no code for {s.opcode.name}",
+                    opcode=s.opcode.name,
+                )
             continue
         if isinstance(s, Reduce) and s.each and launched:
             return refuse("not-lowered", f"%{s.ids[0]}: loop nests have no code for scans on a GPU")
@@ -75,20 +89,35 @@ def _combiner_is_not_written(s: Reduce) -> Reason | None:
     if isinstance(s.combiner, Combination):
         inside = [x.opcode.name for c in s.combiner.parts for x in c.body if isinstance(x, Compute)]
         bad = next((name for name in inside if name not in ELEMENTWISE_EMITTERS), None)
-        return refuse("not-lowered", f"%{s.ids[0]}: loop nests have no code for {bad} in a combiner", opcode=bad) if bad else None
+        return (
+            refuse(
+                "not-lowered",
+                f"%{s.ids[0]}: loop nests have no code for {bad} in a combiner",
+                opcode=bad,
+            )
+            if bad
+            else None
+        )
     if identity_element(s.combiner.name, s.elements[0]) is None:
-        return refuse("not-lowered", f"%{s.ids[0]}: loop nests have no code for the combiner {s.combiner.name} of {s.elements[0]}")
+        return refuse(
+            "not-lowered",
+            f"%{s.ids[0]}: loop nests have no code for the combiner {s.combiner.name} of {s.elements[0]}",
+        )
     return None
 
 
 def phases_of(nest: LoopNest) -> tuple[int, ...]:
     """The shares of each phase, where memory hands values from a loop that threads share to what follows, or this overwrites some: as many
     where that is such a loop too, else one."""
-    if nest.shares == 1 or not any(isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body):
+    if nest.shares == 1 or not any(
+        isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body
+    ):
         return ()
     shared = [s for s in nest.body if isinstance(s, For) and s.kind is AxisKind.SHARE]
     handed = {s.array.name for s in nest.body if isinstance(s, Allocate)}
-    again = len(shared) > 1 and any(isinstance(s, Load) and s.array in handed for s, _ in walk(tuple(shared[-1:])))
+    again = len(shared) > 1 and any(
+        isinstance(s, Load) and s.array in handed for s, _ in walk(tuple(shared[-1:]))
+    )
     return nest.shares, nest.shares if again else 1
 
 
@@ -98,7 +127,13 @@ def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
         return [nest.offset_of(s)]
     if isinstance(s, Iota):
         return [s.index]
-    guards = s.guards if isinstance(s, (For, Reduce)) else [g for case in s.cases for g in case.guards] if isinstance(s, Choose) else ()
+    guards = (
+        s.guards
+        if isinstance(s, (For, Reduce))
+        else [g for case in s.cases for g in case.guards]
+        if isinstance(s, Choose)
+        else ()
+    )
     return [g.expression for g in guards]
 
 
@@ -107,8 +142,12 @@ def common_factors(nest: LoopNest) -> dict[Axis, int]:
     found: dict[Axis, int] = {}
     for s in [s for s, _ in nest.statements() if not isinstance(s, Compute)]:
         for x in _expressions(nest, s):
-            if not x.is_affine:  # values of run time are there already, whatever their own index was
-                x = x.substitute({atom: ZERO for atom in x.atoms() if isinstance(atom, RuntimeValue)})
+            if (
+                not x.is_affine
+            ):  # values of run time are there already, whatever their own index was
+                x = x.substitute(
+                    {atom: ZERO for atom in x.atoms() if isinstance(atom, RuntimeValue)}
+                )
             for atom, factor in x.terms:
                 if isinstance(atom, Axis):
                     found[atom] = gcd(found.get(atom, 0), factor)
@@ -149,14 +188,21 @@ def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:
                 found[s.id] = frozenset().union(*[found[case.value] for case in s.cases], *guards)
             elif isinstance(s, Reduce):
                 visit(s.body)
-                inner = frozenset().union(*[found[n] for n in s.values], *[g.expression.axes for g in s.guards])
+                inner = frozenset().union(
+                    *[found[n] for n in s.values], *[g.expression.axes for g in s.guards]
+                )
                 outside = frozenset().union(*[found[n] for n in s.initial])
                 own = {b.axis for b in s.axes}
                 found.update(dict.fromkeys(s.ids, (inner - own) | outside))
                 found.update(dict.fromkeys(s.running, inner | outside | own))
                 visit(s.each)
                 if isinstance(s.combiner, Combination):
-                    found.update(dict.fromkeys([n for c in s.combiner.parts for x in c.body for n in ids_of(x)], frozenset()))
+                    found.update(
+                        dict.fromkeys(
+                            [n for c in s.combiner.parts for x in c.body for n in ids_of(x)],
+                            frozenset(),
+                        )
+                    )
 
     visit(nest.body)
     return found

@@ -31,7 +31,14 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue, index
+from xla_explorer.hlo.analysis.indexing import (
+    Axis,
+    Guard,
+    IndexExpression,
+    Place,
+    RuntimeValue,
+    index,
+)
 from xla_explorer.hlo.evaluator import Evaluator
 from xla_explorer.hlo.evaluator.combiner import accumulation_dtype, combiner_named
 from xla_explorer.hlo.evaluator.conversion import convert, narrow, type_of, widen
@@ -68,14 +75,20 @@ class _Machine:
     def __init__(self, nest: LoopNest, operands: list[Numbers]) -> None:
         inputs = [a for a in nest.arrays if not a.written]
         if [x.shape for x in operands] != [a.shape.dimensions for a in inputs]:
-            raise MeaningError(f"@{nest.name} takes {[a.shape.text for a in inputs]}, got arrays of {[x.shape for x in operands]}")
+            raise MeaningError(
+                f"@{nest.name} takes {[a.shape.text for a in inputs]}, got arrays of {[x.shape for x in operands]}"
+            )
         outputs = [a for a in nest.arrays if a.written]
         self.memory = {a.name: x for a, x in zip(inputs, operands, strict=True)}
-        self.memory |= {a.name: np.zeros(a.shape.dimensions, a.shape.element_type.dtype) for a in outputs}
+        self.memory |= {
+            a.name: np.zeros(a.shape.dimensions, a.shape.element_type.dtype) for a in outputs
+        }
         self.memory |= {a.name: np.array(self.memory[a.holds]) for a in outputs if a.holds}
         self.stored = {a.name: np.full(a.shape.dimensions, bool(a.holds)) for a in outputs}
         self.values: dict[int, Numbers] = {}
-        self.owners: dict[str, tuple[Axis, ...]] = {}  # of an allocated array: the axes at whose points each has one
+        self.owners: dict[
+            str, tuple[Axis, ...]
+        ] = {}  # of an allocated array: the axes at whose points each has one
         self.axes: list[Axis] = []
         self.now: dict[Axis, int] = {}
         self.masks: list[Numbers] = []
@@ -123,7 +136,9 @@ class _Machine:
         for x, extent, text in zip(indices, dimensions, place, strict=True):
             outside = mask & ((x < 0) | (x >= extent))
             if outside.any():
-                raise MeaningError(f"%{name}: the index {text} is {x[outside].flat[0]} somewhere, the dimension has {extent}")
+                raise MeaningError(
+                    f"%{name}: the index {text} is {x[outside].flat[0]} somewhere, the dimension has {extent}"
+                )
         return tuple([np.where(mask, x, 0) for x in indices]), mask
 
     # -- statements --------------------------------------------------------------------------------------------------
@@ -145,7 +160,9 @@ class _Machine:
             where, mask = self.element_at(s.array, s.place)
             data = self.memory[s.array]
             if s.array in self.stored and (mask & ~self.stored[s.array][where]).any():
-                raise MeaningError(f"%{s.id} reads an element of %{s.array} that nothing has been stored to")
+                raise MeaningError(
+                    f"%{s.id} reads an element of %{s.array} that nothing has been stored to"
+                )
             return np.asarray(data[where]) if mask.any() else np.zeros(mask.shape, data.dtype)
         if isinstance(s, Constant):
             return s.literal.array
@@ -186,8 +203,15 @@ class _Machine:
 
     def points(self, axes: tuple[BoundAxis, ...], body: Sequence[Statement]) -> int:
         """The most points that a statement of the body would run for at once."""
-        inner = [math.prod([b.axis.extent for x in (*around, s) for b in axes_of(x)]) for s, around in walk(tuple(body))]
-        return math.prod(self.shape()) * math.prod([b.axis.extent for b in axes]) * max(inner, default=1)
+        inner = [
+            math.prod([b.axis.extent for x in (*around, s) for b in axes_of(x)])
+            for s, around in walk(tuple(body))
+        ]
+        return (
+            math.prod(self.shape())
+            * math.prod([b.axis.extent for b in axes])
+            * max(inner, default=1)
+        )
 
     def guarded(self, guards: tuple[Guard, ...], body: Sequence[Statement]) -> None:
         self.masks.append(self.holds(guards))
@@ -222,9 +246,16 @@ class _Machine:
         along = tuple(range(len(outer), len(shape)))
         flat = (*outer, math.prod(shape[len(outer) :]))
         if s.each:
-            states = self.states(s, [np.broadcast_to(x, outer) for x in initial], [x.reshape(flat) for x in taken], mask.reshape(flat))
+            states = self.states(
+                s,
+                [np.broadcast_to(x, outer) for x in initial],
+                [x.reshape(flat) for x in taken],
+                mask.reshape(flat),
+            )
             self.values.update(zip(s.ids, [x[..., -1] for x in states], strict=True))
-            self.values.update(zip(s.running, [x[..., 1:].reshape(shape) for x in states], strict=True))
+            self.values.update(
+                zip(s.running, [x[..., 1:].reshape(shape) for x in states], strict=True)
+            )
             self.axes += [b.axis for b in s.axes]
             self.masks.append(here)
             self.run(s.each)
@@ -232,24 +263,37 @@ class _Machine:
             del self.axes[len(outer) :]
             return
         if isinstance(s.combiner, Combination):
-            *_, results = self.folded(s.combiner, initial, [x.reshape(flat) for x in taken], mask.reshape(flat))
+            *_, results = self.folded(
+                s.combiner, initial, [x.reshape(flat) for x in taken], mask.reshape(flat)
+            )
         else:
             combiner = combiner_named(s.combiner.name)
             assert combiner is not None, s.combiner
-            results = [np.asarray(reduce_known(combiner, _kept(s, taken[0], mask), np.asarray(initial[0]), along))]
+            results = [
+                np.asarray(
+                    reduce_known(combiner, _kept(s, taken[0], mask), np.asarray(initial[0]), along)
+                )
+            ]
         self.values.update(zip(s.ids, results, strict=True))
 
-    def states(self, s: Reduce, initial: list[Numbers], values: list[Numbers], mask: Numbers) -> list[Numbers]:
+    def states(
+        self, s: Reduce, initial: list[Numbers], values: list[Numbers], mask: Numbers
+    ) -> list[Numbers]:
         """What is there before the first point, and after each, along the last dimension."""
         if isinstance(s.combiner, Combination):
-            return [np.stack(x, -1) for x in zip(*self.folded(s.combiner, initial, values, mask), strict=True)]
+            return [
+                np.stack(x, -1)
+                for x in zip(*self.folded(s.combiner, initial, values, mask), strict=True)
+            ]
         combiner, dtype = combiner_named(s.combiner.name), values[0].dtype
         assert combiner is not None, s.combiner
         every = widen(np.concatenate([initial[0][..., None], _kept(s, values[0], mask)], -1))
         wide = accumulation_dtype(dtype, combiner.name)
         return [narrow(combiner.ufunc.accumulate(every, axis=-1, dtype=wide), dtype)]
 
-    def folded(self, c: Combination, left: list[Numbers], values: list[Numbers], mask: Numbers) -> Iterator[list[Numbers]]:
+    def folded(
+        self, c: Combination, left: list[Numbers], values: list[Numbers], mask: Numbers
+    ) -> Iterator[list[Numbers]]:
         """What is there before the first point, and after each."""
         yield left
         for k in range(mask.shape[-1]):
@@ -259,7 +303,10 @@ class _Machine:
                 self.values.update(zip(c.right, [x[..., k] for x in values], strict=True))
                 self.run(c.body)
                 combined = [self.value(number) for number in c.results]
-                left = [np.where(here, new, old).astype(old.dtype, copy=False) for new, old in zip(combined, left, strict=True)]
+                left = [
+                    np.where(here, new, old).astype(old.dtype, copy=False)
+                    for new, old in zip(combined, left, strict=True)
+                ]
             yield left
 
 
@@ -268,11 +315,20 @@ def _kept(s: Reduce, values: Numbers, mask: Numbers) -> Numbers:
     assert not isinstance(s.combiner, Combination)
     if mask.all():
         return values
-    return np.where(mask, values, np.asarray(identity_element(s.combiner.name, s.elements[0])).astype(values.dtype))
+    return np.where(
+        mask,
+        values,
+        np.asarray(identity_element(s.combiner.name, s.elements[0])).astype(values.dtype),
+    )
 
 
 def _operation(s: Compute, operands: list[Numbers], evaluator: Evaluator) -> Numbers:
     """What the evaluator gives for an elementwise opcode: its functions read types and attributes, and no dimensions."""
-    made = [new_instruction(k + 1, "x", PARAMETER, array_shape(type_of(x.dtype), ()), ()) for k, x in enumerate(operands)]
-    i = new_instruction(0, "result", s.opcode, array_shape(s.element, ()), tuple(made), s.attributes)
+    made = [
+        new_instruction(k + 1, "x", PARAMETER, array_shape(type_of(x.dtype), ()), ())
+        for k, x in enumerate(operands)
+    ]
+    i = new_instruction(
+        0, "result", s.opcode, array_shape(s.element, ()), tuple(made), s.attributes
+    )
     return np.asarray(evaluation_function(i)(i, operands, evaluator))

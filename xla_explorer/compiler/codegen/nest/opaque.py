@@ -36,7 +36,12 @@ def opaque_of(i: HloInstruction, reason: Reason) -> Opaque:
          for leaves in [[leaf for _, leaf in o.shape.leaves() if leaf.is_array]] for k, leaf in enumerate(leaves)]
     )  # fmt: skip
     results = [leaf for _, leaf in i.shape.leaves() if leaf.is_array]
-    writes = tuple([Array("out" if len(results) == 1 else f"out{k}", leaf, True) for k, leaf in enumerate(results)])
+    writes = tuple(
+        [
+            Array("out" if len(results) == 1 else f"out{k}", leaf, True)
+            for k, leaf in enumerate(results)
+        ]
+    )
     return Opaque(i.name, family_of(i), reads, writes, reason)
 
 

@@ -35,7 +35,9 @@ from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import array_shape, parse_shape
 
 _HEAD = re.compile(r"kernel @([\w.\-]+)\((.*)\)(?: shares (\d+))? \{")
-_ARRAY = re.compile(r"(out )?(stream )?%([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?)(?: holding %([\w.\-]+))?")
+_ARRAY = re.compile(
+    r"(out )?(stream )?%([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?)(?: holding %([\w.\-]+))?"
+)
 _ALLOCATE = re.compile(r"allocate %([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?) in (scratch|shared)")
 _FOR = re.compile(r"for (\w+) in (\d+) @(\w+)( ordered)?(?: where (.*))? \{")
 _STORE = re.compile(r"store %(\d+), %([\w.\-]+)\[(.*)\]")
@@ -74,7 +76,12 @@ class _Parser:
         if head is None:
             raise self.error("expected kernel @name(arrays) {")
         found = _ARRAY.finditer(head[2])
-        arrays = tuple([Array(m[3], parse_shape(m[4]), bool(m[1]), holds=m[5] or "", streamed=bool(m[2])) for m in found])
+        arrays = tuple(
+            [
+                Array(m[3], parse_shape(m[4]), bool(m[1]), holds=m[5] or "", streamed=bool(m[2]))
+                for m in found
+            ]
+        )
         body = self.body()
         self.expect("}")
         if self.at < len(self.lines):
@@ -114,10 +121,14 @@ class _Parser:
         if m := _ALLOCATE.fullmatch(line):
             return Allocate(Array(m[1], parse_shape(m[2]), True, Space(m[3])))
         if m := _DEFINITION.fullmatch(line):
-            return self.definition(_numbers(m[1]), m[2], tuple([self.element(name) for name in m[3].split(", ")]), note)
+            return self.definition(
+                _numbers(m[1]), m[2], tuple([self.element(name) for name in m[3].split(", ")]), note
+            )
         raise self.error("expected a statement")
 
-    def definition(self, ids: tuple[int, ...], operation: str, elements: tuple[PrimitiveType, ...], note: str) -> Statement:
+    def definition(
+        self, ids: tuple[int, ...], operation: str, elements: tuple[PrimitiveType, ...], note: str
+    ) -> Statement:
         if m := _REDUCE.fullmatch(operation):
             return self.reduce(ids, elements, m, note)
         name, _, rest = operation.partition(" ")
@@ -133,8 +144,16 @@ class _Parser:
             at, _, lines_of = rest.partition(" by lines of %")
             return Iota(ids[0], elements[0], parse_index(at, self.axes.values()), origin, lines_of)
         if m := _COMPUTE.fullmatch(operation):
-            attributes = attributes_of({key: CODECS[key].read(value) for key, value in _ATTRIBUTE.findall(m[3]) if key in CODECS})
-            return Compute(ids[0], elements[0], self.opcode(m[1]), _numbers(m[2]), attributes, origin)
+            attributes = attributes_of(
+                {
+                    key: CODECS[key].read(value)
+                    for key, value in _ATTRIBUTE.findall(m[3])
+                    if key in CODECS
+                }
+            )
+            return Compute(
+                ids[0], elements[0], self.opcode(m[1]), _numbers(m[2]), attributes, origin
+            )
         raise self.error("expected an operation")
 
     def choose(self, number: int, element: PrimitiveType, note: str) -> Choose:
@@ -150,8 +169,15 @@ class _Parser:
         self.expect("}")
         return Choose(number, element, tuple(cases), self.origin(note))
 
-    def reduce(self, ids: tuple[int, ...], elements: tuple[PrimitiveType, ...], m: re.Match[str], note: str) -> Reduce:
-        axes = tuple([BoundAxis(self.axis(name, extent), self.kind(kind)) for name, extent, kind in _AXIS.findall(m[3])])
+    def reduce(
+        self, ids: tuple[int, ...], elements: tuple[PrimitiveType, ...], m: re.Match[str], note: str
+    ) -> Reduce:
+        axes = tuple(
+            [
+                BoundAxis(self.axis(name, extent), self.kind(kind))
+                for name, extent, kind in _AXIS.findall(m[3])
+            ]
+        )
         guards = self.guards(m[4])
         body, values = self.body(), self.given()
         combiner: OpcodeSpec | Combination
@@ -162,9 +188,16 @@ class _Parser:
             c = _COMBINE.fullmatch(closing)
             if c is None:
                 raise self.error("expected } combine ... with ... {")
-            combiner, closing = Combination(_numbers(c[1]), _numbers(c[2]), self.body(), self.given()), self.take()
-            if (joined := _COMBINE.fullmatch(closing.replace("} join", "} combine", 1))) is not None:
-                join = Combination(_numbers(joined[1]), _numbers(joined[2]), self.body(), self.given())
+            combiner, closing = (
+                Combination(_numbers(c[1]), _numbers(c[2]), self.body(), self.given()),
+                self.take(),
+            )
+            if (
+                joined := _COMBINE.fullmatch(closing.replace("} join", "} combine", 1))
+            ) is not None:
+                join = Combination(
+                    _numbers(joined[1]), _numbers(joined[2]), self.body(), self.given()
+                )
                 combiner, closing = replace(combiner, join=join), self.take()
         running: tuple[int, ...] = ()
         each: Body = ()
@@ -172,7 +205,19 @@ class _Parser:
             running, each, closing = _numbers(c[1]), self.body(), self.take()
         if closing != "}":
             raise self.error("expected }")
-        return Reduce(ids, elements, combiner, _numbers(m[2]), axes, body, values, guards, self.origin(note), running, each)
+        return Reduce(
+            ids,
+            elements,
+            combiner,
+            _numbers(m[2]),
+            axes,
+            body,
+            values,
+            guards,
+            self.origin(note),
+            running,
+            each,
+        )
 
     def given(self) -> tuple[int, ...]:
         line = self.take()
@@ -189,7 +234,9 @@ class _Parser:
         try:
             return AxisKind(name)
         except ValueError:
-            raise self.error(f"expected one of {', '.join([k.value for k in AxisKind])} after @") from None
+            raise self.error(
+                f"expected one of {', '.join([k.value for k in AxisKind])} after @"
+            ) from None
 
     def element(self, name: str) -> PrimitiveType:
         if name not in PRIMITIVE_TYPES:

@@ -18,30 +18,52 @@ from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.elements import element_of, parts_of
 from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
 from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
-from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, Substitution, index, linearize
+from xla_explorer.hlo.analysis.indexing import (
+    ZERO,
+    Axis,
+    IndexExpression,
+    Substitution,
+    index,
+    linearize,
+)
 from xla_explorer.hlo.primitive_type import BF16
 
 if TYPE_CHECKING:
     from xla_explorer.compiler.codegen.nest.lower import Lowering
 
 
-
-def axis_along_memory(nest: LoopNest, s: Load, vector: Axis, unrolled: Sequence[Axis]) -> Axis | None:
+def axis_along_memory(
+    nest: LoopNest, s: Load, vector: Axis, unrolled: Sequence[Axis]
+) -> Axis | None:
     """The unrolled axis that a load runs along memory with, of as many steps as the vector has lanes, which are apart in memory."""
     array, offset = nest.array(s.array), nest.offset_of(s)
     if array is None or offset.coefficient(vector) in (0, 1, None):
         return None
-    if any(x.bounds[0] < 0 or x.bounds[1] >= n for x, n in zip(s.place, array.shape.dimensions, strict=True)):
+    if any(
+        x.bounds[0] < 0 or x.bounds[1] >= n
+        for x, n in zip(s.place, array.shape.dimensions, strict=True)
+    ):
         return None
-    return next((axis for axis in unrolled if axis.extent == vector.extent and offset.coefficient(axis) == 1), None)
+    return next(
+        (
+            axis
+            for axis in unrolled
+            if axis.extent == vector.extent and offset.coefficient(axis) == 1
+        ),
+        None,
+    )
 
 
-def in_words(nest: LoopNest, s: Load | Store, vector: Axis, unrolled: Sequence[Axis]) -> Axis | None:
+def in_words(
+    nest: LoopNest, s: Load | Store, vector: Axis, unrolled: Sequence[Axis]
+) -> Axis | None:
     """The unrolled axis of two steps whose elements of 16 bits share a word of 32, where lanes are such words: even and odd elements."""
     array, offset = nest.array(s.array), nest.offset_of(s)
     if array is None or array.shape.element_type is not BF16 or offset.coefficient(vector) != 2:
         return None
-    return next((axis for axis in unrolled if axis.extent == 2 and offset.coefficient(axis) == 1), None)
+    return next(
+        (axis for axis in unrolled if axis.extent == 2 and offset.coefficient(axis) == 1), None
+    )
 
 
 def halves(b: Builder, words: Value[Integer]) -> list[Value]:
@@ -89,7 +111,9 @@ def _square(b: Builder, rows: list[Value]) -> list[Value]:
         first = [k if not k & half else side + k - half for k in range(side)]
         second = [k + half if not k & half else side + k for k in range(side)]
         for i in [i for i in range(side) if not i & half]:
-            rows[i], rows[i | half] = [b.shuffle(rows[i], rows[i | half], lanes) for lanes in (first, second)]
+            rows[i], rows[i | half] = [
+                b.shuffle(rows[i], rows[i | half], lanes) for lanes in (first, second)
+            ]
         half //= 2
     return rows
 
@@ -104,7 +128,10 @@ def load_square(lowering: Lowering, s: Load, axes: Sequence[Axis], rows: Axis) -
         key = tuple([step for axis, step in point.items() if axis != rows])
         if key not in found:
             with lowering.each_lane_alone() as lanes:
-                read = [lowering.load_at(array, offset, (), {**point, rows: 0, **lane}, rows.extent) for lane in lanes]
+                read = [
+                    lowering.load_at(array, offset, (), {**point, rows: 0, **lane}, rows.extent)
+                    for lane in lanes
+                ]
             found[key] = transposed(lowering.b, read)
         return found[key][point[rows]]
 
@@ -118,7 +145,9 @@ def load_words(lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis) ->
     memory = lowering.memory[array.name]
 
     def copy(point: Point) -> Scalar:
-        address = lowering.address(array, linearize(s.place, array.shape.strides), {**point, pair: 0})
+        address = lowering.address(
+            array, linearize(s.place, array.shape.strides), {**point, pair: 0}
+        )
         words = memory.load_words(address, lowering.lanes)
         return halves(lowering.b, words)[point[pair]]
 
@@ -127,16 +156,27 @@ def load_words(lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis) ->
 
 def metadata_of(nest: LoopNest) -> tuple[str, ...]:
     """The definitions of the metadata that the code of a nest names: of stores past the cache."""
-    return tuple(metadata_definitions([NONTEMPORAL] if any(a.streamed for a in nest.arrays) else []))
+    return tuple(
+        metadata_definitions([NONTEMPORAL] if any(a.streamed for a in nest.arrays) else [])
+    )
 
 
-def store_streamed(lowering: Lowering, array: Array, offset: IndexExpression, value: int, axes: Sequence[Axis]) -> None:
+def store_streamed(
+    lowering: Lowering, array: Array, offset: IndexExpression, value: int, axes: Sequence[Axis]
+) -> None:
     """Non-temporal stores where the array begins with a cache line, else ordinary ones."""
     b, memory, pointer = lowering.b, lowering.memory[array.name], lowering.pointers[array.name]
     low = b.binary("and", b.emit("ptrtoint", I64, (pointer,)), LINE_BYTES - 1)
     size = lowering.lanes * memory.alignment
-    for tail, alignment, condition in ((NONTEMPORAL, min(size, LINE_BYTES), b.compare("eq", low, 0)), ("", 0, b.compare("ne", low, 0))):
+    for tail, alignment, condition in (
+        (NONTEMPORAL, min(size, LINE_BYTES), b.compare("eq", low, 0)),
+        ("", 0, b.compare("ne", low, 0)),
+    ):
         with b.only_if(condition):
-            for point in points([*axes, *[a for a in lowering.values[value].axes if a not in axes]]):
+            for point in points(
+                [*axes, *[a for a in lowering.values[value].axes if a not in axes]]
+            ):
                 address = lowering.address(array, offset, point)
-                memory.store(lowering.values[value].at(point), address, lowering.lanes, None, tail, alignment)
+                memory.store(
+                    lowering.values[value].at(point), address, lowering.lanes, None, tail, alignment
+                )

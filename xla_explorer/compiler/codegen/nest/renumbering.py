@@ -53,7 +53,9 @@ def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) ->
         for x in _indices(s)
         if not x.is_affine
         for atom in x.atoms()
-        if isinstance(atom, RuntimeValue) and isinstance(atom.source, str) and int(atom.source[1:]) in ids
+        if isinstance(atom, RuntimeValue)
+        and isinstance(atom.source, str)
+        and int(atom.source[1:]) in ids
     }
     if renamed:
         (s,) = with_axes_replaced((s,), renamed)
@@ -66,14 +68,27 @@ def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) ->
     if isinstance(s, Compute):
         return Compute(of(s.id), s.element, s.opcode, several(s.operands), s.attributes, s.origin)
     if isinstance(s, Choose):
-        return replace(s, id=of(s.id), cases=tuple([Case(c.guards, body(c.body), of(c.value)) for c in s.cases]))
+        return replace(
+            s,
+            id=of(s.id),
+            cases=tuple([Case(c.guards, body(c.body), of(c.value)) for c in s.cases]),
+        )
     if isinstance(s, Reduce):
         combiner = s.combiner
         if isinstance(combiner, Combination):
             combiner = renamed_combiner(combiner, ids)
         bound = tuple([b._replace(axis=axes.get(b.axis, b.axis)) for b in s.axes])
-        return replace(s, ids=several(s.ids), combiner=combiner, initial=several(s.initial), axes=bound, body=body(s.body),
-                       values=several(s.values), running=several(s.running), each=body(s.each))
+        return replace(
+            s,
+            ids=several(s.ids),
+            combiner=combiner,
+            initial=several(s.initial),
+            axes=bound,
+            body=body(s.body),
+            values=several(s.values),
+            running=several(s.running),
+            each=body(s.each),
+        )
     return s if isinstance(s, Allocate) else replace(s, id=of(s.id))
 
 
@@ -83,8 +98,15 @@ def renamed_combiner(combiner: Combination, ids: Mapping[int, int]) -> Combinati
     def several(numbers: tuple[int, ...]) -> tuple[int, ...]:
         return tuple([ids.get(n, n) for n in numbers])
 
-    parts = [Combination(several(c.left), several(c.right), tuple([with_ids(x, ids, {}) for x in c.body]), several(c.results))
-             for c in combiner.parts]
+    parts = [
+        Combination(
+            several(c.left),
+            several(c.right),
+            tuple([with_ids(x, ids, {}) for x in c.body]),
+            several(c.results),
+        )
+        for c in combiner.parts
+    ]
     return replace(parts[0], join=parts[1] if len(parts) > 1 else None)
 
 
@@ -103,7 +125,9 @@ def _indices(s: Statement) -> Place:
 
 def fresh_numbers(body: Body, first: int) -> dict[int, int]:
     """Numbers from `first` on for all values that a body defines."""
-    return {number: first + k for k, number in enumerate([n for s, _ in walk(body) for n in ids_of(s)])}
+    return {
+        number: first + k for k, number in enumerate([n for s, _ in walk(body) for n in ids_of(s)])
+    }
 
 
 def needed_of(before: Body, body: Body) -> Body:
@@ -131,12 +155,21 @@ def used_of(body: Body, taken: Collection[int] = ()) -> Body:
 def _used(body: Body, taken: set[int]) -> Body:
     found: list[Statement] = []
     for s in reversed(body):
-        if isinstance(s, Definition) and taken.isdisjoint(ids_of(s)) and not (isinstance(s, Load) and s.only_asks) and not _stores(s):
+        if (
+            isinstance(s, Definition)
+            and taken.isdisjoint(ids_of(s))
+            and not (isinstance(s, Load) and s.only_asks)
+            and not _stores(s)
+        ):
             continue
         taken.update(uses_of(s))
         found.append(with_bodies(s, lambda inner: _used(inner, taken)))
     found.reverse()
-    return body if len(found) == len(body) and all(a is b for a, b in zip(found, body, strict=True)) else tuple(found)
+    return (
+        body
+        if len(found) == len(body) and all(a is b for a, b in zip(found, body, strict=True))
+        else tuple(found)
+    )
 
 
 def _stores(s: Statement) -> bool:

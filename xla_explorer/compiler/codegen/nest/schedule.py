@@ -1,6 +1,6 @@
 """Schedules: directives in order, by calls or as text, run by the ordinary pass runner.
 
-    split{j,64},split{ji,16},unroll{jio},vectorize{jii}
+split{j,64},split{ji,16},unroll{jio},vectorize{jii}
 """
 
 from __future__ import annotations
@@ -45,7 +45,11 @@ class ScheduleError(XlaExplorerError, ValueError):
 def schedule_refused(i: HloInstruction, reason: Reason) -> ScheduleError:
     """The error of an instruction whose kernel cannot have a schedule."""
     meaning = meaning_of("loop-nest", reason.code)
-    return ScheduleError(f"%{i.name} cannot be scheduled: {reason}", meaning.remedy if meaning is not None else "", reason)
+    return ScheduleError(
+        f"%{i.name} cannot be scheduled: {reason}",
+        meaning.remedy if meaning is not None else "",
+        reason,
+    )
 
 
 class Step(NamedTuple):
@@ -94,8 +98,16 @@ class Schedule:
                 reason = made.why_not(directive)
                 if reason is not None:
                     meaning = meaning_of(f"loop-{directive.name}", reason.code)
-                    raise ScheduleError(f"{directive}: {reason.message}", meaning.remedy if meaning is not None else "", reason)
-                made = replace(made, nest=directive.applied(made.nest), directives=(*made.directives, directive))
+                    raise ScheduleError(
+                        f"{directive}: {reason.message}",
+                        meaning.remedy if meaning is not None else "",
+                        reason,
+                    )
+                made = replace(
+                    made,
+                    nest=directive.applied(made.nest),
+                    directives=(*made.directives, directive),
+                )
         return made
 
     def with_policys(self: S, directives: Iterable[Directive]) -> S:
@@ -116,8 +128,12 @@ class Schedule:
         old = self.directives[at]
         known = [field.name for field in fields_of(old)]
         if unknown := [key for key in changes if key not in known]:
-            raise ScheduleError(f"{name} has no field {unknown[0]!r}", f"choose from {', '.join(known)}")
-        return self.plain().then(*self.directives[:at], replace(cast(Any, old), **changes), *self.directives[at + 1 :])
+            raise ScheduleError(
+                f"{name} has no field {unknown[0]!r}", f"choose from {', '.join(known)}"
+            )
+        return self.plain().then(
+            *self.directives[:at], replace(cast(Any, old), **changes), *self.directives[at + 1 :]
+        )
 
     def without(self: S, name: str, axis: str) -> S:
         """The schedule with one directive left out, the others kept."""
@@ -144,19 +160,26 @@ class Schedule:
     def diff(self, other: Schedule | None = None) -> str:
         """The text of the nest as a diff against that of another schedule (None: the plain one)."""
         before = nest_text(other.nest if other is not None else self.start).splitlines()
-        lines = difflib.unified_diff(before, nest_text(self.nest).splitlines(), "before", "after", lineterm="", n=2)
+        lines = difflib.unified_diff(
+            before, nest_text(self.nest).splitlines(), "before", "after", lineterm="", n=2
+        )
         return "\n".join(lines)
 
     def __getattr__(self: S, name: str) -> Callable[..., S]:
         made = DIRECTIVES.get(name.replace("_", "-"))
         if made is None:
-            raise AttributeError(f"a schedule has no directive {name!r}; the directives are: {', '.join(DIRECTIVES)}")
+            raise AttributeError(
+                f"a schedule has no directive {name!r}; the directives are: {', '.join(DIRECTIVES)}"
+            )
 
         def directive(*values: Any, **named: Any) -> S:
             try:
                 one = made(*values, **named)
             except TypeError as problem:
-                raise ScheduleError(f"{name}: {problem}".replace(f"{made.__name__}.__init__() ", ""), f"write {_form(made)}") from None
+                raise ScheduleError(
+                    f"{name}: {problem}".replace(f"{made.__name__}.__init__() ", ""),
+                    f"write {_form(made)}",
+                ) from None
             return self.then(one)
 
         directive.__name__, directive.__doc__ = name, f"{_form(made)}: {made.__doc__}"
@@ -176,7 +199,9 @@ def parse_directives(text: str) -> tuple[Directive, ...]:
     while at < len(text.rstrip()):
         m = _DIRECTIVE.match(text, at)
         if m is None:
-            raise ScheduleError(f"expected a directive such as split{{j,16}}, got {text[at:].strip()!r}")
+            raise ScheduleError(
+                f"expected a directive such as split{{j,16}}, got {text[at:].strip()!r}"
+            )
         found.append(_directive(m[1], [part.strip() for part in m[2].split(",")]))
         at = m.end()
     return tuple(found)
@@ -194,19 +219,28 @@ def parse_schedules(text: str) -> dict[str, tuple[Directive, ...]]:
             continue
         m = _KERNEL.fullmatch(content)
         if m is None:
-            raise ScheduleError(f"line {number}: expected %kernel: directives, got {content!r}", "write %fusion: split{j,16},vectorize{ji}")
+            raise ScheduleError(
+                f"line {number}: expected %kernel: directives, got {content!r}",
+                "write %fusion: split{j,16},vectorize{ji}",
+            )
         if m[1] in found:
-            raise ScheduleError(f"line {number}: %{m[1]} has a schedule already", "write one line a kernel")
+            raise ScheduleError(
+                f"line {number}: %{m[1]} has a schedule already", "write one line a kernel"
+            )
         try:
             found[m[1]] = parse_directives(m[2])
         except ScheduleError as problem:
-            raise ScheduleError(f"line {number}: %{m[1]}: {problem.message}", problem.hint, problem.reason) from None
+            raise ScheduleError(
+                f"line {number}: %{m[1]}: {problem.message}", problem.hint, problem.reason
+            ) from None
     return found
 
 
 def schedules_text(schedules: Mapping[str, Iterable[Directive]]) -> str:
     """The text of `parse_schedules`."""
-    return "".join([f"%{name}: {','.join(map(str, directives))}\n" for name, directives in schedules.items()])
+    return "".join(
+        [f"%{name}: {','.join(map(str, directives))}\n" for name, directives in schedules.items()]
+    )
 
 
 def _form(made: type[Directive]) -> str:
@@ -217,21 +251,32 @@ def _directive(name: str, values: list[str]) -> Directive:
     made = DIRECTIVES.get(name)
     if made is None:
         near = nearest(name, DIRECTIVES, 1)
-        raise ScheduleError(f"unknown directive {name!r}", f"near: {near[0]}" if near else f"choose from {', '.join(DIRECTIVES)}")
+        raise ScheduleError(
+            f"unknown directive {name!r}",
+            f"near: {near[0]}" if near else f"choose from {', '.join(DIRECTIVES)}",
+        )
     wanted = fields_of(made)
     arguments: list[str | int | bool] = []
     for field, value in zip(wanted, values, strict=False):
-        readable = {"int": value.lstrip("-").isdigit(), "bool": value == field.name, "str": bool(value) or field.default == ""}
+        readable = {
+            "int": value.lstrip("-").isdigit(),
+            "bool": value == field.name,
+            "str": bool(value) or field.default == "",
+        }
         if not readable[str(field.type)]:
             raise ScheduleError(f"cannot read {value!r} as {field.name} of {_form(made)}")
-        arguments.append(int(value) if field.type == "int" else value if field.type == "str" else True)
+        arguments.append(
+            int(value) if field.type == "int" else value if field.type == "str" else True
+        )
     needed = len([field for field in wanted if field.default is MISSING])
     if not needed <= len(values) <= len(wanted):
         raise ScheduleError(f"{name} must be written {_form(made)}, got {len(values)} values")
     return cast(Directive, cast(Any, made)(*arguments))
 
 
-def run_schedule(nest: LoopNest, directives: Iterable[Directive], context: PassContext | None = None) -> tuple[LoopNest, PassTrace]:
+def run_schedule(
+    nest: LoopNest, directives: Iterable[Directive], context: PassContext | None = None
+) -> tuple[LoopNest, PassTrace]:
     """(the nest afterwards, the trace): directives as passes of the runner, with steps, snapshots and decisions.
 
     What is refused is left out, and its Reason stands in the journal.
@@ -241,5 +286,10 @@ def run_schedule(nest: LoopNest, directives: Iterable[Directive], context: PassC
     module = NestModule(nest)
     # The runner asks for the methods that a NestModule has; HLO modules and nests share no class.
     pipeline = PassPipeline("schedule", cast("tuple[HloPass, ...]", tuple(directives)))
-    trace = run_pipeline(cast(HloModule, module), pipeline, context, verifier=cast(Verifier, lambda m: verify_nest(m.nest)))
+    trace = run_pipeline(
+        cast(HloModule, module),
+        pipeline,
+        context,
+        verifier=cast(Verifier, lambda m: verify_nest(m.nest)),
+    )
     return module.nest, trace

@@ -16,7 +16,15 @@ from xla_explorer.compiler.codegen.nest.directives.kinds import Parallel, Unroll
 from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Split
 from xla_explorer.compiler.codegen.nest.directives.memory import Keep
 from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers, Estimate, estimate
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, LoopNest, Reduce, axes_of, elements_of, walk
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    For,
+    LoopNest,
+    Reduce,
+    axes_of,
+    elements_of,
+    walk,
+)
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 
 MOST_COPIES_OF_ALL = 600  # statements times copies, so that code stays small
@@ -70,11 +78,19 @@ def _choices(nest: LoopNest, n: CpuNumbers) -> Iterator[Numbers]:
     joined = [False, True] if any(_pairs(nest)) else [False]
     kept = [False, True] if _recomputed(nest) else [False]
     reduced = any(isinstance(s, Reduce) for s, _ in nest.statements())
-    columns = reduced and any(_column_axis(nest, s) for s, _ in nest.statements() if isinstance(s, Reduce))
+    columns = reduced and any(
+        _column_axis(nest, s) for s, _ in nest.statements() if isinstance(s, Reduce)
+    )
     accumulated = [False, True] if columns else [False]
-    tiled = [0, 16, 64] if any(a.pattern.startswith("every") for a in accesses_of(nest)) and not reduced else [0]
+    tiled = (
+        [0, 16, 64]
+        if any(a.pattern.startswith("every") for a in accesses_of(nest)) and not reduced
+        else [0]
+    )
     rows = [1, 2, 4, 8] if reduced else [1, 2, 4]
-    for numbers in itertools.product([lanes, 2 * lanes], [1, 2, 4, 8], rows, joined, kept, accumulated, tiled):
+    for numbers in itertools.product(
+        [lanes, 2 * lanes], [1, 2, 4, 8], rows, joined, kept, accumulated, tiled
+    ):
         yield Numbers(*numbers)
 
 
@@ -91,7 +107,11 @@ def _schedule(nest: LoopNest, choice: Numbers, shares: int) -> Schedule:
         for outer, inner in _pairs(made.nest):
             made = _tried(made, Tile(outer, inner, choice.tiled, choice.tiled))
     for axis, around, column in _innermost(made.nest):
-        made = _with_column(made, axis, column, choice) if column else _along(made, axis, around, choice)
+        made = (
+            _with_column(made, axis, column, choice)
+            if column
+            else _along(made, axis, around, choice)
+        )
     outermost = next((s.axis for s in made.nest.body if isinstance(s, For)), None)
     if shares > 1 and outermost is not None:
         made = _tried(made, Parallel(outermost.name, min(shares, outermost.extent)))
@@ -106,12 +126,22 @@ def _along(made: Schedule, axis: str, around: str, choice: Numbers) -> Schedule:
     while lanes * copies > extent and copies > 1:
         copies //= 2
     if copies > 1:
-        whole = [Split(axis, lanes * copies), Split(f"{axis}i", lanes), Vectorize(f"{axis}ii"), Unroll(f"{axis}io")]
+        whole = [
+            Split(axis, lanes * copies),
+            Split(f"{axis}i", lanes),
+            Vectorize(f"{axis}ii"),
+            Unroll(f"{axis}io"),
+        ]
     else:
         whole = [Split(axis, lanes), Vectorize(f"{axis}i")]
     in_lanes = _tried(made, *whole)
     around_it = made.nest.axes().get(around)
-    if choice.rows > 1 and around_it is not None and around_it.kind is AxisKind.SERIAL and around_it.axis.extent >= choice.rows:
+    if (
+        choice.rows > 1
+        and around_it is not None
+        and around_it.kind is AxisKind.SERIAL
+        and around_it.axis.extent >= choice.rows
+    ):
         return _tried(in_lanes, Split(around, choice.rows), Unroll(f"{around}i"))
     return in_lanes
 
@@ -121,15 +151,29 @@ def _with_column(made: Schedule, axis: str, column: str, choice: Numbers) -> Sch
     extent, wide = made.nest.axes()[column].axis.extent, choice.lanes * choice.copies
     if choice.accumulated:
         names = [f"{column}c", f"{column}t", column]
-        made = _tried(made, Split(axis, choice.rows), Unroll(f"{axis}i")) if choice.rows > 1 else made
-        made = _tried(made, Accumulate(f"{axis}o" if f"{axis}o" in made.nest.axes() else axis, column))
+        made = (
+            _tried(made, Split(axis, choice.rows), Unroll(f"{axis}i")) if choice.rows > 1 else made
+        )
+        made = _tried(
+            made, Accumulate(f"{axis}o" if f"{axis}o" in made.nest.axes() else axis, column)
+        )
         for name in names:
             made = _tried(made, Split(name, choice.lanes), Vectorize(f"{name}i"))
         return made
     if choice.copies > 1 and wide <= extent:
-        made = _tried(made, Split(column, wide), Split(f"{column}i", choice.lanes), Unroll(f"{column}io"), Vectorize(f"{column}ii"))
+        made = _tried(
+            made,
+            Split(column, wide),
+            Split(f"{column}i", choice.lanes),
+            Unroll(f"{column}io"),
+            Vectorize(f"{column}ii"),
+        )
     else:
-        made = _tried(made, Split(column, min(choice.lanes, 1 << extent.bit_length() - 1)), Vectorize(f"{column}i"))
+        made = _tried(
+            made,
+            Split(column, min(choice.lanes, 1 << extent.bit_length() - 1)),
+            Vectorize(f"{column}i"),
+        )
     if choice.rows == 1:
         return made
     tiled = made  # a tile of rows and columns in registers, where the column has a loop around it; else steps of the reduction
@@ -137,7 +181,9 @@ def _with_column(made: Schedule, axis: str, column: str, choice: Numbers) -> Sch
     outer = next((s.axis.name for s in loops if _contains(s, column)), "")
     if outer:
         tiled = _tried(made, Split(outer, choice.rows), Unroll(f"{outer}i"))
-    return tiled if tiled is not made else _tried(made, Split(axis, choice.rows), Unroll(f"{axis}i"))
+    return (
+        tiled if tiled is not made else _tried(made, Split(axis, choice.rows), Unroll(f"{axis}i"))
+    )
 
 
 def _contains(s: For, column: str) -> bool:
@@ -167,11 +213,15 @@ def _innermost(nest: LoopNest) -> list[tuple[str, str, str]]:
     no other inside."""
     found = []
     for s, around in nest.statements():
-        if isinstance(s, For | Reduce) and not any(isinstance(inner, For | Reduce) for inner, _ in walk(s.body)):
+        if isinstance(s, For | Reduce) and not any(
+            isinstance(inner, For | Reduce) for inner, _ in walk(s.body)
+        ):
             bound = axes_of(s)[-1]
             outer = next((x.axis.name for x in reversed(around) if isinstance(x, For)), "")
             if bound.kind is AxisKind.SERIAL:
-                found.append((bound.axis.name, outer, _column_axis(nest, s) if isinstance(s, Reduce) else ""))
+                found.append(
+                    (bound.axis.name, outer, _column_axis(nest, s) if isinstance(s, Reduce) else "")
+                )
     return found
 
 
@@ -182,7 +232,14 @@ def _column_axis(nest: LoopNest, s: Reduce) -> str:
     if not mine or all(_runs(a, inner) for a in mine):
         return ""
     around = [b.axis for a in mine for b in a.path if b.axis not in [x.axis for x in s.axes]]
-    return next((axis.name for axis in reversed(list(dict.fromkeys(around))) if all(a.step(axis) in (0, 1) for a in mine)), "")
+    return next(
+        (
+            axis.name
+            for axis in reversed(list(dict.fromkeys(around)))
+            if all(a.step(axis) in (0, 1) for a in mine)
+        ),
+        "",
+    )
 
 
 def _runs(a: Access, axis: object) -> bool:
@@ -194,10 +251,20 @@ def _recomputed(nest: LoopNest) -> list[tuple[str, str]]:
     seen: dict[tuple[int, str], int] = {}
     for s, around in nest.statements():
         origin = getattr(s, "origin", None)
-        if origin is not None and elements_of(s) and around and isinstance(around[0], For) and getattr(s, "opcode", None) is not None:
+        if (
+            origin is not None
+            and elements_of(s)
+            and around
+            and isinstance(around[0], For)
+            and getattr(s, "opcode", None) is not None
+        ):
             key = origin.instruction, around[0].axis.name
             seen[key] = seen.get(key, 0) + 1
-    last = [(nest.names[number], loop) for (number, loop), times in seen.items() if times > 1 and number in nest.names]
+    last = [
+        (nest.names[number], loop)
+        for (number, loop), times in seen.items()
+        if times > 1 and number in nest.names
+    ]
     return last[-1:]
 
 

@@ -71,7 +71,11 @@ def _ids(ids: tuple[int, ...]) -> str:
 def _note(origin: Origin | None, names: Mapping[int, str]) -> str:
     if origin is None:
         return ""
-    name = f" %{names[origin.instruction]}{place_text(origin.place)}" if origin.instruction in names else ""
+    name = (
+        f" %{names[origin.instruction]}{place_text(origin.place)}"
+        if origin.instruction in names
+        else ""
+    )
     return f"  # {origin.instruction}{name}"
 
 
@@ -84,7 +88,9 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
     pad, inside = "  " * depth, "  " * (depth + 1)
     if isinstance(s, For):
         where = f" where {guards_text(s.guards)}" if s.guards else ""
-        yield Line(f"{pad}for {s.axis} in {s.axis.extent} @{s.kind.value}{' ordered' if s.ordered else ''}{where} {{")
+        yield Line(
+            f"{pad}for {s.axis} in {s.axis.extent} @{s.kind.value}{' ordered' if s.ordered else ''}{where} {{"
+        )
         yield from _body_lines(s.body, names, depth + 1)
         yield Line(f"{pad}}}")
         return
@@ -103,7 +109,9 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
     yield Line(f"{head} {{{note}", origin)
     if isinstance(s, Choose):
         for case in s.cases:
-            yield Line(f"{inside}{f'case {guards_text(case.guards)}' if case.guards else 'else'} {{")
+            yield Line(
+                f"{inside}{f'case {guards_text(case.guards)}' if case.guards else 'else'} {{"
+            )
             yield from _body_lines(case.body, names, depth + 2)
             yield Line(f"{inside}  give %{case.value}")
             yield Line(f"{inside}}}")
@@ -112,7 +120,9 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
         yield Line(f"{inside}give {_ids(s.values)}")
         if isinstance(s.combiner, Combination):
             for c in s.combiner.parts:
-                yield Line(f"{pad}}} {'combine' if c is s.combiner else 'join'} {_ids(c.left)} with {_ids(c.right)} {{")
+                yield Line(
+                    f"{pad}}} {'combine' if c is s.combiner else 'join'} {_ids(c.left)} with {_ids(c.right)} {{"
+                )
                 yield from _body_lines(c.body, names, depth + 1)
                 yield Line(f"{inside}give {_ids(c.results)}")
         if s.each:

@@ -55,7 +55,13 @@ def split(nest: LoopNest, name: str, factor: int) -> LoopNest:
 
     def change(s: Loop) -> Loop:
         if isinstance(s, Reduce):
-            axes = [new for b in s.axes for new in ((BoundAxis(outer, kind), BoundAxis(inner, kind)) if b.axis == axis else (b,))]
+            axes = [
+                new
+                for b in s.axes
+                for new in (
+                    (BoundAxis(outer, kind), BoundAxis(inner, kind)) if b.axis == axis else (b,)
+                )
+            ]
             return _with_axes(s, axes, values, guards)
         body = with_axes_replaced(s.body, values)
         moved = (*guards_replaced(s.guards, values), *guards)
@@ -87,17 +93,33 @@ def collapse(nest: LoopNest, outer: str, inner: str) -> LoopNest:
 
     def change(s: Loop) -> Loop:
         if isinstance(s, Reduce):
-            return _with_axes(s, [BoundAxis(one, kind) if x.axis == a else x for x in s.axes if x.axis != b], values, ())
+            return _with_axes(
+                s,
+                [BoundAxis(one, kind) if x.axis == a else x for x in s.axes if x.axis != b],
+                values,
+                (),
+            )
         (only,) = s.body
         assert isinstance(only, For)
-        return For(one, with_axes_replaced(only.body, values), kind, guards_replaced((*s.guards, *only.guards), values))
+        return For(
+            one,
+            with_axes_replaced(only.body, values),
+            kind,
+            guards_replaced((*s.guards, *only.guards), values),
+        )
 
     return with_loop_replaced(nest, outer, change)
 
 
-def _with_axes(s: Reduce, axes: list[BoundAxis], values: Substitution, guards: tuple[Guard, ...]) -> Reduce:
+def _with_axes(
+    s: Reduce, axes: list[BoundAxis], values: Substitution, guards: tuple[Guard, ...]
+) -> Reduce:
     """A reduction over other axes, which the old ones are computed from."""
-    body, old, each = with_axes_replaced(s.body, values), guards_replaced(s.guards, values), with_axes_replaced(s.each, values)
+    body, old, each = (
+        with_axes_replaced(s.body, values),
+        guards_replaced(s.guards, values),
+        with_axes_replaced(s.each, values),
+    )
     return replace(s, axes=tuple(axes), body=body, guards=(*old, *guards), each=each)
 
 
@@ -122,6 +144,8 @@ def bind(nest: LoopNest, name: str, kind: AxisKind) -> LoopNest:
     def change(s: Loop) -> Loop:
         if isinstance(s, For):
             return For(s.axis, s.body, kind, s.guards, s.ordered)
-        return replace(s, axes=tuple([b._replace(kind=kind) if b.axis.name == name else b for b in s.axes]))
+        return replace(
+            s, axes=tuple([b._replace(kind=kind) if b.axis.name == name else b for b in s.axes])
+        )
 
     return with_loop_replaced(nest, name, change)

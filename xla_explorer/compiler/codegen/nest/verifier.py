@@ -30,11 +30,30 @@ from xla_explorer.compiler.codegen.nest.ir import (
 from xla_explorer.compiler.codegen.nest.launch import launch_problems
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Quotient, Remainder, RuntimeValue
+from xla_explorer.hlo.analysis.indexing import (
+    Axis,
+    Guard,
+    IndexExpression,
+    Place,
+    Quotient,
+    Remainder,
+    RuntimeValue,
+)
 from xla_explorer.hlo.primitive_type import PRED, PrimitiveType
 
 _MIXED_TYPES = frozenset(
-    {"convert", "bitcast-convert", "stochastic-convert", "compare", "select", "is-finite", "real", "imag", "abs", "complex"}
+    {
+        "convert",
+        "bitcast-convert",
+        "stochastic-convert",
+        "compare",
+        "select",
+        "is-finite",
+        "real",
+        "imag",
+        "abs",
+        "complex",
+    }
 )
 
 
@@ -42,7 +61,9 @@ class NestVerificationError(XlaExplorerError):
     """A nest that is not well formed; `reasons` has every problem."""
 
     def __init__(self, nest: LoopNest, reasons: list[Reason]) -> None:
-        super().__init__(f"@{nest.name} is not well formed: " + "; ".join([reason.message for reason in reasons]))
+        super().__init__(
+            f"@{nest.name} is not well formed: " + "; ".join([reason.message for reason in reasons])
+        )
         self.reasons = reasons
 
 
@@ -71,18 +92,26 @@ class _Scope:
     """What is known where a statement stands."""
 
     def __init__(
-        self, arrays: dict[str, Array], axes: Mapping[Axis, AxisKind], values: dict[int, PrimitiveType], facts: tuple[Fact, ...]
+        self,
+        arrays: dict[str, Array],
+        axes: Mapping[Axis, AxisKind],
+        values: dict[int, PrimitiveType],
+        facts: tuple[Fact, ...],
     ) -> None:
         self.arrays, self.axes, self.values, self.facts = arrays, axes, values, facts
 
     def inside(self, axes: tuple[BoundAxis, ...] = (), facts: tuple[Fact, ...] = ()) -> _Scope:
-        return _Scope(dict(self.arrays), {**self.axes, **dict(axes)}, dict(self.values), (*self.facts, *facts))
+        return _Scope(
+            dict(self.arrays), {**self.axes, **dict(axes)}, dict(self.values), (*self.facts, *facts)
+        )
 
     @property
     def never_runs(self) -> bool:
         """Whether an axis has no steps, or something known can never be."""
         ranges = [(fact, *fact.expression.bounds) for fact in self.facts]
-        return any(axis.extent == 0 for axis in self.axes) or any(high < fact.low or low > fact.high for fact, low, high in ranges)
+        return any(axis.extent == 0 for axis in self.axes) or any(
+            high < fact.low or low > fact.high for fact, low, high in ranges
+        )
 
 
 class _Verifier:
@@ -111,12 +140,22 @@ class _Verifier:
         self.axes(s, scope)
         if isinstance(s, For):
             if s.ordered and s.kind is not AxisKind.SERIAL:
-                self.problem("ordered-not-serial", f"axis {s.axis}: ordered steps must be a serial loop, got {s.kind.value}")
+                self.problem(
+                    "ordered-not-serial",
+                    f"axis {s.axis}: ordered steps must be a serial loop, got {s.kind.value}",
+                )
             inner = scope.inside(axes_of(s), facts_of(s.guards))
             self.guards(f"axis {s.axis}", s.guards, inner)
             self.body(s.body, inner)
         elif isinstance(s, Store):
-            self.access(f"store to %{s.array}", s.array, s.place, scope, self.type_of(f"store to %{s.array}", s.value, scope), True)
+            self.access(
+                f"store to %{s.array}",
+                s.array,
+                s.place,
+                scope,
+                self.type_of(f"store to %{s.array}", s.value, scope),
+                True,
+            )
         elif isinstance(s, Load):
             self.access(f"%{s.id}", s.array, s.place, scope, s.element, False)
         elif isinstance(s, Allocate):
@@ -138,7 +177,9 @@ class _Verifier:
             if kind is AxisKind.VECTOR and AxisKind.VECTOR in scope.axes.values():
                 self.problem("nested-vector", f"axis {axis}: a vector inside a vector")
             if kind is AxisKind.SHARE and (scope.axes or isinstance(s, Reduce)):
-                self.problem("share-not-outermost", f"axis {axis}: shares must be the outermost loop")
+                self.problem(
+                    "share-not-outermost", f"axis {axis}: shares must be the outermost loop"
+                )
         if isinstance(s, Reduce) and sum([kind is AxisKind.VECTOR for _, kind in s.axes]) > 1:
             self.problem("nested-vector", f"%{s.ids[0]}: a vector inside a vector")
 
@@ -146,10 +187,16 @@ class _Verifier:
         if array.name in self.arrays:
             self.problem("array-declared-twice", f"%{array.name} is declared twice")
         if not array.written or array.space is Space.PARAMETER:
-            self.problem("array-not-allocated", f"%{array.name}: an array that is allocated must be written, in scratch or shared memory")
+            self.problem(
+                "array-not-allocated",
+                f"%{array.name}: an array that is allocated must be written, in scratch or shared memory",
+            )
         for axis, kind in scope.axes.items():
             if kind in (AxisKind.UNROLLED, AxisKind.VECTOR):
-                self.problem("inside-registers", f"%{array.name} is allocated inside axis {axis}, whose steps are copies in registers")
+                self.problem(
+                    "inside-registers",
+                    f"%{array.name} is allocated inside axis {axis}, whose steps are copies in registers",
+                )
         self.arrays.add(array.name)
         scope.arrays[array.name] = array
 
@@ -157,11 +204,18 @@ class _Verifier:
         what = f"%{s.id}"
         types = [self.type_of(what, o, scope) for o in s.operands]
         if s.opcode.arity is not None and len(types) != s.opcode.arity:
-            self.problem("operand-count", f"{what}: {s.opcode.name} takes {s.opcode.arity} operands, got {len(types)}")
-        elif s.opcode.name == "select" and (types[0] not in (PRED, None) or any(t not in (s.element, None) for t in types[1:])):
+            self.problem(
+                "operand-count",
+                f"{what}: {s.opcode.name} takes {s.opcode.arity} operands, got {len(types)}",
+            )
+        elif s.opcode.name == "select" and (
+            types[0] not in (PRED, None) or any(t not in (s.element, None) for t in types[1:])
+        ):
             self.problem("types-differ", f"{what}: select of {_names(types)} must give {s.element}")
         elif s.opcode.name not in _MIXED_TYPES and any(t not in (s.element, None) for t in types):
-            self.problem("types-differ", f"{what}: {s.opcode.name} of {_names(types)} must give {s.element}")
+            self.problem(
+                "types-differ", f"{what}: {s.opcode.name} of {_names(types)} must give {s.element}"
+            )
 
     def choose(self, s: Choose, scope: _Scope) -> None:
         if not s.cases or s.cases[-1].guards:
@@ -173,13 +227,19 @@ class _Verifier:
             self.guards(f"%{s.id}", case.guards, scope)
             self.body(case.body, inner)
             if self.type_of(f"%{s.id}", case.value, inner) not in (s.element, None):
-                self.problem("types-differ", f"%{s.id}: a case gives {inner.values[case.value]}, the value is {s.element}")
+                self.problem(
+                    "types-differ",
+                    f"%{s.id}: a case gives {inner.values[case.value]}, the value is {s.element}",
+                )
 
     def reduce(self, s: Reduce, scope: _Scope) -> None:
         what = f"%{s.ids[0]}"
         for number, element in zip(s.initial, s.elements, strict=False):
             if self.type_of(what, number, scope) not in (element, None):
-                self.problem("types-differ", f"{what}: the initial value %{number} is {scope.values[number]}, the result {element}")
+                self.problem(
+                    "types-differ",
+                    f"{what}: the initial value %{number} is {scope.values[number]}, the result {element}",
+                )
         inner = scope.inside(s.axes, facts_of(s.guards))
         self.guards(what, s.guards, inner)
         self.body(s.body, inner)
@@ -189,25 +249,40 @@ class _Verifier:
             for c in s.combiner.parts:
                 counts |= {len(c.left), len(c.right), len(c.results)}
                 combining = scope.inside()
-                combining.values.update(zip((*c.left, *c.right), (*s.elements, *s.elements), strict=False))
+                combining.values.update(
+                    zip((*c.left, *c.right), (*s.elements, *s.elements), strict=False)
+                )
                 self.defined.update((*c.left, *c.right))
                 self.body(c.body, combining)
                 given += [self.type_of(what, number, combining) for number in c.results]
         if len(counts) > 1:
-            self.problem("value-count", f"{what}: as many initial values, values and results must be there")
+            self.problem(
+                "value-count", f"{what}: as many initial values, values and results must be there"
+            )
         elif any(t not in (e, None) for t, e in zip(given, s.elements * 3, strict=False)):
-            self.problem("types-differ", f"{what}: values of {_names(given)} are combined into {_names(list(s.elements))}")
+            self.problem(
+                "types-differ",
+                f"{what}: values of {_names(given)} are combined into {_names(list(s.elements))}",
+            )
         if s.each:
             self.each(what, s, inner)
 
     def each(self, what: str, s: Reduce, inner: _Scope) -> None:
         """What follows at each point of a scan, in the scope of its values."""
         if not runs_in_order(s.axes):
-            self.problem("scan-out-of-order", f"{what} is a scan: loops must be around its copies, and these around its lanes")
+            self.problem(
+                "scan-out-of-order",
+                f"{what} is a scan: loops must be around its copies, and these around its lanes",
+            )
         if isinstance(s.combiner, Combination) and any(b.kind is AxisKind.VECTOR for b in s.axes):
-            self.problem("scan-out-of-order", f"{what} combines by several operations, in the order of its points: they cannot be lanes")
+            self.problem(
+                "scan-out-of-order",
+                f"{what} combines by several operations, in the order of its points: they cannot be lanes",
+            )
         if len(s.running) != len(s.ids):
-            self.problem("value-count", f"{what}: a scan must have as many running values as results")
+            self.problem(
+                "value-count", f"{what}: a scan must have as many running values as results"
+            )
         inner.values.update(zip(s.running, s.elements, strict=False))
         self.defined.update(s.running)
         self.body(s.each, inner)
@@ -225,27 +300,48 @@ class _Verifier:
             if isinstance(atom, RuntimeValue):
                 element = self.type_of(what, int(atom.source[1:]), scope)
                 if element is not None and not element.is_integer:
-                    self.problem("index-not-integer", f"{what}: the index {x} uses {atom.source}, which is {element}")
+                    self.problem(
+                        "index-not-integer",
+                        f"{what}: the index {x} uses {atom.source}, which is {element}",
+                    )
 
     def guards(self, what: str, guards: tuple[Guard, ...], scope: _Scope) -> None:
         for g in guards:
             self.index(what, g.expression, scope)
 
-    def access(self, what: str, name: str, place: Place, scope: _Scope, element: PrimitiveType | None, store: bool) -> None:
+    def access(
+        self,
+        what: str,
+        name: str,
+        place: Place,
+        scope: _Scope,
+        element: PrimitiveType | None,
+        store: bool,
+    ) -> None:
         array = scope.arrays.get(name)
         if array is None:
-            return self.problem("array-unknown", f"{what}: there is an access to %{name}, which is not declared")
+            return self.problem(
+                "array-unknown", f"{what}: there is an access to %{name}, which is not declared"
+            )
         if element not in (array.shape.element_type, None):
-            self.problem("types-differ", f"{what}: {element} and %{name} of {array.shape.element_type}")
+            self.problem(
+                "types-differ", f"{what}: {element} and %{name} of {array.shape.element_type}"
+            )
         if store and not array.written:
             self.problem("operand-written", f"{what}: %{name} is an operand")
         if len(place) != array.shape.rank:
-            return self.problem("place-of-another-rank", f"{what}: {len(place)} indices for the {array.shape.rank} dimensions of %{name}")
+            return self.problem(
+                "place-of-another-rank",
+                f"{what}: {len(place)} indices for the {array.shape.rank} dimensions of %{name}",
+            )
         for x, extent in zip(place, array.shape.dimensions, strict=True):
             self.index(what, x, scope)
             low, high = bounds_under(x, scope.facts)
             if (low < 0 or high >= extent) and not scope.never_runs:
-                self.problem("access-not-inside", f"{what}: the index {x} is in {low} to {high}, the dimension of %{name} has {extent}")
+                self.problem(
+                    "access-not-inside",
+                    f"{what}: the index {x} is in {low} to {high}, the dimension of %{name} has {extent}",
+                )
         return None
 
 
@@ -253,7 +349,9 @@ def runs_in_order(axes: Sequence[BoundAxis]) -> bool:
     """Whether the points of a scan's axes are reached in the order of the text: loops, inside of them copies, inside of these lanes."""
     order = (AxisKind.SERIAL, AxisKind.UNROLLED, AxisKind.VECTOR)
     kinds = [b.kind for b in axes if b.axis.extent != 1]
-    return all(kind in order for kind in kinds) and [order.index(kind) for kind in kinds] == sorted(map(order.index, kinds))
+    return all(kind in order for kind in kinds) and [order.index(kind) for kind in kinds] == sorted(
+        map(order.index, kinds)
+    )
 
 
 def facts_of(guards: Iterable[Guard]) -> tuple[Fact, ...]:
@@ -265,7 +363,13 @@ def denied_facts(guards: tuple[Guard, ...], facts: tuple[Fact, ...]) -> tuple[Fa
     """What is known where guards do not hold: of one that cannot fail below, that its expression is at least the bound."""
     if len(guards) != 1 or bounds_under(guards[0].expression, facts)[0] < 0:
         return ()
-    return (Fact(guards[0].expression, guards[0].bound, max(guards[0].bound, guards[0].expression.bounds[1])),)
+    return (
+        Fact(
+            guards[0].expression,
+            guards[0].bound,
+            max(guards[0].bound, guards[0].expression.bounds[1]),
+        ),
+    )
 
 
 def bounds_under(x: IndexExpression, facts: tuple[Fact, ...]) -> tuple[int, int]:
@@ -280,7 +384,10 @@ def bounds_under(x: IndexExpression, facts: tuple[Fact, ...]) -> tuple[int, int]
                 ends = inner[0] // atom.divisor, inner[1] // atom.divisor
             elif inner[0] // atom.divisor == inner[1] // atom.divisor:
                 ends = inner[0] % atom.divisor, inner[1] % atom.divisor
-        low, high = low + min(factor * ends[0], factor * ends[1]), high + max(factor * ends[0], factor * ends[1])
+        low, high = (
+            low + min(factor * ends[0], factor * ends[1]),
+            high + max(factor * ends[0], factor * ends[1]),
+        )
     divisors = {atom.divisor for atom, _ in x.terms if isinstance(atom, Quotient)}
     parts = [Fact(f.expression // n, f.low // n, f.high // n) for n in divisors for f in facts]
     for fact in (*facts, *parts):

@@ -1,8 +1,17 @@
 """Who runs an instruction: opcodes with their kernel writers."""
 
-from xla_explorer.compiler.codegen.placement.cpu_rows import CPU_ROWS, cpu_placement, operation_placement
+from xla_explorer.compiler.codegen.placement.cpu_rows import (
+    CPU_ROWS,
+    cpu_placement,
+    operation_placement,
+)
 from xla_explorer.compiler.codegen.placement.kernel_checks import kernel_is_emitted
-from xla_explorer.compiler.codegen.placement.kernel_rows import KERNEL_ROWS, KernelRow, has_own_writer, kernel_row
+from xla_explorer.compiler.codegen.placement.kernel_rows import (
+    KERNEL_ROWS,
+    KernelRow,
+    has_own_writer,
+    kernel_row,
+)
 from xla_explorer.compiler.codegen.placement.kernel_writing import (
     nest_kernel,
     write_kernel,

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.foreign_calls import foreign_call_is_possible, is_foreign_call, why_foreign_call
-from xla_explorer.compiler.codegen.lapack import is_lapack_call, lapack_call, why_lapack_call, write_lapack_call
+from xla_explorer.compiler.codegen.foreign_calls import (
+    foreign_call_is_possible,
+    is_foreign_call,
+    why_foreign_call,
+)
+from xla_explorer.compiler.codegen.lapack import (
+    is_lapack_call,
+    lapack_call,
+    why_lapack_call,
+    write_lapack_call,
+)
 from xla_explorer.compiler.codegen.library_calls import (
     convolution_by_library,
     dot_by_library,
@@ -20,20 +29,39 @@ from xla_explorer.compiler.codegen.linear_algebra_calls import (
 )
 from xla_explorer.compiler.codegen.placement.kernel_checks import kernel_is_emitted
 from xla_explorer.compiler.codegen.placement.kernel_writing import write_kernel
-from xla_explorer.compiler.codegen.placement.placement import CONTROL_FLOW, RENAMES, Placement, PlacementRow, Way, anything, of, placed
-from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
+from xla_explorer.compiler.codegen.placement.placement import (
+    CONTROL_FLOW,
+    RENAMES,
+    Placement,
+    PlacementRow,
+    Way,
+    anything,
+    of,
+    placed,
+)
+from xla_explorer.compiler.codegen.single_device import (
+    COPIES,
+    IDENTIFIERS,
+    collective_on_one_device,
+)
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.call_signatures import signature_mismatch
-from xla_explorer.hlo.analysis.custom_calls import PAD_TO_STATIC, is_pad_to_static, is_padded_parameter
+from xla_explorer.hlo.analysis.custom_calls import (
+    PAD_TO_STATIC,
+    is_pad_to_static,
+    is_padded_parameter,
+)
 from xla_explorer.hlo.instruction import HloInstruction
 
 
 def _no_library(i: HloInstruction, target: Target) -> Reason | None:
     if target.abilities.calls_libraries:
         return None
-    return refuse("no-library", f"%{i.name}: code for {target.triple} calls no library", opcode=i.opcode.name)
+    return refuse(
+        "no-library", f"%{i.name}: code for {target.triple} calls no library", opcode=i.opcode.name
+    )
 
 
 def _dot(i: HloInstruction, target: Target) -> Reason | None:
@@ -61,7 +89,11 @@ def _pad_to_static(i: HloInstruction, target: Target) -> Reason | None:
     mismatch = signature_mismatch(i)
     if mismatch is None and is_padded_parameter(i.operands[0]):
         return None
-    what = mismatch.message if mismatch is not None else "the operand must be a dynamic parameter of the entry, with its sizes behind it"
+    what = (
+        mismatch.message
+        if mismatch is not None
+        else "the operand must be a dynamic parameter of the entry, with its sizes behind it"
+    )
     return refuse("custom-call-target", f"%{i.name}: {what}", target=PAD_TO_STATIC)
 
 
@@ -72,12 +104,54 @@ def _emitted(i: HloInstruction, target: Target) -> Reason | None:
 _SLOWER = frozenset({"register-tile-faster", "dot-too-small", "too-few-features"})
 # What computes: a copy is among it where its layout changes, or several threads share it.
 OPERATION_ROWS = (
-    PlacementRow("blas", Way.LIBRARY, of("dot"), _dot, write_library_dot, why_by_library, weighed=_SLOWER),
-    PlacementRow("blas", Way.LIBRARY, of("convolution"), _convolution, write_library_convolution, why_by_library, weighed=_SLOWER),
-    PlacementRow("lapack", Way.LIBRARY, of("cholesky"), _linear_algebra, write_cholesky, why_linear_algebra_by_library, True),
-    PlacementRow("blas", Way.LIBRARY, of("triangular-solve"), _linear_algebra, write_triangular_solve, why_linear_algebra_by_library, True),
-    PlacementRow("lapack", Way.LIBRARY, is_lapack_call, _lapack_call, write_lapack_call, why_lapack_call, True),
-    PlacementRow("foreign-function", Way.LIBRARY, is_foreign_call, foreign_call_is_possible, None, why_foreign_call, True),
+    PlacementRow(
+        "blas", Way.LIBRARY, of("dot"), _dot, write_library_dot, why_by_library, weighed=_SLOWER
+    ),
+    PlacementRow(
+        "blas",
+        Way.LIBRARY,
+        of("convolution"),
+        _convolution,
+        write_library_convolution,
+        why_by_library,
+        weighed=_SLOWER,
+    ),
+    PlacementRow(
+        "lapack",
+        Way.LIBRARY,
+        of("cholesky"),
+        _linear_algebra,
+        write_cholesky,
+        why_linear_algebra_by_library,
+        True,
+    ),
+    PlacementRow(
+        "blas",
+        Way.LIBRARY,
+        of("triangular-solve"),
+        _linear_algebra,
+        write_triangular_solve,
+        why_linear_algebra_by_library,
+        True,
+    ),
+    PlacementRow(
+        "lapack",
+        Way.LIBRARY,
+        is_lapack_call,
+        _lapack_call,
+        write_lapack_call,
+        why_lapack_call,
+        True,
+    ),
+    PlacementRow(
+        "foreign-function",
+        Way.LIBRARY,
+        is_foreign_call,
+        foreign_call_is_possible,
+        None,
+        why_foreign_call,
+        True,
+    ),
     PlacementRow("fft-library", Way.LIBRARY, of("fft"), why_fft_without_library),
     PlacementRow("kernel", Way.KERNEL, anything, _emitted, write_kernel),
 )
@@ -91,11 +165,15 @@ CPU_ROWS = (
 )
 
 
-def cpu_placement(i: HloInstruction, target: Target, control: PassControl | None = None) -> Placement:
+def cpu_placement(
+    i: HloInstruction, target: Target, control: PassControl | None = None
+) -> Placement:
     """Who runs an optimised instruction on a CPU. control: what the user forbids."""
     return placed(i, target, CPU_ROWS, control)
 
 
-def operation_placement(i: HloInstruction, target: Target, control: PassControl | None = None) -> Placement:
+def operation_placement(
+    i: HloInstruction, target: Target, control: PassControl | None = None
+) -> Placement:
     """The same where more is asked for than a copy of memory."""
     return placed(i, target, OPERATION_ROWS, control)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.emission_count import emission_is_bounded
-from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import belongs_into_epilogue, epilogue_dot
+from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import (
+    belongs_into_epilogue,
+    epilogue_dot,
+)
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
 from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer, kernel_row
 from xla_explorer.compiler.target import Kind
@@ -19,7 +22,11 @@ def kernel_is_emitted(i: HloInstruction, kind: Kind = Kind.CPU) -> Reason | None
     """None when a native kernel can be written for the instruction (a fusion: for all that is inside it)."""
     row = kernel_row(i.opcode.name)
     if kind is not Kind.CPU and row.sequential:
-        return refuse("sequential-kernel", f"%{i.name}: the kernel of {i.opcode.name} is sequential code for a CPU", opcode=i.opcode.name)
+        return refuse(
+            "sequential-kernel",
+            f"%{i.name}: the kernel of {i.opcode.name} is sequential code for a CPU",
+            opcode=i.opcode.name,
+        )
     if i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
         return _epilogue_is_emitted(i, kind)
     if i.opcode.name == "fusion":
@@ -28,21 +35,52 @@ def kernel_is_emitted(i: HloInstruction, kind: Kind = Kind.CPU) -> Reason | None
         roots = set(root.operands) if root.opcode.name == "tuple" else {root}
         for inner in i.called[0].instructions.values():
             name = inner.opcode.name
-            if kind is not Kind.CPU and name == "scatter":  # in a fusion, neither in place for atomic operations nor a loop nest
-                return refuse("opcode-not-emitted", f"%{inner.name}: scatter has no emitter inside a fusion on a GPU", opcode=name)
+            if (
+                kind is not Kind.CPU and name == "scatter"
+            ):  # in a fusion, neither in place for atomic operations nor a loop nest
+                return refuse(
+                    "opcode-not-emitted",
+                    f"%{inner.name}: scatter has no emitter inside a fusion on a GPU",
+                    opcode=name,
+                )
             # A kernel of its own only for a single root that nothing else in the fusion reads.
-            alone = inner is root and not inner.users and has_own_writer(name) and not kernel_row(name).standalone
+            alone = (
+                inner is root
+                and not inner.users
+                and has_own_writer(name)
+                and not kernel_row(name).standalone
+            )
             if name not in inside and not alone and not (inner is root and name == "tuple"):
-                return refuse("opcode-not-emitted", f"%{inner.name}: {name} has no emitter inside a fusion", opcode=name)
+                return refuse(
+                    "opcode-not-emitted",
+                    f"%{inner.name}: {name} has no emitter inside a fusion",
+                    opcode=name,
+                )
             if (reason := _instruction_is_emitted(inner, inner in roots)) is not None:
                 return reason
         return emission_is_bounded(i.called[0])
-    if kind is not Kind.CPU and i.opcode.name == "scatter":  # whose updates without atomic operations are a loop nest
-        bad = next((x for x in i.to_apply.instructions.values() if not (x.opcode.elementwise or x.opcode.name in _SCALAR)), None)
+    if (
+        kind is not Kind.CPU and i.opcode.name == "scatter"
+    ):  # whose updates without atomic operations are a loop nest
+        bad = next(
+            (
+                x
+                for x in i.to_apply.instructions.values()
+                if not (x.opcode.elementwise or x.opcode.name in _SCALAR)
+            ),
+            None,
+        )
         if bad is not None:
-            return refuse("reducer-not-emitted", f"%{i.name} calls %{i.to_apply.name}, whose {bad.opcode.name} is not elementwise")
+            return refuse(
+                "reducer-not-emitted",
+                f"%{i.name} calls %{i.to_apply.name}, whose {bad.opcode.name} is not elementwise",
+            )
     if i.opcode.name not in elemental_opcodes() and not has_own_writer(i.opcode.name):
-        return refuse("opcode-not-emitted", f"%{i.name}: {i.opcode.name} has no emitter yet", opcode=i.opcode.name)
+        return refuse(
+            "opcode-not-emitted",
+            f"%{i.name}: {i.opcode.name} has no emitter yet",
+            opcode=i.opcode.name,
+        )
     for operand in i.operands:
         if (reason := _shape_is_emitted(operand.shape)) is not None:
             return reason
@@ -53,9 +91,17 @@ def _epilogue_is_emitted(fusion: HloInstruction, kind: Kind) -> Reason | None:
     """None for a dot and what the writer of its tiles does to them."""
     dot = epilogue_dot(fusion)
     if dot is None or kind is not Kind.CPU:
-        return refuse("opcode-not-emitted", f"%{fusion.name}: only a dot on a CPU has an epilogue", opcode="fusion")
+        return refuse(
+            "opcode-not-emitted",
+            f"%{fusion.name}: only a dot on a CPU has an epilogue",
+            opcode="fusion",
+        )
     for i in fusion.called[0].instructions.values():
-        if i is not dot and i.opcode.name not in ("parameter", "constant") and (reason := belongs_into_epilogue(i, dot)) is not None:
+        if (
+            i is not dot
+            and i.opcode.name not in ("parameter", "constant")
+            and (reason := belongs_into_epilogue(i, dot)) is not None
+        ):
             return reason
     return None
 
@@ -76,12 +122,23 @@ def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
     for computation in i.called:
         if name in ("map", "reduce", "scatter", "sort", "reduce-window", "select-and-scatter"):
             for inner in computation.instructions.values():
-                if inner.opcode.name not in elemental_opcodes() | {"parameter", "constant", "tuple"}:
-                    return refuse("reducer-not-emitted", f"%{i.name} calls %{computation.name}, whose {inner.opcode.name} has no emitter")
-                if (reason := type_is_emitted(inner.shape) or _complex_is_emitted(inner)) is not None:
+                if inner.opcode.name not in elemental_opcodes() | {
+                    "parameter",
+                    "constant",
+                    "tuple",
+                }:
+                    return refuse(
+                        "reducer-not-emitted",
+                        f"%{i.name} calls %{computation.name}, whose {inner.opcode.name} has no emitter",
+                    )
+                if (
+                    reason := type_is_emitted(inner.shape) or _complex_is_emitted(inner)
+                ) is not None:
                     return reason
     if name == "reduce" and not is_root and len(i.operands) != 2:
-        return refuse("variadic-reduce-inside-fusion", f"%{i.name} reduces several operands inside a fusion")
+        return refuse(
+            "variadic-reduce-inside-fusion", f"%{i.name} reduces several operands inside a fusion"
+        )
     check = kernel_row(name).check
     return check(i) if check is not None else None
 
@@ -90,6 +147,12 @@ def _complex_is_emitted(i: HloInstruction) -> Reason | None:
     """None unless the instruction deals in complex numbers and its opcode has no emitter for them."""
     name = i.opcode.name
     involved = [i.shape, *[o.shape for o in i.operands]]
-    if not kernel_row(name).is_complex and any(s.element_type is not None and s.element_type.is_complex for s in involved):
-        return refuse("complex-not-emitted", f"%{i.name}: {name} of complex numbers has no emitter yet", opcode=name)
+    if not kernel_row(name).is_complex and any(
+        s.element_type is not None and s.element_type.is_complex for s in involved
+    ):
+        return refuse(
+            "complex-not-emitted",
+            f"%{i.name}: {name} of complex numbers has no emitter yet",
+            opcode=name,
+        )
     return None

@@ -7,10 +7,16 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
-from xla_explorer.compiler.codegen.kernels.custom_calls import custom_call_is_emitted, write_custom_call_kernel
+from xla_explorer.compiler.codegen.kernels.custom_calls import (
+    custom_call_is_emitted,
+    write_custom_call_kernel,
+)
 from xla_explorer.compiler.codegen.kernels.fourier.transform import fft_is_emitted, write_fft_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.plain_reductions import write_dot_kernel, write_plain_reduction
+from xla_explorer.compiler.codegen.kernels.plain_reductions import (
+    write_dot_kernel,
+    write_plain_reduction,
+)
 from xla_explorer.compiler.codegen.kernels.random_bits import (
     rng_bit_generator_is_emitted,
     write_random_bits_kernel,
@@ -41,15 +47,24 @@ class KernelRow(NamedTuple):
 
 def _keeps_width(i: HloInstruction) -> Reason | None:
     before, after = i.operands[0].shape, i.shape
-    if (before.element_type.bits, before.element_type.is_complex) == (after.element_type.bits, after.element_type.is_complex):
+    if (before.element_type.bits, before.element_type.is_complex) == (
+        after.element_type.bits,
+        after.element_type.is_complex,
+    ):
         return None
-    return refuse("bitcast-changes-width", f"%{i.name} must keep the width of its elements, got {before} to {after}", shape=after.text)
+    return refuse(
+        "bitcast-changes-width",
+        f"%{i.name} must keep the width of its elements, got {before} to {after}",
+        shape=after.text,
+    )
 
 
 def _is_no_pred(i: HloInstruction) -> Reason | None:
     if not i.shape.element_type.is_pred:
         return None
-    return refuse("power-not-emitted", f"%{i.name}: power of {i.shape.element_type} has no emitter yet")
+    return refuse(
+        "power-not-emitted", f"%{i.name}: power of {i.shape.element_type} has no emitter yet"
+    )
 
 
 def table(rows: Iterable[KernelRow]) -> MappingProxyType[str, KernelRow]:
@@ -72,24 +87,55 @@ KERNEL_ROWS = table(
         KernelRow("concatenate", is_complex=True),
         KernelRow("convolution", write_plain_reduction, standalone=True, is_complex=True),
         KernelRow(
-            "custom-call", write_custom_call_kernel, standalone=True, sequential=True, is_complex=True, check=custom_call_is_emitted
+            "custom-call",
+            write_custom_call_kernel,
+            standalone=True,
+            sequential=True,
+            is_complex=True,
+            check=custom_call_is_emitted,
         ),
         KernelRow("dot", write_dot_kernel, is_complex=True),
         KernelRow("dynamic-update-slice", is_complex=True),
-        KernelRow("fft", write_fft_kernel, standalone=True, sequential=True, is_complex=True, check=fft_is_emitted),
+        KernelRow(
+            "fft",
+            write_fft_kernel,
+            standalone=True,
+            sequential=True,
+            is_complex=True,
+            check=fft_is_emitted,
+        ),
         KernelRow("gather", is_complex=True),
         KernelRow("pad", is_complex=True),
         KernelRow("reduce", is_complex=True),
         KernelRow("reduce-window", write_plain_reduction, combines=True, is_complex=True),
-        KernelRow("rng-bit-generator", write_random_bits_kernel, standalone=True, check=rng_bit_generator_is_emitted),
-        KernelRow("rng-get-and-update-state", write_random_state_kernel, standalone=True, sequential=True),
+        KernelRow(
+            "rng-bit-generator",
+            write_random_bits_kernel,
+            standalone=True,
+            check=rng_bit_generator_is_emitted,
+        ),
+        KernelRow(
+            "rng-get-and-update-state", write_random_state_kernel, standalone=True, sequential=True
+        ),
         KernelRow("scatter", write_scatter_kernel, is_complex=True),
-        KernelRow("select-and-scatter", write_select_and_scatter_kernel, standalone=True, sequential=True),
-        KernelRow("sort", write_sort_kernel, standalone=True, sequential=True, is_complex=True, check=sort_is_emitted),
+        KernelRow(
+            "select-and-scatter", write_select_and_scatter_kernel, standalone=True, sequential=True
+        ),
+        KernelRow(
+            "sort",
+            write_sort_kernel,
+            standalone=True,
+            sequential=True,
+            is_complex=True,
+            check=sort_is_emitted,
+        ),
         KernelRow("topk", write_topk_kernel, standalone=True, sequential=True),
         KernelRow("bitcast", is_complex=True, check=_keeps_width),
         KernelRow("power", is_complex="power" in COMPLEX_FUNCTIONS, check=_is_no_pred),
-        *[KernelRow(name, is_complex=True) for name in (*_WITH_COMPLEX, *sorted(COMPLEX_FUNCTIONS - {"power"}))],
+        *[
+            KernelRow(name, is_complex=True)
+            for name in (*_WITH_COMPLEX, *sorted(COMPLEX_FUNCTIONS - {"power"}))
+        ],
     )
 )
 

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable
 
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
-from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product
+from xla_explorer.compiler.codegen.kernels.products.grouped_products import (
+    GroupedPlan,
+    plan_grouped_product,
+)
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.kernel import nest_code, shares_are_rows
 from xla_explorer.compiler.codegen.nest.register_layouts import metadata_of
@@ -17,14 +20,18 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-def write_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...] | None = None, parts: int = 1) -> Kernel:
+def write_kernel(
+    i: HloInstruction, target: Target, slots: tuple[int, ...] | None = None, parts: int = 1
+) -> Kernel:
     """Write the kernel of a fusion or a lone instruction. slots: see `Kernel.slots`; shared numbers mean shared memory.
 
     parts: cut it into so many shares (CPU). The kernel's `parts` is 1 where it is not possible.
     """
     slots = slots if slots is not None else kernel_slots(i)
     made = nest_kernel(i, target, slots, parts)
-    return made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, parts, why=made)
+    return (
+        made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, parts, why=made)
+    )
 
 
 def write_overlapping_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
@@ -33,32 +40,73 @@ def write_overlapping_kernel(i: HloInstruction, target: Target, slots: tuple[int
     return made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, why=made)
 
 
-def write_kernel_in_rows(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int) -> Kernel:
+def write_kernel_in_rows(
+    i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int
+) -> Kernel:
     """The kernel whose share k, of `parts`, does the fraction [k / parts, (k + 1) / parts) of the outermost loop, and nothing else."""
     made = nest_kernel(i, target, slots, parts, by_rows=True)
-    if isinstance(made, Kernel) and isinstance(made.nest, Schedule) and shares_are_rows(made.nest.nest):
+    if (
+        isinstance(made, Kernel)
+        and isinstance(made.nest, Schedule)
+        and shares_are_rows(made.nest.nest)
+    ):
         return made
-    return write_opaque_kernel(i, target, slots, parts, why=made if isinstance(made, Reason) else None)
+    return write_opaque_kernel(
+        i, target, slots, parts, why=made if isinstance(made, Reason) else None
+    )
 
 
-def nest_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
-                directives: Iterable[Directive] | None = None, by_rows: bool = False, overlap: bool = False) -> Kernel | Reason:
+def nest_kernel(
+    i: HloInstruction,
+    target: Target,
+    slots: tuple[int, ...],
+    parts: int = 1,
+    directives: Iterable[Directive] | None = None,
+    by_rows: bool = False,
+    overlap: bool = False,
+) -> Kernel | Reason:
     """The kernel as it is made from its loop nest, or a Reason why it stays opaque. directives: instead of the policy's.
 
     by_rows: the shares are of rows. overlap: arrays share memory in part.
     """
-    if directives is None and i.opcode.name == "dot" and isinstance(plan_grouped_product(i, target), GroupedPlan):
-        return refuse("family-not-moved", f"%{i.name} multiplies groups of small integers; such kernels are not made from nests yet")
+    if (
+        directives is None
+        and i.opcode.name == "dot"
+        and isinstance(plan_grouped_product(i, target), GroupedPlan)
+    ):
+        return refuse(
+            "family-not-moved",
+            f"%{i.name} multiplies groups of small integers; such kernels are not made from nests yet",
+        )
     code = nest_code(i, target, slots, parts, directives, by_rows, overlap)
     if isinstance(code, Reason):
         return code
     metadata = metadata_of(code.schedule.nest)
-    return Kernel(code.lines, code.origins, max(slots, default=-1) + 1, slots, code.declarations, (), metadata, 1, code.scratch_bytes,
-                  parts=code.shares, phases=code.phases, effort=code.effort, nest=code.schedule)
+    return Kernel(
+        code.lines,
+        code.origins,
+        max(slots, default=-1) + 1,
+        slots,
+        code.declarations,
+        (),
+        metadata,
+        1,
+        code.scratch_bytes,
+        parts=code.shares,
+        phases=code.phases,
+        effort=code.effort,
+        nest=code.schedule,
+    )
 
 
-def write_opaque_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1,
-                        why: Reason | None = None, before_printing: Callable[[KernelContext], None] | None = None) -> Kernel:
+def write_opaque_kernel(
+    i: HloInstruction,
+    target: Target,
+    slots: tuple[int, ...],
+    parts: int = 1,
+    why: Reason | None = None,
+    before_printing: Callable[[KernelContext], None] | None = None,
+) -> Kernel:
     """The kernel by the writer of its root, which no nest describes. why: none does. before_printing: what a target does to the finished
     records."""
     context = KernelContext(target, i, slots, parts)

@@ -70,19 +70,41 @@ RENAMES = PlacementRow("renames", Way.NOTHING, renames_memory)
 CONTROL_FLOW = PlacementRow("control-flow", Way.CONTROL, of("while", "conditional", "call"))
 
 
-def placed(i: HloInstruction, target: Target, rows: Sequence[PlacementRow], control: PassControl | None = None) -> Placement:
+def placed(
+    i: HloInstruction,
+    target: Target,
+    rows: Sequence[PlacementRow],
+    control: PassControl | None = None,
+) -> Placement:
     """Who runs an instruction on a target, by the first row that serves it. control: what the user forbids."""
     refused: list[tuple[str, Reason]] = []
     by_library: Reason | None = None
     for row in rows:
         if not row.applies(i):
             continue
-        if row.way is Way.LIBRARY and control is not None and control.forbidden("native-code", (i,)):
-            reason: Reason | None = refuse("forbidden-by-user", f"an override forbids a library call for %{i.name}")
+        if (
+            row.way is Way.LIBRARY
+            and control is not None
+            and control.forbidden("native-code", (i,))
+        ):
+            reason: Reason | None = refuse(
+                "forbidden-by-user", f"an override forbids a library call for %{i.name}"
+            )
         else:
             reason = row.check(i, target)
-        if reason is not None and reason.code in row.weighed and control is not None and control.forced("native-code", (i,)):
-            return Placement(row.way, row.name, row.write, Reason("forced-by-user", reason.message, reason.facts), tuple(refused))
+        if (
+            reason is not None
+            and reason.code in row.weighed
+            and control is not None
+            and control.forced("native-code", (i,))
+        ):
+            return Placement(
+                row.way,
+                row.name,
+                row.write,
+                Reason("forced-by-user", reason.message, reason.facts),
+                tuple(refused),
+            )
         if reason is None:
             said = row.says(i, target) or (by_library if row.way is Way.KERNEL else None)
             return Placement(row.way, row.name, row.write, said, tuple(refused))
@@ -91,5 +113,14 @@ def placed(i: HloInstruction, target: Target, rows: Sequence[PlacementRow], cont
         if row.is_only:
             break
     if not refused:
-        refused.append(("none", refuse("opcode-not-emitted", f"%{i.name}: {i.opcode.name} has no emitter yet", opcode=i.opcode.name)))
+        refused.append(
+            (
+                "none",
+                refuse(
+                    "opcode-not-emitted",
+                    f"%{i.name}: {i.opcode.name} has no emitter yet",
+                    opcode=i.opcode.name,
+                ),
+            )
+        )
     return Placement(Way.EVALUATOR, "evaluator", None, refused[-1][1], tuple(refused))

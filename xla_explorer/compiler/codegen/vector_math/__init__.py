@@ -59,9 +59,13 @@ _FAMILIES = (
     remainder,
     error_function,
 )
-_RECIPES: dict[str, Recipe] = {recipe.opcode: recipe for family in _FAMILIES for recipe in family.RECIPES}
+_RECIPES: dict[str, Recipe] = {
+    recipe.opcode: recipe for family in _FAMILIES for recipe in family.RECIPES
+}
 _KEY_BY_NAME = {
-    function_name(opcode, element_type): (opcode, element_type) for opcode in _RECIPES for element_type in ELEMENT_TYPES
+    function_name(opcode, element_type): (opcode, element_type)
+    for opcode in _RECIPES
+    for element_type in ELEMENT_TYPES
 }
 
 
@@ -72,7 +76,11 @@ def vector_math_opcodes() -> tuple[str, ...]:
 
 @cache
 def vector_math_function(
-    opcode: str, element_type: str, fused_multiply_add: bool = True, suffix: str = "", change: Change | None = None
+    opcode: str,
+    element_type: str,
+    fused_multiply_add: bool = True,
+    suffix: str = "",
+    change: Change | None = None,
 ) -> VectorMathFunction:
     """The function of an HLO opcode ("exponential", "tanh", ...) for "f32" or "f64".
 
@@ -108,7 +116,9 @@ def element_type_of(function: str) -> str:
     return _KEY_BY_NAME[function][1]
 
 
-def vector_math_functions(names: Iterable[str], fused_multiply_add: bool = True) -> tuple[VectorMathFunction, ...]:
+def vector_math_functions(
+    names: Iterable[str], fused_multiply_add: bool = True
+) -> tuple[VectorMathFunction, ...]:
     """The named functions and all that they call, each once, callees first. LookupError for an unknown name."""
     found: dict[str, VectorMathFunction] = {}
 
@@ -116,7 +126,9 @@ def vector_math_functions(names: Iterable[str], fused_multiply_add: bool = True)
         if name in found:
             return
         if name not in _KEY_BY_NAME:
-            raise LookupError(f"no vector-math function is named '{name}'; names: {', '.join(_KEY_BY_NAME)}")
+            raise LookupError(
+                f"no vector-math function is named '{name}'; names: {', '.join(_KEY_BY_NAME)}"
+            )
         function = vector_math_function(*_KEY_BY_NAME[name], fused_multiply_add)
         for dependency in function.dependencies:
             visit(dependency)

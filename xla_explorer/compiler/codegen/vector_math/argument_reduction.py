@@ -77,7 +77,9 @@ def reduce_f32(b: MathBuilder, magnitude: Value) -> ReducedAngle:
     biased = b.fma(b.fma(x, third_chunk, first + second), 4.0, magic)
     fraction = b.fma(biased - magic, -0.25, first) + second
     angle = b.fma(x, third_chunk, fraction) * (2 * math.pi)
-    return ReducedAngle(b.convert("trunc", b.to_bits(biased), "i32"), b.convert("fptrunc", angle, "float"), None)
+    return ReducedAngle(
+        b.convert("trunc", b.to_bits(biased), "i32"), b.convert("fptrunc", angle, "float"), None
+    )
 
 
 F64_CHUNK_BITS: Final = 53
@@ -90,13 +92,18 @@ def _pick_window(b: MathBuilder, window: Value) -> list[Value]:
     width = F64_CHUNK_BITS
     count = _F64_WINDOWS + _F64_CHUNKS - 1
     # Each chunk lies in [0, 1); the weights 2^(-53 j) are the same for every window and left to the caller.
-    chunks = [b.constant(math.ldexp(chunk_of_reciprocal(width * index, width), -width)) for index in range(count)]
+    chunks = [
+        b.constant(math.ldexp(chunk_of_reciprocal(width * index, width), -width))
+        for index in range(count)
+    ]
     step = 16
     while step:
         shifted = (window & step).differs(0)
         needed = step - 1 + _F64_CHUNKS
         chunks = [
-            b.select(shifted, chunks[index + step], chunks[index]) if index + step < len(chunks) else chunks[index]
+            b.select(shifted, chunks[index + step], chunks[index])
+            if index + step < len(chunks)
+            else chunks[index]
             for index in range(min(needed, len(chunks)))
         ]
         step //= 2
@@ -155,8 +162,12 @@ def reduce_f64(b: MathBuilder, magnitude: Value) -> ReducedAngle:
     # Times 2 pi, to twice the working precision.
     two_pi, two_pi_low = 4 * HALF_PI.high("f64"), 4 * HALF_PI.low("f64")
     angle = total * two_pi
-    angle_low = b.product_error(total, b.constant(two_pi), angle) + b.fma(total, two_pi_low, remainder * two_pi)
+    angle_low = b.product_error(total, b.constant(two_pi), angle) + b.fma(
+        total, two_pi_low, remainder * two_pi
+    )
     small = magnitude < 0.5
     return ReducedAngle(
-        b.to_bits(biased), b.select(small, magnitude, angle), b.select(small, b.constant(0.0), angle_low)
+        b.to_bits(biased),
+        b.select(small, magnitude, angle),
+        b.select(small, b.constant(0.0), angle_low),
     )

@@ -33,7 +33,9 @@ class Constant:
 
     def after_leading(self, element_type: str, bits: int) -> float:
         """The nearest number to what `leading` leaves out."""
-        return FORMATS[element_type].round(float(self.value - Fraction(self.leading(element_type, bits))))
+        return FORMATS[element_type].round(
+            float(self.value - Fraction(self.leading(element_type, bits)))
+        )
 
 
 LN2: Final = Constant("0.69314718055994530941723212145817656807550013436025525412068")

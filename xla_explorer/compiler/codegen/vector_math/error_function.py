@@ -32,5 +32,10 @@ def error_function(b: MathBuilder) -> Value:
 
 
 RECIPES: Final = (
-    Recipe("erf", error_function, {"f32": 1.5, "f64": 2.0}, "minimax polynomials of erf(x)/x-1 and log(erfc(x))"),
+    Recipe(
+        "erf",
+        error_function,
+        {"f32": 1.5, "f64": 2.0},
+        "minimax polynomials of erf(x)/x-1 and log(erfc(x))",
+    ),
 )

@@ -47,7 +47,9 @@ def power_of_two(b: MathBuilder, biased: Value, offset: int = 0) -> Value:
     """2^(n + offset) by building the exponent field; n + offset must be a normal exponent."""
     bits = b.to_bits(biased)
     # The low bits of the magic number are 0, so the shift leaves n, modulo the width of the exponent field.
-    field = (bits << b.format.mantissa_bits) + b.integer((b.format.exponent_bias + offset) << b.format.mantissa_bits)
+    field = (bits << b.format.mantissa_bits) + b.integer(
+        (b.format.exponent_bias + offset) << b.format.mantissa_bits
+    )
     return b.from_bits(field)
 
 

@@ -45,11 +45,21 @@ class Recipe:
     parameters: tuple[str, ...] = ("x",)
 
     def build(
-        self, element_type: str, fused_multiply_add: bool = True, suffix: str = "", change: Change | None = None
+        self,
+        element_type: str,
+        fused_multiply_add: bool = True,
+        suffix: str = "",
+        change: Change | None = None,
     ) -> VectorMathFunction:
         name = function_name(self.opcode, element_type) + suffix
         text, declarations, dependencies = written_function(
-            name, self.emit, element_type, self.parameters, fused_multiply_add, suffix=suffix, change=change
+            name,
+            self.emit,
+            element_type,
+            self.parameters,
+            fused_multiply_add,
+            suffix=suffix,
+            change=change,
         )
         max_ulps = self.max_ulps[element_type] + (0.0 if fused_multiply_add else UNFUSED_ULPS)
         return VectorMathFunction(name, text, dependencies, declarations, max_ulps, self.source)

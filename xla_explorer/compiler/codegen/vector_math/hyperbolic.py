@@ -24,8 +24,14 @@ TANH_NEAR_LIMIT: Final = 0.6
 
 TANH: Final = {"f32": polynomials.HYPERBOLIC_TANGENT_F32, "f64": polynomials.HYPERBOLIC_TANGENT_F64}
 SINH: Final = {"f32": polynomials.HYPERBOLIC_SINE_F32, "f64": polynomials.HYPERBOLIC_SINE_F64}
-ASINH: Final = {"f32": polynomials.ARC_HYPERBOLIC_SINE_F32, "f64": polynomials.ARC_HYPERBOLIC_SINE_F64}
-ATANH: Final = {"f32": polynomials.ARC_HYPERBOLIC_TANGENT_F32, "f64": polynomials.ARC_HYPERBOLIC_TANGENT_F64}
+ASINH: Final = {
+    "f32": polynomials.ARC_HYPERBOLIC_SINE_F32,
+    "f64": polynomials.ARC_HYPERBOLIC_SINE_F64,
+}
+ATANH: Final = {
+    "f32": polynomials.ARC_HYPERBOLIC_TANGENT_F32,
+    "f64": polynomials.ARC_HYPERBOLIC_TANGENT_F64,
+}
 
 
 def odd_polynomial(b: MathBuilder, x: Value, coefficients: tuple[float, ...]) -> Value:
@@ -108,11 +114,31 @@ def arc_hyperbolic_tangent(b: MathBuilder) -> Value:
 
 
 RECIPES: Final = (
-    Recipe("tanh", hyperbolic_tangent, {"f32": 1.5, "f64": 1.5}, "minimax polynomial below 0.6, else 1 - 2/(e^2x + 1)"),
-    Recipe("sinh", hyperbolic_sine, {"f32": 2.0, "f64": 2.0}, "minimax polynomial below 1, else e^x/2 - 1/(2 e^x)"),
+    Recipe(
+        "tanh",
+        hyperbolic_tangent,
+        {"f32": 1.5, "f64": 1.5},
+        "minimax polynomial below 0.6, else 1 - 2/(e^2x + 1)",
+    ),
+    Recipe(
+        "sinh",
+        hyperbolic_sine,
+        {"f32": 2.0, "f64": 2.0},
+        "minimax polynomial below 1, else e^x/2 - 1/(2 e^x)",
+    ),
     Recipe("cosh", hyperbolic_cosine, {"f32": 2.0, "f64": 2.0}, "e^x/2 + 1/(2 e^x)"),
-    Recipe("asinh", arc_hyperbolic_sine, {"f32": 2.0, "f64": 2.0}, "minimax polynomial below 1/2, else log1p"),
-    Recipe("acosh", arc_hyperbolic_cosine, {"f32": 2.5, "f64": 2.5}, "log1p(t + sqrt(2t + t^2)), t = x - 1"),
+    Recipe(
+        "asinh",
+        arc_hyperbolic_sine,
+        {"f32": 2.0, "f64": 2.0},
+        "minimax polynomial below 1/2, else log1p",
+    ),
+    Recipe(
+        "acosh",
+        arc_hyperbolic_cosine,
+        {"f32": 2.5, "f64": 2.5},
+        "log1p(t + sqrt(2t + t^2)), t = x - 1",
+    ),
     Recipe(
         "atanh",
         arc_hyperbolic_tangent,

@@ -65,7 +65,9 @@ def arc_tangent(b: MathBuilder) -> Value:
     # From this bound on atan(x) rounds to pi/2; the sums in the kernel stay finite.
     limited = b.at_most(magnitude, 2.0 ** (2 * b.format.mantissa_bits))
     one = b.constant(1.0)
-    angle = arc_tangent_of_quotient(b, b.select(inverted, one, limited), b.select(inverted, limited, one))
+    angle = arc_tangent_of_quotient(
+        b, b.select(inverted, one, limited), b.select(inverted, limited, one)
+    )
     complement = HALF_PI.high(element_type) - (angle - HALF_PI.low(element_type))
     return b.copy_sign(b.select(inverted, complement, angle), x)
 
@@ -116,5 +118,11 @@ RECIPES: Final = (
         {"f32": 2.0, "f64": 2.0},
         "minimax polynomial on |t| <= tan(pi/8), reduced by pi/4 and pi/2",
     ),
-    Recipe("atan2", arc_tangent_2, {"f32": 2.5, "f64": 2.5}, "atan's kernel on min/max, then the octants", ("y", "x")),
+    Recipe(
+        "atan2",
+        arc_tangent_2,
+        {"f32": 2.5, "f64": 2.5},
+        "atan's kernel on min/max, then the octants",
+        ("y", "x"),
+    ),
 )

@@ -104,5 +104,10 @@ RECIPES: Final = (
         {"f32": 1.5, "f64": 1.5},
         "exponent split, minimax polynomial (f32), atanh series of fdlibm's e_log.c with own coefficients (f64)",
     ),
-    Recipe("log-plus-one", logarithm_plus_one, {"f32": 2.0, "f64": 2.0}, "log's kernel on an exactly reduced 1 + x"),
+    Recipe(
+        "log-plus-one",
+        logarithm_plus_one,
+        {"f32": 2.0, "f64": 2.0},
+        "log's kernel on an exactly reduced 1 + x",
+    ),
 )

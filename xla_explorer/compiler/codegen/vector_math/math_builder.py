@@ -74,14 +74,23 @@ class MathBuilder(Builder):
 
     __slots__ = ("_arguments", "_call", "_target", "format", "fused")
 
-    def __init__(self, target: Builder, arguments: tuple[Value, ...], call: Call, fused: bool = True) -> None:
+    def __init__(
+        self, target: Builder, arguments: tuple[Value, ...], call: Call, fused: bool = True
+    ) -> None:
         super().__init__()
         self._target, self._arguments, self._call = target, arguments, call
         self.fused = fused
         self.format = _FORMAT_OF[arguments[0].type.scalar]
         self.declarations = target.declarations
 
-    def emit(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "", may_trap: bool = False) -> Value:
+    def emit(
+        self,
+        op: str,
+        t: Type,
+        operands: tuple[Value, ...],
+        detail: str = "",
+        may_trap: bool = False,
+    ) -> Value:
         """An operation, written by the other builder."""
         return self._target.emit(op, t, operands, detail, may_trap)
 
@@ -97,12 +106,17 @@ class MathBuilder(Builder):
 
     def constant(self, value: float, llvm_type: str | None = None) -> Value:
         """A constant, of the function's type by default."""
-        return self.number(value, Type(llvm_type or self.format.llvm_type, self._arguments[0].type.lanes))
+        return self.number(
+            value, Type(llvm_type or self.format.llvm_type, self._arguments[0].type.lanes)
+        )
 
     def integer(self, value: int) -> Value[Integer]:
         """A constant of the integer type that is as wide as the format."""
         width = self.format.width
-        return self.constant((value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1)), self.format.integer_type)
+        return self.constant(
+            (value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1)),
+            self.format.integer_type,
+        )
 
     def select(self, condition: Value, then: Value | float, otherwise: Value | float) -> Value:
         """condition ? then : otherwise; of two numbers, in the function's type."""

@@ -13,7 +13,11 @@ from typing import Final
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math import polynomials
 from xla_explorer.compiler.codegen.vector_math.constants import LN2, Constant
-from xla_explorer.compiler.codegen.vector_math.exponential import OVERFLOW, UNDERFLOW, exponential_of_sum
+from xla_explorer.compiler.codegen.vector_math.exponential import (
+    OVERFLOW,
+    UNDERFLOW,
+    exponential_of_sum,
+)
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
 from xla_explorer.compiler.codegen.vector_math.logarithm import decompose_any
 from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
@@ -50,7 +54,9 @@ def logarithm_pair(b: MathBuilder, x: Value) -> tuple[Value, Value]:
     log_mantissa_low = ((leading - log_mantissa) + u) + b.fma(2.0, s_low, u_low)
     scaled = exponent * LN2.high(element_type)
     scaled_low = b.fma(
-        exponent, LN2.low(element_type), b.product_error(exponent, b.constant(LN2.high(element_type)), scaled)
+        exponent,
+        LN2.low(element_type),
+        b.product_error(exponent, b.constant(LN2.high(element_type)), scaled),
     )
     high = scaled + log_mantissa
     return high, ((scaled - high) + log_mantissa) + (scaled_low + log_mantissa_low)
@@ -72,12 +78,16 @@ def power(b: MathBuilder) -> Value:
     zero = magnitude.equals(0.0)
     infinite = magnitude.equals(math.inf)
     grows = b.negated(zero ^ (y < 0.0))
-    value = b.select(b.either(zero, infinite), b.select(grows, b.constant(math.inf), b.constant(0.0)), value)
+    value = b.select(
+        b.either(zero, infinite), b.select(grows, b.constant(math.inf), b.constant(0.0)), value
+    )
 
     half = y * 0.5
     is_integer = b.floor(y).equals(y)
     is_odd = b.both(is_integer, b.floor(half).differs(half))
-    sign = b.select(is_odd, b.to_bits(x) & b.integer(form.sign_mask), b.constant(0, form.integer_type))
+    sign = b.select(
+        is_odd, b.to_bits(x) & b.integer(form.sign_mask), b.constant(0, form.integer_type)
+    )
     value = b.from_bits(b.to_bits(value) ^ sign)
     undefined = b.both(b.both(x < 0.0, x > -math.inf), b.negated(is_integer))
     value = b.select(undefined, b.constant(math.nan), value)

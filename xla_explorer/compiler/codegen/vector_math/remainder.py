@@ -17,7 +17,9 @@ F32_STEPS: Final = 6  # 2^128 / 2^-149 < 2^(6 * 50)
 F64_HALF_STEPS: Final = 21  # 2^1024 / 2^-1074 < 2^(2 * 21 * 50)
 
 
-def divide_step_by_step(b: MathBuilder, rest: Value, divisor: Value, steps: int, may_overflow: bool) -> Value:
+def divide_step_by_step(
+    b: MathBuilder, rest: Value, divisor: Value, steps: int, may_overflow: bool
+) -> Value:
     """`rest` modulo `divisor`, of either sign and smaller in magnitude than the divisor, both doubles.
 
     Each difference is exact: the rest has no bit below the last bits of dividend and divisor. A quotient is off by less
@@ -68,5 +70,11 @@ def remainder(b: MathBuilder) -> Value:
 
 
 RECIPES: Final = (
-    Recipe("remainder", remainder, {"f32": 0.0, "f64": 0.0}, "long division, 50 bits of quotient per step", ("x", "y")),
+    Recipe(
+        "remainder",
+        remainder,
+        {"f32": 0.0, "f64": 0.0},
+        "long division, 50 bits of quotient per step",
+        ("x", "y"),
+    ),
 )

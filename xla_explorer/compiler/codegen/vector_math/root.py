@@ -64,6 +64,16 @@ def cube_root(b: MathBuilder) -> Value:
 
 RECIPES: Final = (
     Recipe("sqrt", square_root, {"f32": 0.5, "f64": 0.5}, "llvm.sqrt, correctly rounded"),
-    Recipe("rsqrt", reciprocal_square_root, {"f32": 1.5, "f64": 1.5}, "1/sqrt(x), both correctly rounded"),
-    Recipe("cbrt", cube_root, {"f32": 1.0, "f64": 1.0}, "guess of x^(-1/3) from the encoding, two fourth-order steps"),
+    Recipe(
+        "rsqrt",
+        reciprocal_square_root,
+        {"f32": 1.5, "f64": 1.5},
+        "1/sqrt(x), both correctly rounded",
+    ),
+    Recipe(
+        "cbrt",
+        cube_root,
+        {"f32": 1.0, "f64": 1.0},
+        "guess of x^(-1/3) from the encoding, two fourth-order steps",
+    ),
 )

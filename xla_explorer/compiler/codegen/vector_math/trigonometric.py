@@ -6,7 +6,11 @@ from typing import Final
 
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math import polynomials
-from xla_explorer.compiler.codegen.vector_math.argument_reduction import ReducedAngle, reduce_f32, reduce_f64
+from xla_explorer.compiler.codegen.vector_math.argument_reduction import (
+    ReducedAngle,
+    reduce_f32,
+    reduce_f64,
+)
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
 from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
@@ -85,9 +89,17 @@ def tangent(b: MathBuilder) -> Value:
 
 
 RECIPES: Final = (
-    Recipe("sine", sine, {"f32": 2.0, "f64": 1.0}, "Payne-Hanek style reduction, minimax polynomials on |r| <= pi/4"),
     Recipe(
-        "cosine", cosine, {"f32": 2.0, "f64": 1.0}, "Payne-Hanek style reduction, minimax polynomials on |r| <= pi/4"
+        "sine",
+        sine,
+        {"f32": 2.0, "f64": 1.0},
+        "Payne-Hanek style reduction, minimax polynomials on |r| <= pi/4",
+    ),
+    Recipe(
+        "cosine",
+        cosine,
+        {"f32": 2.0, "f64": 1.0},
+        "Payne-Hanek style reduction, minimax polynomials on |r| <= pi/4",
     ),
     Recipe(
         "tan",

@@ -9,7 +9,13 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.rewriting.removal import substitute
-from xla_explorer.compiler.transforms.collectives.device_offsets import Cut, Devices, cut_by_device, cuts_behind, same_dimension
+from xla_explorer.compiler.transforms.collectives.device_offsets import (
+    Cut,
+    Devices,
+    cut_by_device,
+    cuts_behind,
+    same_dimension,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -38,20 +44,31 @@ class GatheredCut:
             return False
         if made.shape.dimensions != cut.shape.dimensions:
             made = cut.parent.add("reshape", cut.shape, (made,), metadata=cut.metadata)
-        context.rewrote(self.name, cut, made, tuple(range(before, cut.parent.module.next_instruction_id)))
+        context.rewrote(
+            self.name, cut, made, tuple(range(before, cut.parent.module.next_instruction_id))
+        )
         substitute(cut, made, before)
         return True
 
-    def _made(self, cut: HloInstruction, gathered: HloInstruction, groups: list[list[tuple[int, int]]]) -> HloInstruction | Reason:
+    def _made(
+        self, cut: HloInstruction, gathered: HloInstruction, groups: list[list[tuple[int, int]]]
+    ) -> HloInstruction | Reason:
         found = cut_by_device(cut, groups)
         if isinstance(found, Reason):
             return found
         along = gathered.attributes["dimensions"][0]
         size = gathered.operands[0].shape.dimensions[along]
-        if same_dimension(gathered.shape, cut.operands[0].shape, found.dimension) != along or found.size != size:
-            return refuse("other-parts", f"%{cut.name} does not take what one device gave to %{gathered.name}")
+        if (
+            same_dimension(gathered.shape, cut.operands[0].shape, found.dimension) != along
+            or found.size != size
+        ):
+            return refuse(
+                "other-parts", f"%{cut.name} does not take what one device gave to %{gathered.name}"
+            )
         return self.taken(gathered, found, groups)
 
-    def taken(self, gathered: HloInstruction, cut: Cut, groups: list[list[tuple[int, int]]]) -> HloInstruction | Reason:
+    def taken(
+        self, gathered: HloInstruction, cut: Cut, groups: list[list[tuple[int, int]]]
+    ) -> HloInstruction | Reason:
         """What takes the place of the part that each device takes."""
         raise NotImplementedError

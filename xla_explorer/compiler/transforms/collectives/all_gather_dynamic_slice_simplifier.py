@@ -24,8 +24,12 @@ class AllGatherDynamicSliceSimplifier(GatheredCut):
     replica_count: int = 0
     num_partitions: int = 0
 
-    def taken(self, gathered: HloInstruction, cut: Cut, groups: list[list[tuple[int, int]]]) -> HloInstruction | Reason:
+    def taken(
+        self, gathered: HloInstruction, cut: Cut, groups: list[list[tuple[int, int]]]
+    ) -> HloInstruction | Reason:
         """What was gathered."""
         if any(row != tuple(range(len(row))) for row in cut.parts):
-            return refuse("parts-of-others", f"the devices take parts of %{gathered.name} that others gave")
+            return refuse(
+                "parts-of-others", f"the devices take parts of %{gathered.name} that others gave"
+            )
         return gathered.operands[0]

@@ -25,21 +25,39 @@ class AllGatherPermutedSliceSimplifier(GatheredCut):
     replica_count: int = 0
     num_partitions: int = 0
 
-    def taken(self, gathered: HloInstruction, cut: Cut, groups: list[list[tuple[int, int]]]) -> HloInstruction | Reason:
+    def taken(
+        self, gathered: HloInstruction, cut: Cut, groups: list[list[tuple[int, int]]]
+    ) -> HloInstruction | Reason:
         """Each part sent from who gave it to who takes it."""
         if any(sorted(row) != list(range(len(row))) for row in cut.parts):
-            return refuse("not-a-permutation", f"two devices take the same part of %{gathered.name}")
+            return refuse(
+                "not-a-permutation", f"two devices take the same part of %{gathered.name}"
+            )
         if all(row == tuple(range(len(row))) for row in cut.parts):
-            return refuse("parts-of-their-own", f"every device takes the part of %{gathered.name} that it gave")
-        sent = [(g[part], g[k]) for g, row in zip(groups, cut.parts, strict=True) for k, part in enumerate(row)]
+            return refuse(
+                "parts-of-their-own",
+                f"every device takes the part of %{gathered.name} that it gave",
+            )
+        sent = [
+            (g[part], g[k])
+            for g, row in zip(groups, cut.parts, strict=True)
+            for k, part in enumerate(row)
+        ]
         # A collective-permute numbers replicas, for every partition alike, or (by a channel) partitions, for every replica alike.
         channel = gathered.attributes.get("channel_id")
         across = 0 if not channel or all(a[1] == b[1] for a, b in sent) else 1
         pairs = sorted({(source[across], target[across]) for source, target in sent})
-        alike = len(pairs) == len({source for source, _ in pairs}) and all(a[1 - across] == b[1 - across] for a, b in sent)
+        alike = len(pairs) == len({source for source, _ in pairs}) and all(
+            a[1 - across] == b[1 - across] for a, b in sent
+        )
         if not alike:
-            return refuse("replicas-and-partitions", f"the slices of %{gathered.name} move differently in different replicas or partitions")
+            return refuse(
+                "replicas-and-partitions",
+                f"the slices of %{gathered.name} move differently in different replicas or partitions",
+            )
         kept = {"channel_id": channel} if across else {}
         x = gathered.operands[0]
         attributes = attributes_of({**kept, "source_target_pairs": tuple(pairs)})
-        return gathered.parent.add("collective-permute", x.shape, (x,), attributes, metadata=gathered.metadata)
+        return gathered.parent.add(
+            "collective-permute", x.shape, (x,), attributes, metadata=gathered.metadata
+        )

@@ -6,7 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.compiler.transforms.collectives.reassociation import reduction_kind
 from xla_explorer.hlo.attributes import CODECS
 from xla_explorer.hlo.builder.builder import HloBuilder
@@ -39,7 +43,10 @@ class AllReduceFolder(OpExpanderPass):
         """One all-reduce."""
         groups = folded_groups(i, i.operands[0]) or []
         text = "{" + ",".join(["{" + ",".join(map(str, g)) + "}" for g in groups]) + "}"
-        given = own_attributes(i) | {"replica_groups": CODECS["replica_groups"].read(text), "to_apply": i.called[0]}
+        given = own_attributes(i) | {
+            "replica_groups": CODECS["replica_groups"].read(text),
+            "to_apply": i.called[0],
+        }
         return b.emit("all-reduce", values_of(b, i.operands[0]), given)
 
 

@@ -29,13 +29,19 @@ def replicated(i: HloInstruction) -> bool:
     """Whether every device holds the same value."""
     name = i.opcode.name
     if name == "parameter":
-        return i.attributes.get("parameter_replication") == "{true}" or "replicated" in (i.attributes.get("sharding") or "")
+        return i.attributes.get("parameter_replication") == "{true}" or "replicated" in (
+            i.attributes.get("sharding") or ""
+        )
     if name in ("constant", "iota"):
         return True
     if name == "all-reduce":
         groups = i.attributes.get("replica_groups")
         return groups is None or len(groups.groups) <= 1
-    return bool(i.operands) and (i.opcode.elementwise or name in ("broadcast", "reshape", "transpose")) and all(map(replicated, i.operands))
+    return (
+        bool(i.operands)
+        and (i.opcode.elementwise or name in ("broadcast", "reshape", "transpose"))
+        and all(map(replicated, i.operands))
+    )
 
 
 @register_pass()
@@ -54,15 +60,22 @@ class AllReduceSimplifier(OpExpanderPass):
         """One operand of a known group."""
         if len(i.operands) != 1:
             return False
-        size = group_size(i, self.replica_count or int(i.parent.module.attributes.get("replica_count", 0) or 0))
+        size = group_size(
+            i, self.replica_count or int(i.parent.module.attributes.get("replica_count", 0) or 0)
+        )
         return size == 1 or (
-            size is not None and i.opcode.name == "all-reduce" and replicated(i.operands[0]) and reduction_kind(i) is not None
+            size is not None
+            and i.opcode.name == "all-reduce"
+            and replicated(i.operands[0])
+            and reduction_kind(i) is not None
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue | None:
         """By kind."""
         [x] = values_of(b, i)
-        size = group_size(i, self.replica_count or int(i.parent.module.attributes.get("replica_count", 0) or 0))
+        size = group_size(
+            i, self.replica_count or int(i.parent.module.attributes.get("replica_count", 0) or 0)
+        )
         kind = reduction_kind(i)
         if size == 1 or kind in ("minimum", "maximum", "and", "or"):
             return x if i.shape.base is x.shape.base else None

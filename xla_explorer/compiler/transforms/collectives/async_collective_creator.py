@@ -11,7 +11,11 @@ from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import tuple_shape
 
-STARTS: Final = {"all-reduce": "all-reduce-start", "all-gather": "all-gather-start", "collective-permute": "collective-permute-start"}
+STARTS: Final = {
+    "all-reduce": "all-reduce-start",
+    "all-gather": "all-gather-start",
+    "collective-permute": "collective-permute-start",
+}
 
 
 @register_pass()
@@ -37,16 +41,30 @@ class AsyncCollectiveCreator:
         changed = False
         for computation in list(module.computations.values()):
             for i in [i for i in computation.post_order() if wanted.get(i.opcode.name)]:
-                given = i.operands[0].shape if len(i.operands) == 1 else tuple_shape([o.shape for o in i.operands])
+                given = (
+                    i.operands[0].shape
+                    if len(i.operands) == 1
+                    else tuple_shape([o.shape for o in i.operands])
+                )
                 shape = i.shape if i.opcode.name == "all-reduce" else tuple_shape([given, i.shape])
                 schedule, before = computation.schedule, module.next_instruction_id
                 start = computation.add(
-                    STARTS[i.opcode.name], shape, i.operands, i.attributes, called=i.called, name=f"{i.name}-start", metadata=i.metadata
+                    STARTS[i.opcode.name],
+                    shape,
+                    i.operands,
+                    i.attributes,
+                    called=i.called,
+                    name=f"{i.name}-start",
+                    metadata=i.metadata,
                 )
-                done = computation.add(f"{i.opcode.name}-done", i.shape, (start,), name=f"{i.name}-done")
+                done = computation.add(
+                    f"{i.opcode.name}-done", i.shape, (start,), name=f"{i.name}-done"
+                )
                 context.rewrote(self.name, i, done, (start.id, done.id))
                 if schedule is not None:
-                    computation.set_schedule([x for s in schedule for x in ((start, done) if s is i else (s,))])
+                    computation.set_schedule(
+                        [x for s in schedule for x in ((start, done) if s is i else (s,))]
+                    )
                 substitute(i, done, before)
                 changed = True
         return changed

@@ -60,7 +60,10 @@ class CollectiveCombiner:
             size = 0
             for i in found:
                 bytes_ = i.shape.byte_size
-                fits = size + bytes_ <= self.combine_threshold_in_bytes and len(taken) < self.combine_threshold_count
+                fits = (
+                    size + bytes_ <= self.combine_threshold_in_bytes
+                    and len(taken) < self.combine_threshold_count
+                )
                 if fits and not any(_depends(i, other) for other in taken):
                     taken.append(i)
                     size += bytes_
@@ -74,11 +77,19 @@ class CollectiveCombiner:
         before = computation.module.next_instruction_id
         shape = tuple_shape([i.shape for i in taken])
         made = computation.add(
-            first.opcode, shape, [i.operands[0] for i in taken], first.attributes.with_values(sharding=None), called=first.called
+            first.opcode,
+            shape,
+            [i.operands[0] for i in taken],
+            first.attributes.with_values(sharding=None),
+            called=first.called,
         )
         context.rewrote(self.name, first, made, (made.id,), {"combined": len(taken)})
         for k, i in enumerate(taken):
-            substitute(i, computation.add("get-tuple-element", i.shape, (made,), attributes_of({"index": k})), before)
+            substitute(
+                i,
+                computation.add("get-tuple-element", i.shape, (made,), attributes_of({"index": k})),
+                before,
+            )
 
 
 def _depends(i: HloInstruction, on: HloInstruction) -> bool:
@@ -94,7 +105,13 @@ def _depends(i: HloInstruction, on: HloInstruction) -> bool:
 
 
 def _declare(name: str, opcode: str, *others: str) -> type[CollectiveCombiner]:
-    fields = {"name": name, "opcode": opcode, "__doc__": f"Combines {opcode}.", "__module__": __name__, "__annotations__": {}}
+    fields = {
+        "name": name,
+        "opcode": opcode,
+        "__doc__": f"Combines {opcode}.",
+        "__module__": __name__,
+        "__annotations__": {},
+    }
     made = type(name.title().replace("-", ""), (CollectiveCombiner,), fields)
     return register_pass(*others)(dataclasses.dataclass(frozen=True)(made))
 

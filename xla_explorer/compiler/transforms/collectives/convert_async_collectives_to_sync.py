@@ -33,7 +33,11 @@ class ConvertAsyncCollectivesToSync:
         for computation in list(module.computations.values()):
             if computation.schedule is None and not self.always:
                 continue
-            for done in [i for i in computation.post_order() if i.opcode.name.endswith("-done") and i.operands]:
+            for done in [
+                i
+                for i in computation.post_order()
+                if i.opcode.name.endswith("-done") and i.operands
+            ]:
                 changed |= self._join(done, context)
         return changed
 
@@ -47,10 +51,19 @@ class ConvertAsyncCollectivesToSync:
             if any(i.opcode.name not in _FREE for i in between):
                 return False
         of = start.called[0].root if start.opcode.name == "async-start" else start
-        opcode = of.opcode if start.opcode.name == "async-start" else start.opcode.name.removesuffix("-start")
+        opcode = (
+            of.opcode
+            if start.opcode.name == "async-start"
+            else start.opcode.name.removesuffix("-start")
+        )
         before = computation.module.next_instruction_id
         made = computation.add(
-            opcode, done.shape, start.operands, of.attributes, called=of.called if of is not start else start.called, name=start.name
+            opcode,
+            done.shape,
+            start.operands,
+            of.attributes,
+            called=of.called if of is not start else start.called,
+            name=start.name,
         )
         context.rewrote(self.name, done, made, (made.id,))
         if schedule is not None:
@@ -68,7 +81,9 @@ def _substitute_start(start: HloInstruction, made: HloInstruction, before: int) 
     """Control edges of the start go over to the collective, and the start goes."""
     computation = start.parent
     for after in control_users(computation, start):
-        computation.set_control_predecessors(after, [made if p is start else p for p in after.control_predecessors])
+        computation.set_control_predecessors(
+            after, [made if p is start else p for p in after.control_predecessors]
+        )
     if made.metadata is None and start.metadata is not None:
         made.metadata = start.metadata
     computation.remove(start)

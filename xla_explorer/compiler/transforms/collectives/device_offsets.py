@@ -10,7 +10,9 @@ import dataclasses
 import math
 from collections.abc import Iterator
 
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.dynamic_slicing import start_operands
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.dynamic_slicing import (
+    start_operands,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.evaluator.devices.groups import GroupMode, group_mode
 from xla_explorer.hlo.instruction import HloInstruction
@@ -31,7 +33,10 @@ class Devices:
     def of(i: HloInstruction, replicas: int, partitions: int) -> Devices:
         """Those given, or else (0) what the module says, or one."""
         said = i.parent.module.attributes
-        return Devices(replicas or int(said.get("replica_count") or 1), partitions or int(said.get("num_partitions") or 1))
+        return Devices(
+            replicas or int(said.get("replica_count") or 1),
+            partitions or int(said.get("num_partitions") or 1),
+        )
 
     def groups_of(self, collective: HloInstruction) -> list[list[tuple[int, int]]] | Reason:
         """The groups that work together, as (replica, partition), in order; every device is in one."""
@@ -44,16 +49,24 @@ class Devices:
         elif mode is GroupMode.CROSS_REPLICA_AND_PARTITION:
             listed = listed or [list(range(self.replicas))]
             if any(len(g) != 1 for g in listed):
-                return refuse("groups-of-replicas", f"%{collective.name} groups several replicas with all their partitions")
+                return refuse(
+                    "groups-of-replicas",
+                    f"%{collective.name} groups several replicas with all their partitions",
+                )
             groups = [[(g[0], p) for p in range(self.partitions)] for g in listed]
         else:
             listed = listed or [list(range(self.replicas))]
             groups = [[(r, p) for r in g] for g in listed for p in range(self.partitions)]
         devices = sorted(d for g in groups for d in g)
         if devices != [(r, p) for r in range(self.replicas) for p in range(self.partitions)]:
-            return refuse("devices-differ", f"the groups of %{collective.name} are not all {self.replicas} x {self.partitions} devices")
+            return refuse(
+                "devices-differ",
+                f"the groups of %{collective.name} are not all {self.replicas} x {self.partitions} devices",
+            )
         if len({len(g) for g in groups}) != 1:
-            return refuse("groups-differ", f"the groups of %{collective.name} are of different sizes")
+            return refuse(
+                "groups-differ", f"the groups of %{collective.name} are of different sizes"
+            )
         return groups
 
 
@@ -61,15 +74,28 @@ def number_on(i: HloInstruction, replica: int, partition: int) -> int | None:
     """The value of a scalar integer on one device; None when it depends on more than the device. Source of each step: its opcode."""
     name, operands = i.opcode.name, i.operands
     if name == "constant":
-        return int(i.literal.array.reshape(-1)[0]) if i.shape.element_count == 1 and not i.shape.element_type.is_float else None
+        return (
+            int(i.literal.array.reshape(-1)[0])
+            if i.shape.element_count == 1 and not i.shape.element_type.is_float
+            else None
+        )
     if name in ("replica-id", "partition-id"):
         return replica if name == "replica-id" else partition
     if name in _MOVES and operands[0].shape.element_type is i.shape.element_type:
         return number_on(operands[0], replica, partition)
     if name == "dynamic-slice":
         return _looked_up(i, replica, partition)
-    values = [number_on(o, replica, partition) for o in operands] if name in ("add", "subtract", "multiply", "clamp", "convert") else []
-    if not values or any(v is None for v in values) or i.shape.element_count != 1 or not i.shape.element_type.is_integer:
+    values = (
+        [number_on(o, replica, partition) for o in operands]
+        if name in ("add", "subtract", "multiply", "clamp", "convert")
+        else []
+    )
+    if (
+        not values
+        or any(v is None for v in values)
+        or i.shape.element_count != 1
+        or not i.shape.element_type.is_integer
+    ):
         return None
     known = [v for v in values if v is not None]
     if name == "clamp":
@@ -78,14 +104,20 @@ def number_on(i: HloInstruction, replica: int, partition: int) -> int | None:
     if result is None:
         result = known[0] - known[1] if name == "subtract" else known[0] * known[1]
     kind = i.shape.element_type
-    low, high = (0, 1 << kind.bits) if kind.is_unsigned else (-(1 << kind.bits - 1), 1 << kind.bits - 1)
+    low, high = (
+        (0, 1 << kind.bits) if kind.is_unsigned else (-(1 << kind.bits - 1), 1 << kind.bits - 1)
+    )
     return result if low <= result < high else None
 
 
 def _looked_up(i: HloInstruction, replica: int, partition: int) -> int | None:
     """One element of a table: a constant, or an iota."""
     table = i.operands[0]
-    if table.shape.rank != 1 or i.shape.element_count != 1 or table.opcode.name not in ("constant", "iota"):
+    if (
+        table.shape.rank != 1
+        or i.shape.element_count != 1
+        or table.opcode.name not in ("constant", "iota")
+    ):
         return None
     at = number_on(i.operands[1], replica, partition)
     if at is None or not table.shape.element_type.is_integer:
@@ -94,7 +126,9 @@ def _looked_up(i: HloInstruction, replica: int, partition: int) -> int | None:
     return at if table.opcode.name == "iota" else int(table.literal.array[at])
 
 
-def cuts_behind(module: HloModule, opcode_name: str) -> Iterator[tuple[HloInstruction, HloInstruction]]:
+def cuts_behind(
+    module: HloModule, opcode_name: str
+) -> Iterator[tuple[HloInstruction, HloInstruction]]:
     """Each dynamic-slice of the module that cuts what such a collective gives, with the collective. They may be replaced meanwhile."""
     for computation in list(module.computations.values()):
         for cut in [i for i in computation.post_order() if i.opcode.name == "dynamic-slice"]:
@@ -106,9 +140,20 @@ def cuts_behind(module: HloModule, opcode_name: str) -> Iterator[tuple[HloInstru
 def _collective_behind(cut: HloInstruction, opcode_name: str) -> HloInstruction | None:
     """The collective over one array whose result, reshaped perhaps, the dynamic-slice alone reads."""
     x = cut.operands[0]
-    if x.opcode.name in ("reshape", "bitcast") and len(x.users) == 1 and x.operands[0].shape.element_type is x.shape.element_type:
+    if (
+        x.opcode.name in ("reshape", "bitcast")
+        and len(x.users) == 1
+        and x.operands[0].shape.element_type is x.shape.element_type
+    ):
         x = x.operands[0]
-    return x if x.opcode.name == opcode_name and len(x.operands) == 1 and len(x.users) == 1 and x.shape.is_array else None
+    return (
+        x
+        if x.opcode.name == opcode_name
+        and len(x.operands) == 1
+        and len(x.users) == 1
+        and x.shape.is_array
+        else None
+    )
 
 
 def same_dimension(source: Shape, target: Shape, dimension: int) -> int | None:
@@ -135,7 +180,11 @@ def cut_by_device(cut: HloInstruction, groups: list[list[tuple[int, int]]]) -> C
     starts = start_operands(cut)
     changed = [d for d in range(len(before)) if before[d] != after[d]]
     if len(changed) != 1 or len(starts) != len(before):
-        return refuse("not-one-dimension", f"%{cut.name} cuts {len(changed)} dimensions", dimensions=tuple(changed))
+        return refuse(
+            "not-one-dimension",
+            f"%{cut.name} cuts {len(changed)} dimensions",
+            dimensions=tuple(changed),
+        )
     dimension = changed[0]
     size, start = after[dimension], starts[dimension]
     if not size:
@@ -146,9 +195,16 @@ def cut_by_device(cut: HloInstruction, groups: list[list[tuple[int, int]]]) -> C
         for device in group:
             at = number_on(start, *device)
             if at is None:
-                return refuse("start-unknown", f"where %{cut.name} starts does not follow from the device alone")
+                return refuse(
+                    "start-unknown",
+                    f"where %{cut.name} starts does not follow from the device alone",
+                )
             if at % size or not 0 <= at <= before[dimension] - size:
-                return refuse("not-a-part", f"on device {device} %{cut.name} starts at {at}, no whole part of {size}", start=at)
+                return refuse(
+                    "not-a-part",
+                    f"on device {device} %{cut.name} starts at {at}, no whole part of {size}",
+                    start=at,
+                )
             row.append(at // size)
         rows.append(tuple(row))
     return Cut(dimension, size, tuple(rows))

@@ -11,7 +11,13 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
-from xla_explorer.compiler.transforms.collectives.device_offsets import Cut, Devices, cut_by_device, cuts_behind, same_dimension
+from xla_explorer.compiler.transforms.collectives.device_offsets import (
+    Cut,
+    Devices,
+    cut_by_device,
+    cuts_behind,
+    same_dimension,
+)
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import slice_attributes
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes.values import SliceDimension
@@ -23,9 +29,18 @@ def each_takes_its_own(cut: Cut, size: int) -> Reason | None:
     """The first device of each group takes the first part, and so on, to the end but for less than a part for each."""
     count = len(cut.parts[0])
     if any(row != tuple(range(count)) for row in cut.parts):
-        return refuse("parts-out-of-order", "the devices of a group do not take the parts in their order", parts=cut.parts[0])
+        return refuse(
+            "parts-out-of-order",
+            "the devices of a group do not take the parts in their order",
+            parts=cut.parts[0],
+        )
     if size - cut.size * count >= count:
-        return refuse("parts-left", f"{count} parts of {cut.size} leave more than a remainder of {size}", size=size, part=cut.size)
+        return refuse(
+            "parts-left",
+            f"{count} parts of {cut.size} leave more than a remainder of {size}",
+            size=size,
+            part=cut.size,
+        )
     return None
 
 
@@ -58,7 +73,11 @@ class ReduceScatterCreator:
         size, count = whole.dimensions[found.dimension], len(found.parts[0])
         dimension = same_dimension(total.shape, whole, found.dimension)
         if dimension is None:
-            context.refused(self.name, cut, refuse("reshape-splits", f"%{cut.name} slices no whole dimension of %{total.name}"))
+            context.refused(
+                self.name,
+                cut,
+                refuse("reshape-splits", f"%{cut.name} slices no whole dimension of %{total.name}"),
+            )
             return False
         reason = each_takes_its_own(found, size)
         if reason is not None:
@@ -70,14 +89,27 @@ class ReduceScatterCreator:
             rows = [SliceDimension(0, n) for n in sizes]
             rows[dimension] = SliceDimension(0, found.size * count)
             sizes[dimension] = found.size * count
-            x = computation.add("slice", x.shape.with_dimensions(sizes), (x,), slice_attributes(rows), metadata=cut.metadata)
+            x = computation.add(
+                "slice",
+                x.shape.with_dimensions(sizes),
+                (x,),
+                slice_attributes(rows),
+                metadata=cut.metadata,
+            )
         sizes[dimension] = found.size
         attributes = total.attributes.with_values(dimensions=(dimension,))
         made = computation.add(
-            "reduce-scatter", total.shape.with_dimensions(sizes), (x,), attributes, called=total.called, metadata=total.metadata
+            "reduce-scatter",
+            total.shape.with_dimensions(sizes),
+            (x,),
+            attributes,
+            called=total.called,
+            metadata=total.metadata,
         )
         if made.shape.dimensions != cut.shape.dimensions:
             made = computation.add("reshape", cut.shape, (made,), metadata=cut.metadata)
-        context.rewrote(self.name, cut, made, tuple(range(before, computation.module.next_instruction_id)))
+        context.rewrote(
+            self.name, cut, made, tuple(range(before, computation.module.next_instruction_id))
+        )
         substitute(cut, made, before)
         return True

@@ -16,16 +16,24 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
-@measures(lambda convert: f"{described(convert.operands[0])}, users {len(convert.operands[0].users)}")
+@measures(
+    lambda convert: f"{described(convert.operands[0])}, users {len(convert.operands[0].users)}"
+)
 def converts_a_sum(convert: HloInstruction) -> Reason | None:
     """What is converted is the sum of one array over devices, read here alone."""
     total = convert.operands[0]
     if reduction_kind(total) != "add" or len(total.operands) != 1 or len(total.users) != 1:
-        return refuse("not-a-sum", f"%{total.name} is not a sum of one array that %{convert.name} alone reads")
+        return refuse(
+            "not-a-sum", f"%{total.name} is not a sum of one array that %{convert.name} alone reads"
+        )
     return None
 
 
-@measures(lambda convert: f"{convert.operands[0].shape.element_type.name} to {convert.shape.element_type.name}")
+@measures(
+    lambda convert: (
+        f"{convert.operands[0].shape.element_type.name} to {convert.shape.element_type.name}"
+    )
+)
 def adds_up_alike(convert: HloInstruction) -> Reason | None:
     """Floats add up to nearly the same in another float type, and integers that are narrowed to the same: they wrap around. Integers that
     are widened do not, nor do floats that lose their fractions first."""
@@ -33,7 +41,12 @@ def adds_up_alike(convert: HloInstruction) -> Reason | None:
     fractions = (before.is_float or before.is_complex) and (after.is_float or after.is_complex)
     if fractions or (before.is_integer and after.is_integer and after.bits <= before.bits):
         return None
-    return refuse("sums-differ", f"{before} adds up to something else than {after}", of=before.name, to=after.name)
+    return refuse(
+        "sums-differ",
+        f"{before} adds up to something else than {after}",
+        of=before.name,
+        to=after.name,
+    )
 
 
 @register_pass()
@@ -64,9 +77,23 @@ class ReorderConvertReduceAdd:
         computation, total = convert.parent, convert.operands[0]
         before = computation.module.next_instruction_id
         x = total.operands[0]
-        early = computation.add(convert.opcode, x.shape.with_element_type(convert.shape.element_type), (x,), metadata=convert.metadata)
+        early = computation.add(
+            convert.opcode,
+            x.shape.with_element_type(convert.shape.element_type),
+            (x,),
+            metadata=convert.metadata,
+        )
         called = (add_reducer(computation, convert.shape),)
-        made = computation.add(total.opcode, convert.shape, (early,), total.attributes, called=called, metadata=total.metadata)
-        context.rewrote(self.name, convert, made, tuple(range(before, computation.module.next_instruction_id)))
+        made = computation.add(
+            total.opcode,
+            convert.shape,
+            (early,),
+            total.attributes,
+            called=called,
+            metadata=total.metadata,
+        )
+        context.rewrote(
+            self.name, convert, made, tuple(range(before, computation.module.next_instruction_id))
+        )
         substitute(convert, made, before)
         return True

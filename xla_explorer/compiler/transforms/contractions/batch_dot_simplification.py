@@ -6,7 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -24,17 +28,31 @@ class BatchDotSimplification(OpExpanderPass):
     def matches(self, i: HloInstruction) -> bool:
         """With such a dimension, one contracted (dot_decomposer sees to that)."""
         sizes = i.operands[0].shape.dimensions
-        return len(i.attributes.value("lhs_contracting_dims")) == 1 and any(sizes[d] == 1 for d in i.attributes.value("lhs_batch_dims"))
+        return len(i.attributes.value("lhs_contracting_dims")) == 1 and any(
+            sizes[d] == 1 for d in i.attributes.value("lhs_batch_dims")
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """reshape both, dot, reshape."""
-        a, made, given = i.attributes, [], {n: v for n, v in own_attributes(i).items() if not n.endswith("_dims")}
-        single = [k for k, d in enumerate(a.value("lhs_batch_dims")) if i.operands[0].shape.dimensions[d] == 1]
+        a, made, given = (
+            i.attributes,
+            [],
+            {n: v for n, v in own_attributes(i).items() if not n.endswith("_dims")},
+        )
+        single = [
+            k
+            for k, d in enumerate(a.value("lhs_batch_dims"))
+            if i.operands[0].shape.dimensions[d] == 1
+        ]
         for side, x in zip(("lhs", "rhs"), values_of(b, i), strict=True):
             gone = [a.value(f"{side}_batch_dims")[k] for k in single]
             place = {d: n for n, d in enumerate([d for d in range(x.ndim) if d not in gone])}
             made.append(b.reshape(x, [x.shape.dimensions[d] for d in place]))
             for role in ("batch", "contracting"):
-                given[f"{side}_{role}_dims"] = [place[d] for d in a.value(f"{side}_{role}_dims") if d in place]
+                given[f"{side}_{role}_dims"] = [
+                    place[d] for d in a.value(f"{side}_{role}_dims") if d in place
+                ]
         kept = [n for k, n in enumerate(i.shape.dimensions) if k not in single]
-        return b.reshape(b.dot(*made, shape=array_shape(i.shape.element_type, kept), **given), i.shape.dimensions)
+        return b.reshape(
+            b.dot(*made, shape=array_shape(i.shape.element_type, kept), **given), i.shape.dimensions
+        )

@@ -30,7 +30,11 @@ _MOVES = frozenset(["dynamic-slice", "gather", "reshape", "slice", "transpose"])
 
 def _is_reshape(i: HloInstruction) -> bool:
     """A reduce of dimensions of size one, from zero, by an addition."""
-    if i.opcode.name != "reduce" or len(i.operands) != 2 or i.shape.element_count != i.operands[0].shape.element_count:
+    if (
+        i.opcode.name != "reduce"
+        or len(i.operands) != 2
+        or i.shape.element_count != i.operands[0].shape.element_count
+    ):
         return False
     return plain_reducer(i.called[0]) == "add" and uniform_value(i.operands[1]) == 0
 
@@ -50,7 +54,14 @@ def _narrow(i: HloInstruction) -> HloInstruction:
     shape = i.shape.with_element_type(moved.shape.element_type)
     if i.opcode.name == "reduce":
         return i.parent.add("reshape", shape, (moved,), metadata=i.metadata)
-    return i.parent.add(i.opcode, shape, (moved, *i.operands[1:]), i.attributes, called=i.called, metadata=i.metadata)
+    return i.parent.add(
+        i.opcode,
+        shape,
+        (moved, *i.operands[1:]),
+        i.attributes,
+        called=i.called,
+        metadata=i.metadata,
+    )
 
 
 @register_pass()

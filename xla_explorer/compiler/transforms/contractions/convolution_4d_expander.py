@@ -9,7 +9,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.hlo.attributes.codecs import CODECS
 from xla_explorer.hlo.attributes.values import Window
 from xla_explorer.hlo.builder.builder import HloBuilder
@@ -23,7 +27,9 @@ def idle_dimensions(i: HloInstruction) -> list[int]:
     found = []
     for k, row in enumerate(rows):
         places = (numbers.input_spatial[k], numbers.kernel_spatial[k], numbers.output_spatial[k])
-        ones = all(x.shape.dimensions[d] == 1 for x, d in zip((*i.operands, i), places, strict=True))
+        ones = all(
+            x.shape.dimensions[d] == 1 for x, d in zip((*i.operands, i), places, strict=True)
+        )
         if ones and row.padding_low == row.padding_high == 0:
             found.append(k)
     return found
@@ -39,7 +45,11 @@ class Convolution4DExpander(OpExpanderPass):
 
     def matches(self, i: HloInstruction) -> bool:
         """Four spatial dimensions, some of them idle."""
-        return "window" in i.attributes and len(i.attributes["dim_labels"].input_spatial) == 4 and bool(idle_dimensions(i))
+        return (
+            "window" in i.attributes
+            and len(i.attributes["dim_labels"].input_spatial) == 4
+            and bool(idle_dimensions(i))
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """reshape of both sides, convolution, reshape."""
@@ -49,7 +59,9 @@ class Convolution4DExpander(OpExpanderPass):
         sides = i.attributes["dim_labels"].text.replace("->", "_").split("_")
         texts, shapes = [], []
         for letters, x in zip(sides, (*i.operands, i), strict=True):
-            kept = [d for d, letter in enumerate(letters) if not letter.isdigit() or letter in renamed]
+            kept = [
+                d for d, letter in enumerate(letters) if not letter.isdigit() or letter in renamed
+            ]
             texts.append("".join([renamed.get(letters[d], letters[d]) for d in kept]))
             shapes.append(x.shape.with_dimensions([x.shape.dimensions[d] for d in kept]))
         rows = i.attributes["window"].dimensions
@@ -57,5 +69,13 @@ class Convolution4DExpander(OpExpanderPass):
             "dim_labels": CODECS["dim_labels"].read(f"{texts[0]}_{texts[1]}->{texts[2]}"),
             "window": Window(tuple([rows[k] for k in left])),
         }
-        operands = [b.emit("reshape", (x,), {}, shape=shape) for x, shape in zip(values_of(b, i), shapes[:2], strict=True)]
-        return b.emit("reshape", (b.emit("convolution", operands, attributes, shape=shapes[2]),), {}, shape=i.shape)
+        operands = [
+            b.emit("reshape", (x,), {}, shape=shape)
+            for x, shape in zip(values_of(b, i), shapes[:2], strict=True)
+        ]
+        return b.emit(
+            "reshape",
+            (b.emit("convolution", operands, attributes, shape=shapes[2]),),
+            {},
+            shape=i.shape,
+        )

@@ -6,7 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.hlo.attributes import CODECS, ConvolutionDimensionNumbers
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -29,7 +33,10 @@ class ConvolutionCanonicalization(OpExpanderPass):
         """Not in that layout yet."""
         if self.features_last and i.attributes["dim_labels"].output_feature == i.shape.rank - 1:
             return False
-        return i.attributes["dim_labels"].text != _canonical_text(i.shape.rank - 2) and i.shape.element_count > 0
+        return (
+            i.attributes["dim_labels"].text != _canonical_text(i.shape.rank - 2)
+            and i.shape.element_count > 0
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """transpose both, convolution, transpose."""
@@ -41,7 +48,9 @@ class ConvolutionCanonicalization(OpExpanderPass):
             (labels.output_batch, *labels.output_spatial, labels.output_feature),
         ]
         sizes = [i.shape.dimensions[d] for d in orders[2]]
-        given = own_attributes(i) | {"dim_labels": CODECS["dim_labels"].read(_canonical_text(i.shape.rank - 2))}
+        given = own_attributes(i) | {
+            "dim_labels": CODECS["dim_labels"].read(_canonical_text(i.shape.rank - 2))
+        }
         made = b.emit(
             "convolution",
             (b.transpose(x, dimensions=orders[0]), b.transpose(kernel, dimensions=orders[1])),

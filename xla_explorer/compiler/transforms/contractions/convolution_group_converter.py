@@ -6,7 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.hlo.attributes import CODECS, Window, WindowDimension
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -28,8 +32,13 @@ class ConvolutionGroupConverter(OpExpanderPass):
 
     def matches(self, i: HloInstruction) -> bool:
         """More than one group of a kind to convert, not of both kinds."""
-        batch, feature = i.attributes.value("batch_group_count"), i.attributes.value("feature_group_count")
-        return (batch > 1 and feature == 1 and self.convert_batch_groups) or (feature > 1 and batch == 1 and self.convert_feature_groups)
+        batch, feature = (
+            i.attributes.value("batch_group_count"),
+            i.attributes.value("feature_group_count"),
+        )
+        return (batch > 1 and feature == 1 and self.convert_batch_groups) or (
+            feature > 1 and batch == 1 and self.convert_feature_groups
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """reshape both, convolution with base dilation, reshape."""
@@ -50,9 +59,24 @@ class ConvolutionGroupConverter(OpExpanderPass):
         x, lhs = split(x, lhs, "b" if batch > 1 else "f")
         kernel, rhs = split(kernel, rhs, "o")
         d = out.index("f")
-        sizes = (*i.shape.dimensions[:d], groups, i.shape.dimensions[d] // groups, *i.shape.dimensions[d + 1 :])
-        window = Window((*a.value("window").dimensions, WindowDimension(groups, groups - 1, base_dilation=groups)))
+        sizes = (
+            *i.shape.dimensions[:d],
+            groups,
+            i.shape.dimensions[d] // groups,
+            *i.shape.dimensions[d + 1 :],
+        )
+        window = Window(
+            (
+                *a.value("window").dimensions,
+                WindowDimension(groups, groups - 1, base_dilation=groups),
+            )
+        )
         labels = CODECS["dim_labels"].read(f"{lhs}_{rhs}->{out.replace('f', new + 'f')}")
-        given = own_attributes(i) | {"window": window, "dim_labels": labels, "batch_group_count": 1, "feature_group_count": 1}
+        given = own_attributes(i) | {
+            "window": window,
+            "dim_labels": labels,
+            "batch_group_count": 1,
+            "feature_group_count": 1,
+        }
         made = b.emit("convolution", (x, kernel), given, shape=i.shape.base.with_dimensions(sizes))
         return b.reshape(made, i.shape.dimensions)

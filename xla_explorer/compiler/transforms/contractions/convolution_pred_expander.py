@@ -6,7 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -27,5 +31,10 @@ class ConvolutionPredExpander(OpExpanderPass):
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """convert, convolution, convert."""
-        wide = b.emit("convolution", [x.astype(F16) for x in values_of(b, i)], own_attributes(i), shape=i.shape.with_element_type(F16))
+        wide = b.emit(
+            "convolution",
+            [x.astype(F16) for x in values_of(b, i)],
+            own_attributes(i),
+            shape=i.shape.with_element_type(F16),
+        )
         return wide.astype(PRED)

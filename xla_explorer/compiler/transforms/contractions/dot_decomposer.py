@@ -7,7 +7,11 @@ import math
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -17,8 +21,15 @@ from xla_explorer.hlo.shape import array_shape
 def is_canonical(dot: HloInstruction) -> bool:
     """One contracted and at most one free dimension a side; batch dimensions first, in order."""
     for side, operand in zip(("lhs", "rhs"), dot.operands, strict=True):
-        batch, contracting = dot.attributes.value(f"{side}_batch_dims"), dot.attributes.value(f"{side}_contracting_dims")
-        if len(contracting) != 1 or operand.shape.rank > len(batch) + 2 or tuple(batch) != tuple(range(len(batch))):
+        batch, contracting = (
+            dot.attributes.value(f"{side}_batch_dims"),
+            dot.attributes.value(f"{side}_contracting_dims"),
+        )
+        if (
+            len(contracting) != 1
+            or operand.shape.rank > len(batch) + 2
+            or tuple(batch) != tuple(range(len(batch)))
+        ):
             return False
     return True
 
@@ -39,11 +50,19 @@ class DotDecomposer(OpExpanderPass):
         """transpose and reshape of each side, dot, reshape."""
         made, ranks = [], []
         for side, x in zip(("lhs", "rhs"), values_of(b, i), strict=True):
-            batch, contracting = i.attributes.value(f"{side}_batch_dims"), i.attributes.value(f"{side}_contracting_dims")
+            batch, contracting = (
+                i.attributes.value(f"{side}_batch_dims"),
+                i.attributes.value(f"{side}_contracting_dims"),
+            )
             free = [d for d in range(x.ndim) if d not in batch and d not in contracting]
-            order = [*batch, *free, *contracting] if side == "lhs" else [*batch, *contracting, *free]
+            order = (
+                [*batch, *free, *contracting] if side == "lhs" else [*batch, *contracting, *free]
+            )
             sizes = x.shape.dimensions
-            depth, width = math.prod([sizes[d] for d in contracting]), math.prod([sizes[d] for d in free])
+            depth, width = (
+                math.prod([sizes[d] for d in contracting]),
+                math.prod([sizes[d] for d in free]),
+            )
             matrix = [depth] if not free else [width, depth] if side == "lhs" else [depth, width]
             moved = b.transpose(x, dimensions=order)
             shape = array_shape(x.dtype, [*[sizes[d] for d in batch], *matrix])
@@ -52,7 +71,10 @@ class DotDecomposer(OpExpanderPass):
         batch_count, lhs_free = ranks[0]
         given = {n: v for n, v in own_attributes(i).items() if not n.endswith("_dims")}
         dims = list(range(batch_count))
-        sizes = (*made[0].shape.dimensions[: batch_count + lhs_free], *made[1].shape.dimensions[batch_count + 1 :])
+        sizes = (
+            *made[0].shape.dimensions[: batch_count + lhs_free],
+            *made[1].shape.dimensions[batch_count + 1 :],
+        )
         dot = b.dot(
             *made,
             lhs_batch_dims=dims,

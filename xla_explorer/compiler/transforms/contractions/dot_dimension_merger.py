@@ -8,7 +8,11 @@ import math
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -20,10 +24,16 @@ from xla_explorer.hlo.shape import Shape
 def _lie_together(shape: Shape, dims: tuple[int, ...]) -> bool:
     """Neighbours in ascending order, each right behind the one before it in memory."""
     order = shape.layout.minor_to_major
-    return all(b == a + 1 and order.index(b) + 1 == order.index(a) for a, b in itertools.pairwise(dims))
+    return all(
+        b == a + 1 and order.index(b) + 1 == order.index(a) for a, b in itertools.pairwise(dims)
+    )
 
 
-@measures(lambda i: f"batch dimensions {list(i.attributes.value('lhs_batch_dims'))} and {list(i.attributes.value('rhs_batch_dims'))}")
+@measures(
+    lambda i: (
+        f"batch dimensions {list(i.attributes.value('lhs_batch_dims'))} and {list(i.attributes.value('rhs_batch_dims'))}"
+    )
+)
 def batches_lie_together(i: HloInstruction) -> Reason | None:
     """On both sides, and in the result, the batch dimensions are neighbours, in the dimensions and in memory, and of known size."""
     dynamic = next((x for x in (i, *i.operands) if any(x.shape.dynamic)), None)
@@ -31,9 +41,17 @@ def batches_lie_together(i: HloInstruction) -> Reason | None:
         return refuse("dynamic-shape", f"%{dynamic.name} is {dynamic.shape}")
     for side, operand in zip(("lhs", "rhs"), i.operands, strict=True):
         if not _lie_together(operand.shape, i.attributes.value(f"{side}_batch_dims")):
-            return refuse("batch-scattered", f"the batch dimensions of %{operand.name} do not lie together", side=side)
+            return refuse(
+                "batch-scattered",
+                f"the batch dimensions of %{operand.name} do not lie together",
+                side=side,
+            )
     if not _lie_together(i.shape, tuple(range(len(i.attributes.value("lhs_batch_dims"))))):
-        return refuse("batch-scattered", f"the batch dimensions of %{i.name} do not lie together", side="result")
+        return refuse(
+            "batch-scattered",
+            f"the batch dimensions of %{i.name} do not lie together",
+            side="result",
+        )
     return None
 
 
@@ -62,15 +80,23 @@ class DotDimensionMerger(OpExpanderPass):
             first = i.attributes.value(f"{side}_batch_dims")[0]
             contracting = i.attributes.value(f"{side}_contracting_dims")
             changes[f"{side}_batch_dims"] = (first,)
-            changes[f"{side}_contracting_dims"] = tuple([d if d < first else d - count + 1 for d in contracting])
+            changes[f"{side}_contracting_dims"] = tuple(
+                [d if d < first else d - count + 1 for d in contracting]
+            )
             made.append(b.emit("reshape", (x,), {}, shape=_merged(x.shape, first, count)))
-        dot = b.emit("dot", made, {**own_attributes(i), **changes}, shape=_merged(i.shape, 0, count))
+        dot = b.emit(
+            "dot", made, {**own_attributes(i), **changes}, shape=_merged(i.shape, 0, count)
+        )
         return b.emit("reshape", (dot,), {}, shape=i.shape)
 
 
 def _merged(shape: Shape, first: int, count: int) -> Shape:
     """The shape with `count` dimensions from `first` on in one."""
     sizes = shape.dimensions
-    order = [d if d <= first else d - count + 1 for d in shape.layout.minor_to_major if not first < d < first + count]
+    order = [
+        d if d <= first else d - count + 1
+        for d in shape.layout.minor_to_major
+        if not first < d < first + count
+    ]
     merged = (*sizes[:first], math.prod(sizes[first : first + count]), *sizes[first + count :])
     return shape.with_dimensions(merged).with_layout(layout(tuple(order), shape.layout.properties))

@@ -6,7 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -33,7 +37,11 @@ class DotDimensionSorter(OpExpanderPass):
         sides = [i.attributes.value(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
         neighbours = [max(dims) - min(dims) + 1 == len(dims) for dims in sides]
         ordered = [list(dims) == sorted(dims) for dims in sides]
-        if not any(neighbours) or (ordered[0] and neighbours[0]) or (ordered[1] and neighbours[1] and not neighbours[0]):
+        if (
+            not any(neighbours)
+            or (ordered[0] and neighbours[0])
+            or (ordered[1] and neighbours[1] and not neighbours[0])
+        ):
             return None
         leading = sides[0] if neighbours[0] else sides[1]
         return sorted(range(len(leading)), key=lambda n: leading[n])
@@ -42,5 +50,10 @@ class DotDimensionSorter(OpExpanderPass):
         """The same dot, its contracted dimensions listed otherwise."""
         order = self._order(i)
         assert order is not None
-        moved = {f"{s}_contracting_dims": tuple([i.attributes.value(f"{s}_contracting_dims")[n] for n in order]) for s in ("lhs", "rhs")}
+        moved = {
+            f"{s}_contracting_dims": tuple(
+                [i.attributes.value(f"{s}_contracting_dims")[n] for n in order]
+            )
+            for s in ("lhs", "rhs")
+        }
         return b.emit("dot", values_of(b, i), {**own_attributes(i), **moved}, shape=i.shape)

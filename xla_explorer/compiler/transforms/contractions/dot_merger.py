@@ -19,7 +19,11 @@ from xla_explorer.hlo.module import HloModule
 
 def _same_but_for(side: int, a: HloInstruction, b: HloInstruction) -> bool:
     """Whether two dots differ only in the operand of the other side, and that only in its free dimensions."""
-    if a.operands[side] is not b.operands[side] or a.attributes is not b.attributes or a.shape.element_type is not b.shape.element_type:
+    if (
+        a.operands[side] is not b.operands[side]
+        or a.attributes is not b.attributes
+        or a.shape.element_type is not b.shape.element_type
+    ):
         return False
     x, y = a.operands[1 - side].shape, b.operands[1 - side].shape
     return x.element_type is y.element_type and x.rank == y.rank and len(_free(a, 1 - side)) == 1
@@ -27,7 +31,10 @@ def _same_but_for(side: int, a: HloInstruction, b: HloInstruction) -> bool:
 
 def _free(dot: HloInstruction, side: int) -> list[int]:
     name = ("lhs", "rhs")[side]
-    used = (*dot.attributes.value(f"{name}_batch_dims"), *dot.attributes.value(f"{name}_contracting_dims"))
+    used = (
+        *dot.attributes.value(f"{name}_batch_dims"),
+        *dot.attributes.value(f"{name}_contracting_dims"),
+    )
     return [d for d in range(dot.operands[side].shape.rank) if d not in used]
 
 
@@ -53,7 +60,13 @@ def small_enough(limit: int) -> Predicate:
     @measures(lambda a, b: at_most("bytes of the smaller", _bytes_of_smaller(a, b), limit))
     def operands_within_limit(a: HloInstruction, b: HloInstruction) -> Reason | None:
         size = _bytes_of_smaller(a, b)
-        return refuse("dots-large", f"%{a.name} and %{b.name} move {size} bytes or more each", bytes=size) if size > limit else None
+        return (
+            refuse(
+                "dots-large", f"%{a.name} and %{b.name} move {size} bytes or more each", bytes=size
+            )
+            if size > limit
+            else None
+        )
 
     return operands_within_limit
 
@@ -82,9 +95,18 @@ class DotMerger:
         for number, a in enumerate(dots):
             for b in dots[number + 1 :]:
                 side = next((s for s in (0, 1) if _same_but_for(s, a, b)), None)
-                if side is None or a.control_predecessors or b.control_predecessors or _reaches(a, b) or _reaches(b, a):
+                if (
+                    side is None
+                    or a.control_predecessors
+                    or b.control_predecessors
+                    or _reaches(a, b)
+                    or _reaches(b, a)
+                ):
                     continue
-                if context.decide(self.name, (), (small_enough(self.max_size_to_merge),), a, b) is None:
+                if (
+                    context.decide(self.name, (), (small_enough(self.max_size_to_merge),), a, b)
+                    is None
+                ):
                     self._merge(a, b, side)
                     return True
         return False
@@ -93,12 +115,24 @@ class DotMerger:
     def _merge(a: HloInstruction, b: HloInstruction, shared: int) -> None:
         build, before = builder_at(a.parent), a.parent.module.next_instruction_id
         [along] = _free(a, 1 - shared)
-        both = build.concatenate(*[HloValue(build, i.operands[1 - shared]) for i in (a, b)], dimensions=[along])
-        operands = (HloValue(build, a.operands[0]), both) if shared == 0 else (both, HloValue(build, a.operands[1]))
+        both = build.concatenate(
+            *[HloValue(build, i.operands[1 - shared]) for i in (a, b)], dimensions=[along]
+        )
+        operands = (
+            (HloValue(build, a.operands[0]), both)
+            if shared == 0
+            else (both, HloValue(build, a.operands[1]))
+        )
         place = len(a.attributes.value("lhs_batch_dims")) + (len(_free(a, 0)) if shared == 0 else 0)
-        sizes = [n + (b.shape.dimensions[place] if d == place else 0) for d, n in enumerate(a.shape.dimensions)]
+        sizes = [
+            n + (b.shape.dimensions[place] if d == place else 0)
+            for d, n in enumerate(a.shape.dimensions)
+        ]
         dot = build.dot(*operands, shape=a.shape.base.with_dimensions(sizes), **own_attributes(a))
         cut = a.shape.dimensions[place]
         for i, (start, stop) in ((a, (0, cut)), (b, (cut, sizes[place]))):
-            part = build.slice(dot, slice=[(start, stop, 1) if d == place else (0, n, 1) for d, n in enumerate(sizes)])
+            part = build.slice(
+                dot,
+                slice=[(start, stop, 1) if d == place else (0, n, 1) for d, n in enumerate(sizes)],
+            )
             substitute(i, part.instruction, before)

@@ -8,7 +8,11 @@ from typing import ClassVar, NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import single_stride
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -35,7 +39,12 @@ class DotOperandTransposer(OpExpanderPass):
     def matches(self, i: HloInstruction) -> bool:
         """Several dimensions are contracted, and an order or a transpose that pays makes them one."""
         several = len(i.attributes.value("lhs_contracting_dims")) > 1
-        return several and i.shape.element_count > 0 and not any(any(o.shape.dynamic) for o in i.operands) and _plan(i) is not None
+        return (
+            several
+            and i.shape.element_count > 0
+            and not any(any(o.shape.dynamic) for o in i.operands)
+            and _plan(i) is not None
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """The same dot of operands that are matrices in memory."""
@@ -43,10 +52,15 @@ class DotOperandTransposer(OpExpanderPass):
         assert plan is not None
         order, scattered = plan
         attributes, values = own_attributes(i), []
-        for name, side, x, wanted in zip(("lhs", "rhs"), _sides(i), values_of(b, i), scattered, strict=True):
+        for name, side, x, wanted in zip(
+            ("lhs", "rhs"), _sides(i), values_of(b, i), scattered, strict=True
+        ):
             contracted = [side.contracted[k] for k in order]
             if wanted:  # the left operand's rows and the right one's columns are contiguous
-                dimensions = [*side.batch, *((*side.free, *contracted) if name == "lhs" else (*contracted, *side.free))]
+                dimensions = [
+                    *side.batch,
+                    *((*side.free, *contracted) if name == "lhs" else (*contracted, *side.free)),
+                ]
                 x = b.transpose(x, dimensions=dimensions)
                 attributes[f"{name}_batch_dims"] = tuple(range(len(side.batch)))
                 contracted = [dimensions.index(d) for d in contracted]
@@ -58,8 +72,17 @@ class DotOperandTransposer(OpExpanderPass):
 def _sides(i: HloInstruction) -> list[_Side]:
     found = []
     for name, operand in zip(("lhs", "rhs"), i.operands, strict=True):
-        batch, contracted = i.attributes.value(f"{name}_batch_dims"), i.attributes.value(f"{name}_contracting_dims")
-        found.append(_Side(batch, tuple([d for d in range(operand.shape.rank) if d not in (*batch, *contracted)]), contracted))
+        batch, contracted = (
+            i.attributes.value(f"{name}_batch_dims"),
+            i.attributes.value(f"{name}_contracting_dims"),
+        )
+        found.append(
+            _Side(
+                batch,
+                tuple([d for d in range(operand.shape.rank) if d not in (*batch, *contracted)]),
+                contracted,
+            )
+        )
     return found
 
 
@@ -68,14 +91,26 @@ def _plan(i: HloInstruction) -> tuple[list[int], list[bool]] | None:
     sides = _sides(i)
     shapes = [o.shape for o in i.operands]
     count = len(sides[0].contracted)
-    orders = [list(range(count)), *[sorted(range(count), key=side.contracted.__getitem__) for side in sides]]
+    orders = [
+        list(range(count)),
+        *[sorted(range(count), key=side.contracted.__getitem__) for side in sides],
+    ]
 
     def scattered(order: list[int]) -> list[bool]:
         listed = [[side.contracted[k] for k in order] for side in sides]
-        return [single_stride(shape, tuple(dims)) is None for shape, dims in zip(shapes, listed, strict=True)]
+        return [
+            single_stride(shape, tuple(dims)) is None
+            for shape, dims in zip(shapes, listed, strict=True)
+        ]
 
     def copied(order: list[int]) -> int:
-        return sum([shape.byte_size for shape, wanted in zip(shapes, scattered(order), strict=True) if wanted])
+        return sum(
+            [
+                shape.byte_size
+                for shape, wanted in zip(shapes, scattered(order), strict=True)
+                if wanted
+            ]
+        )
 
     best = min(orders, key=copied)
     wanted = scattered(best)

@@ -24,16 +24,31 @@ class DotStrengthReduction(OpExpanderPass):
     def matches(self, i: HloInstruction) -> bool:
         """One side has only batch and contracted dimensions; one type throughout."""
         kinds = {i.shape.element_type, *[o.shape.element_type for o in i.operands]}
-        used = len(i.attributes.value("lhs_batch_dims")) + len(i.attributes.value("lhs_contracting_dims"))
-        return len(kinds) == 1 and any(o.shape.rank == used for o in i.operands) and not i.attributes.get("algorithm")
+        used = len(i.attributes.value("lhs_batch_dims")) + len(
+            i.attributes.value("lhs_contracting_dims")
+        )
+        return (
+            len(kinds) == 1
+            and any(o.shape.rank == used for o in i.operands)
+            and not i.attributes.get("algorithm")
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """broadcast both to [batch, free, contracted], multiply, reduce; narrow floats are summed in f32."""
         sides = list(zip(("lhs", "rhs"), values_of(b, i), strict=True))
         order = []
         for side, x in sides:
-            batch, contracted = i.attributes.value(f"{side}_batch_dims"), i.attributes.value(f"{side}_contracting_dims")
-            order.append((batch, [d for d in range(x.ndim) if d not in batch and d not in contracted], contracted))
+            batch, contracted = (
+                i.attributes.value(f"{side}_batch_dims"),
+                i.attributes.value(f"{side}_contracting_dims"),
+            )
+            order.append(
+                (
+                    batch,
+                    [d for d in range(x.ndim) if d not in batch and d not in contracted],
+                    contracted,
+                )
+            )
         batches = len(order[0][0])
         depth = [sides[0][1].shape.dimensions[d] for d in order[0][2]]
         whole = (*i.shape.dimensions, *depth)
@@ -44,7 +59,11 @@ class DotStrengthReduction(OpExpanderPass):
             place |= {d: i.shape.rank + k for k, d in enumerate(contracted)}
             arranged = sorted(range(x.ndim), key=place.__getitem__)
             moved = x if arranged == list(range(x.ndim)) else b.transpose(x, dimensions=arranged)
-            made.append(b.broadcast(moved, whole, sorted(place.values())) if moved.shape.dimensions != whole else moved)
+            made.append(
+                b.broadcast(moved, whole, sorted(place.values()))
+                if moved.shape.dimensions != whole
+                else moved
+            )
             first_free += len(free)
         product = made[0] * made[1]
         kind = i.shape.element_type

@@ -6,7 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -38,5 +42,7 @@ class GemvRewriter(OpExpanderPass):
         else:
             right = b.reshape(right, (*right.shape.dimensions, 1))
             sizes.append(1)
-        dot = b.dot(left, right, shape=array_shape(i.shape.element_type, sizes), **own_attributes(i))
+        dot = b.dot(
+            left, right, shape=array_shape(i.shape.element_type, sizes), **own_attributes(i)
+        )
         return b.reshape(dot, i.shape.dimensions)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.kernels.products.grouped_products import GroupedPlan, plan_grouped_product
+from xla_explorer.compiler.codegen.kernels.products.grouped_products import (
+    GroupedPlan,
+    plan_grouped_product,
+)
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes
@@ -51,7 +54,9 @@ class GroupedIntegerProducts(OpExpanderPass):
 
     def matches(self, i: HloInstruction) -> bool:
         """Whether operands or result are not yet what the instructions work on."""
-        return i.shape.element_type.bits < SUM_BITS or any(narrow_source(o) is not o for o in i.operands)
+        return i.shape.element_type.bits < SUM_BITS or any(
+            narrow_source(o) is not o for o in i.operands
+        )
 
     def _visit(self, computation: HloComputation, i: HloInstruction, context: PassContext) -> bool:
         return multiplied_in_groups(i, context.target) and super()._visit(computation, i, context)
@@ -62,5 +67,7 @@ class GroupedIntegerProducts(OpExpanderPass):
         given = own_attributes(i)
         given.pop("operand_precision", None)
         wide = i.shape.with_element_type(t if t.bits == SUM_BITS else S32)
-        made = b.emit("dot", tuple([HloValue(b, narrow_source(o)) for o in i.operands]), given, shape=wide)
+        made = b.emit(
+            "dot", tuple([HloValue(b, narrow_source(o)) for o in i.operands]), given, shape=wide
+        )
         return made if t.bits == SUM_BITS else b.convert(made, t)

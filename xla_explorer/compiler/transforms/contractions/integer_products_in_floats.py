@@ -9,7 +9,10 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes
-from xla_explorer.compiler.transforms.contractions.grouped_integer_products import multiplied_in_groups, narrow_source
+from xla_explorer.compiler.transforms.contractions.grouped_integer_products import (
+    multiplied_in_groups,
+    narrow_source,
+)
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
@@ -64,7 +67,9 @@ def _depth(i: HloInstruction) -> int:
     """How many products make one result."""
     lhs, rhs = i.operands
     if i.opcode.name == "dot":
-        contracted: list[int] = [lhs.shape.dimensions[d] for d in i.attribute("lhs_contracting_dims")]
+        contracted: list[int] = [
+            lhs.shape.dimensions[d] for d in i.attribute("lhs_contracting_dims")
+        ]
         return prod(contracted)
     output_features: int = rhs.shape.dimensions[i.attribute("dim_labels").kernel_output_feature]
     return rhs.shape.element_count // max(1, output_features)
@@ -82,5 +87,9 @@ def sums_are_exact(i: HloInstruction) -> Reason | None:
     """The largest sum of magnitudes must be an exact float."""
     largest = _largest_sum(i)
     if largest > EXACT:
-        return refuse("sums-not-exact", f"sums of %{i.name} may reach {largest}; floats hold integers up to {EXACT}", largest=largest)
+        return refuse(
+            "sums-not-exact",
+            f"sums of %{i.name} may reach {largest}; floats hold integers up to {EXACT}",
+            largest=largest,
+        )
     return None

@@ -6,7 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    own_attributes,
+    values_of,
+)
 from xla_explorer.hlo.analysis.product_types import inferred_type, width
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -27,5 +31,10 @@ class ResultCaster(OpExpanderPass):
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """A convert behind."""
-        wide = b.emit(i.opcode.name, values_of(b, i), own_attributes(i), shape=i.shape.with_element_type(inferred_type(i)))
+        wide = b.emit(
+            i.opcode.name,
+            values_of(b, i),
+            own_attributes(i),
+            shape=i.shape.with_element_type(inferred_type(i)),
+        )
         return b.convert(wide, i.shape.element_type)

@@ -26,7 +26,9 @@ class CopyEdits:
         """Copy one leaf of operand 0 just before its user."""
         self._operand_leaves.setdefault(i, []).append(index)
 
-    def copy_root_leaf(self, computation: HloComputation, index: Index, temporary: int = -1) -> None:
+    def copy_root_leaf(
+        self, computation: HloComputation, index: Index, temporary: int = -1
+    ) -> None:
         """Copy one leaf of the root, at the end; from a temporary copy when a number is given."""
         self._root_steps.setdefault(computation, []).append((index, temporary, False))
 
@@ -67,12 +69,19 @@ class CopyEdits:
 
 
 def _copy_of(source: HloInstruction) -> HloInstruction:
-    copy = source.parent.add(_COPY, source.shape, (source,), name=f"copy_{source.name}" if len(source.name) < 40 else "copy")
+    copy = source.parent.add(
+        _COPY,
+        source.shape,
+        (source,),
+        name=f"copy_{source.name}" if len(source.name) < 40 else "copy",
+    )
     copy.metadata, copy.line = source.metadata, source.line
     return copy
 
 
-def _rebuild_root(computation: HloComputation, steps: list[tuple[Index, int, bool]]) -> list[HloInstruction]:
+def _rebuild_root(
+    computation: HloComputation, steps: list[tuple[Index, int, bool]]
+) -> list[HloInstruction]:
     made: list[HloInstruction] = []
     replaced: dict[Index, HloInstruction] = {}
     temporary: dict[int, HloInstruction] = {}
@@ -89,11 +98,17 @@ def _rebuild_root(computation: HloComputation, steps: list[tuple[Index, int, boo
     return made
 
 
-def _without_dead_tuples(computation: HloComputation, order: list[HloInstruction]) -> list[HloInstruction]:
+def _without_dead_tuples(
+    computation: HloComputation, order: list[HloInstruction]
+) -> list[HloInstruction]:
     """Drop tuples and elements that nothing reads any more."""
     kept: list[HloInstruction] = []
     for i in reversed(order):
-        if not i.users and i is not computation.root and i.opcode.name in ("tuple", "get-tuple-element"):
+        if (
+            not i.users
+            and i is not computation.root
+            and i.opcode.name in ("tuple", "get-tuple-element")
+        ):
             computation.remove(i)
         else:
             kept.append(i)

@@ -13,7 +13,11 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Reason, settled
-from xla_explorer.hlo.analysis.call_graph import CONTROL_FLOW_NAMES, call_sites, shared_sequential_computations
+from xla_explorer.hlo.analysis.call_graph import (
+    CONTROL_FLOW_NAMES,
+    call_sites,
+    shared_sequential_computations,
+)
 from xla_explorer.hlo.analysis.call_graph_size import expanded_sizes, size_limit, too_large
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.module import HloModule
@@ -21,8 +25,15 @@ from xla_explorer.hlo.module import HloModule
 
 def why_not_flat(module: HloModule) -> Reason | None:
     """Why computations with several callers are left as they are; None when each caller can have its own."""
-    size, limit = expanded_sizes(module, lambda i: i.opcode.name in CONTROL_FLOW_NAMES)[module.entry], size_limit(module)
-    return too_large("a copy of each computation for each of its callers", size, limit) if size > limit else None
+    size, limit = (
+        expanded_sizes(module, lambda i: i.opcode.name in CONTROL_FLOW_NAMES)[module.entry],
+        size_limit(module),
+    )
+    return (
+        too_large("a copy of each computation for each of its callers", size, limit)
+        if size > limit
+        else None
+    )
 
 
 @register_pass()
@@ -41,18 +52,33 @@ class FlattenCallGraph:
         """Callers before callees, so that what a clone calls is seen, and cloned, in turn. Nothing, where that would be too much."""
         reason = why_not_flat(module)
         if reason is not None:
-            caller = next(i for c in shared_sequential_computations(module) for i in call_sites(module)[c])
-            context.decide("call-site-copies", (settled("copies-within-limit", reason, functools.partial(_growth, reason)),), (), caller)
+            caller = next(
+                i for c in shared_sequential_computations(module) for i in call_sites(module)[c]
+            )
+            context.decide(
+                "call-site-copies",
+                (settled("copies-within-limit", reason, functools.partial(_growth, reason)),),
+                (),
+                caller,
+            )
             return False
         changed = False
         taken: set[HloComputation] = {module.entry}
         if not self.flatten_embedded:
-            taken.update([c for c, sites in call_sites(module).items() if any(i.opcode.name not in CONTROL_FLOW_NAMES for i in sites)])
+            taken.update(
+                [
+                    c
+                    for c, sites in call_sites(module).items()
+                    if any(i.opcode.name not in CONTROL_FLOW_NAMES for i in sites)
+                ]
+            )
         pending = [module.entry]
         while pending:
             computation = pending.pop()
             for i in list(computation.post_order()):
-                if not i.called or not (self.flatten_embedded or i.opcode.name in CONTROL_FLOW_NAMES):
+                if not i.called or not (
+                    self.flatten_embedded or i.opcode.name in CONTROL_FLOW_NAMES
+                ):
                     continue
                 callees = []
                 for callee in i.called:
@@ -67,7 +93,10 @@ class FlattenCallGraph:
         if changed:
             order = module.post_order_computations()
             reached = set(order)
-            module.computations = {c.name: c for c in (*[c for c in module.computations.values() if c not in reached], *order)}
+            module.computations = {
+                c.name: c
+                for c in (*[c for c in module.computations.values() if c not in reached], *order)
+            }
         return changed
 
 

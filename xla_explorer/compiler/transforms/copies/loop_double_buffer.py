@@ -50,32 +50,60 @@ class LoopDoubleBuffer:
                     continue
                 facts = functools.partial(_facts, i)
                 legality = (self.body_is_simple, self.trip_count_is_even)
-                if context.decide(self.name, legality, (self.saves_a_copy,), i, facts=facts) is None:
+                if (
+                    context.decide(self.name, legality, (self.saves_a_copy,), i, facts=facts)
+                    is None
+                ):
                     _double(i)
                     changed = True
         if changed:
             order = module.post_order_computations()
             reached = set(order)
-            module.computations = {c.name: c for c in (*[c for c in module.computations.values() if c not in reached], *order)}
+            module.computations = {
+                c.name: c
+                for c in (*[c for c in module.computations.values() if c not in reached], *order)
+            }
         return changed
 
-    @measures(lambda options, loop: at_most("instructions", len(loop.called[1].instructions), options.max_instructions))
+    @measures(
+        lambda options, loop: at_most(
+            "instructions", len(loop.called[1].instructions), options.max_instructions
+        )
+    )
     def body_is_simple(self, loop: HloInstruction) -> Reason | None:
         """The body must be one tuple of elements to another, without control flow of its own."""
         body = loop.called[1]
         parameter = body.parameters()[0]
-        if body.root.opcode is not TUPLE or not parameter.shape.is_tuple or any(u.opcode is not GET_TUPLE_ELEMENT for u in parameter.users):
-            return refuse("state-not-by-elements", f"the body of %{loop.name} uses its state as a whole")
+        if (
+            body.root.opcode is not TUPLE
+            or not parameter.shape.is_tuple
+            or any(u.opcode is not GET_TUPLE_ELEMENT for u in parameter.users)
+        ):
+            return refuse(
+                "state-not-by-elements", f"the body of %{loop.name} uses its state as a whole"
+            )
         if len(body.instructions) > self.max_instructions:
             return refuse(
-                "body-too-large", f"the body of %{loop.name} has {len(body.instructions)} instructions (limit {self.max_instructions})"
+                "body-too-large",
+                f"the body of %{loop.name} has {len(body.instructions)} instructions (limit {self.max_instructions})",
             )
         for i in body.instructions.values():
-            if i.opcode.name in CONTROL_FLOW_NAMES or i.opcode.side_effect or i.control_predecessors:
-                return refuse("body-not-straight", f"%{i.name} ({i.opcode.name}) in the body of %{loop.name} is not repeated")
+            if (
+                i.opcode.name in CONTROL_FLOW_NAMES
+                or i.opcode.side_effect
+                or i.control_predecessors
+            ):
+                return refuse(
+                    "body-not-straight",
+                    f"%{i.name} ({i.opcode.name}) in the body of %{loop.name} is not repeated",
+                )
         return None
 
-    @measures(lambda options, loop: f"trip count {known_trip_count(loop) if known_trip_count(loop) is not None else 'unknown'}")
+    @measures(
+        lambda options, loop: (
+            f"trip count {known_trip_count(loop) if known_trip_count(loop) is not None else 'unknown'}"
+        )
+    )
     def trip_count_is_even(self, loop: HloInstruction) -> Reason | None:
         """It must run an even, known number of times."""
         count = known_trip_count(loop)
@@ -85,7 +113,11 @@ class LoopDoubleBuffer:
             return refuse("trip-count-odd", f"%{loop.name} runs {count} times", trip_count=count)
         return None
 
-    @measures(lambda options, loop: f"state {loop.called[1].root.shape.text_without_layout}, from {options.min_bytes:,} bytes on")
+    @measures(
+        lambda options, loop: (
+            f"state {loop.called[1].root.shape.text_without_layout}, from {options.min_bytes:,} bytes on"
+        )
+    )
     def saves_a_copy(self, loop: HloInstruction) -> Reason | None:
         """Its state must be copied every iteration."""
         body = loop.called[1]
@@ -146,13 +178,23 @@ def _double(loop: HloInstruction) -> None:
         )
         made.line = i.line
         copies[i] = made
-    body.set_root(body.add(TUPLE, root.shape, [copies[o] for o in root.operands], name=root.name, metadata=root.metadata))
+    body.set_root(
+        body.add(
+            TUPLE,
+            root.shape,
+            [copies[o] for o in root.operands],
+            name=root.name,
+            metadata=root.metadata,
+        )
+    )
     body.remove(root)
     if body.schedule is not None:
         body.set_schedule(None)
     config = json.loads(loop.attributes["backend_config"])
     config["known_trip_count"]["n"] = str(int(config["known_trip_count"]["n"]) // 2)
-    loop.parent.set_attributes(loop, loop.attributes.with_values(backend_config=json.dumps(config, separators=(",", ":"))))
+    loop.parent.set_attributes(
+        loop, loop.attributes.with_values(backend_config=json.dumps(config, separators=(",", ":")))
+    )
 
 
 def _own_copy(computation: HloComputation) -> HloComputation:

@@ -16,21 +16,48 @@ def leaf(i: HloInstruction, index: Index, made: list[HloInstruction]) -> HloInst
         if i.opcode is TUPLE:
             i = i.operands[number]
         else:
-            existing = next((u for u in i.users if u.opcode is GET_TUPLE_ELEMENT and u.attribute("index") == number and u in made), None)
+            existing = next(
+                (
+                    u
+                    for u in i.users
+                    if u.opcode is GET_TUPLE_ELEMENT
+                    and u.attribute("index") == number
+                    and u in made
+                ),
+                None,
+            )
             if existing is None:
-                existing = i.parent.add(GET_TUPLE_ELEMENT, i.shape.tuple_shapes[number], (i,), attributes_of({"index": number}))
+                existing = i.parent.add(
+                    GET_TUPLE_ELEMENT,
+                    i.shape.tuple_shapes[number],
+                    (i,),
+                    attributes_of({"index": number}),
+                )
                 made.append(existing)
             i = existing
     return i
 
 
-def with_leaves(i: HloInstruction, replaced: dict[Index, HloInstruction], made: list[HloInstruction], at: Index = ()) -> HloInstruction:
+def with_leaves(
+    i: HloInstruction,
+    replaced: dict[Index, HloInstruction],
+    made: list[HloInstruction],
+    at: Index = (),
+) -> HloInstruction:
     """`i` with some leaves replaced (indices relative to the outermost tuple); what was made is appended to `made`."""
     if at in replaced:
         return replaced[at]
     if not any(index[: len(at)] == at for index in replaced):
         return i
-    parts = [with_leaves(leaf(i, (number,), made), replaced, made, (*at, number)) for number in range(len(i.shape.tuple_shapes))]
-    result = i.parent.add(TUPLE, tuple_shape([p.shape for p in parts]), parts, name=i.name if i.opcode is TUPLE else "tuple")
+    parts = [
+        with_leaves(leaf(i, (number,), made), replaced, made, (*at, number))
+        for number in range(len(i.shape.tuple_shapes))
+    ]
+    result = i.parent.add(
+        TUPLE,
+        tuple_shape([p.shape for p in parts]),
+        parts,
+        name=i.name if i.opcode is TUPLE else "tuple",
+    )
     made.append(result)
     return result

@@ -23,17 +23,30 @@ def apply_inline(b: HloBuilder, computation: HloComputation, *operands: HloValue
     return result
 
 
-@measures(lambda i: f"opcodes {', '.join(dict.fromkeys([x.opcode.name for x in i.called[-1].instructions.values()]))}")
+@measures(
+    lambda i: (
+        f"opcodes {', '.join(dict.fromkeys([x.opcode.name for x in i.called[-1].instructions.values()]))}"
+    )
+)
 def liftable(i: HloInstruction) -> Reason | None:
     """Every operation of what `i` applies is elementwise, a constant or the tuple of results."""
     for inner in i.called[-1].instructions.values():
-        fits = (inner.opcode.elementwise and not inner.called) or inner.opcode.name in ("parameter", "constant")
+        fits = (inner.opcode.elementwise and not inner.called) or inner.opcode.name in (
+            "parameter",
+            "constant",
+        )
         if not fits and not (inner.opcode.name == "tuple" and inner.is_root):
-            return refuse("not-elementwise", f"%{inner.name} in %{inner.parent.name} is a {inner.opcode.name}", opcode=inner.opcode.name)
+            return refuse(
+                "not-elementwise",
+                f"%{inner.name} in %{inner.parent.name} is a {inner.opcode.name}",
+                opcode=inner.opcode.name,
+            )
     return None
 
 
-def apply_lifted(b: HloBuilder, computation: HloComputation, operands: Sequence[HloValue]) -> list[HloValue]:
+def apply_lifted(
+    b: HloBuilder, computation: HloComputation, operands: Sequence[HloValue]
+) -> list[HloValue]:
     """A computation on scalars applied to every element of arrays of one shape; its results, one by one."""
     dimensions = operands[0].shape.dimensions
     done: dict[HloInstruction, HloValue] = {}
@@ -41,9 +54,15 @@ def apply_lifted(b: HloBuilder, computation: HloComputation, operands: Sequence[
         if i.opcode.name == "parameter":
             done[i] = operands[i.parameter_number]
         elif i.opcode.name == "constant":
-            done[i] = b.broadcast(b.constant(i.literal), dimensions, ()) if dimensions else b.constant(i.literal)
+            done[i] = (
+                b.broadcast(b.constant(i.literal), dimensions, ())
+                if dimensions
+                else b.constant(i.literal)
+            )
         elif i.opcode.name != "tuple":
             shape = operands[0].shape.base.with_element_type(i.shape.element_type)
-            done[i] = b.emit(i.opcode.name, [done[o] for o in i.operands], written_attributes(i), shape=shape)
+            done[i] = b.emit(
+                i.opcode.name, [done[o] for o in i.operands], written_attributes(i), shape=shape
+            )
     root = computation.root
     return [done[o] for o in root.operands] if root.opcode.name == "tuple" else [done[root]]

@@ -40,7 +40,9 @@ class BatchNormExpander(OpExpanderPass):
     """
 
     name: ClassVar[str] = "batchnorm_expander"
-    opcodes: ClassVar[frozenset[str]] = frozenset(["batch-norm-training", "batch-norm-inference", "batch-norm-grad"])
+    opcodes: ClassVar[frozenset[str]] = frozenset(
+        ["batch-norm-training", "batch-norm-inference", "batch-norm-grad"]
+    )
     rewrite_training_op: bool = True
     rewrite_inference_op: bool = True
     rewrite_grad_op: bool = True
@@ -77,7 +79,9 @@ class BatchNormExpander(OpExpanderPass):
         def per_feature(value: HloValue) -> HloValue:
             return b.broadcast(value, (dimensions[feature],), ())
 
-        epsilon = b.constant(float(np.float32(i.attributes["epsilon"])), x.dtype)  # a float whatever the type is
+        epsilon = b.constant(
+            float(np.float32(i.attributes["epsilon"])), x.dtype
+        )  # a float whatever the type is
         if i.opcode.name == "batch-norm-inference":
             scale, offset, mean, variance = others
             factor = scale * (variance + per_feature(epsilon)).rsqrt()
@@ -100,4 +104,6 @@ class BatchNormExpander(OpExpanderPass):
         gradient_scale = centred_sum * inverse_feature
         correction = spread(centred_sum) * centred / (spread(variance) + spread(epsilon))
         inner = gradient * spread(count) - spread(gradient_offset) - correction
-        return b.tuple(spread(scale) * inverse / spread(count) * inner, gradient_scale, gradient_offset)
+        return b.tuple(
+            spread(scale) * inverse / spread(count) * inner, gradient_scale, gradient_offset
+        )

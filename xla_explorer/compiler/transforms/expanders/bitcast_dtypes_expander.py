@@ -34,17 +34,27 @@ class BitcastDtypesExpander(OpExpanderPass):
         wide, narrow = PRIMITIVE_TYPES[f"u{max(old, new)}"], PRIMITIVE_TYPES[f"u{min(old, new)}"]
         if new < old:
             dimensions = i.shape.dimensions
-            single = b.emit("reshape", (x,), {}, shape=x.shape.base.with_dimensions((*x.shape.dimensions, 1)))
+            single = b.emit(
+                "reshape", (x,), {}, shape=x.shape.base.with_dimensions((*x.shape.dimensions, 1))
+            )
             single = b.broadcast(single, single.shape, range(x.ndim + 1))
-            repeated = b.broadcast(b.emit("reshape", (single,), {}, shape=x.shape.base), dimensions, range(x.ndim))
-            pieces = b.bitcast_convert(repeated, wide) >> self._shifts(b, i.shape.with_element_type(wide), new)
+            repeated = b.broadcast(
+                b.emit("reshape", (single,), {}, shape=x.shape.base), dimensions, range(x.ndim)
+            )
+            pieces = b.bitcast_convert(repeated, wide) >> self._shifts(
+                b, i.shape.with_element_type(wide), new
+            )
             mask = b.broadcast(b.constant((1 << new) - 1, wide), dimensions, ())
             return b.bitcast_convert((pieces & mask).astype(narrow), i.shape.element_type)
         pieces = b.bitcast_convert(x, narrow).astype(wide)
         shifted = pieces << self._shifts(b, pieces.shape, old)
-        return b.bitcast_convert(shifted.reduce(lambda p, q: p | q, 0, (x.ndim - 1,)), i.shape.element_type)
+        return b.bitcast_convert(
+            shifted.reduce(lambda p, q: p | q, 0, (x.ndim - 1,)), i.shape.element_type
+        )
 
     @staticmethod
     def _shifts(b: HloBuilder, shape: Shape, width: int) -> HloValue:
         """Bits below each piece, along the last dimension."""
-        return b.broadcast(b.constant(width, shape.element_type), shape.dimensions, ()) * b.iota(shape.base, shape.rank - 1)
+        return b.broadcast(b.constant(width, shape.element_type), shape.dimensions, ()) * b.iota(
+            shape.base, shape.rank - 1
+        )

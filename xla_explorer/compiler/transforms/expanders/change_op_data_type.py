@@ -19,12 +19,17 @@ from xla_explorer.hlo.primitive_type import F32
 _WIDENED = frozenset({"dot", "convolution", "cholesky", "triangular-solve"})
 
 
-@measures(lambda i: f"{described(i)} of {', '.join([o.shape.text_without_layout for o in i.operands])}")
+@measures(
+    lambda i: f"{described(i)} of {', '.join([o.shape.text_without_layout for o in i.operands])}"
+)
 def all_types_have_16_bits(i: HloInstruction) -> Reason | None:
     """Operands and result must be one type of floats of 16 bits."""
     types = [i.shape.element_type, *[o.shape.element_type for o in i.operands]]
     if len(set(types)) > 1 or not all(t is not None and t.is_float and t.bits == 16 for t in types):
-        return refuse("not-16-bit", f"%{i.name} is {', '.join([str(t) for t in types])}, not one type of 16-bit floats")
+        return refuse(
+            "not-16-bit",
+            f"%{i.name} is {', '.join([str(t) for t in types])}, not one type of 16-bit floats",
+        )
     return None
 
 
@@ -46,17 +51,44 @@ class ChangeOpDataType:
         for computation in list(module.computations.values()):
             if computation in fused:
                 continue
-            for i in list(computation.post_order()):  # producers first: the operands of a product are rounded all the same
-                narrow = i.opcode.name in _WIDENED and i.shape.is_array and i.shape.element_type.bits == 16
-                if not narrow or context.decide(self.name, (all_types_have_16_bits,), (), i) is not None:
+            for i in list(
+                computation.post_order()
+            ):  # producers first: the operands of a product are rounded all the same
+                narrow = (
+                    i.opcode.name in _WIDENED
+                    and i.shape.is_array
+                    and i.shape.element_type.bits == 16
+                )
+                if (
+                    not narrow
+                    or context.decide(self.name, (all_types_have_16_bits,), (), i) is not None
+                ):
                     continue
-                widened = [u for u in i.users if self.excess_precision and u.opcode.name == "convert" and u.shape.element_type is F32]
-                operands = [computation.add("convert", o.shape.with_element_type(F32), (o,)) for o in i.operands]
-                wide = computation.add(i.opcode, i.shape.with_element_type(F32), operands, i.attributes, name=i.name, metadata=i.metadata)
+                widened = [
+                    u
+                    for u in i.users
+                    if self.excess_precision
+                    and u.opcode.name == "convert"
+                    and u.shape.element_type is F32
+                ]
+                operands = [
+                    computation.add("convert", o.shape.with_element_type(F32), (o,))
+                    for o in i.operands
+                ]
+                wide = computation.add(
+                    i.opcode,
+                    i.shape.with_element_type(F32),
+                    operands,
+                    i.attributes,
+                    name=i.name,
+                    metadata=i.metadata,
+                )
                 for user in widened:
                     computation.replace(user, wide)
                     computation.remove(user)
-                computation.replace(i, computation.add("convert", i.shape, (wide,), metadata=i.metadata))
+                computation.replace(
+                    i, computation.add("convert", i.shape, (wide,), metadata=i.metadata)
+                )
                 computation.remove(i)
                 changed = True
         return changed

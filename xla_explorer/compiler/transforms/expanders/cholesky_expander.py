@@ -25,7 +25,9 @@ def swapped(b: HloBuilder, x: HloValue) -> HloValue:
 
 def column_mask(b: HloBuilder, x: HloValue, j: HloValue, dimension: int) -> HloValue:
     """Where the coordinate along the dimension is j."""
-    return b.iota(x.shape.base.with_element_type(S32), dimension) == b.broadcast(j, x.shape.dimensions, ())
+    return b.iota(x.shape.base.with_element_type(S32), dimension) == b.broadcast(
+        j, x.shape.dimensions, ()
+    )
 
 
 def zeros(b: HloBuilder, x: HloValue) -> HloValue:
@@ -50,16 +52,32 @@ class CholeskyExpander(OpExpanderPass):
 
         def column(j: HloValue, a: HloValue, factor: HloValue) -> tuple[HloValue, HloValue]:
             b = j.builder
-            row = b.select(column_mask(b, factor, j, rank - 2), factor, zeros(b, factor)).sum(rank - 2)
-            spread = b.broadcast(conjugate(b, row), a.shape.dimensions, (*range(rank - 2), rank - 1))
-            here = b.select(column_mask(b, a, j, rank - 1), a, zeros(b, a)).sum(rank - 1) - (factor * spread).sum(rank - 1)
-            diagonal = b.select(column_mask(b, here, j, rank - 2), here, zeros(b, here)).sum(rank - 2)
+            row = b.select(column_mask(b, factor, j, rank - 2), factor, zeros(b, factor)).sum(
+                rank - 2
+            )
+            spread = b.broadcast(
+                conjugate(b, row), a.shape.dimensions, (*range(rank - 2), rank - 1)
+            )
+            here = b.select(column_mask(b, a, j, rank - 1), a, zeros(b, a)).sum(rank - 1) - (
+                factor * spread
+            ).sum(rank - 1)
+            diagonal = b.select(column_mask(b, here, j, rank - 2), here, zeros(b, here)).sum(
+                rank - 2
+            )
             root = diagonal.real.sqrt() if a.dtype.is_complex else diagonal.sqrt()
             root = b.broadcast(
-                b.complex(root, zeros(b, root)) if a.dtype.is_complex else root, here.shape.dimensions, tuple(range(rank - 2))
+                b.complex(root, zeros(b, root)) if a.dtype.is_complex else root,
+                here.shape.dimensions,
+                tuple(range(rank - 2)),
             )
-            below = b.iota(here.shape.base.with_element_type(S32), rank - 2) >= b.broadcast(j, here.shape.dimensions, ())
-            made = b.broadcast(b.select(below, here / root, zeros(b, here)), a.shape.dimensions, tuple(range(rank - 1)))
+            below = b.iota(here.shape.base.with_element_type(S32), rank - 2) >= b.broadcast(
+                j, here.shape.dimensions, ()
+            )
+            made = b.broadcast(
+                b.select(below, here / root, zeros(b, here)),
+                a.shape.dimensions,
+                tuple(range(rank - 1)),
+            )
             return a, b.select(column_mask(b, factor, j, rank - 1), made, factor)
 
         source = a if lower else conjugate(b, swapped(b, a))

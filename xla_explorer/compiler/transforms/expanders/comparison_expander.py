@@ -20,7 +20,9 @@ def ordered_bits(b: HloBuilder, x: HloValue) -> HloValue:
     largest = b.constant((1 << (width - 1)) - 1, bits.dtype)
     zero = b.constant(0, bits.dtype)
     dimensions = x.shape.dimensions
-    return b.select(bits < b.broadcast(zero, dimensions, ()), b.broadcast(largest, dimensions, ()) ^ bits, bits)
+    return b.select(
+        bits < b.broadcast(zero, dimensions, ()), b.broadcast(largest, dimensions, ()) ^ bits, bits
+    )
 
 
 @register_pass()
@@ -34,7 +36,11 @@ class ComparisonExpander(OpExpanderPass):
     def matches(self, i: HloInstruction) -> bool:
         """Total order of floats whose width has an integer type."""
         kind = i.operands[0].shape.element_type
-        return i.attributes.get("type") == "TOTALORDER" and kind.is_float and f"s{kind.bits}" in PRIMITIVE_TYPES
+        return (
+            i.attributes.get("type") == "TOTALORDER"
+            and kind.is_float
+            and f"s{kind.bits}" in PRIMITIVE_TYPES
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """Both sides as integers."""

@@ -35,4 +35,8 @@ class CustomCallExpander(OpExpanderPass):
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """The operation."""
         [x] = values_of(b, i)
-        return x if custom_call_target(i) in MARKERS else b.topk(x, k=i.shape.tuple_shapes[0].dimensions[-1], largest=True)
+        return (
+            x
+            if custom_call_target(i) in MARKERS
+            else b.topk(x, k=i.shape.tuple_shapes[0].dimensions[-1], largest=True)
+        )

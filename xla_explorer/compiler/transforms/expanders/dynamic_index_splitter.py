@@ -6,7 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of, written_attributes
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    values_of,
+    written_attributes,
+)
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -32,5 +36,8 @@ class DynamicIndexSplitter(OpExpanderPass):
         *arrays, offsets = values_of(b, i)
         if not i.shape.rank:
             return arrays[-1]
-        scalars = [b.reshape(b.slice(offsets, slice=[(k, k + 1, 1)]), ()) for k in range(offsets.shape.dimensions[0])]
+        scalars = [
+            b.reshape(b.slice(offsets, slice=[(k, k + 1, 1)]), ())
+            for k in range(offsets.shape.dimensions[0])
+        ]
         return b.emit(i.opcode.name, (*arrays, *scalars), written_attributes(i))

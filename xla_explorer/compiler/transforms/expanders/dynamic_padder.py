@@ -12,7 +12,10 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import builder_at
-from xla_explorer.compiler.transforms.loops.static_boundaries import forward_tuple_elements, make_boundaries_static
+from xla_explorer.compiler.transforms.loops.static_boundaries import (
+    forward_tuple_elements,
+    make_boundaries_static,
+)
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.custom_calls import PAD_TO_STATIC, is_padded_parameter
@@ -39,7 +42,11 @@ def static(shape: Shape) -> Shape:
     """The same with every dimension at its bound."""
     if shape.is_tuple:
         return tuple_shape([static(part) for part in shape.tuple_shapes])
-    return array_shape(shape.element_type, shape.dimensions, shape.layout) if any(shape.dynamic) else shape
+    return (
+        array_shape(shape.element_type, shape.dimensions, shape.layout)
+        if any(shape.dynamic)
+        else shape
+    )
 
 
 def _pad_parameters(module: HloModule) -> bool:
@@ -47,18 +54,37 @@ def _pad_parameters(module: HloModule) -> bool:
     entry, found = module.entry, False
     for p in entry.parameters():
         shape = p.shape
-        if not (p.users and shape.is_array and any(shape.dynamic) and shape.layout.is_default and min(shape.dimensions) >= 0):
+        if not (
+            p.users
+            and shape.is_array
+            and any(shape.dynamic)
+            and shape.layout.is_default
+            and min(shape.dimensions) >= 0
+        ):
             continue
         found = True
         parts = [static(shape), *[array_shape(S32, ())] * shape.rank]
         users, b = p.users, builder_at(entry)
-        padded = entry.add("custom-call", tuple_shape(parts), (p,), attributes_of({"custom_call_target": f'"{PAD_TO_STATIC}"'}))
-        split = [entry.add("get-tuple-element", part, (padded,), attributes_of({"index": k})) for k, part in enumerate(parts)]
+        padded = entry.add(
+            "custom-call",
+            tuple_shape(parts),
+            (p,),
+            attributes_of({"custom_call_target": f'"{PAD_TO_STATIC}"'}),
+        )
+        split = [
+            entry.add("get-tuple-element", part, (padded,), attributes_of({"index": k}))
+            for k, part in enumerate(parts)
+        ]
         made, dynamic = HloValue(b, split[0]), tuple([False] * shape.rank)
         for d in [d for d in range(shape.rank) if shape.dynamic[d]]:
             dynamic = (*dynamic[:d], True, *dynamic[d + 1 :])
             partly = array_shape(shape.element_type, shape.dimensions, shape.layout, dynamic)
-            sized = entry.add("set-dimension-size", partly, (made.instruction, split[d + 1]), attributes_of({"dimensions": (d,)}))
+            sized = entry.add(
+                "set-dimension-size",
+                partly,
+                (made.instruction, split[d + 1]),
+                attributes_of({"dimensions": (d,)}),
+            )
             made = HloValue(b, sized)
         for user in users:
             entry.set_operands(user, [made.instruction if o is p else o for o in user.operands])
@@ -72,10 +98,15 @@ def _merged(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reas
         for d, size in sizes.get(operand, {}).items():
             if (other := found.setdefault(d, size)) is not size:
                 if not (size.shape.element_type is other.shape.element_type is S32):
-                    return refuse("sizes-differ", f"the operands of %{i.name} have dimension {d} of sizes that are not known to be equal")
+                    return refuse(
+                        "sizes-differ",
+                        f"the operands of %{i.name} have dimension {d} of sizes that are not known to be equal",
+                    )
                 b = builder_at(i.parent)
                 one, two = HloValue(b, other), HloValue(b, size)
-                found[d] = b.select(one == 1, two, b.select(two == 1, one, one.minimum(two))).instruction
+                found[d] = b.select(
+                    one == 1, two, b.select(two == 1, one, one.minimum(two))
+                ).instruction
     return found
 
 
@@ -90,7 +121,11 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
     if is_padded_parameter(i):
         return {}
     if not any(o in sizes and sizes[o] for o in i.operands):
-        return refuse("dynamic-source", f"%{i.name} is {i.shape}, and its size is in no scalar") if is_dynamic(i.shape) else {}
+        return (
+            refuse("dynamic-source", f"%{i.name} is {i.shape}, and its size is in no scalar")
+            if is_dynamic(i.shape)
+            else {}
+        )
     if name == "get-dimension-size":
         return {}
     if i.opcode.elementwise or name in _SAME:
@@ -106,10 +141,18 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
         return _dot_sizes(i, sizes)
     if name == "slice":
         # A part of a dimension has the slice's size, as in dynamic_dimension_inference.cc.
-        return {d: size for d, size in first.items() if i.shape.dimensions[d] == i.operands[0].shape.dimensions[d]}
+        return {
+            d: size
+            for d, size in first.items()
+            if i.shape.dimensions[d] == i.operands[0].shape.dimensions[d]
+        }
     if name == "gather":
         return _gather_sizes(i, sizes)
-    if name == "scatter" and len(i.operands) == 3 and not set(i.attributes["update_window_dims"]) & set(sizes.get(i.operands[2], {})):
+    if (
+        name == "scatter"
+        and len(i.operands) == 3
+        and not set(i.attributes["update_window_dims"]) & set(sizes.get(i.operands[2], {}))
+    ):
         # Of dynamic updates, those beyond the size have no place; windows are whole.
         along = i.attributes["index_vector_dim"] in sizes.get(i.operands[1], {})
         return first if not along and _index_out_of_range(i) is not None else _unsupported(i)
@@ -120,7 +163,9 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
         # Dimensions of size 1 come and go; the others keep their order.
         old = [d for d, n in enumerate(i.operands[0].shape.dimensions) if n != 1]
         new = [d for d, n in enumerate(i.shape.dimensions) if n != 1]
-        if [i.operands[0].shape.dimensions[d] for d in old] == [i.shape.dimensions[d] for d in new] and all(d in old for d in first):
+        if [i.operands[0].shape.dimensions[d] for d in old] == [
+            i.shape.dimensions[d] for d in new
+        ] and all(d in old for d in first):
             return {new[old.index(d)]: size for d, size in first.items()}
     if name == "tuple" and i.is_root:
         return {}
@@ -129,7 +174,9 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
 
 def _unsupported(i: HloInstruction) -> Reason:
     name = i.opcode.name
-    return refuse("not-padded", f"a dynamic operand of a {name} (%{i.name}) is not supported", opcode=name)
+    return refuse(
+        "not-padded", f"a dynamic operand of a {name} (%{i.name}) is not supported", opcode=name
+    )
 
 
 def _index_out_of_range(i: HloInstruction) -> int | None:
@@ -167,7 +214,10 @@ def _dot_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]:
     found: dict[int, HloInstruction] = {}
     place = 0
     for side, operand in zip(("lhs", "rhs"), i.operands, strict=True):
-        batch, contracted = i.attributes.value(f"{side}_batch_dims"), i.attributes.value(f"{side}_contracting_dims")
+        batch, contracted = (
+            i.attributes.value(f"{side}_batch_dims"),
+            i.attributes.value(f"{side}_contracting_dims"),
+        )
         mine = sizes.get(operand, {})
         found |= {k: mine[d] for k, d in enumerate(batch) if d in mine}
         place = place or len(batch)
@@ -178,24 +228,33 @@ def _dot_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]:
     return found
 
 
-def masked(x: HloInstruction, sizes: dict[int, HloInstruction], over: Iterable[int], filler: HloValue) -> HloInstruction:
+def masked(
+    x: HloInstruction, sizes: dict[int, HloInstruction], over: Iterable[int], filler: HloValue
+) -> HloInstruction:
     """x with the filler beyond the sizes of the given dimensions."""
     b = builder_at(x.parent)
     value = HloValue(b, x)
     for d in over:
         if d in sizes:
-            inside = b.iota(array_shape(S32, x.shape.dimensions), d) < b.broadcast(HloValue(b, sizes[d]), x.shape.dimensions, ())
+            inside = b.iota(array_shape(S32, x.shape.dimensions), d) < b.broadcast(
+                HloValue(b, sizes[d]), x.shape.dimensions, ()
+            )
             value = b.select(inside, value, b.broadcast(filler, x.shape.dimensions, ()))
     return value.instruction
 
 
-def repeated(x: HloInstruction, sizes: dict[int, HloInstruction], wanted: dict[int, HloInstruction]) -> HloInstruction:
+def repeated(
+    x: HloInstruction, sizes: dict[int, HloInstruction], wanted: dict[int, HloInstruction]
+) -> HloInstruction:
     """x with the first element everywhere along a dimension that has size 1 and should have another one."""
     b = builder_at(x.parent)
     value = HloValue(b, x)
     for d, size in sizes.items():
         if size is not wanted[d]:
-            first = b.broadcast_to(value[tuple([slice(0, 1) if k == d else slice(None) for k in range(x.shape.rank)])], x.shape.dimensions)
+            first = b.broadcast_to(
+                value[tuple([slice(0, 1) if k == d else slice(None) for k in range(x.shape.rank)])],
+                x.shape.dimensions,
+            )
             value = b.select(HloValue(b, size) == 1, first, value)
     return value.instruction
 
@@ -236,7 +295,13 @@ class DynamicPadder:
         module.attributes.pop("entry_computation_layout", None)
         return True
 
-    def _pad(self, computation: HloComputation, order: list[HloInstruction], sizes: Sizes, context: PassContext) -> None:
+    def _pad(
+        self,
+        computation: HloComputation,
+        order: list[HloInstruction],
+        sizes: Sizes,
+        context: PassContext,
+    ) -> None:
         # A size may be an integer of any type; what counts positions counts in s32.
         counts = {size: size for found in sizes.values() for size in found.values()}
         for size in [size for size in counts if size.shape.element_type is not S32]:
@@ -261,7 +326,11 @@ class DynamicPadder:
         if name == "reduce" and sizes[i.operands[0]]:
             # What leaves a sum as it is; the initial value need not, but stands in where a reducer of several operations shows none.
             identity = identity_element(simple_combiner(i.to_apply), i.shape.element_type)
-            filler = HloValue(b, i.operands[1]) if identity is None else b.constant(identity, i.shape.element_type)
+            filler = (
+                HloValue(b, i.operands[1])
+                if identity is None
+                else b.constant(identity, i.shape.element_type)
+            )
             x = masked(i.operands[0], sizes[i.operands[0]], i.attributes["dimensions"], filler)
             computation.set_operands(i, (x, *i.operands[1:]))
         elif i.opcode.elementwise and sizes[i]:
@@ -269,7 +338,13 @@ class DynamicPadder:
         elif name == "dot":
             zero = b.constant(0, i.shape.element_type)
             sides = [i.attributes.value(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
-            computation.set_operands(i, [masked(o, sizes[o], over, zero) for o, over in zip(i.operands, sides, strict=True)])
+            computation.set_operands(
+                i,
+                [
+                    masked(o, sizes[o], over, zero)
+                    for o, over in zip(i.operands, sides, strict=True)
+                ],
+            )
         elif name == "scatter" and sizes[i.operands[1]]:
             beyond = b.constant(_index_out_of_range(i), i.operands[1].shape.element_type)
             indices = masked(i.operands[1], sizes[i.operands[1]], sizes[i.operands[1]], beyond)
@@ -277,7 +352,9 @@ class DynamicPadder:
         elif name == "get-dimension-size":
             [d] = i.attributes["dimensions"]
             known = sizes[i.operands[0]].get(d)
-            computation.replace(i, known or b.constant(i.operands[0].shape.dimensions[d], S32).instruction)
+            computation.replace(
+                i, known or b.constant(i.operands[0].shape.dimensions[d], S32).instruction
+            )
         if is_dynamic(i.shape) and not is_padded_parameter(i):
             computation.set_shape(i, static(i.shape))
         if name == "set-dimension-size":
@@ -294,14 +371,25 @@ class DynamicPadder:
         computation = root.parent
         if root.opcode.name == "tuple":
             parts = [DynamicPadder._with_sizes(o, sizes) for o in root.operands]
-            return root if parts == list(root.operands) else computation.add("tuple", tuple_shape([p.shape for p in parts]), parts)
+            return (
+                root
+                if parts == list(root.operands)
+                else computation.add("tuple", tuple_shape([p.shape for p in parts]), parts)
+            )
         made = root
         for d, size in sizes.get(root, {}).items():
             shape = array_shape(
                 made.shape.element_type,
                 made.shape.dimensions,
                 made.shape.layout,
-                tuple([k == d or bool(made.shape.dynamic and made.shape.dynamic[k]) for k in range(made.shape.rank)]),
+                tuple(
+                    [
+                        k == d or bool(made.shape.dynamic and made.shape.dynamic[k])
+                        for k in range(made.shape.rank)
+                    ]
+                ),
             )
-            made = computation.add("set-dimension-size", shape, (made, size), attributes_of({"dimensions": (d,)}))
+            made = computation.add(
+                "set-dimension-size", shape, (made, size), attributes_of({"dimensions": (d,)})
+            )
         return made

@@ -28,7 +28,11 @@ class ElementTypeConverter:
         low, high = PRIMITIVE_TYPES[self.eliminate_type], PRIMITIVE_TYPES[self.replace_with_type]
         changed = False
         for computation in sequential_computations(module):
-            for i in [i for i in computation.post_order() if i.opcode.name not in UNTOUCHED and not i.opcode.side_effect]:
+            for i in [
+                i
+                for i in computation.post_order()
+                if i.opcode.name not in UNTOUCHED and not i.opcode.side_effect
+            ]:
                 changed |= in_wide_type(i, low, high)
         if changed:
             order_callees_first(module)

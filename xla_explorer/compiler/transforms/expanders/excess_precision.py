@@ -12,13 +12,25 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.expanders.float_normalization import in_wide_type
-from xla_explorer.compiler.transforms.simplifiers.simplify_fp_conversions import SimplifyFPConversions
+from xla_explorer.compiler.transforms.simplifiers.simplify_fp_conversions import (
+    SimplifyFPConversions,
+)
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import BF16, F32
 
 # Nothing is computed, rounding is meant, or the number of bits is.
-_UNTOUCHED = frozenset(["convert", "copy", "select", "bitcast-convert", "opt-barrier", "reduce-precision", "stochastic-convert"])
+_UNTOUCHED = frozenset(
+    [
+        "convert",
+        "copy",
+        "select",
+        "bitcast-convert",
+        "opt-barrier",
+        "reduce-precision",
+        "stochastic-convert",
+    ]
+)
 
 
 @register_pass()

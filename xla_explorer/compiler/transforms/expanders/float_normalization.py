@@ -55,7 +55,12 @@ def in_wide_type(i: HloInstruction, low: PrimitiveType, high: PrimitiveType) -> 
     for k in narrow:
         operand = i.operands[k]
         if operand not in converted:
-            converted[operand] = computation.add("convert", operand.shape.with_element_type(high), (operand,), metadata=operand.metadata)
+            converted[operand] = computation.add(
+                "convert",
+                operand.shape.with_element_type(high),
+                (operand,),
+                metadata=operand.metadata,
+            )
     computation.set_operands(i, [converted.get(o, o) for o in i.operands])
     if i.called:
         computation.set_called(i, tuple([_applied_in_wide_type(c, low, high) for c in i.called]))
@@ -86,9 +91,13 @@ def _widened(shape: Shape, low: PrimitiveType, high: PrimitiveType) -> Shape:
     return plain if shape.layout.properties else shape.with_element_type(high)
 
 
-def _applied_in_wide_type(applied: HloComputation, low: PrimitiveType, high: PrimitiveType) -> HloComputation:
+def _applied_in_wide_type(
+    applied: HloComputation, low: PrimitiveType, high: PrimitiveType
+) -> HloComputation:
     """A copy of a reducer (comparator ...) that takes and gives the wide type, computes in it, and rounds its result to the narrow one."""
-    kinds = [p.shape.element_type for p in applied.parameters()] + [leaf.element_type for _, leaf in applied.root.shape.leaves()]
+    kinds = [p.shape.element_type for p in applied.parameters()] + [
+        leaf.element_type for _, leaf in applied.root.shape.leaves()
+    ]
     if low not in kinds:
         return applied
     copy = applied.clone(f"{applied.name}.clone")
@@ -105,7 +114,11 @@ def _applied_in_wide_type(applied: HloComputation, low: PrimitiveType, high: Pri
         in_wide_type(i, low, high)
     for i in list(copy.post_order()):
         source = i.operands[0] if i.opcode.name == "convert" else i
-        if source.opcode.name == "convert" and source.operands[0].opcode.name == "parameter" and source.operands[0].shape is i.shape:
+        if (
+            source.opcode.name == "convert"
+            and source.operands[0].opcode.name == "parameter"
+            and source.operands[0].shape is i.shape
+        ):
             copy.replace(i, source.operands[0])
     copy.set_root(in_types_of(copy.root, _widened(copy.root.shape, low, high)))
     return copy
@@ -122,7 +135,11 @@ class FloatNormalization:
         """Every computation that runs as such; those applied inside kernels follow their callers."""
         changed = False
         for computation in sequential_computations(module):
-            for i in [i for i in computation.post_order() if i.opcode.name not in UNTOUCHED and not i.opcode.side_effect]:
+            for i in [
+                i
+                for i in computation.post_order()
+                if i.opcode.name not in UNTOUCHED and not i.opcode.side_effect
+            ]:
                 changed |= in_wide_type(i, self.low, self.high)
         if changed:
             for computation in list(module.computations.values()):

@@ -40,9 +40,20 @@ class LapackCallExpander(OpExpanderPass):
         routine = _routine(i)
         shapes = [o.shape for o in i.operands]
         if routine == "trsm":
-            whole = len(shapes) == 2 and i.shape.is_array and i.shape.base.compatible(shapes[1].base)
-            return whole and shapes[0].rank == shapes[1].rank and shapes[0].dimensions[:-2] == shapes[1].dimensions[:-2]
-        return routine == "potrf" and self.factorizations and len(shapes) == 1 and len(i.shape.tuple_shapes) == 2
+            whole = (
+                len(shapes) == 2 and i.shape.is_array and i.shape.base.compatible(shapes[1].base)
+            )
+            return (
+                whole
+                and shapes[0].rank == shapes[1].rank
+                and shapes[0].dimensions[:-2] == shapes[1].dimensions[:-2]
+            )
+        return (
+            routine == "potrf"
+            and self.factorizations
+            and len(shapes) == 1
+            and len(i.shape.tuple_shapes) == 2
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """The operation."""
@@ -56,7 +67,10 @@ class LapackCallExpander(OpExpanderPass):
         [a] = values_of(b, i)
         rank = a.ndim
         factor = b.cholesky(a, lower=lower)
-        rows, columns = (b.iota(a.shape.base.with_element_type(S32), dimension) for dimension in (rank - 2, rank - 1))
+        rows, columns = (
+            b.iota(a.shape.base.with_element_type(S32), dimension)
+            for dimension in (rank - 2, rank - 1)
+        )
         kept = b.select(rows >= columns if lower else rows <= columns, factor, a)
         real = factor.real if a.dtype.is_complex else factor
         corner = real[..., 0, 0]

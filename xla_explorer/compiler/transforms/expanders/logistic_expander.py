@@ -28,7 +28,9 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
     + filled("one", "f32[4]", 1)
     + "n = f32[4] negate(x)\ne = f32[4] exponential(n)\ns = f32[4] add(one, e)\nROOT r = f32[4] divide(one, s)",
 )
-def expand_logistic(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def expand_logistic(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """logistic(x) becomes 1 / (1 + exp(-x)), computed in f32 and rounded once for floats of 16 bits and fewer."""
     own = instruction.shape
     wide = _computed_in(own.element_type)
@@ -37,7 +39,9 @@ def expand_logistic(computation: HloComputation, instruction: HloInstruction, x:
         x = computation.add("convert", shape, (x,))
     one = splat_constant(computation, shape, 1)
     exponential = computation.add("exponential", shape, (computation.add("negate", shape, (x,)),))
-    result = computation.add("divide", shape, (one, computation.add("add", shape, (one, exponential))))
+    result = computation.add(
+        "divide", shape, (one, computation.add("add", shape, (one, exponential)))
+    )
     return result if shape is own else computation.add("convert", own, (result,))
 
 
@@ -58,4 +62,12 @@ class LogisticExpander:
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Expand in every computation."""
-        return sum([rewrite_computation(c, EXPANDING_RULES, context) for c in list(module.computations.values())]) > 0
+        return (
+            sum(
+                [
+                    rewrite_computation(c, EXPANDING_RULES, context)
+                    for c in list(module.computations.values())
+                ]
+            )
+            > 0
+        )

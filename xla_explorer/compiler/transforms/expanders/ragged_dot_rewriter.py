@@ -54,21 +54,36 @@ class RaggedDotRewriter(OpExpanderPass):
         """By where the ragged dimension of the left side is: free, contracted, or batch."""
         lhs, rhs, sizes = values_of(b, i)
         if sizes.ndim != 1:
-            return refuse("group-sizes-by-batch", f"the group sizes of %{i.name} differ along {sizes.ndim - 1} further dimensions")
+            return refuse(
+                "group-sizes-by-batch",
+                f"the group sizes of %{i.name} differ along {sizes.ndim - 1} further dimensions",
+            )
         value = i.attributes.value
-        contracting: tuple[Dims, Dims] = (tuple(value("lhs_contracting_dims")), tuple(value("rhs_contracting_dims")))
+        contracting: tuple[Dims, Dims] = (
+            tuple(value("lhs_contracting_dims")),
+            tuple(value("rhs_contracting_dims")),
+        )
         batch: tuple[Dims, Dims] = (tuple(value("lhs_batch_dims")), tuple(value("rhs_batch_dims")))
         ragged = value("lhs_ragged_dims")[0]
         if ragged in contracting[0]:
             return _contracted(b, i, (lhs, rhs, sizes), contracting, batch, ragged)
         if ragged in batch[0]:
             made = _dot(b, i, lhs, rhs, contracting, batch)
-            return b.select(_before_the_end(b, sizes, made.shape.dimensions, batch[0].index(ragged)), made, zeros(b, made))
+            return b.select(
+                _before_the_end(b, sizes, made.shape.dimensions, batch[0].index(ragged)),
+                made,
+                zeros(b, made),
+            )
         made = _dot(b, i, lhs, rhs, contracting, batch)
-        free = [[d for d in range(x.ndim) if d not in c and d not in s] for x, c, s in zip((lhs, rhs), contracting, batch, strict=True)]
+        free = [
+            [d for d in range(x.ndim) if d not in c and d not in s]
+            for x, c, s in zip((lhs, rhs), contracting, batch, strict=True)
+        ]
         row = len(batch[0]) + free[0].index(ragged)
         group = len(batch[0]) + len(free[0]) + free[1].index(value("rhs_group_dims")[0])
-        return b.select(inside(b, sizes, made.shape.dimensions, group, row), made, zeros(b, made)).sum(group)
+        return b.select(
+            inside(b, sizes, made.shape.dimensions, group, row), made, zeros(b, made)
+        ).sum(group)
 
 
 def _before_the_end(b: HloBuilder, sizes: HloValue, dimensions: Dims, position: int) -> HloValue:
@@ -78,7 +93,12 @@ def _before_the_end(b: HloBuilder, sizes: HloValue, dimensions: Dims, position: 
 
 
 def _contracted(
-    b: HloBuilder, i: HloInstruction, operands: tuple[HloValue, ...], contracting: tuple[Dims, Dims], batch: tuple[Dims, Dims], ragged: int
+    b: HloBuilder,
+    i: HloInstruction,
+    operands: tuple[HloValue, ...],
+    contracting: tuple[Dims, Dims],
+    batch: tuple[Dims, Dims],
+    ragged: int,
 ) -> HloValue:
     """Groups are a batch dimension in front; both sides are zero outside their group, for zero times infinity is not zero."""
     lhs, rhs, sizes = operands
@@ -87,13 +107,20 @@ def _contracted(
     for x, position in ((lhs, ragged), (rhs, contracting[1][contracting[0].index(ragged)])):
         dimensions = (count, *x.shape.dimensions)
         spread = b.broadcast(x, dimensions, tuple(range(1, x.ndim + 1)))
-        sides.append(b.select(inside(b, sizes, dimensions, 0, position + 1), spread, zeros(b, spread)))
+        sides.append(
+            b.select(inside(b, sizes, dimensions, 0, position + 1), spread, zeros(b, spread))
+        )
     moved = [tuple([d + 1 for d in dims]) for dims in (*contracting, *batch)]
     return _dot(b, i, sides[0], sides[1], (moved[0], moved[1]), ((0, *moved[2]), (0, *moved[3])))
 
 
 def _dot(
-    b: HloBuilder, i: HloInstruction, lhs: HloValue, rhs: HloValue, contracting: tuple[Dims, Dims], batch: tuple[Dims, Dims]
+    b: HloBuilder,
+    i: HloInstruction,
+    lhs: HloValue,
+    rhs: HloValue,
+    contracting: tuple[Dims, Dims],
+    batch: tuple[Dims, Dims],
 ) -> HloValue:
     """A dot with the ragged dot's element type."""
     attributes = {

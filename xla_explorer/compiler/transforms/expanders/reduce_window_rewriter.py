@@ -42,9 +42,17 @@ def starts_from_identity(i: HloInstruction) -> Reason | None:
     value = init.literal.scalar if init.opcode.name == "constant" else None
     kind = init.shape.element_type
     wanted = identity_element(name, kind)
-    if value is not None and wanted is not None and value == wanted and all(o.opcode.name == "parameter" for o in root.operands):
+    if (
+        value is not None
+        and wanted is not None
+        and value == wanted
+        and all(o.opcode.name == "parameter" for o in root.operands)
+    ):
         return None
-    return refuse("initial-value-not-neutral", f"%{init.name} is not known to be the identity element of %{i.called[0].name}")
+    return refuse(
+        "initial-value-not-neutral",
+        f"%{init.name} is not known to be the identity element of %{i.called[0].name}",
+    )
 
 
 @register_pass()
@@ -74,7 +82,15 @@ class ReduceWindowRewriter(OpExpanderPass):
         found = scanned_dimension(i)
         return self.scan(b, x, init, i.called[0], *found) if found is not None else None
 
-    def scan(self, b: HloBuilder, x: HloValue, init: HloValue, combine: HloComputation, d: int, backward: bool) -> HloValue:
+    def scan(
+        self,
+        b: HloBuilder,
+        x: HloValue,
+        init: HloValue,
+        combine: HloComputation,
+        d: int,
+        backward: bool,
+    ) -> HloValue:
         """The scan of x along dimension d."""
         sizes, base = x.shape.dimensions, self.base_length
         n, rank = sizes[d], x.ndim
@@ -82,7 +98,9 @@ class ReduceWindowRewriter(OpExpanderPass):
         def direct(value: HloValue, along: int) -> HloValue:
             pad = value.shape.dimensions[along] - 1
             one = WindowDimension(pad + 1, 1, 0 if backward else pad, pad if backward else 0)
-            window = Window(tuple([one if k == along else WindowDimension(1) for k in range(value.ndim)]))
+            window = Window(
+                tuple([one if k == along else WindowDimension(1) for k in range(value.ndim)])
+            )
             return b.reduce_window(value, init, window=window, to_apply=combine)
 
         if n <= base:
@@ -93,11 +111,21 @@ class ReduceWindowRewriter(OpExpanderPass):
         split = b.reshape(padded, (*sizes[:d], blocks, base, *sizes[d + 1 :]))
         inner = direct(split, d + 1)
         edge = 0 if backward else base - 1
-        total = b.slice(inner, slice=[(edge, edge + 1, 1) if k == d + 1 else (0, m, 1) for k, m in enumerate(inner.shape.dimensions)])
-        before = self.scan(b, b.reshape(total, (*sizes[:d], blocks, *sizes[d + 1 :])), init, combine, d, backward)
+        total = b.slice(
+            inner,
+            slice=[
+                (edge, edge + 1, 1) if k == d + 1 else (0, m, 1)
+                for k, m in enumerate(inner.shape.dimensions)
+            ],
+        )
+        before = self.scan(
+            b, b.reshape(total, (*sizes[:d], blocks, *sizes[d + 1 :])), init, combine, d, backward
+        )
         shift = (-1, 1, 0) if backward else (1, -1, 0)
         before = b.pad(before, init, padding=[shift if k == d else (0, 0, 0) for k in range(rank)])
-        spread = b.broadcast(before, inner.shape.dimensions, [k if k <= d else k + 1 for k in range(rank)])
+        spread = b.broadcast(
+            before, inner.shape.dimensions, [k if k <= d else k + 1 for k in range(rank)]
+        )
         [whole] = apply_lifted(b, combine, [inner, spread] if backward else [spread, inner])
         flat = b.reshape(whole, (*sizes[:d], blocks * base, *sizes[d + 1 :]))
         return b.slice(flat, slice=[(0, m, 1) for m in sizes])

@@ -26,7 +26,12 @@ def philox_rounds(counter: list[HloValue], key: list[HloValue]) -> list[HloValue
     k0, k1 = key
     for _ in range(10):
         first, second = c0 * 0xD2511F53, c2 * 0xCD9E8D57
-        c0, c1, c2, c3 = (second >> 32) ^ c1 ^ k0, second & 0xFFFFFFFF, (first >> 32) ^ c3 ^ k1, first & 0xFFFFFFFF
+        c0, c1, c2, c3 = (
+            (second >> 32) ^ c1 ^ k0,
+            second & 0xFFFFFFFF,
+            (first >> 32) ^ c3 ^ k1,
+            first & 0xFFFFFFFF,
+        )
         k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
     return [c0, c1, c2, c3]
 
@@ -53,7 +58,11 @@ def _scalars(b: HloBuilder, state: HloValue) -> list[HloValue]:
 
 def _state_of(b: HloBuilder, words: list[HloValue], like: HloValue) -> HloValue:
     state = b.concatenate(*[b.reshape(w, (1,)) for w in words], dimensions=[0])
-    return state if like.dtype is U64 else b.reshape(b.bitcast_convert(state, like.dtype), like.shape.dimensions)
+    return (
+        state
+        if like.dtype is U64
+        else b.reshape(b.bitcast_convert(state, like.dtype), like.shape.dimensions)
+    )
 
 
 def philox(b: HloBuilder, given: HloValue, count: int, width: int) -> tuple[HloValue, HloValue]:
@@ -65,16 +74,22 @@ def philox(b: HloBuilder, given: HloValue, count: int, width: int) -> tuple[HloV
     spread = [b.broadcast(w, (blocks,), ()) for w in (low, high, key & 0xFFFFFFFF, key >> 32)]
     lows = spread[0] + b.arange(blocks, U64)
     highs = spread[1] + (lows < spread[0]).astype(U64)
-    made = philox_rounds([lows & 0xFFFFFFFF, lows >> 32, highs & 0xFFFFFFFF, highs >> 32], spread[2:])
+    made = philox_rounds(
+        [lows & 0xFFFFFFFF, lows >> 32, highs & 0xFFFFFFFF, highs >> 32], spread[2:]
+    )
     columns = [b.reshape(w.astype(U32), (blocks, 1)) for w in made]
     flat = b.reshape(b.concatenate(*columns, dimensions=[1]), (4 * blocks,))
     flat = b.slice(flat, slice=[(0, total, 1)])
     after = low + blocks
     new = [key, after, high + (after < low).astype(U64)][: len(words)]
-    return _state_of(b, new, given), b.bitcast_convert(b.reshape(flat, (count, 2)), U64) if width == 64 else flat
+    return _state_of(b, new, given), b.bitcast_convert(
+        b.reshape(flat, (count, 2)), U64
+    ) if width == 64 else flat
 
 
-def threefry(b: HloBuilder, given: HloValue, dimensions: tuple[int, ...], width: int) -> tuple[HloValue, HloValue]:
+def threefry(
+    b: HloBuilder, given: HloValue, dimensions: tuple[int, ...], width: int
+) -> tuple[HloValue, HloValue]:
     """(new state, words of 32 or 64 bits in the given dimensions)."""
     key, start = _scalars(b, given)
     split, half = 0, dimensions
@@ -84,7 +99,9 @@ def threefry(b: HloBuilder, given: HloValue, dimensions: tuple[int, ...], width:
     pairs = math.prod(half)
     counters = b.broadcast(start, (pairs,), ()) + b.arange(pairs, U64)
     keys = [b.broadcast(k.astype(U32), (pairs,), ()) for k in (key & 0xFFFFFFFF, key >> 32)]
-    x, y = threefry_rounds([(counters & 0xFFFFFFFF).astype(U32), (counters >> 32).astype(U32)], keys)
+    x, y = threefry_rounds(
+        [(counters & 0xFFFFFFFF).astype(U32), (counters >> 32).astype(U32)], keys
+    )
     new = _state_of(b, [key, start + pairs], given)
     if width == 64:
         return new, b.reshape(x.astype(U64) | (y.astype(U64) << 32), dimensions)
@@ -123,5 +140,7 @@ class RngBitGeneratorExpander(OpExpanderPass):
         kind = shape.element_type
         if kind.bits < 32:
             words = words.astype(PRIMITIVE_TYPES[f"u{kind.bits}"])
-        bits = b.reshape(b.bitcast_convert(words, kind) if words.dtype is not kind else words, shape.dimensions)
+        bits = b.reshape(
+            b.bitcast_convert(words, kind) if words.dtype is not kind else words, shape.dimensions
+        )
         return b.tuple(new, bits) if i.shape.is_tuple else bits

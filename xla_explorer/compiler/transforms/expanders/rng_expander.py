@@ -31,19 +31,31 @@ class RngExpander(OpExpanderPass):
         width = 64 if kind.bits > 32 else 32
         bits = PRIMITIVE_TYPES[f"u{width}"]
         wide = kind if kind.is_float and kind.bits >= 32 else F32
-        state = b.rng_get_and_update_state(delta=i.shape.element_count * (2 if normal else 1), shape=array_shape(U64, (2,)))
+        state = b.rng_get_and_update_state(
+            delta=i.shape.element_count * (2 if normal else 1), shape=array_shape(U64, (2,))
+        )
         drawn = b.rng_bit_generator(
-            state, algorithm="rng_default", shape=tuple_shape([state.shape, array_shape(bits, (2, *dimensions) if normal else dimensions)])
+            state,
+            algorithm="rng_default",
+            shape=tuple_shape(
+                [state.shape, array_shape(bits, (2, *dimensions) if normal else dimensions)]
+            ),
         )[1]
         first, second = [b.broadcast(x, dimensions, ()) for x in (low, high)]
         if kind.is_pred or kind.is_integer:
-            span = (second.astype(bits) - first.astype(bits)) if not kind.is_pred else b.broadcast(b.constant(2, bits), dimensions, ())
+            span = (
+                (second.astype(bits) - first.astype(bits))
+                if not kind.is_pred
+                else b.broadcast(b.constant(2, bits), dimensions, ())
+            )
             offset = drawn % span
             return (offset + first.astype(bits)).astype(kind)
         mantissa = 52 if wide.bits == 64 else 23
         unit = (drawn >> (width - mantissa)).astype(wide) * float(2.0**-mantissa)
         if not normal:
-            value = (first.astype(wide) + unit * (second.astype(wide) - first.astype(wide))).astype(kind)
+            value = (first.astype(wide) + unit * (second.astype(wide) - first.astype(wide))).astype(
+                kind
+            )
             # Rounding may reach the upper end, which is excluded.
             return b.select((value >= second) & (second > first), first, value)
         rest = [(0, n, 1) for n in dimensions]

@@ -44,18 +44,26 @@ class ScanExpander(OpExpanderPass):
             def offsets(rank: int) -> list[HloValue]:
                 return [place if d == along else b.constant(0, S64) for d in range(rank)]
 
-            carried, given, written = state[:carries], state[carries : carries + len(inputs)], state[carries + len(inputs) :]
+            carried, given, written = (
+                state[:carries],
+                state[carries : carries + len(inputs)],
+                state[carries + len(inputs) :],
+            )
             slices = []
             for x in given:
                 sizes = [1 if d == along else n for d, n in enumerate(x.shape.dimensions)]
                 part = b.dynamic_slice(x, *offsets(x.ndim), sizes=sizes)
                 slices.append(b.reshape(part, [n for d, n in enumerate(sizes) if d != along]))
             made = apply_inline(b, i.called[0], *slices, *carried)
-            parts = [made[k] for k in range(len(shapes) + carries)] if made.shape.is_tuple else [made]
+            parts = (
+                [made[k] for k in range(len(shapes) + carries)] if made.shape.is_tuple else [made]
+            )
             kept = []
             for whole, part in zip(written, parts, strict=False):
                 sizes = [1 if d == along else n for d, n in enumerate(whole.shape.dimensions)]
-                kept.append(b.dynamic_update_slice(whole, b.reshape(part, sizes), *offsets(whole.ndim)))
+                kept.append(
+                    b.dynamic_update_slice(whole, b.reshape(part, sizes), *offsets(whole.ndim))
+                )
             return [at + 1, *parts[len(shapes) :], *given, *kept]
 
         first = [b.constant(0, S64), *starts, *inputs, *outputs]

@@ -30,7 +30,14 @@ class StableSortExpander(OpExpanderPass):
         """sort with one operand more, and a tuple of the others."""
         operands = values_of(b, i)
         [along] = i.attributes["dimensions"]
-        place = next((k for k, o in enumerate(i.operands) if o.opcode.name == "iota" and o.attributes["iota_dimension"] == along), None)
+        place = next(
+            (
+                k
+                for k, o in enumerate(i.operands)
+                if o.opcode.name == "iota" and o.attributes["iota_dimension"] == along
+            ),
+            None,
+        )
         if place is None:
             place = len(operands)
             operands.append(b.iota(operands[0].shape.base.with_element_type(S32), along))
@@ -38,8 +45,12 @@ class StableSortExpander(OpExpanderPass):
         pairs = [(compare.parameter(x.dtype), compare.parameter(x.dtype)) for x in operands]
         flat = [x for pair in pairs[: len(i.operands)] for x in pair]
         first = apply_inline(compare, i.called[0], *flat)
-        second = apply_inline(compare, i.called[0], *[x for pair in pairs[: len(i.operands)] for x in reversed(pair)])
-        compare.computation.set_root(compare.select(first == second, pairs[place][0] < pairs[place][1], first).instruction)
+        second = apply_inline(
+            compare, i.called[0], *[x for pair in pairs[: len(i.operands)] for x in reversed(pair)]
+        )
+        compare.computation.set_root(
+            compare.select(first == second, pairs[place][0] < pairs[place][1], first).instruction
+        )
         made = b.sort(*operands, dimensions=[along], to_apply=compare.computation)
         if place < len(i.operands):
             return made

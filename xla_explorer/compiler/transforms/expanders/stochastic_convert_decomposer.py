@@ -22,7 +22,11 @@ def to_signed_integer(i: HloInstruction) -> Reason | None:
     """Only signed results are defined."""
     if i.shape.element_type.is_signed:
         return None
-    return refuse("not-to-signed-integer", f"%{i.name} converts to {i.shape.element_type.name}", type=i.shape.element_type.name)
+    return refuse(
+        "not-to-signed-integer",
+        f"%{i.name} converts to {i.shape.element_type.name}",
+        type=i.shape.element_type.name,
+    )
 
 
 @register_pass()
@@ -41,7 +45,9 @@ class StochasticConvertDecomposer(OpExpanderPass):
         """Of the magnitude first; the sign at the end."""
         x, random = values_of(b, i)
         if not random.dtype.is_unsigned:
-            raise XlaExplorerError(f"%{i.name}: random numbers must be unsigned integers, they are {random.dtype.name}")
+            raise XlaExplorerError(
+                f"%{i.name}: random numbers must be unsigned integers, they are {random.dtype.name}"
+            )
         if random.dtype.bits != x.dtype.bits:
             raise XlaExplorerError(
                 f"%{i.name}: operand and random numbers must have same bits, {x.dtype.name} and {random.dtype.name} have not"

@@ -17,9 +17,18 @@ def packed(shape: Shape) -> Shape:
     """The shape with the width of its narrow elements in its layouts: s4[2] becomes s4[2]{0:E(4)}."""
     if shape.is_tuple:
         return tuple_shape([packed(part) for part in shape.tuple_shapes])
-    if not shape.is_array or shape.element_type.bits >= 8 or shape.element_type.is_pred or "E(" in shape.layout.properties:
+    if (
+        not shape.is_array
+        or shape.element_type.bits >= 8
+        or shape.element_type.is_pred
+        or "E(" in shape.layout.properties
+    ):
         return shape
-    return shape.with_layout(layout(shape.layout.minor_to_major, f"{shape.layout.properties}E({shape.element_type.bits})"))
+    return shape.with_layout(
+        layout(
+            shape.layout.minor_to_major, f"{shape.layout.properties}E({shape.element_type.bits})"
+        )
+    )
 
 
 @register_pass("sub-byte-normalization")

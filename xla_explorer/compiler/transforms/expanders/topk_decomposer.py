@@ -45,7 +45,12 @@ class TopkDecomposer(OpExpanderPass):
         if i.opcode.name == "topk":
             return True
         target = custom_call_target(i)
-        return target == "TopK" and i.shape.is_tuple and len(i.shape.tuple_shapes) == 2 and len(i.called) == 1
+        return (
+            target == "TopK"
+            and i.shape.is_tuple
+            and len(i.shape.tuple_shapes) == 2
+            and len(i.called) == 1
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """sort, two slices and a tuple."""
@@ -56,11 +61,15 @@ class TopkDecomposer(OpExpanderPass):
         if i.opcode.name == "topk":
             direction = "GT" if i.attributes.value("largest") else "LT"
             order = "TOTALORDER" if x.dtype.is_float else None
-            comparator = b.nested("compare-greater-than" if direction == "GT" else "compare-less-than")
+            comparator = b.nested(
+                "compare-greater-than" if direction == "GT" else "compare-less-than"
+            )
             keys = [comparator.parameter(x.dtype, f"p.0.{side}") for side in ("lhs", "rhs")]
             for side in ("lhs", "rhs"):
                 comparator.parameter(S32, f"p.1.{side}")
-            comparator.computation.set_root(comparator.compare(keys[0], keys[1], direction, order).instruction)
+            comparator.computation.set_root(
+                comparator.compare(keys[0], keys[1], direction, order).instruction
+            )
             compared = comparator.computation
         else:
             compared = with_places(b, i.called[0])

@@ -7,7 +7,12 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
-from xla_explorer.compiler.transforms.expanders.cholesky_expander import column_mask, conjugate, swapped, zeros
+from xla_explorer.compiler.transforms.expanders.cholesky_expander import (
+    column_mask,
+    conjugate,
+    swapped,
+    zeros,
+)
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -39,7 +44,9 @@ class TriangularSolveExpander(OpExpanderPass):
         if not size or not given.size:
             return values_of(b, i)[1]
 
-        def row(step: HloValue, a: HloValue, given: HloValue, x: HloValue) -> tuple[HloValue, HloValue, HloValue]:
+        def row(
+            step: HloValue, a: HloValue, given: HloValue, x: HloValue
+        ) -> tuple[HloValue, HloValue, HloValue]:
             b = step.builder
             at = step if lower else size - 1 - step
             of_a = b.select(column_mask(b, a, at, rank - 2), a, zeros(b, a)).sum(rank - 2)
@@ -47,9 +54,14 @@ class TriangularSolveExpander(OpExpanderPass):
             others = b.select(column_mask(b, of_a, at, rank - 2), zeros(b, of_a), of_a)
             spread = b.broadcast(others, x.shape.dimensions, tuple(range(rank - 1)))
             known = (spread * x).sum(rank - 2)
-            here = b.select(column_mask(b, given, at, rank - 2), given, zeros(b, given)).sum(rank - 2) - known
+            here = (
+                b.select(column_mask(b, given, at, rank - 2), given, zeros(b, given)).sum(rank - 2)
+                - known
+            )
             if not unit:
-                pivot = b.select(column_mask(b, of_a, at, rank - 2), of_a, zeros(b, of_a)).sum(rank - 2)
+                pivot = b.select(column_mask(b, of_a, at, rank - 2), of_a, zeros(b, of_a)).sum(
+                    rank - 2
+                )
                 here = here / b.broadcast(pivot, here.shape.dimensions, tuple(range(rank - 2)))
             made = b.broadcast(here, x.shape.dimensions, (*range(rank - 2), rank - 1))
             return a, given, b.select(column_mask(b, x, at, rank - 2), made, x)

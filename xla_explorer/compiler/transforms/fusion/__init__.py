@@ -2,7 +2,10 @@
 
 from xla_explorer.compiler.transforms.fusion.dot_epilogue_fusion import DotEpilogueFusion
 from xla_explorer.compiler.transforms.fusion.fusion_wrapper import FusionWrapper
-from xla_explorer.compiler.transforms.fusion.horizontal_fusion import HorizontalInputFusion, HorizontalLoopFusion
+from xla_explorer.compiler.transforms.fusion.horizontal_fusion import (
+    HorizontalInputFusion,
+    HorizontalLoopFusion,
+)
 from xla_explorer.compiler.transforms.fusion.instruction_fusion import InstructionFusion
 from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MultiOutputFusion
 from xla_explorer.compiler.transforms.fusion.planning import plan_fusions

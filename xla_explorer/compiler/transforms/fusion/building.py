@@ -25,12 +25,17 @@ def _check_order(root: HloInstruction, members: list[HloInstruction]) -> None:
     """XlaExplorerError unless the root comes first, and each member before its operands."""
     number = {member: place for place, member in enumerate(members)}
     if not members or members[0] is not root:
-        raise XlaExplorerError(f"the root %{root.name} must be the first member of its fusion", "give the members users before producers")
+        raise XlaExplorerError(
+            f"the root %{root.name} must be the first member of its fusion",
+            "give the members users before producers",
+        )
     for member in members:
         for operand in member.operands:
             if number.get(operand, len(members)) < number[member]:
                 message = f"%{operand.name} comes before its user %{member.name} among the members of a fusion"
-                raise XlaExplorerError(message, "give the members users before producers, the root first")
+                raise XlaExplorerError(
+                    message, "give the members users before producers, the root first"
+                )
 
 
 def build_fusion(
@@ -47,7 +52,9 @@ def build_fusion(
     members = list(members)
     inside = set(members)
     _check_order(root, members)
-    operands: dict[HloInstruction, None] = {}  # in XLA's order: the root's first, then those of what was fused, one after the other
+    operands: dict[
+        HloInstruction, None
+    ] = {}  # in XLA's order: the root's first, then those of what was fused, one after the other
     for member in members:
         for operand in member.operands:
             if operand not in inside:
@@ -64,7 +71,8 @@ def build_fusion(
     )
     fusion.line = root.line
     inner: dict[HloInstruction, HloInstruction] = {
-        operand: fused.add_parameter(number, operand.shape) for number, operand in enumerate(operands)
+        operand: fused.add_parameter(number, operand.shape)
+        for number, operand in enumerate(operands)
     }
     computation.replace(root, fusion)
     moved = set()
@@ -101,7 +109,9 @@ def _with_sharding(kind: Attributes, root: HloInstruction) -> Attributes:
     beside = root.attributes
     if not beside.sharding_text:
         return kind
-    return kind.with_values(sharding=beside.get("sharding"), frontend_attributes=beside.get("frontend_attributes"))
+    return kind.with_values(
+        sharding=beside.get("sharding"), frontend_attributes=beside.get("frontend_attributes")
+    )
 
 
 def fusion_name(members: list[HloInstruction]) -> str:

@@ -60,9 +60,18 @@ class FusionSetting:
     __slots__ = ("control", "cost", "limits", "pinned")
 
     def __init__(
-        self, cost: FusionCostModel, limits: CpuFusionLimits, pinned: Collection[HloInstruction], control: PassControl | None = None
+        self,
+        cost: FusionCostModel,
+        limits: CpuFusionLimits,
+        pinned: Collection[HloInstruction],
+        control: PassControl | None = None,
     ) -> None:
-        self.cost, self.limits, self.pinned, self.control = cost, limits, pinned, control or PassControl()
+        self.cost, self.limits, self.pinned, self.control = (
+            cost,
+            limits,
+            pinned,
+            control or PassControl(),
+        )
 
 
 class Placement:
@@ -80,7 +89,12 @@ class Placement:
         stored_anyway: bool,
         setting: FusionSetting,
     ) -> None:
-        self.producer, self.targets, self.stored_anyway, self.setting = producer, targets, stored_anyway, setting
+        self.producer, self.targets, self.stored_anyway, self.setting = (
+            producer,
+            targets,
+            stored_anyway,
+            setting,
+        )
         self._evaluations: dict[FusionGroup, Evaluations] = {}
         self._joint: tuple[float, float] | None = None
 
@@ -92,7 +106,9 @@ class Placement:
         """How the group would evaluate the producer."""
         found = self._evaluations.get(group)
         if found is None:
-            found = self._evaluations[group] = group.evaluations_of(self.producer, self.targets.get(group))
+            found = self._evaluations[group] = group.evaluations_of(
+                self.producer, self.targets.get(group)
+            )
         return found
 
     def joint_times(self) -> tuple[float, float]:
@@ -101,7 +117,9 @@ class Placement:
             self._joint = self.times(self.targets)
         return self._joint
 
-    def times(self, groups: Iterable[FusionGroup], stored_anyway: bool = False) -> tuple[float, float]:
+    def times(
+        self, groups: Iterable[FusionGroup], stored_anyway: bool = False
+    ) -> tuple[float, float]:
         """(fused, stored) nanoseconds of what the decision changes."""
         producer, cost = self.producer, self.setting.cost
         traffic, each = cost.traffic, cost.element(producer)
@@ -115,7 +133,12 @@ class Placement:
             unfused += stored
             members, reads = group.members, group.operands
             for operand in producer.operands:
-                if operand in reads or operand in members or operand.opcode in _GENERATED or fusible.is_small_constant(operand):
+                if (
+                    operand in reads
+                    or operand in members
+                    or operand.opcode in _GENERATED
+                    or fusible.is_small_constant(operand)
+                ):
                     continue
                 read = operand.shape.byte_size
                 if producer.opcode in fusible.INDEXING and operand.shape.element_count > points:
@@ -123,7 +146,13 @@ class Placement:
                 fused += traffic(read)
         if not stored_anyway:
             unfused += cost.launch + each * producer.shape.element_count + stored
-            unfused += sum([traffic(min(o.shape.byte_size, max(size, 1))) for o in producer.operands if o.shape.is_array])
+            unfused += sum(
+                [
+                    traffic(min(o.shape.byte_size, max(size, 1)))
+                    for o in producer.operands
+                    if o.shape.is_array
+                ]
+            )
         return fused, unfused
 
     def stays_along_rows(self) -> bool:
@@ -134,10 +163,17 @@ class Placement:
             root = group.root
             if root.opcode is fusible.REDUCE:
                 reduced = root.attribute("dimensions")
-                if root.operands[0].shape.dimensions != producer.shape.dimensions or 0 in reduced or producer.shape.rank - 1 not in reduced:
+                if (
+                    root.operands[0].shape.dimensions != producer.shape.dimensions
+                    or 0 in reduced
+                    or producer.shape.rank - 1 not in reduced
+                ):
                     return False
                 reduces = True
-            elif root.shape.dimensions != producer.shape.dimensions or root.opcode not in fusible.ELEMENTWISE:
+            elif (
+                root.shape.dimensions != producer.shape.dimensions
+                or root.opcode not in fusible.ELEMENTWISE
+            ):
                 return False
         return reduces
 
@@ -147,7 +183,11 @@ class Placement:
         points = sum([e.hoisted for group in self.targets for e in self.evaluations(group)])
         passes = 1 + len(self.targets)
         each = cost.element(producer)
-        stored = cost.launch + each * producer.shape.element_count + cost.rows * producer.shape.byte_size * passes
+        stored = (
+            cost.launch
+            + each * producer.shape.element_count
+            + cost.rows * producer.shape.byte_size * passes
+        )
         return each * points, stored
 
 
@@ -157,7 +197,9 @@ class FusionCandidate:
 
     __slots__ = ("consumer", "group", "placement", "producer")
 
-    def __init__(self, placement: Placement, consumer: HloInstruction, group: FusionGroup | None) -> None:
+    def __init__(
+        self, placement: Placement, consumer: HloInstruction, group: FusionGroup | None
+    ) -> None:
         self.placement, self.consumer, self.group = placement, consumer, group
         self.producer = placement.producer
 

@@ -12,7 +12,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import belongs_into_epilogue
-from xla_explorer.compiler.codegen.kernels.products.dot_plan import DotPlan, library_cycles, plan_dot
+from xla_explorer.compiler.codegen.kernels.products.dot_plan import (
+    DotPlan,
+    library_cycles,
+    plan_dot,
+)
 from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
@@ -58,7 +62,12 @@ class DotEpilogueFusion:
         return changed
 
     def _around(
-        self, computation: HloComputation, dot: HloInstruction, target: Target, pinned: set[HloInstruction], context: PassContext
+        self,
+        computation: HloComputation,
+        dot: HloInstruction,
+        target: Target,
+        pinned: set[HloInstruction],
+        context: PassContext,
     ) -> bool:
         chain = _chain(dot, self.max_operations)
         if len(chain) < 2:
@@ -67,8 +76,18 @@ class DotEpilogueFusion:
         ends = [end for end in chain[1:] if is_stored(end)] or [chain[-1]]
         end = ends[-1]
         inside = chain[: chain.index(end) + 1]
-        candidate = EpilogueCandidate(tuple(inside), tuple(_members(inside)), pinned, context.control, target)
-        reason = context.decide("dot-epilogue-fusion", LEGALITY, PROFITABILITY, dot, end, candidate=candidate, facts=candidate.facts)
+        candidate = EpilogueCandidate(
+            tuple(inside), tuple(_members(inside)), pinned, context.control, target
+        )
+        reason = context.decide(
+            "dot-epilogue-fusion",
+            LEGALITY,
+            PROFITABILITY,
+            dot,
+            end,
+            candidate=candidate,
+            facts=candidate.facts,
+        )
         if reason is not None:
             return False
         build_fusion(computation, end, candidate.members, name=candidate.name(), kind=_OUTPUT)
@@ -93,11 +112,18 @@ def has_register_tiles(candidate: EpilogueCandidate) -> Reason | None:
     if isinstance(plan, Reason):
         return refuse("no-register-tile", f"%{dot.name}: {plan.message}", because=plan.code)
     if not isinstance(plan, DotPlan):
-        return refuse("no-register-tile", f"%{dot.name} is a matrix-vector product, which has a kernel of its own")
+        return refuse(
+            "no-register-tile",
+            f"%{dot.name} is a matrix-vector product, which has a kernel of its own",
+        )
     cycles, library = plan.cycles, library_cycles(plan.sizes, dot.shape.element_type.bytes, target)
     if cycles >= library:
-        message = f"%{dot.name}: BLAS is estimated at {library:.0f} cycles, our tiles at {cycles:.0f}"
-        return refuse("no-register-tile", message, cycles=round(cycles), library_cycles=round(library))
+        message = (
+            f"%{dot.name}: BLAS is estimated at {library:.0f} cycles, our tiles at {cycles:.0f}"
+        )
+        return refuse(
+            "no-register-tile", message, cycles=round(cycles), library_cycles=round(library)
+        )
     return None
 
 
@@ -115,10 +141,16 @@ def _chain(dot: HloInstruction, most: int) -> list[HloInstruction]:
         if here.is_root or len(here.users) != 1:
             break
         following = next(iter(here.users))
-        if following.opcode is fusible.BROADCAST or belongs_into_epilogue(following, dot) is not None:
+        if (
+            following.opcode is fusible.BROADCAST
+            or belongs_into_epilogue(following, dot) is not None
+        ):
             break
         others = [o for o in following.operands if o is not here]
-        if any(o.opcode is fusible.BROADCAST and belongs_into_epilogue(o, dot) is not None for o in others):
+        if any(
+            o.opcode is fusible.BROADCAST and belongs_into_epilogue(o, dot) is not None
+            for o in others
+        ):
             break
         if any(o.shape.dimensions != dot.shape.dimensions for o in others):
             break

@@ -52,7 +52,11 @@ class EpilogueCandidate(NamedTuple):
     def facts(self) -> dict[str, Any]:
         """The numbers of the decision."""
         chain = self.inside[1:]
-        return {"bytes_saved": 2 * self.dot.shape.byte_size, "operations": len(chain), "computes": [i.opcode.name for i in chain]}
+        return {
+            "bytes_saved": 2 * self.dot.shape.byte_size,
+            "operations": len(chain),
+            "computes": [i.opcode.name for i in chain],
+        }
 
     def name(self) -> str:
         """`dot_add_tanh_fusion`."""
@@ -72,21 +76,40 @@ def chain_is_free_to_move(candidate: EpilogueCandidate) -> Reason | None:
 @measures(lambda candidate: forbidden_pairs(candidate.control))
 def user_allows_it(candidate: EpilogueCandidate) -> Reason | None:
     """The user must not want the product in another kernel than something of the chain."""
-    return kept_apart(candidate.control, (candidate.dot,), candidate.members) if candidate.control.forbid else None
+    return (
+        kept_apart(candidate.control, (candidate.dot,), candidate.members)
+        if candidate.control.forbid
+        else None
+    )
 
 
-@measures(lambda candidate: f"readers of %{candidate.end.name}: {listed([u.name for u in candidate.end.users])}")
+@measures(
+    lambda candidate: (
+        f"readers of %{candidate.end.name}: {listed([u.name for u in candidate.end.users])}"
+    )
+)
 def result_is_stored_anyway(candidate: EpilogueCandidate) -> Reason | None:
     """Something that is not a loop must read the result."""
-    return None if is_stored(candidate.end) else refuse("not-stored-anyway", f"only loops read %{candidate.end.name}")
+    return (
+        None
+        if is_stored(candidate.end)
+        else refuse("not-stored-anyway", f"only loops read %{candidate.end.name}")
+    )
 
 
-@measures(lambda candidate: "; ".join([described(i) for i in candidate.others[:4]]) or "reads nothing else")
+@measures(
+    lambda candidate: (
+        "; ".join([described(i) for i in candidate.others[:4]]) or "reads nothing else"
+    )
+)
 def stores_nothing_more(candidate: EpilogueCandidate) -> Reason | None:
     """Its other operands must be in memory already, or scalar constants."""
     for i in candidate.others:
         if i.opcode.name not in IN_MEMORY and not fusible.is_small_constant(i) and not is_stored(i):
-            return refuse("computed-in-a-loop", f"%{i.name} ({i.opcode.name}) would be stored for the kernel of %{candidate.dot.name}")
+            return refuse(
+                "computed-in-a-loop",
+                f"%{i.name} ({i.opcode.name}) would be stored for the kernel of %{candidate.dot.name}",
+            )
     return None
 
 

@@ -14,9 +14,16 @@ def forbidden_pairs(control: PassControl) -> str:
     return f"forbidden pairs {len(control.apart.keys)}"
 
 
-def kept_apart(control: PassControl, left: Iterable[HloInstruction], right: Iterable[HloInstruction]) -> Reason | None:
+def kept_apart(
+    control: PassControl, left: Iterable[HloInstruction], right: Iterable[HloInstruction]
+) -> Reason | None:
     """Does the user forbid that something of one side and something of the other are computed by one kernel?"""
     pair = control.kept_apart(left, right)
     if pair is None:
         return None
-    return refuse("forbidden-by-user", f"the user forbids a fusion of %{pair[0]} and %{pair[1]}", producer=pair[0], consumer=pair[1])
+    return refuse(
+        "forbidden-by-user",
+        f"the user forbids a fusion of %{pair[0]} and %{pair[1]}",
+        producer=pair[0],
+        consumer=pair[1],
+    )

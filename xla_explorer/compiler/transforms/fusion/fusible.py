@@ -30,11 +30,27 @@ PARAMETER = opcode("parameter")
 COPY = opcode("copy")
 BITCAST_CONVERT = opcode("bitcast-convert")
 
-ELEMENTWISE: frozenset[OpcodeSpec] = frozenset([row for row in OPCODES.values() if row.elementwise and row.name not in ("map", "copy")])
+ELEMENTWISE: frozenset[OpcodeSpec] = frozenset(
+    [row for row in OPCODES.values() if row.elementwise and row.name not in ("map", "copy")]
+)
 
 # Opcodes whose element i of the result reads elements of the operands at other places.
-INDEXING: frozenset[OpcodeSpec] = frozenset({BROADCAST, IOTA, SLICE, PAD, CONCATENATE, REVERSE, TRANSPOSE, RESHAPE, BITCAST, GATHER,
-                                             DYNAMIC_SLICE, BITCAST_CONVERT})
+INDEXING: frozenset[OpcodeSpec] = frozenset(
+    {
+        BROADCAST,
+        IOTA,
+        SLICE,
+        PAD,
+        CONCATENATE,
+        REVERSE,
+        TRANSPOSE,
+        RESHAPE,
+        BITCAST,
+        GATHER,
+        DYNAMIC_SLICE,
+        BITCAST_CONVERT,
+    }
+)
 
 # What a fused computation may hold below its root.
 PRODUCERS: frozenset[OpcodeSpec] = ELEMENTWISE | INDEXING
@@ -46,10 +62,35 @@ CONSUMERS: frozenset[OpcodeSpec] = (PRODUCERS - {RESHAPE, BITCAST}) | {REDUCE, D
 BYTE_PRESERVING: frozenset[OpcodeSpec] = frozenset({RESHAPE, BITCAST})
 
 # Kernels of their own or library calls: they take operands from memory and leave their result there.
-LIBRARY_CALLS: frozenset[OpcodeSpec] = frozenset([opcode(name) for name in (
-    "dot", "ragged-dot", "scaled-dot", "convolution", "fft", "cholesky", "triangular-solve", "sort", "topk", "custom-call", "scatter",
-    "select-and-scatter", "reduce-window", "rng", "rng-bit-generator", "rng-get-and-update-state", "map", "scan", "batch-norm-training",
-    "batch-norm-inference", "batch-norm-grad") if name in OPCODES])
+LIBRARY_CALLS: frozenset[OpcodeSpec] = frozenset(
+    [
+        opcode(name)
+        for name in (
+            "dot",
+            "ragged-dot",
+            "scaled-dot",
+            "convolution",
+            "fft",
+            "cholesky",
+            "triangular-solve",
+            "sort",
+            "topk",
+            "custom-call",
+            "scatter",
+            "select-and-scatter",
+            "reduce-window",
+            "rng",
+            "rng-bit-generator",
+            "rng-get-and-update-state",
+            "map",
+            "scan",
+            "batch-norm-training",
+            "batch-norm-inference",
+            "batch-norm-grad",
+        )
+        if name in OPCODES
+    ]
+)
 
 # Producers that no policy is asked about: they are in memory, or run other computations.
 NEVER_ASKED: frozenset[str] = frozenset({
@@ -63,7 +104,12 @@ ALWAYS_DUPLICABLE: frozenset[OpcodeSpec] = frozenset({BROADCAST, IOTA, RESHAPE, 
 def is_consumer(i: HloInstruction) -> bool:
     """Whether it may be the root of a fused computation: the opcode is emitted as a loop over its row-major result."""
     shape = i.shape
-    if i.opcode not in CONSUMERS or shape.base is not shape or True in shape.dynamic or not (shape.is_array or i.opcode is REDUCE):
+    if (
+        i.opcode not in CONSUMERS
+        or shape.base is not shape
+        or True in shape.dynamic
+        or not (shape.is_array or i.opcode is REDUCE)
+    ):
         return False
     return i.opcode is not BITCAST_CONVERT or shape.dimensions == i.operands[0].shape.dimensions
 
@@ -94,4 +140,9 @@ def has_default_layout(i: HloInstruction) -> bool:
 
 def control_successors(computation: HloComputation) -> set[HloInstruction]:
     """Instructions that some other instruction names as a control predecessor."""
-    return {p for i in computation.instructions.values() if i.control_predecessors for p in i.control_predecessors}
+    return {
+        p
+        for i in computation.instructions.values()
+        if i.control_predecessors
+        for p in i.control_predecessors
+    }

@@ -28,11 +28,18 @@ _ASKED_OF_XLA = fusible.CONSUMERS | _XLA_ALSO | {fusible.COPY}
 def is_elemental(i: HloInstruction) -> Reason | None:
     """The code generator must emit it as a loop nest over its result."""
     if i.opcode not in fusible.CONSUMERS:
-        return refuse("consumer-not-fusible", f"%{i.name} ({i.opcode.name}) is not a loop over its result")
+        return refuse(
+            "consumer-not-fusible", f"%{i.name} ({i.opcode.name}) is not a loop over its result"
+        )
     if not fusible.has_default_layout(i):
-        return refuse("layout-differs", f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside")
+        return refuse(
+            "layout-differs", f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside"
+        )
     if not fusible.is_consumer(i):
-        return refuse("consumer-not-fusible", f"%{i.name} has a dynamic dimension or changes the width of elements")
+        return refuse(
+            "consumer-not-fusible",
+            f"%{i.name} has a dynamic dimension or changes the width of elements",
+        )
     return None
 
 
@@ -43,10 +50,22 @@ def is_wrapped_by_xla(i: HloInstruction) -> Reason | None:
         if i.shape is i.operands[0].shape:
             return refuse("copied-as-it-is", f"%{i.name} copies bytes in one piece")
         kind = i.shape.element_type
-        wrapped = kind.is_pred or (kind.is_signed and kind.bits >= 8) or (kind.is_float and kind.bits >= 16)
+        wrapped = (
+            kind.is_pred
+            or (kind.is_signed and kind.bits >= 8)
+            or (kind.is_float and kind.bits >= 16)
+        )
     else:
-        wrapped = i.opcode in _XLA_ALSO or (i.opcode in fusible.CONSUMERS and i.opcode not in _COPIED)
-    return None if wrapped else refuse("consumer-not-fusible", f"%{i.name} ({i.opcode.name}) has an emitter of its own")
+        wrapped = i.opcode in _XLA_ALSO or (
+            i.opcode in fusible.CONSUMERS and i.opcode not in _COPIED
+        )
+    return (
+        None
+        if wrapped
+        else refuse(
+            "consumer-not-fusible", f"%{i.name} ({i.opcode.name}) has an emitter of its own"
+        )
+    )
 
 
 @register_pass()
@@ -67,16 +86,36 @@ class FusionWrapper:
             for i in reversed(computation.post_order()):
                 if i.opcode not in (fusible.CONSUMERS if self.policy == "time" else _ASKED_OF_XLA):
                     continue
-                checks = (is_elemental if self.policy == "time" else is_wrapped_by_xla, is_free_to_move)
+                checks = (
+                    is_elemental if self.policy == "time" else is_wrapped_by_xla,
+                    is_free_to_move,
+                )
                 if context.decide("fusion-wrapper", checks, (), i) is None:
-                    constants = {} if self.policy == "xla" else dict.fromkeys(
-                        [o for o in i.operands if fusible.is_small_constant(o) and not context.control.kept_apart((o,), (i,))]
+                    constants = (
+                        {}
+                        if self.policy == "xla"
+                        else dict.fromkeys(
+                            [
+                                o
+                                for o in i.operands
+                                if fusible.is_small_constant(o)
+                                and not context.control.kept_apart((o,), (i,))
+                            ]
+                        )
                     )
                     if i.opcode is fusible.DYNAMIC_UPDATE_SLICE:
-                        constants.pop(i.operands[0], None)  # the buffer that it updates comes from outside
+                        constants.pop(
+                            i.operands[0], None
+                        )  # the buffer that it updates comes from outside
                     word = i.opcode.name.replace("-", "_")
-                    build_fusion(computation, i, (i, *constants), name=f"wrapped_{word}", computation_name=f"wrapped_{word}_computation",
-                                 kind=None if self.policy == "time" else LOOP)
+                    build_fusion(
+                        computation,
+                        i,
+                        (i, *constants),
+                        name=f"wrapped_{word}",
+                        computation_name=f"wrapped_{word}_computation",
+                        kind=None if self.policy == "time" else LOOP,
+                    )
                     changed = True
         if changed:
             order_callees_first(module)

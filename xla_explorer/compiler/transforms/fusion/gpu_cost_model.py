@@ -6,7 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
-from xla_explorer.compiler.costs.gpu_kernel_costs import TRANSCENDENTAL, KernelEstimate, gpu_kernel_estimate
+from xla_explorer.compiler.costs.gpu_kernel_costs import (
+    TRANSCENDENTAL,
+    KernelEstimate,
+    gpu_kernel_estimate,
+)
 from xla_explorer.compiler.target import Target, gpu_numbers
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
@@ -31,7 +35,13 @@ class InstructionFacts(NamedTuple):
     def of(cls, i: HloInstruction) -> InstructionFacts:
         """Those of an instruction whose operands stay as they are."""
         emitted = emitted_instructions(i)
-        return cls(tuple(dict.fromkeys(i.operands)), emitted, emitted + 1, _is_double(i), _scatters_reads(i))
+        return cls(
+            tuple(dict.fromkeys(i.operands)),
+            emitted,
+            emitted + 1,
+            _is_double(i),
+            _scatters_reads(i),
+        )
 
 
 class GpuKernel(FusionGroup):
@@ -41,7 +51,9 @@ class GpuKernel(FusionGroup):
 
     __slots__ = ("double_work", "facts", "read_by", "scattered", "work")
 
-    def __init__(self, root: HloInstruction, facts: dict[HloInstruction, InstructionFacts] | None = None) -> None:
+    def __init__(
+        self, root: HloInstruction, facts: dict[HloInstruction, InstructionFacts] | None = None
+    ) -> None:
         super().__init__(root)
         self.work = self.double_work = 0.0
         self.facts = facts if facts is not None else {}
@@ -52,7 +64,9 @@ class GpuKernel(FusionGroup):
     def evaluations_here(self, producer: HloInstruction) -> Evaluations:
         """`evaluations_of` for what members read, however many others read it too."""
         users = self.read_by.get(producer, ())
-        if len(users) == 1:  # most have one user, and most users are elementwise: then it is evaluated as its user is
+        if (
+            len(users) == 1
+        ):  # most have one user, and most users are elementwise: then it is evaluated as its user is
             user = users[0]
             if user.opcode.elementwise and producer.shape.rank == user.shape.rank:
                 return self.members[user]
@@ -75,7 +89,11 @@ class GpuKernel(FusionGroup):
         """A copy that computes more, users first; nothing that the copy computes already reads them or is read by them but from memory."""
         copy = GpuKernel.__new__(GpuKernel)
         copy.root, copy.in_place, copy.facts = self.root, self.in_place, self.facts
-        copy.members, copy.operands, copy._keys = dict(self.members), dict(self.operands), dict(self._keys)
+        copy.members, copy.operands, copy._keys = (
+            dict(self.members),
+            dict(self.operands),
+            dict(self._keys),
+        )
         copy.emitted, copy.work, copy.double_work = self.emitted, self.work, self.double_work
         copy.scattered, copy.read_by = set(self.scattered), dict(self.read_by)
         for producer in producers:
@@ -90,7 +108,9 @@ class GpuKernel(FusionGroup):
         for operand in facts.operands:
             users = read_by.get(operand)
             read_by[operand] = (member,) if users is None else (*users, member)
-        points = evaluations[0].points if len(evaluations) == 1 else sum([e.points for e in evaluations])
+        points = (
+            evaluations[0].points if len(evaluations) == 1 else sum([e.points for e in evaluations])
+        )
         if facts.is_double:
             self.double_work += facts.work * points
         else:
@@ -120,16 +140,27 @@ class GpuCostModel:
                 continue
             size = operand.shape.byte_size
             width = max(1, operand.shape.element_type.bytes)
-            points = sum([e.points for e in group.evaluations_here(operand)]) if operand.shape.element_count > 1 else 1
+            points = (
+                sum([e.points for e in group.evaluations_here(operand)])
+                if operand.shape.element_count > 1
+                else 1
+            )
             total = float(points * width)
             distinct = min(float(size), total)
             if operand in group.scattered:
                 distinct = min(distinct * max(1, _SECTOR // width), max(total, distinct) * 8)
             net += distinct
-            again += max(0.0, total - distinct) / (device.l1_rate if size <= device.l1_bytes else
-                                                   device.l2_rate if size <= device.l2_bytes else 1.0)
+            again += max(0.0, total - distinct) / (
+                device.l1_rate
+                if size <= device.l1_bytes
+                else device.l2_rate
+                if size <= device.l2_bytes
+                else 1.0
+            )
         root = group.root
-        written = root.operands[1].shape.byte_size if group.in_place is not None else root.shape.byte_size
+        written = (
+            root.operands[1].shape.byte_size if group.in_place is not None else root.shape.byte_size
+        )
         return self._estimate(operations, net, again, float(written), threads_of(root))
 
     def overlooked_user(self, producer: HloInstruction, own: KernelEstimate) -> float:
@@ -139,7 +170,11 @@ class GpuCostModel:
     def fusions(self, kernels: Sequence[HloInstruction]) -> KernelEstimate:
         """One launch that does what finished fusions do, each thread its element of every one."""
         costs = [instruction_cost(k) for k in kernels]
-        roots = [r for k in kernels for r in (k.called[0].root.operands if k.shape.is_tuple else (k.called[0].root,))]
+        roots = [
+            r
+            for k in kernels
+            for r in (k.called[0].root.operands if k.shape.is_tuple else (k.called[0].root,))
+        ]
         return self._estimate(
             sum([c.flops + TRANSCENDENTAL * c.transcendentals for c in costs]),
             sum([c.bytes_read for c in costs]),
@@ -148,7 +183,9 @@ class GpuCostModel:
             max([threads_of(r) for r in roots]),
         )
 
-    def _estimate(self, operations: float, net: float, again: float, written: float, threads: int) -> KernelEstimate:
+    def _estimate(
+        self, operations: float, net: float, again: float, written: float, threads: int
+    ) -> KernelEstimate:
         return gpu_kernel_estimate(self._target, operations, net, again, written, threads)
 
 
@@ -158,7 +195,9 @@ def threads_of(root: HloInstruction) -> int:
         return max(1, root.operands[1].shape.element_count)
     if root.opcode is fusible.REDUCE:
         results = (root.shape.tuple_shapes[0] if root.shape.is_tuple else root.shape).element_count
-        return max(1, results, root.operands[0].shape.element_count // _ELEMENTS_PER_THREAD_OF_A_REDUCE)
+        return max(
+            1, results, root.operands[0].shape.element_count // _ELEMENTS_PER_THREAD_OF_A_REDUCE
+        )
     return max(1, root.shape.element_count)
 
 

@@ -37,15 +37,24 @@ class FusionGroup:
 
     def __init__(self, root: HloInstruction) -> None:
         self.root = root
-        points = root.operands[0].shape.element_count if root.opcode is fusible.REDUCE else (
-            root.operands[1].shape.element_count if root.opcode is fusible.DYNAMIC_UPDATE_SLICE else root.shape.element_count)
+        points = (
+            root.operands[0].shape.element_count
+            if root.opcode is fusible.REDUCE
+            else (
+                root.operands[1].shape.element_count
+                if root.opcode is fusible.DYNAMIC_UPDATE_SLICE
+                else root.shape.element_count
+            )
+        )
         self.members: dict[HloInstruction, Evaluations] = {root: (Evaluation(0, points, points),)}
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
         self.emitted = emitted_instructions(root)
         self.in_place = root.operands[0] if root.opcode is fusible.DYNAMIC_UPDATE_SLICE else None
         self._keys: dict[tuple[int, int, int], int] = {}
 
-    def evaluations_of(self, producer: HloInstruction, users: Iterable[HloInstruction] | None = None) -> Evaluations:
+    def evaluations_of(
+        self, producer: HloInstruction, users: Iterable[HloInstruction] | None = None
+    ) -> Evaluations:
         """The evaluations that a producer would have inside this group: one per index expression of its users here.
 
         users: those of its users that are members, where the caller knows them.
@@ -69,13 +78,19 @@ class FusionGroup:
                 for e in here:
                     merged.setdefault(e.key, e)
         if merged is not None:
-            return found if found is not None and len(merged) == len(found) else tuple(merged.values())
+            return (
+                found if found is not None and len(merged) == len(found) else tuple(merged.values())
+            )
         return found or ()
 
-    def _through(self, user: HloInstruction, producer: HloInstruction, above: Evaluations) -> Evaluations:
+    def _through(
+        self, user: HloInstruction, producer: HloInstruction, above: Evaluations
+    ) -> Evaluations:
         size = producer.shape.element_count
         if size == 1:
-            return (Evaluation(-1, above[0].points, 1),)  # no index at all: loop-invariant, whoever asks
+            return (
+                Evaluation(-1, above[0].points, 1),
+            )  # no index at all: loop-invariant, whoever asks
         result = []
         opcode = user.opcode
         for number, operand in enumerate(user.operands):
@@ -91,7 +106,9 @@ class FusionGroup:
                 elif opcode is fusible.REDUCE_WINDOW:
                     points = hoisted = e.points * fusible.window_size(user)
                 elif opcode is fusible.CONCATENATE or opcode is fusible.PAD:
-                    points = hoisted = min(points, max(1, points * size // max(1, user.shape.element_count)))
+                    points = hoisted = min(
+                        points, max(1, points * size // max(1, user.shape.element_count))
+                    )
                 result.append(Evaluation(key, points, hoisted))
         return tuple(result)
 
@@ -109,7 +126,11 @@ class FusionGroup:
         """Reshapes of values that are read from memory cost nothing outside: they leave. Those that left."""
         left: list[HloInstruction] = []
         members = self.members
-        while fringe := [m for m in members if m.opcode in fusible.BYTE_PRESERVING and m.operands[0] not in members]:
+        while fringe := [
+            m
+            for m in members
+            if m.opcode in fusible.BYTE_PRESERVING and m.operands[0] not in members
+        ]:
             for member in fringe:
                 del members[member]
                 self.operands[member] = None
@@ -120,7 +141,9 @@ class FusionGroup:
 
     def operand_count_with(self, producer: HloInstruction) -> int:
         """Operands read from memory if the producer were absorbed."""
-        fresh = sum([1 for o in producer.operands if o not in self.operands and o not in self.members])
+        fresh = sum(
+            [1 for o in producer.operands if o not in self.operands and o not in self.members]
+        )
         return len(self.operands) + fresh - (producer in self.operands)
 
 

@@ -72,7 +72,13 @@ class HorizontalInputFusion(_HorizontalFusion):
 
 
 class _Planner:
-    def __init__(self, computation: HloComputation, context: PassContext, options: _HorizontalFusion, reductions: bool) -> None:
+    def __init__(
+        self,
+        computation: HloComputation,
+        context: PassContext,
+        options: _HorizontalFusion,
+        reductions: bool,
+    ) -> None:
         self.context, self.options = context, options
         self.kind: Attributes = INPUT if reductions else LOOP
         self.why_other_kind = policy.why_no_reduce if reductions else policy.why_no_loop
@@ -81,13 +87,19 @@ class _Planner:
         self.pinned = fusible.control_successors(computation)
         self.cost = GpuCostModel(context.target)
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
-        self.bodies = Counter([i.called[0] for i in computation.module.instructions() if i.opcode is FUSION])
+        self.bodies = Counter(
+            [i.called[0] for i in computation.module.instructions() if i.opcode is FUSION]
+        )
         self.legality = policy.OF_REDUCES if reductions else policy.OF_LOOPS
 
     def plan(self) -> list[LoopCluster]:
         """Clusters of at least two kernels."""
         for consumer in list(self.place):
-            kernels = [k for k in self._feeding(consumer) if k not in self.cluster_of or len(self.cluster_of[k].members) == 1]
+            kernels = [
+                k
+                for k in self._feeding(consumer)
+                if k not in self.cluster_of or len(self.cluster_of[k].members) == 1
+            ]
             kernels = [k for k in kernels if self.why_other_kind(k) is None]
             # Equals first, so that neighbours in the list fit together best.
             kernels.sort(key=lambda k: (-policy.elements_of_work(k), self.place[k]))
@@ -95,7 +107,9 @@ class _Planner:
                 self.cluster_of.setdefault(k, LoopCluster(k))
             for number, second in enumerate(kernels):
                 open_clusters = dict.fromkeys([self.cluster_of[k] for k in kernels[:number]])
-                for cluster in list(open_clusters)[-2:]:  # the latest; earlier ones are full or of another kind
+                for cluster in list(open_clusters)[
+                    -2:
+                ]:  # the latest; earlier ones are full or of another kind
                     if self._decide(cluster, second) is None:
                         self._join(cluster, second)
                         break
@@ -104,9 +118,25 @@ class _Planner:
     def _decide(self, cluster: LoopCluster, second: HloInstruction) -> Reason | None:
         first, context = cluster.members[0], self.context
         theirs = self.cluster_of[second]
-        pair = policy.KernelPair(first, second, cluster, theirs, self.order, self.pinned, self.cost, self.options, context.control)
+        pair = policy.KernelPair(
+            first,
+            second,
+            cluster,
+            theirs,
+            self.order,
+            self.pinned,
+            self.cost,
+            self.options,
+            context.control,
+        )
         return context.decide(
-            self.options.name, self.legality, policy.PROFITABILITY, first, second, candidate=pair, facts=pair.facts
+            self.options.name,
+            self.legality,
+            policy.PROFITABILITY,
+            first,
+            second,
+            candidate=pair,
+            facts=pair.facts,
         )
 
     def _join(self, cluster: LoopCluster, second: HloInstruction) -> None:

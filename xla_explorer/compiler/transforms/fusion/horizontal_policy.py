@@ -64,7 +64,11 @@ class KernelPair(NamedTuple):
         """The numbers of the decision."""
         together, apart = self.estimates()
         kernels = len(self.mine.members) + len(self.theirs.members)
-        return {**estimate_facts("fused", [together]), **estimate_facts("unfused", apart), "kernels": kernels}
+        return {
+            **estimate_facts("fused", [together]),
+            **estimate_facts("unfused", apart),
+            "kernels": kernels,
+        }
 
 
 def roots(fusion: HloInstruction) -> tuple[HloInstruction, ...]:
@@ -75,35 +79,62 @@ def roots(fusion: HloInstruction) -> tuple[HloInstruction, ...]:
 
 def elements_of_work(fusion: HloInstruction) -> int:
     """Elements of the largest result; of a reduction, of what it reads."""
-    return max([(r.operands[0] if r.opcode is fusible.REDUCE else r).shape.element_count for r in roots(fusion)])
+    return max(
+        [
+            (r.operands[0] if r.opcode is fusible.REDUCE else r).shape.element_count
+            for r in roots(fusion)
+        ]
+    )
 
 
 def why_no_loop(i: HloInstruction) -> Reason | None:
     """Why a kernel is not a loop fusion that computes every result anew."""
     found = roots(i)
-    if i.attributes.get("kind") != "kLoop" or not is_taken_apart(i) or any(
-        r.opcode is fusible.DYNAMIC_UPDATE_SLICE or r.opcode not in fusible.PRODUCERS or not r.shape.is_array for r in found
+    if (
+        i.attributes.get("kind") != "kLoop"
+        or not is_taken_apart(i)
+        or any(
+            r.opcode is fusible.DYNAMIC_UPDATE_SLICE
+            or r.opcode not in fusible.PRODUCERS
+            or not r.shape.is_array
+            for r in found
+        )
     ):
-        return refuse("not-a-loop", f"%{i.name} ({found[0].opcode.name} at its root) does not share its launch")
+        return refuse(
+            "not-a-loop",
+            f"%{i.name} ({found[0].opcode.name} at its root) does not share its launch",
+        )
     return None
 
 
 def why_no_reduce(i: HloInstruction) -> Reason | None:
     """Why a kernel is not a reduction of arrays."""
-    if not is_taken_apart(i) or any(r.opcode is not fusible.REDUCE or not r.shape.is_array for r in roots(i)):
-        return refuse("not-a-reduce", f"%{i.name} ({roots(i)[0].opcode.name} at its root) is not a reduction of an array")
+    if not is_taken_apart(i) or any(
+        r.opcode is not fusible.REDUCE or not r.shape.is_array for r in roots(i)
+    ):
+        return refuse(
+            "not-a-reduce",
+            f"%{i.name} ({roots(i)[0].opcode.name} at its root) is not a reduction of an array",
+        )
     return None
 
 
 # -- what the checks measure -------------------------------------------------------------------------------------------------
 def _kinds(pair: KernelPair) -> str:
     both = (pair.first, pair.second)
-    return ", ".join([f"%{i.name} is {i.attributes.get('kind')} with {roots(i)[0].opcode.name} at its root" for i in both])
+    return ", ".join(
+        [
+            f"%{i.name} is {i.attributes.get('kind')} with {roots(i)[0].opcode.name} at its root"
+            for i in both
+        ]
+    )
 
 
 def _reduced(pair: KernelPair) -> str:
     a, b = [roots(i)[0] for i in (pair.first, pair.second)]
-    arrays = equal("arrays", list(a.operands[0].shape.dimensions), list(b.operands[0].shape.dimensions))
+    arrays = equal(
+        "arrays", list(a.operands[0].shape.dimensions), list(b.operands[0].shape.dimensions)
+    )
     return f"{arrays}, {equal('reduced dimensions', list(a.attribute('dimensions')), list(b.attribute('dimensions')))}"
 
 
@@ -113,7 +144,11 @@ def _times(pair: KernelPair) -> str:
 
 
 def _sizes(pair: KernelPair) -> str:
-    return at_most("elements", max(elements_of_work(pair.first), elements_of_work(pair.second)), pair.limits.max_elements)
+    return at_most(
+        "elements",
+        max(elements_of_work(pair.first), elements_of_work(pair.second)),
+        pair.limits.max_elements,
+    )
 
 
 # -- legality ----------------------------------------------------------------------------------------------------------------
@@ -133,7 +168,9 @@ def both_are_reduces(pair: KernelPair) -> Reason | None:
 def dimensions_agree(pair: KernelPair) -> Reason | None:
     """Both must reduce the same dimensions of arrays of the same dimensions."""
     a, b = roots(pair.first)[0], roots(pair.second)[0]
-    if a.operands[0].shape.dimensions != b.operands[0].shape.dimensions or a.attribute("dimensions") != b.attribute("dimensions"):
+    if a.operands[0].shape.dimensions != b.operands[0].shape.dimensions or a.attribute(
+        "dimensions"
+    ) != b.attribute("dimensions"):
         message = f"%{pair.first.name} reduces {a.operands[0].shape}, %{pair.second.name} {b.operands[0].shape}"
         return refuse("dimensions-differ", message)
     return None
@@ -148,12 +185,20 @@ def both_are_free_to_move(pair: KernelPair) -> Reason | None:
     return None
 
 
-@measures(lambda pair: f"kernels of the cluster {len(pair.mine.members)}, operands of %{pair.second.name} {len(pair.second.operands)}")
+@measures(
+    lambda pair: (
+        f"kernels of the cluster {len(pair.mine.members)}, operands of %{pair.second.name} {len(pair.second.operands)}"
+    )
+)
 def neither_reads_the_other(pair: KernelPair) -> Reason | None:
     """Neither may read the other's result. (Through something else: that would be a cycle.)"""
     for a in pair.mine.members:
         if pair.second in a.operands or a in pair.second.operands:
-            return refuse("depends-on-the-other", f"%{a.name} and %{pair.second.name} run one after the other", other=a.name)
+            return refuse(
+                "depends-on-the-other",
+                f"%{a.name} and %{pair.second.name} run one after the other",
+                other=a.name,
+            )
     return None
 
 
@@ -162,7 +207,11 @@ def arrays_within_limit(pair: KernelPair) -> Reason | None:
     """The kernel must touch a bounded number of arrays."""
     count, limit = pair.arrays, pair.limits.max_arrays
     if count > limit:
-        return refuse("too-many-arrays", f"together they would touch {count} arrays (limit {limit})", arrays=count)
+        return refuse(
+            "too-many-arrays",
+            f"together they would touch {count} arrays (limit {limit})",
+            arrays=count,
+        )
     return None
 
 
@@ -171,7 +220,11 @@ def code_within_limit(pair: KernelPair) -> Reason | None:
     """The code of a thread must stay short."""
     size, limit = pair.emitted, pair.limits.max_emitted
     if size > limit:
-        return refuse("fused-computation-too-large", f"together about {size} instructions a thread (limit {limit})", instructions=size)
+        return refuse(
+            "fused-computation-too-large",
+            f"together about {size} instructions a thread (limit {limit})",
+            instructions=size,
+        )
     return None
 
 
@@ -216,7 +269,12 @@ def faster_when_fused(pair: KernelPair) -> Reason | None:
 
 
 _ANY_KIND: tuple[Predicate, ...] = (
-    both_are_free_to_move, neither_reads_the_other, arrays_within_limit, code_within_limit, creates_no_cycle, user_allows_it,
+    both_are_free_to_move,
+    neither_reads_the_other,
+    arrays_within_limit,
+    code_within_limit,
+    creates_no_cycle,
+    user_allows_it,
 )
 OF_LOOPS: tuple[Predicate, ...] = (both_are_loops, *_ANY_KIND)
 OF_REDUCES: tuple[Predicate, ...] = (both_are_reduces, dimensions_agree, *_ANY_KIND)

@@ -46,7 +46,9 @@ class InstructionFusion:
         for computation in sequential_computations(module):
             if self.policy == "xla":
                 for kernel in XlaFusionPlanner(computation, context).plan():
-                    build_fusion(computation, kernel.root, kernel.members, name=kernel.name, kind=LOOP)
+                    build_fusion(
+                        computation, kernel.root, kernel.members, name=kernel.name, kind=LOOP
+                    )
                     changed = True
                 continue
             for group in plan_fusions(computation, context, self):
@@ -56,7 +58,9 @@ class InstructionFusion:
             order_callees_first(module)
         return changed
 
-    def ask(self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext) -> Decision | None:
+    def ask(
+        self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
+    ) -> Decision | None:
         """The policy's checks of two instructions, asked as if every user of the producer were a kernel of its own."""
         if len(subjects) != 2:
             return None
@@ -65,7 +69,17 @@ class InstructionFusion:
             return not_an_operand(kind, producer, consumer)
         if self.policy == "xla":
             state = XlaFusionPlanner(consumer.parent, context).state
-            return weighed(kind, subjects, (*xla_policy.LEGALITY, *xla_policy.PROFITABILITY), state.candidate(producer, consumer))
+            return weighed(
+                kind,
+                subjects,
+                (*xla_policy.LEGALITY, *xla_policy.PROFITABILITY),
+                state.candidate(producer, consumer),
+            )
         pinned = fusible.control_successors(consumer.parent)
         setting = FusionSetting(FusionCostModel.of(context.target), self, pinned, context.control)
-        return weighed(kind, subjects, (*policy.LEGALITY, *policy.PROFITABILITY), lone_candidate(producer, consumer, setting))
+        return weighed(
+            kind,
+            subjects,
+            (*policy.LEGALITY, *policy.PROFITABILITY),
+            lone_candidate(producer, consumer, setting),
+        )

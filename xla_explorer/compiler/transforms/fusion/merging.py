@@ -21,7 +21,9 @@ class LoopCluster:
     def __init__(self, fusion: HloInstruction) -> None:
         self.members = [fusion]
         self.reads = set(fusion.operands)
-        self.emitted = sum([emitted_instructions(i) for i in fusion.called[0].instructions.values()])
+        self.emitted = sum(
+            [emitted_instructions(i) for i in fusion.called[0].instructions.values()]
+        )
 
     def take(self, other: LoopCluster) -> None:
         """Join another cluster to this one."""
@@ -31,7 +33,10 @@ class LoopCluster:
 
 
 def merge_cluster(
-    computation: HloComputation, cluster: LoopCluster, place: dict[HloInstruction, int], kind: Attributes = LOOP
+    computation: HloComputation,
+    cluster: LoopCluster,
+    place: dict[HloInstruction, int],
+    kind: Attributes = LOOP,
 ) -> HloInstruction:
     """Replace the members by one fusion; what nobody outside reads is no result of it (a member with several results keeps them all).
     place: an order of the members."""
@@ -39,7 +44,9 @@ def merge_cluster(
     inside = set(members)
     module = computation.module
     operands = list(dict.fromkeys([o for m in members for o in m.operands if o not in inside]))
-    results = [m for m in members if m is computation.root or any(u not in inside for u in m.users)] or members[-1:]  # (dead code)
+    results = [
+        m for m in members if m is computation.root or any(u not in inside for u in m.users)
+    ] or members[-1:]  # (dead code)
     fused = module.add_computation(module.names.unique("fused_computation"))
     inner = {o: fused.add_parameter(number, o.shape) for number, o in enumerate(operands)}
     made: dict[Any, HloInstruction] = {}
@@ -63,14 +70,31 @@ def merge_cluster(
     if len(results) == 1:
         fused.root, shape = inner[results[0]], results[0].shape
     else:
-        roots = [leaf for m in results for leaf in (inner[m].operands if m.shape.is_tuple else (inner[m],))]
+        roots = [
+            leaf
+            for m in results
+            for leaf in (inner[m].operands if m.shape.is_tuple else (inner[m],))
+        ]
         shape = tuple_shape([leaf.shape for leaf in roots])
         fused.root = fused.add(TUPLE, shape, roots)
         for tuple_inside in dict.fromkeys([inner[m] for m in results if m.shape.is_tuple]):
             fused.remove(tuple_inside)
-    words = list(dict.fromkeys([m.name.removesuffix("_fusion").split(".")[0].removesuffix("_fusion").split("_")[-1] for m in results]))
+    words = list(
+        dict.fromkeys(
+            [
+                m.name.removesuffix("_fusion").split(".")[0].removesuffix("_fusion").split("_")[-1]
+                for m in results
+            ]
+        )
+    )
     fusion = computation.add(
-        FUSION, shape, operands, kind, called=(fused,), name="_".join(words[:4]) + "_fusion", metadata=results[-1].metadata
+        FUSION,
+        shape,
+        operands,
+        kind,
+        called=(fused,),
+        name="_".join(words[:4]) + "_fusion",
+        metadata=results[-1].metadata,
     )
     fusion.line = results[-1].line
     number = 0
@@ -81,7 +105,10 @@ def merge_cluster(
         leaves = member.shape.tuple_shapes if member.shape.is_tuple else (member.shape,)
         read = list(member.users)
         made_elements = [
-            computation.add(GET_TUPLE_ELEMENT, leaf, (fusion,), attributes_of({"index": number + k})) for k, leaf in enumerate(leaves)
+            computation.add(
+                GET_TUPLE_ELEMENT, leaf, (fusion,), attributes_of({"index": number + k})
+            )
+            for k, leaf in enumerate(leaves)
         ]
         number += len(leaves)
         if not member.shape.is_tuple:
@@ -99,5 +126,9 @@ def merge_cluster(
 def is_taken_apart(fusion: HloInstruction) -> bool:
     """Whether a fusion has one result, or nothing reads the tuple of its results as a whole."""
     return fusion.shape.is_array or (
-        not fusion.is_root and all(u.opcode is GET_TUPLE_ELEMENT and not u.is_root and not u.control_predecessors for u in fusion.users)
+        not fusion.is_root
+        and all(
+            u.opcode is GET_TUPLE_ELEMENT and not u.is_root and not u.control_predecessors
+            for u in fusion.users
+        )
     )

@@ -50,22 +50,40 @@ class MultiOutputFusion:
         for computation in sequential_computations(module):
             planner = _Planner(computation, context, self, bodies)
             for cluster in planner.plan():
-                merge_cluster(computation, cluster, planner.place, INPUT if reduced_from(cluster.members[0]) else LOOP)
+                merge_cluster(
+                    computation,
+                    cluster,
+                    planner.place,
+                    INPUT if reduced_from(cluster.members[0]) else LOOP,
+                )
                 changed = True
         if changed:
             order_callees_first(module)
         return changed
 
-    def ask(self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext) -> Decision | None:
+    def ask(
+        self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
+    ) -> Decision | None:
         """The checks of two kernels, asked before any loops are merged; the one that stands first in the order first."""
         if len(subjects) != 2:
             return None
-        if any(i.opcode is not FUSION for i in subjects) or subjects[0].parent is not subjects[1].parent:
-            given = " and ".join([f"%{i.name} ({i.opcode.name} in %{i.parent.name})" for i in subjects])
-            return told(kind, subjects, refuse("not-two-fusions", f"{given} are not two fusions of one computation"))
+        if (
+            any(i.opcode is not FUSION for i in subjects)
+            or subjects[0].parent is not subjects[1].parent
+        ):
+            given = " and ".join(
+                [f"%{i.name} ({i.opcode.name} in %{i.parent.name})" for i in subjects]
+            )
+            return told(
+                kind,
+                subjects,
+                refuse("not-two-fusions", f"{given} are not two fusions of one computation"),
+            )
         order = ContractedOrder(subjects[0].parent)
         first, second = sorted(subjects, key=order.place.__getitem__)
-        pair = LoopPair(first, second, LoopCluster(first), LoopCluster(second), order, self, context.control)
+        pair = LoopPair(
+            first, second, LoopCluster(first), LoopCluster(second), order, self, context.control
+        )
         return weighed(kind, subjects, (*LEGALITY, *PROFITABILITY), pair)
 
 
@@ -84,28 +102,45 @@ class LoopPair(NamedTuple):
     @property
     def arrays(self) -> int:
         """What the merged loop would touch."""
-        return len(self.mine.reads | self.theirs.reads) + len(self.mine.members) + len(self.theirs.members)
+        return (
+            len(self.mine.reads | self.theirs.reads)
+            + len(self.mine.members)
+            + len(self.theirs.members)
+        )
 
     @property
     def shared_bytes(self) -> int:
         """What both read, or one computes for the other."""
         a, b = self.mine, self.theirs
-        shared = (a.reads & b.reads) | b.reads.intersection(a.members) | a.reads.intersection(b.members)
+        shared = (
+            (a.reads & b.reads) | b.reads.intersection(a.members) | a.reads.intersection(b.members)
+        )
         return sum([o.shape.byte_size for o in shared])
 
     @property
     def crossing_reads(self) -> list[tuple[HloInstruction, int]]:
         """(reader, operand number) of each read of a result of the other cluster."""
         both = ((self.mine.members, self.theirs.members), (self.theirs.members, self.mine.members))
-        return [(r, k) for members, others in both for r in members for k, operand in enumerate(r.operands) if operand in others]
+        return [
+            (r, k)
+            for members, others in both
+            for r in members
+            for k, operand in enumerate(r.operands)
+            if operand in others
+        ]
 
     def facts(self) -> dict[str, int]:
         """The numbers of the decision."""
-        return {"bytes_saved": self.shared_bytes, "loops": len(self.mine.members) + len(self.theirs.members)}
+        return {
+            "bytes_saved": self.shared_bytes,
+            "loops": len(self.mine.members) + len(self.theirs.members),
+        }
 
 
 def _kind(i: HloInstruction) -> str:
-    return f"%{i.name} is {i.attributes.get('kind')} with {i.called[0].root.opcode.name} at its root"
+    return (
+        f"%{i.name} is {i.attributes.get('kind')} with {i.called[0].root.opcode.name} at its root"
+    )
 
 
 def reduced_from(i: HloInstruction) -> HloInstruction | None:
@@ -119,8 +154,15 @@ def why_no_loop(i: HloInstruction, reductions: bool = False) -> Reason | None:
     root = i.called[0].root
     if reductions and reduced_from(i) is not None and not i.control_predecessors:
         return None
-    if i.attributes.get("kind") != "kLoop" or not i.shape.is_array or not root.opcode.elementwise or i.control_predecessors:
-        return refuse("not-a-loop", f"%{i.name} ({root.opcode.name} at its root) does not share its loop")
+    if (
+        i.attributes.get("kind") != "kLoop"
+        or not i.shape.is_array
+        or not root.opcode.elementwise
+        or i.control_predecessors
+    ):
+        return refuse(
+            "not-a-loop", f"%{i.name} ({root.opcode.name} at its root) does not share its loop"
+        )
     return None
 
 
@@ -143,7 +185,9 @@ def _loop_of(i: HloInstruction) -> str:
 @measures(lambda pair: f"{_kind(pair.first)}, {_kind(pair.second)}")
 def both_are_loops(pair: LoopPair) -> Reason | None:
     """Both must be elementwise loops, or reductions."""
-    return why_no_loop(pair.first, pair.options.reductions) or why_no_loop(pair.second, pair.options.reductions)
+    return why_no_loop(pair.first, pair.options.reductions) or why_no_loop(
+        pair.second, pair.options.reductions
+    )
 
 
 @measures(lambda pair: equal("loops", _indices(pair.first), _indices(pair.second)))
@@ -151,7 +195,10 @@ def dimensions_agree(pair: LoopPair) -> Reason | None:
     """Both must run over the same indices."""
     first, second = pair.first, pair.second
     if _indices(first) != _indices(second):
-        return refuse("dimensions-differ", f"%{first.name} {_loop_of(first)}, %{second.name} {_loop_of(second)}")
+        return refuse(
+            "dimensions-differ",
+            f"%{first.name} {_loop_of(first)}, %{second.name} {_loop_of(second)}",
+        )
     return None
 
 
@@ -160,11 +207,21 @@ def arrays_within_limit(pair: LoopPair) -> Reason | None:
     """The merged loop must touch few arrays."""
     count = pair.arrays
     if count > pair.options.max_arrays:
-        return refuse("too-many-arrays", f"together they would touch {count} arrays (limit {pair.options.max_arrays})", arrays=count)
+        return refuse(
+            "too-many-arrays",
+            f"together they would touch {count} arrays (limit {pair.options.max_arrays})",
+            arrays=count,
+        )
     return None
 
 
-@measures(lambda pair: at_most("instructions per element", pair.mine.emitted + pair.theirs.emitted, pair.options.max_emitted))
+@measures(
+    lambda pair: at_most(
+        "instructions per element",
+        pair.mine.emitted + pair.theirs.emitted,
+        pair.options.max_emitted,
+    )
+)
 def code_within_limit(pair: LoopPair) -> Reason | None:
     """The code of one element must stay short."""
     size = pair.mine.emitted + pair.theirs.emitted
@@ -182,7 +239,10 @@ def results_are_read_in_step(pair: LoopPair) -> Reason | None:
     """Each may read the other's result at its own index only."""
     for reader, number in pair.crossing_reads:
         if not reads_in_step(reader, number):
-            return refuse("not-read-in-step", f"%{reader.name} reads %{reader.operands[number].name} at other indices than its own")
+            return refuse(
+                "not-read-in-step",
+                f"%{reader.name} reads %{reader.operands[number].name} at other indices than its own",
+            )
     return None
 
 
@@ -212,16 +272,31 @@ def shares_enough(pair: LoopPair) -> Reason | None:
 
 
 LEGALITY: tuple[Predicate, ...] = (
-    both_are_loops, dimensions_agree, arrays_within_limit, code_within_limit, results_are_read_in_step, creates_no_cycle, user_allows_it,
+    both_are_loops,
+    dimensions_agree,
+    arrays_within_limit,
+    code_within_limit,
+    results_are_read_in_step,
+    creates_no_cycle,
+    user_allows_it,
 )
 PROFITABILITY: tuple[Predicate, ...] = (shares_enough,)
 
 
 class _Planner:
     def __init__(
-        self, computation: HloComputation, context: PassContext, options: MultiOutputFusion, bodies: Counter[HloComputation]
+        self,
+        computation: HloComputation,
+        context: PassContext,
+        options: MultiOutputFusion,
+        bodies: Counter[HloComputation],
     ) -> None:
-        self.computation, self.context, self.options, self.bodies = computation, context, options, bodies
+        self.computation, self.context, self.options, self.bodies = (
+            computation,
+            context,
+            options,
+            bodies,
+        )
         self.order = ContractedOrder(computation)
         self.place = self.order.place
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
@@ -237,9 +312,17 @@ class _Planner:
                 mine, theirs = self.cluster_of[i], self.cluster_of[other]
                 if mine is theirs:
                     continue
-                pair = LoopPair(other, i, theirs, mine, self.order, self.options, self.context.control)
+                pair = LoopPair(
+                    other, i, theirs, mine, self.order, self.options, self.context.control
+                )
                 reason = self.context.decide(
-                    "multi-output-fusion", LEGALITY, PROFITABILITY, other, i, candidate=pair, facts=pair.facts
+                    "multi-output-fusion",
+                    LEGALITY,
+                    PROFITABILITY,
+                    other,
+                    i,
+                    candidate=pair,
+                    facts=pair.facts,
                 )
                 if reason is None:
                     self.order.join(other, i)
@@ -255,13 +338,27 @@ class _Planner:
         for operand in i.operands:
             if operand in self.cluster_of:
                 found[operand] = None
-            if operand.shape.is_array and operand.shape.byte_size >= self.options.min_bytes and len(operand.users) <= 64:
+            if (
+                operand.shape.is_array
+                and operand.shape.byte_size >= self.options.min_bytes
+                and len(operand.users) <= 64
+            ):
                 nearest = max(
-                    [u for u in operand.users if u in self.cluster_of and self.place[u] < here], key=self.place.__getitem__, default=None
+                    [u for u in operand.users if u in self.cluster_of and self.place[u] < here],
+                    key=self.place.__getitem__,
+                    default=None,
                 )
                 if nearest is not None:
                     found[nearest] = None
         if self.context.control.force:
             earlier = [other for other in self.cluster_of if self.place[other] < here]
-            found.update(dict.fromkeys([o for o in earlier if self.context.control.forced("multi-output-fusion", (o, i))]))
+            found.update(
+                dict.fromkeys(
+                    [
+                        o
+                        for o in earlier
+                        if self.context.control.forced("multi-output-fusion", (o, i))
+                    ]
+                )
+            )
         return sorted(found, key=self.place.__getitem__, reverse=True)

@@ -13,7 +13,12 @@ from typing import Any
 from xla_explorer.compiler.costs.cpu_costs import FusionCostModel
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.candidate import CpuFusionLimits, FusionCandidate, FusionSetting, Placement
+from xla_explorer.compiler.transforms.fusion.candidate import (
+    CpuFusionLimits,
+    FusionCandidate,
+    FusionSetting,
+    Placement,
+)
 from xla_explorer.compiler.transforms.fusion.group import FusionGroup
 from xla_explorer.compiler.transforms.fusion.policy import LEGALITY, PROFITABILITY
 from xla_explorer.foundation.reason import Reason, first_refusal
@@ -24,11 +29,15 @@ from xla_explorer.hlo.instruction import HloInstruction
 class FusionPlanner:
     """Plans the fusions of one computation. groups: by root; groups_of: instruction -> the groups that compute it."""
 
-    def __init__(self, computation: HloComputation, context: PassContext, limits: CpuFusionLimits) -> None:
+    def __init__(
+        self, computation: HloComputation, context: PassContext, limits: CpuFusionLimits
+    ) -> None:
         self.computation = computation
         self.context = context
         pinned = fusible.control_successors(computation)
-        self.setting = FusionSetting(FusionCostModel.of(context.target), limits, pinned, context.control)
+        self.setting = FusionSetting(
+            FusionCostModel.of(context.target), limits, pinned, context.control
+        )
         self.groups: dict[HloInstruction, FusionGroup] = {}
         self.groups_of: dict[HloInstruction, list[FusionGroup]] = {}
         self._gone: set[HloInstruction] = set()  # computed inside fusions only
@@ -53,17 +62,30 @@ class FusionPlanner:
                 stored_anyway = True
             if not stored_anyway:
                 self._gone.add(producer)
-            elif fusible.is_consumer(producer) and not producer.control_predecessors and producer not in pinned:
+            elif (
+                fusible.is_consumer(producer)
+                and not producer.control_predecessors
+                and producer not in pinned
+            ):
                 group = FusionGroup(producer)
                 self.groups[producer] = group
                 groups_of.setdefault(producer, []).append(group)
         return [group for group in self.groups.values() if self._trim(group)]
 
-    def _place(self, producer: HloInstruction, targets: dict[FusionGroup, list[HloInstruction]], stored_anyway: bool) -> bool:
+    def _place(
+        self,
+        producer: HloInstruction,
+        targets: dict[FusionGroup, list[HloInstruction]],
+        stored_anyway: bool,
+    ) -> bool:
         """Put the producer into the fusions that may take it. Whether somebody still needs it in memory."""
         context = self.context
         unseen = not context.decisions_on and not context.control.forbid
-        if unseen and fusible.is_small_constant(producer) and all(group.in_place is not producer for group in targets):
+        if (
+            unseen
+            and fusible.is_small_constant(producer)
+            and all(group.in_place is not producer for group in targets)
+        ):
             for group, users in targets.items():  # always allowed, so there is nothing to ask
                 self.groups_of.setdefault(producer, []).append(group)
                 group.absorb(producer, group.evaluations_of(producer, users))
@@ -88,7 +110,12 @@ class FusionPlanner:
         assert group is not None
         users, consumer, control = candidate.placement.targets[group], root, self.context.control
         if control.force or control.forbid:
-            named = [u for u in users if control.forced("fusion", (producer, u)) or control.forbidden("fusion", (producer, u))]
+            named = [
+                u
+                for u in users
+                if control.forced("fusion", (producer, u))
+                or control.forbidden("fusion", (producer, u))
+            ]
             if named and root not in named:
                 consumer = named[0]
 
@@ -98,7 +125,9 @@ class FusionPlanner:
                 found["read_by"] = [u.name for u in users]
             return found
 
-        return self.context.decide("fusion", LEGALITY, PROFITABILITY, producer, consumer, candidate=candidate, facts=facts)
+        return self.context.decide(
+            "fusion", LEGALITY, PROFITABILITY, producer, consumer, candidate=candidate, facts=facts
+        )
 
     def _trim(self, group: FusionGroup) -> bool:
         """Leave reshapes of stored values outside, where they cost nothing. Whether anything besides the root is left."""
@@ -107,12 +136,16 @@ class FusionPlanner:
         return len(group.members) > 1
 
 
-def plan_fusions(computation: HloComputation, context: PassContext, limits: CpuFusionLimits) -> list[FusionGroup]:
+def plan_fusions(
+    computation: HloComputation, context: PassContext, limits: CpuFusionLimits
+) -> list[FusionGroup]:
     """The fusions of a computation, users before producers; nothing is changed."""
     return FusionPlanner(computation, context, limits).plan()
 
 
-def lone_candidate(producer: HloInstruction, consumer: HloInstruction, setting: FusionSetting) -> FusionCandidate:
+def lone_candidate(
+    producer: HloInstruction, consumer: HloInstruction, setting: FusionSetting
+) -> FusionCandidate:
     """The two as if every user of the producer were a kernel of its own: for a pair that the plan never came to."""
     targets: dict[FusionGroup, list[HloInstruction]] = {}
     group = FusionGroup(consumer) if consumer.opcode in fusible.CONSUMERS else None

@@ -13,7 +13,11 @@ from xla_explorer.compiler.transforms.fusion import fusible, updating
 from xla_explorer.compiler.transforms.fusion.candidate import FusionCandidate, FusionEdge
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.group import FusionGroup
-from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
+from xla_explorer.compiler.transforms.fusion.updating import (
+    reader_in_the_way,
+    reads_buffer,
+    reads_where_it_writes,
+)
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -24,7 +28,11 @@ MOST_PIECES = 8  # of a concatenate, chosen for each element
 # -- what the checks measure -------------------------------------------------------------------------------------------------
 def _constant(edge: FusionEdge) -> str:
     producer = edge.producer
-    return at_most("elements", producer.shape.element_count, 1) if producer.opcode is fusible.CONSTANT else not_one(producer, "constant")
+    return (
+        at_most("elements", producer.shape.element_count, 1)
+        if producer.opcode is fusible.CONSTANT
+        else not_one(producer, "constant")
+    )
 
 
 def _reduces(edge: FusionEdge) -> str:
@@ -45,7 +53,9 @@ def _operands(candidate: FusionCandidate) -> str:
     group = candidate.group
     if group is None:
         return described(candidate.consumer)
-    return at_most("operands", group.operand_count_with(candidate.producer), candidate.limits.max_operands)
+    return at_most(
+        "operands", group.operand_count_with(candidate.producer), candidate.limits.max_operands
+    )
 
 
 def _code(candidate: FusionCandidate) -> str:
@@ -66,7 +76,11 @@ def _points(candidate: FusionCandidate) -> str:
         return f"{candidate.producer.opcode.name} is cheap"
     if candidate.group is None:
         return described(candidate.consumer)
-    return at_most("evaluations", sum([e.points for e in candidate.evaluations]), candidate.producer.shape.element_count)
+    return at_most(
+        "evaluations",
+        sum([e.points for e in candidate.evaluations]),
+        candidate.producer.shape.element_count,
+    )
 
 
 def _duplicates(candidate: FusionCandidate) -> str:
@@ -93,23 +107,47 @@ def producer_is_fusible(candidate: FusionEdge) -> Reason | None:
         if opcode.side_effect:
             return refuse("producer-has-side-effect", f"%{producer.name} has a side effect")
         if not producer.shape.is_array:
-            return refuse("tuple-or-token", f"%{producer.name} has shape {producer.shape}, no array")
+            return refuse(
+                "tuple-or-token", f"%{producer.name} has shape {producer.shape}, no array"
+            )
         if True in producer.shape.dynamic:
-            return refuse("dynamic-dimension", f"%{producer.name} has a dynamic dimension: {producer.shape}")
-        if opcode is fusible.BITCAST_CONVERT and producer.shape.dimensions != producer.operands[0].shape.dimensions:
+            return refuse(
+                "dynamic-dimension", f"%{producer.name} has a dynamic dimension: {producer.shape}"
+            )
+        if (
+            opcode is fusible.BITCAST_CONVERT
+            and producer.shape.dimensions != producer.operands[0].shape.dimensions
+        ):
             return refuse("producer-not-fusible", f"%{producer.name} changes the width of elements")
-        if opcode is fusible.BITCAST and producer.operands[0].shape.element_type is not producer.shape.element_type:
-            return refuse("producer-not-fusible", f"%{producer.name} reads {producer.operands[0].shape} as {producer.shape}")
+        if (
+            opcode is fusible.BITCAST
+            and producer.operands[0].shape.element_type is not producer.shape.element_type
+        ):
+            return refuse(
+                "producer-not-fusible",
+                f"%{producer.name} reads {producer.operands[0].shape} as {producer.shape}",
+            )
         return None
     if opcode is fusible.DYNAMIC_UPDATE_SLICE:
-        return refuse("update-is-root-only", f"%{producer.name} updates a buffer in place, so it must be the result of its kernel")
+        return refuse(
+            "update-is-root-only",
+            f"%{producer.name} updates a buffer in place, so it must be the result of its kernel",
+        )
     if opcode.side_effect or producer.attributes.get("custom_call_has_side_effect"):
-        return refuse("producer-has-side-effect", f"%{producer.name} ({opcode.name}) has a side effect")
+        return refuse(
+            "producer-has-side-effect", f"%{producer.name} ({opcode.name}) has a side effect"
+        )
     if opcode in fusible.LIBRARY_CALLS:
-        return refuse("producer-is-library-call", f"%{producer.name} ({opcode.name}) is computed by a kernel of its own")
+        return refuse(
+            "producer-is-library-call",
+            f"%{producer.name} ({opcode.name}) is computed by a kernel of its own",
+        )
     if not producer.shape.is_array:
         return refuse("tuple-or-token", f"%{producer.name} has shape {producer.shape}, no array")
-    return refuse("producer-not-fusible", f"%{producer.name} ({opcode.name}) is not computed element by element")
+    return refuse(
+        "producer-not-fusible",
+        f"%{producer.name} ({opcode.name}) is not computed element by element",
+    )
 
 
 @measures(lambda edge: control_edges((edge.producer,), edge.pinned))
@@ -117,19 +155,30 @@ def producer_is_free_to_move(candidate: FusionEdge) -> Reason | None:
     """Nothing may fix its place in the order of execution."""
     producer = candidate.producer
     if producer.control_predecessors or producer in candidate.pinned:
-        return refuse("control-dependency", f"%{producer.name} has control dependencies, which a fusion would lose")
+        return refuse(
+            "control-dependency",
+            f"%{producer.name} has control dependencies, which a fusion would lose",
+        )
     return None
 
 
-@measures(lambda edge: f"{described(edge.consumer)}, {control_edges((edge.consumer,), edge.pinned)}")
+@measures(
+    lambda edge: f"{described(edge.consumer)}, {control_edges((edge.consumer,), edge.pinned)}"
+)
 def consumer_is_fusible(candidate: FusionEdge) -> Reason | None:
     """The consumer must be a loop over its result."""
     consumer = candidate.consumer
     opcode = consumer.opcode
     if opcode not in fusible.CONSUMERS:
-        return refuse("consumer-not-fusible", f"%{consumer.name} ({opcode.name}) reads its operands from memory")
+        return refuse(
+            "consumer-not-fusible",
+            f"%{consumer.name} ({opcode.name}) reads its operands from memory",
+        )
     if consumer.control_predecessors or consumer in candidate.pinned:
-        return refuse("control-dependency", f"%{consumer.name} has control dependencies, which a fusion would lose")
+        return refuse(
+            "control-dependency",
+            f"%{consumer.name} has control dependencies, which a fusion would lose",
+        )
     return None
 
 
@@ -140,7 +189,9 @@ def layouts_agree(candidate: FusionEdge) -> Reason | None:
     for i in (producer, consumer):
         if i.shape.base is not i.shape:
             return refuse(
-                "layout-differs", f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside", layout=str(i.shape.layout)
+                "layout-differs",
+                f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside",
+                layout=str(i.shape.layout),
             )
     return None
 
@@ -167,7 +218,9 @@ def no_reduce_is_repeated(candidate: FusionEdge) -> Reason | None:
     size = fusible.reduced_size(producer)
     if consumer.opcode is fusible.REDUCE and size > candidate.limits.tiny_reduce:
         return refuse(
-            "reduce-into-reduce", f"%{producer.name} reduces {size} elements inside the reduce %{consumer.name}", reduced=size
+            "reduce-into-reduce",
+            f"%{producer.name} reduces {size} elements inside the reduce %{consumer.name}",
+            reduced=size,
         )
     if size > candidate.limits.tiny_reduce or producer.shape.is_tuple:
         return refuse(
@@ -186,12 +239,17 @@ def updates_in_place_safely(candidate: FusionCandidate) -> Reason | None:
     producer, consumer = candidate.producer, candidate.consumer
     group = candidate.group
     buffer = (
-        group.in_place if group is not None else (consumer.operands[0] if consumer.opcode is fusible.DYNAMIC_UPDATE_SLICE else None)
+        group.in_place
+        if group is not None
+        else (consumer.operands[0] if consumer.opcode is fusible.DYNAMIC_UPDATE_SLICE else None)
     )
     if buffer is None:
         return None
     if producer is buffer:
-        return refuse("in-place-update-conflict", f"%{producer.name} is the buffer that %{consumer.name} updates in place")
+        return refuse(
+            "in-place-update-conflict",
+            f"%{producer.name} is the buffer that %{consumer.name} updates in place",
+        )
     if group is None:
         group = FusionGroup(consumer)
     reader: HloInstruction | None = None
@@ -318,14 +376,18 @@ def computes_each_element_once(candidate: FusionCandidate) -> Reason | None:
 def duplicates_nothing_expensive(candidate: FusionCandidate) -> Reason | None:
     """Computing an expensive result in each consumer must be faster than storing it once."""
     producer, consumer, placement = candidate.producer, candidate.consumer, candidate.placement
-    if not producer.opcode.expensive or (len(placement.targets) < 2 and not placement.stored_anyway):
+    if not producer.opcode.expensive or (
+        len(placement.targets) < 2 and not placement.stored_anyway
+    ):
         return None
     if placement.stored_anyway:
         return refuse(
             "would-duplicate-expensive",
             f"%{producer.name} ({producer.opcode.name}) must be stored for another user, so %{consumer.name} need not compute it again",
         )
-    fused, stored = placement.times_along_rows() if placement.stays_along_rows() else placement.joint_times()
+    fused, stored = (
+        placement.times_along_rows() if placement.stays_along_rows() else placement.joint_times()
+    )
     if fused > 0.9 * stored:
         return refuse(
             "would-duplicate-expensive",
@@ -389,20 +451,40 @@ def faster_than_storing(candidate: FusionCandidate) -> Reason | None:
 
 # What can be said of the two instructions, whatever kernel the consumer is part of.
 EDGE_LEGALITY: tuple[Predicate, ...] = (
-    producer_is_fusible, producer_is_free_to_move, consumer_is_fusible, layouts_agree, code_holds_the_constant, no_reduce_is_repeated,
+    producer_is_fusible,
+    producer_is_free_to_move,
+    consumer_is_fusible,
+    layouts_agree,
+    code_holds_the_constant,
+    no_reduce_is_repeated,
 )
 LEGALITY: tuple[Predicate, ...] = (
-    *EDGE_LEGALITY, updates_in_place_safely, no_concatenate_in_inner_loop, operands_within_limit, code_within_limit, user_allows_it,
+    *EDGE_LEGALITY,
+    updates_in_place_safely,
+    no_concatenate_in_inner_loop,
+    operands_within_limit,
+    code_within_limit,
+    user_allows_it,
 )
-PROFITABILITY: tuple[Predicate, ...] = (computes_each_element_once, duplicates_nothing_expensive, faster_than_storing)
+PROFITABILITY: tuple[Predicate, ...] = (
+    computes_each_element_once,
+    duplicates_nothing_expensive,
+    faster_than_storing,
+)
 
 
 def _kernels(count: int) -> str:
     return f"{count} kernel" + ("s" if count != 1 else "")
 
 
-def _takes_components_apart(user: HloInstruction, concatenate: HloInstruction, dimension: int) -> bool:
+def _takes_components_apart(
+    user: HloInstruction, concatenate: HloInstruction, dimension: int
+) -> bool:
     """Whether a gather reads index vectors that are concatenated of their components: its code asks for each component by its number, so
     that no piece is chosen at run time."""
-    gathers = user.opcode is fusible.GATHER and user.operands[0] is not concatenate and user.operands[1] is concatenate
+    gathers = (
+        user.opcode is fusible.GATHER
+        and user.operands[0] is not concatenate
+        and user.operands[1] is concatenate
+    )
     return gathers and user.attribute("index_vector_dim") == dimension

@@ -72,7 +72,9 @@ class PriorityFusion:
             order_callees_first(module)
         return changed
 
-    def ask(self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext) -> Decision | None:
+    def ask(
+        self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
+    ) -> Decision | None:
         """The policy's checks of two instructions, asked before anything is fused."""
         if len(subjects) != 2:
             return None
@@ -81,15 +83,24 @@ class PriorityFusion:
             return not_an_operand(kind, producer, consumer)
         planner = PriorityPlanner(consumer.parent, context, self)
         if consumer not in planner.groups:
-            return weighed(kind, subjects, EDGE_LEGALITY, planner.kernels.candidate(producer, consumer))
-        return weighed(kind, subjects, (*planner.rules.legality, *PROFITABILITY), planner.candidate(producer, consumer))
+            return weighed(
+                kind, subjects, EDGE_LEGALITY, planner.kernels.candidate(producer, consumer)
+            )
+        return weighed(
+            kind,
+            subjects,
+            (*planner.rules.legality, *PROFITABILITY),
+            planner.candidate(producer, consumer),
+        )
 
 
 class PriorityPlanner:
     """Plans the fusions of one computation. groups: the kernels, by root. readers: instruction -> roots of kernels that read it from
     memory."""
 
-    def __init__(self, computation: HloComputation, context: PassContext, options: PriorityFusion) -> None:
+    def __init__(
+        self, computation: HloComputation, context: PassContext, options: PriorityFusion
+    ) -> None:
         self.computation, self.context, self.options = computation, context, options
         self.rules = XLA_RULES if options.policy == "xla" else OWN_RULES
         self.cost = self.rules.cost(context.target)
@@ -106,7 +117,9 @@ class PriorityPlanner:
                 for operand in self.groups[i].operands:
                     self.readers.setdefault(operand, {})[i] = None
         self.estimates = {root: self.cost.group(group) for root, group in self.groups.items()}
-        self._merged: dict[tuple[HloInstruction, HloInstruction], KernelEstimate] = {}  # of trials that still hold
+        self._merged: dict[
+            tuple[HloInstruction, HloInstruction], KernelEstimate
+        ] = {}  # of trials that still hold
         self._gone: set[HloInstruction] = set()  # computed inside kernels only
         self._offers: dict[HloInstruction, Offer] = {}
         self._queue: list[tuple[float, int, HloInstruction]] = []
@@ -123,7 +136,9 @@ class PriorityPlanner:
                 continue
             if producer in self._waiting:
                 self._push(producer)
-            elif (offer := self._offers[producer]).consumers and priority == -offer.gain:  # else an entry of before
+            elif (
+                offer := self._offers[producer]
+            ).consumers and priority == -offer.gain:  # else an entry of before
                 self._accept(producer, offer)
         if self.context.decisions_on:
             for producer, offer in self._offers.items():
@@ -150,14 +165,26 @@ class PriorityPlanner:
 
     def _again(self, producer: HloInstruction) -> None:
         """Something about it changed: it is estimated anew when its turn comes, which its old priority says."""
-        if producer in self._gone or producer in self._waiting or not self.readers.get(producer) or not self._is_asked(producer):
+        if (
+            producer in self._gone
+            or producer in self._waiting
+            or not self.readers.get(producer)
+            or not self._is_asked(producer)
+        ):
             return
         if self.rules.into_all:  # XLA estimates at once: what could go nowhere may be the best now
             self._push(producer)
             return
         old = self._offers.get(producer)
         self._waiting.add(producer)
-        heapq.heappush(self._queue, (-old.gain if old is not None and old.consumers else 0.0, -self.place[producer], producer))
+        heapq.heappush(
+            self._queue,
+            (
+                -old.gain if old is not None and old.consumers else 0.0,
+                -self.place[producer],
+                producer,
+            ),
+        )
 
     def _offer(self, producer: HloInstruction) -> Offer:
         """What fusing it would bring now."""
@@ -182,23 +209,51 @@ class PriorityPlanner:
         if able and (not stays or self.rules.into_all):
             total = sum(gains) + sum([k.nanoseconds for k in own])
             if own and self.rules.overlooked:
-                outside = [u for u in producer.users if u.opcode in self.rules.overlooked and u not in self._gone]
+                outside = [
+                    u
+                    for u in producer.users
+                    if u.opcode in self.rules.overlooked and u not in self._gone
+                ]
                 total += len(outside) * self.cost.overlooked_user(producer, own[0])
             if total >= 0 or producer.opcode in fusible.BYTE_PRESERVING:
-                gain = math.inf if producer.opcode in fusible.BYTE_PRESERVING else total  # a reshape hides what stands behind it
+                gain = (
+                    math.inf if producer.opcode in fusible.BYTE_PRESERVING else total
+                )  # a reshape hides what stands behind it
                 return Offer(tuple(able), gain, "", blocked, tuple(after), (*own, *before))
         control = self.context.control
-        wanted = [control.force and control.forced("fusion", (producer, self._named(producer, c))) for c in able]
-        chosen = tuple([c for c, gain, want in zip(able, gains, wanted, strict=True) if want or (stays and gain > 0)])
+        wanted = [
+            control.force and control.forced("fusion", (producer, self._named(producer, c)))
+            for c in able
+        ]
+        chosen = tuple(
+            [
+                c
+                for c, gain, want in zip(able, gains, wanted, strict=True)
+                if want or (stays and gain > 0)
+            ]
+        )
         if chosen:
             saved = sum([gain for c, gain in zip(able, gains, strict=True) if c in chosen])
-            return Offer(chosen, saved, stays or "the user forces one of its consumers", blocked, tuple(after), tuple(before))
-        return Offer((), -1.0, stays, blocked, tuple(after), tuple(before) if stays else (*own, *before))
+            return Offer(
+                chosen,
+                saved,
+                stays or "the user forces one of its consumers",
+                blocked,
+                tuple(after),
+                tuple(before),
+            )
+        return Offer(
+            (), -1.0, stays, blocked, tuple(after), tuple(before) if stays else (*own, *before)
+        )
 
     def _is_asked(self, producer: HloInstruction) -> bool:
-        return producer.opcode.name not in self.rules.never_asked and not fusible.is_small_constant(producer)
+        return producer.opcode.name not in self.rules.never_asked and not fusible.is_small_constant(
+            producer
+        )
 
-    def _stays(self, producer: HloInstruction, overlooked: frozenset[OpcodeSpec] = frozenset()) -> str:
+    def _stays(
+        self, producer: HloInstruction, overlooked: frozenset[OpcodeSpec] = frozenset()
+    ) -> str:
         """Who needs it in memory, whatever is fused. overlooked: opcodes of users that are not asked about."""
         if producer is self.computation.root:
             return "it is the result of the computation"
@@ -210,7 +265,9 @@ class PriorityPlanner:
     def _trial(self, producer: HloInstruction, consumer: HloInstruction) -> KernelEstimate:
         found = self._merged.get((producer, consumer))
         if found is None:
-            found = self._merged[producer, consumer] = self.cost.group(self.kernels.merged(producer, consumer))
+            found = self._merged[producer, consumer] = self.cost.group(
+                self.kernels.merged(producer, consumer)
+            )
         return found
 
     # -- acting ------------------------------------------------------------------------------------------------------
@@ -234,12 +291,17 @@ class PriorityPlanner:
         for changed in taken:  # what was tried with it holds no longer
             readers = self.readers.get(changed, {})
             self.kernels.forget(changed, readers)
-            for pair in [*[(o, changed) for o in self.groups[changed].operands], *[(changed, c) for c in readers]]:
+            for pair in [
+                *[(o, changed) for o in self.groups[changed].operands],
+                *[(changed, c) for c in readers],
+            ]:
                 self._merged.pop(pair, None)
         if taken:
             for i in (*touched, producer):
                 self._again(i)
-        self._offers[producer] = offer._replace(consumers=())  # taken: an older entry of the queue must not find it again
+        self._offers[producer] = offer._replace(
+            consumers=()
+        )  # taken: an older entry of the queue must not find it again
 
     def _take_constants(self) -> None:
         """Scalar constants become immediates of every kernel that reads them."""
@@ -259,12 +321,15 @@ class PriorityPlanner:
         if control.force or control.forbid:
             for user in producer.users:
                 if user in self.groups[consumer].members and (
-                    control.forced("fusion", (producer, user)) or control.forbidden("fusion", (producer, user))
+                    control.forced("fusion", (producer, user))
+                    or control.forbidden("fusion", (producer, user))
                 ):
                     return user
         return consumer
 
-    def _decide(self, producer: HloInstruction, consumer: HloInstruction, offer: Offer) -> Reason | None:
+    def _decide(
+        self, producer: HloInstruction, consumer: HloInstruction, offer: Offer
+    ) -> Reason | None:
         return self.context.decide(
             "fusion",
             self.rules.legality,
@@ -275,18 +340,21 @@ class PriorityPlanner:
             facts=functools.partial(self._facts, producer, consumer, offer),
         )
 
-    def _facts(self, producer: HloInstruction, consumer: HloInstruction, offer: Offer) -> dict[str, Any]:
+    def _facts(
+        self, producer: HloInstruction, consumer: HloInstruction, offer: Offer
+    ) -> dict[str, Any]:
         """Both times with what they are made of."""
         group = self.groups[consumer]
         read_by = [u.name for u in producer.users if u in group.members]
         if not offer.fused or not producer.shape.is_array:
             return {"read_by": read_by}
         return {
-            "bytes_saved": 0 if offer.stays or producer not in self.estimates else 2 * producer.shape.byte_size,
+            "bytes_saved": 0
+            if offer.stays or producer not in self.estimates
+            else 2 * producer.shape.byte_size,
             **estimate_facts("fused", list(offer.fused)),
             **estimate_facts("unfused", list(offer.unfused)),
             "consumers": len(offer.fused),
             "instructions": group.emitted,
             "read_by": read_by,
         }
-

@@ -17,7 +17,11 @@ from xla_explorer.compiler.transforms.fusion.candidate import FusionLimits
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel
 from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
-from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
+from xla_explorer.compiler.transforms.fusion.updating import (
+    reader_in_the_way,
+    reads_buffer,
+    reads_where_it_writes,
+)
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -51,10 +55,20 @@ class Kernels:
         pinned: Collection[HloInstruction],
         control: PassControl,
     ) -> None:
-        self.groups, self.place, self.limits, self.pinned, self.control = groups, place, limits, pinned, control
-        self._merged: dict[HloInstruction, dict[HloInstruction, GpuKernel]] = {}  # consumer -> producer -> both
+        self.groups, self.place, self.limits, self.pinned, self.control = (
+            groups,
+            place,
+            limits,
+            pinned,
+            control,
+        )
+        self._merged: dict[
+            HloInstruction, dict[HloInstruction, GpuKernel]
+        ] = {}  # consumer -> producer -> both
 
-    def candidate(self, producer: HloInstruction, consumer: HloInstruction, offer: Offer | None = None) -> PriorityCandidate:
+    def candidate(
+        self, producer: HloInstruction, consumer: HloInstruction, offer: Offer | None = None
+    ) -> PriorityCandidate:
         """The two as they are now."""
         return PriorityCandidate(producer, consumer, self, offer)
 
@@ -138,17 +152,22 @@ def updates_in_place_safely(candidate: PriorityCandidate) -> Reason | None:
     if buffer is None:
         return None
     if producer is buffer:
-        return refuse("in-place-update-conflict", f"%{producer.name} is the buffer that %{consumer.name} updates in place")
+        return refuse(
+            "in-place-update-conflict",
+            f"%{producer.name} is the buffer that %{consumer.name} updates in place",
+        )
     for member in candidate.members:
         if any(reads_buffer(o, buffer) for o in member.operands):
             both = candidate.both
             if not reads_where_it_writes(member, both, both.members[member]):
                 return refuse(
-                    "in-place-update-conflict", f"%{member.name} reads %{buffer.name}, which %{consumer.name} updates in place"
+                    "in-place-update-conflict",
+                    f"%{member.name} reads %{buffer.name}, which %{consumer.name} updates in place",
                 )
         elif (reader := reader_in_the_way(member, consumer)) is not None:
             return refuse(
-                "in-place-update-conflict", f"%{reader.name} reads %{buffer.name}, which %{consumer.name} updates in place"
+                "in-place-update-conflict",
+                f"%{reader.name} reads %{buffer.name}, which %{consumer.name} updates in place",
             )
     return None
 
@@ -212,7 +231,10 @@ def faster_when_fused(candidate: PriorityCandidate) -> Reason | None:
         return None
     fused, unfused = _microseconds(offer.fused), _microseconds(offer.unfused)
     if offer.stays and not offer.fused:
-        return refuse("stored-anyway", f"%{producer.name} is in memory: {offer.stays}, and fusing is with all of its readers or with none")
+        return refuse(
+            "stored-anyway",
+            f"%{producer.name} is in memory: {offer.stays}, and fusing is with all of its readers or with none",
+        )
     if offer.stays:
         return refuse(
             "stored-anyway",
@@ -234,7 +256,12 @@ def _microseconds(kernels: tuple[KernelEstimate, ...]) -> float:
     return sum([k.nanoseconds for k in kernels]) / 1e3
 
 
-KERNEL_LEGALITY: tuple[Predicate, ...] = (updates_in_place_safely, operands_within_limit, code_within_limit, user_allows_it)
+KERNEL_LEGALITY: tuple[Predicate, ...] = (
+    updates_in_place_safely,
+    operands_within_limit,
+    code_within_limit,
+    user_allows_it,
+)
 LEGALITY: tuple[Predicate, ...] = (*EDGE_LEGALITY, *KERNEL_LEGALITY)
 PROFITABILITY: tuple[Predicate, ...] = (faster_when_fused,)
 
@@ -256,4 +283,6 @@ class PriorityRules(NamedTuple):
     outer_reshapes: bool
 
 
-OWN_RULES = PriorityRules(LEGALITY, fusible.is_consumer, fusible.NEVER_ASKED, GpuCostModel, False, frozenset(), True)
+OWN_RULES = PriorityRules(
+    LEGALITY, fusible.is_consumer, fusible.NEVER_ASKED, GpuCostModel, False, frozenset(), True
+)

@@ -50,7 +50,9 @@ class RowFusion:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Look at every computation that is a program, last results first."""
         changed = False
-        multiprocessors = context.target.gpu.multiprocessors if context.target.gpu is not None else 1
+        multiprocessors = (
+            context.target.gpu.multiprocessors if context.target.gpu is not None else 1
+        )
         for computation in sequential_computations(module):
             planner = _Planner(computation, self)
             for root in reversed(computation.post_order()):
@@ -60,9 +62,27 @@ class RowFusion:
                 if members is None:
                     continue
                 rows = RowCandidate(tuple(members), self, multiprocessors, context.control)
-                if context.decide("row-fusion", LEGALITY, PROFITABILITY, rows.reduce, root, candidate=rows, facts=rows.facts) is None:
+                if (
+                    context.decide(
+                        "row-fusion",
+                        LEGALITY,
+                        PROFITABILITY,
+                        rows.reduce,
+                        root,
+                        candidate=rows,
+                        facts=rows.facts,
+                    )
+                    is None
+                ):
                     planner.taken.update(members)
-                    build_fusion(computation, root, members, name="row_fusion", computation_name="row_computation", kind=_CUSTOM)
+                    build_fusion(
+                        computation,
+                        root,
+                        members,
+                        name="row_fusion",
+                        computation_name="row_computation",
+                        kind=_CUSTOM,
+                    )
                     changed = True
                 else:  # a part of it would store what the whole would have kept
                     planner.refused.update(members)
@@ -85,13 +105,19 @@ class _Planner:
         self.below_reduce: set[HloInstruction] = set()
         for i in self.place:
             if i.opcode is fusible.REDUCE or (
-                (i.opcode in fusible.ELEMENTWISE or i.opcode is fusible.BROADCAST) and any(o in self.below_reduce for o in i.operands)
+                (i.opcode in fusible.ELEMENTWISE or i.opcode is fusible.BROADCAST)
+                and any(o in self.below_reduce for o in i.operands)
             ):
                 self.below_reduce.add(i)
 
     def members_of(self, root: HloInstruction) -> list[HloInstruction] | None:
         """Root first, users before producers; None when no row is reduced and joined again."""
-        if root not in self.below_reduce or root.opcode not in fusible.ELEMENTWISE or not self._fits(root) or root.shape.rank < 1:
+        if (
+            root not in self.below_reduce
+            or root.opcode not in fusible.ELEMENTWISE
+            or not self._fits(root)
+            or root.shape.rank < 1
+        ):
             return None
         if root.opcode is fusible.BITCAST_CONVERT:
             return None
@@ -112,7 +138,9 @@ class _Planner:
                     outside.add(o)
                     continue
                 if o.opcode is fusible.REDUCE:
-                    if not _reduces_rows(o, mapping, dimensions) or (kept is not None and kept != mapping):
+                    if not _reduces_rows(o, mapping, dimensions) or (
+                        kept is not None and kept != mapping
+                    ):
                         outside.add(o)
                         continue
                     kept = mapping
@@ -126,8 +154,19 @@ class _Planner:
         return sorted(members, key=lambda i: -self.place[i])
 
     def _fits(self, i: HloInstruction) -> bool:
-        known = i in self.place and i not in self.taken and i not in self.pinned and not i.control_predecessors
-        return known and i.shape.is_array and fusible.has_default_layout(i) and True not in i.shape.dynamic and 0 not in i.shape.dimensions
+        known = (
+            i in self.place
+            and i not in self.taken
+            and i not in self.pinned
+            and not i.control_predecessors
+        )
+        return (
+            known
+            and i.shape.is_array
+            and fusible.has_default_layout(i)
+            and True not in i.shape.dynamic
+            and 0 not in i.shape.dimensions
+        )
 
     def _operands(
         self, i: HloInstruction, mapping: tuple[int, ...], whole: tuple[int, ...]
@@ -137,19 +176,35 @@ class _Planner:
         moves_nothing = i.opcode is fusible.BROADCAST or i.opcode in fusible.ELEMENTWISE
         return (dimensions_read(i, mapping) if moves_nothing else None) or []
 
-    def _may_enter(self, o: HloInstruction, mapping: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    def _may_enter(
+        self, o: HloInstruction, mapping: tuple[int, ...], whole: tuple[int, ...]
+    ) -> bool:
         if fusible.is_small_constant(o):
             return True
         if o.opcode in (fusible.BROADCAST, fusible.IOTA):
             return True
-        return o.opcode is fusible.REDUCE or (o.opcode in fusible.ELEMENTWISE and o.opcode is not fusible.BITCAST_CONVERT)
+        return o.opcode is fusible.REDUCE or (
+            o.opcode in fusible.ELEMENTWISE and o.opcode is not fusible.BITCAST_CONVERT
+        )
 
-    def _needed(self, root: HloInstruction, maps: dict[HloInstruction, tuple[int, ...]], whole: tuple[int, ...]) -> set[HloInstruction]:
+    def _needed(
+        self,
+        root: HloInstruction,
+        maps: dict[HloInstruction, tuple[int, ...]],
+        whole: tuple[int, ...],
+    ) -> set[HloInstruction]:
         """Without what others need too and what the rows are made of far away: those are read from memory."""
         members = set(maps)
         depending = _depending(members)
-        for m in sorted(maps, key=self.place.__getitem__, reverse=True):  # who leaves is gone when the turn of its operands comes
-            if m is not root and m not in depending and m.opcode in fusible.ELEMENTWISE and any(u not in members for u in m.users):
+        for m in sorted(
+            maps, key=self.place.__getitem__, reverse=True
+        ):  # who leaves is gone when the turn of its operands comes
+            if (
+                m is not root
+                and m not in depending
+                and m.opcode in fusible.ELEMENTWISE
+                and any(u not in members for u in m.users)
+            ):
                 members.discard(m)
         # Only what the root still reaches through members.
         reached, stack = {root}, [root]
@@ -189,13 +244,17 @@ class RowCandidate(NamedTuple):
         """A value made of the rows that something else reads."""
         inside = set(self.members)
         for m in self.members[1:]:
-            if (m.opcode is fusible.REDUCE or m.opcode in fusible.ELEMENTWISE) and any(u not in inside for u in m.users):
+            if (m.opcode is fusible.REDUCE or m.opcode in fusible.ELEMENTWISE) and any(
+                u not in inside for u in m.users
+            ):
                 return m
         return None
 
     def facts(self) -> dict[str, int]:
         """Bytes read and written by the kernel, and what its reductions would read again apart."""
-        rows = sum([m.operands[0].shape.byte_size for m in self.members if m.opcode is fusible.REDUCE])
+        rows = sum(
+            [m.operands[0].shape.byte_size for m in self.members if m.opcode is fusible.REDUCE]
+        )
         moved = sum([o.shape.byte_size for o in self.operands]) + self.root.shape.byte_size
         return {"bytes": moved, "bytes_saved": rows, "instructions": len(self.members)}
 
@@ -214,7 +273,11 @@ def _outside(rows: RowCandidate) -> str:
     return f"values needed outside: {'none' if needed is None else '%' + needed.name}"
 
 
-@measures(lambda rows: f"{_SHORTEST} <= {at_most('row length', fusible.reduced_size(rows.reduce), rows.options.longest)}")
+@measures(
+    lambda rows: (
+        f"{_SHORTEST} <= {at_most('row length', fusible.reduced_size(rows.reduce), rows.options.longest)}"
+    )
+)
 def row_fits_in_registers(rows: RowCandidate) -> Reason | None:
     """A row must fit into the registers of a block."""
     length, longest = fusible.reduced_size(rows.reduce), rows.options.longest
@@ -231,7 +294,9 @@ def code_within_limit(rows: RowCandidate) -> Reason | None:
     if instructions > options.most or operands > options.most_operands:
         limits = f"(limits {options.most} and {options.most_operands})"
         text = f"{instructions} instructions and {operands} operands are more than one kernel should hold {limits}"
-        return refuse("fused-computation-too-large", text, instructions=instructions, operands=operands)
+        return refuse(
+            "fused-computation-too-large", text, instructions=instructions, operands=operands
+        )
     return None
 
 
@@ -240,7 +305,11 @@ def values_stay_inside(rows: RowCandidate) -> Reason | None:
     """No value made of the rows may be needed outside: it would be computed twice."""
     needed = rows.needed_outside
     if needed is not None:
-        return refuse("row-value-used-elsewhere", f"%{needed.name} is needed outside the kernel too", instruction=needed.name)
+        return refuse(
+            "row-value-used-elsewhere",
+            f"%{needed.name} is needed outside the kernel too",
+            instruction=needed.name,
+        )
     return None
 
 
@@ -250,13 +319,19 @@ def user_allows_it(rows: RowCandidate) -> Reason | None:
     return kept_apart(rows.control, rows.members[1:], (rows.root,)) if rows.control.forbid else None
 
 
-@measures(lambda rows: f"{at_least('4 x rows', 4 * rows.reduce.shape.element_count, rows.multiprocessors)} multiprocessors, "
-          f"row length {number(fusible.reduced_size(rows.reduce))}")
+@measures(
+    lambda rows: (
+        f"{at_least('4 x rows', 4 * rows.reduce.shape.element_count, rows.multiprocessors)} multiprocessors, "
+        f"row length {number(fusible.reduced_size(rows.reduce))}"
+    )
+)
 def rows_fill_the_device(rows: RowCandidate) -> Reason | None:
     """There must be a row for a good part of the multiprocessors, when there is much to read."""
     count, length = rows.reduce.shape.element_count, fusible.reduced_size(rows.reduce)
     if 4 * count < rows.multiprocessors and length >= _MANY_ELEMENTS:
-        text = f"{count} rows, a block each, leave most of {rows.multiprocessors} multiprocessors idle"
+        text = (
+            f"{count} rows, a block each, leave most of {rows.multiprocessors} multiprocessors idle"
+        )
         return refuse("too-few-rows", text, rows=count, multiprocessors=rows.multiprocessors)
     return None
 
@@ -276,14 +351,26 @@ def _depending(members: set[HloInstruction]) -> set[HloInstruction]:
     return found
 
 
-def _reduces_rows(reduce: HloInstruction, mapping: tuple[int, ...], dimensions: tuple[int, ...]) -> bool:
+def _reduces_rows(
+    reduce: HloInstruction, mapping: tuple[int, ...], dimensions: tuple[int, ...]
+) -> bool:
     """Whether the minor dimensions are reduced, by an operation whose order is free."""
     if len(reduce.operands) != 2 or reduce.operands[0].shape.dimensions != dimensions:
         return False
     rank, reduced = len(dimensions), sorted(reduce.attribute("dimensions"))
-    if reduced != list(range(rank - len(reduced), rank)) or mapping != tuple(range(rank - len(reduced))):
+    if reduced != list(range(rank - len(reduced), rank)) or mapping != tuple(
+        range(rank - len(reduced))
+    ):
         return False
     root = reduce.to_apply.root
-    if root.opcode.name not in _COMBINERS or len(reduce.to_apply.instructions) != 3 or root.shape.element_type.is_complex:
+    if (
+        root.opcode.name not in _COMBINERS
+        or len(reduce.to_apply.instructions) != 3
+        or root.shape.element_type.is_complex
+    ):
         return False
-    return math.prod(dimensions) > 0 and {o.opcode.name for o in root.operands} == {"parameter"} and len(set(root.operands)) == 2
+    return (
+        math.prod(dimensions) > 0
+        and {o.opcode.name for o in root.operands} == {"parameter"}
+        and len(set(root.operands)) == 2
+    )

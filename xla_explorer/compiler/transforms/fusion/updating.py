@@ -19,7 +19,9 @@ def reads_buffer(operand: HloInstruction, buffer: HloInstruction) -> bool:
     return _origin(operand) == _origin(buffer)
 
 
-def reads_where_it_writes(producer: HloInstruction, group: FusionGroup, evaluations: Evaluations) -> bool:
+def reads_where_it_writes(
+    producer: HloInstruction, group: FusionGroup, evaluations: Evaluations
+) -> bool:
     """Whether a reader of the buffer that a group updates reads each element only where, and just before, it is overwritten: it slices
     the buffer at the place of the update, and what lies between is elementwise. evaluations: of the producer in the group."""
     root = group.root
@@ -45,7 +47,11 @@ def reader_in_the_way(producer: HloInstruction, update: HloInstruction) -> HloIn
         if i.opcode not in fusible.PRODUCERS:
             continue
         if any(reads_buffer(o, buffer) for o in i.operands):
-            same_place = i.opcode is fusible.DYNAMIC_SLICE and i.operands[1:] == update.operands[2:] and i.shape.dimensions == dimensions
+            same_place = (
+                i.opcode is fusible.DYNAMIC_SLICE
+                and i.operands[1:] == update.operands[2:]
+                and i.shape.dimensions == dimensions
+            )
             if not (same_place and in_step) and i.opcode not in fusible.BYTE_PRESERVING:
                 return i
             continue
@@ -63,7 +69,10 @@ def _in_step(producer: HloInstruction, group: FusionGroup) -> bool:
     if producer is update:
         return True
     return all(
-        user is not group.root and user.opcode.elementwise and user.shape.dimensions == update.shape.dimensions and _in_step(user, group)
+        user is not group.root
+        and user.opcode.elementwise
+        and user.shape.dimensions == update.shape.dimensions
+        and _in_step(user, group)
         for user in producer.users
         if user in group.members
     )

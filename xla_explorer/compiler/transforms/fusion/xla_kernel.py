@@ -12,8 +12,17 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION, OpcodeSpec, opcode
 
 _DOT = opcode("dot")
-_PERMUTING = frozenset({fusible.BITCAST, fusible.CONCATENATE, fusible.RESHAPE, fusible.REVERSE, fusible.SLICE, fusible.TRANSPOSE,
-                        fusible.GATHER})
+_PERMUTING = frozenset(
+    {
+        fusible.BITCAST,
+        fusible.CONCATENATE,
+        fusible.RESHAPE,
+        fusible.REVERSE,
+        fusible.SLICE,
+        fusible.TRANSPOSE,
+        fusible.GATHER,
+    }
+)
 _ONCE = fusible.ELEMENTWISE | {fusible.COPY, fusible.BITCAST_CONVERT, opcode("map"), opcode("rng")}
 
 
@@ -45,7 +54,9 @@ class FusedKernel:
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
         self.reused = {o for number, o in enumerate(root.operands) if reuses_operand(root, number)}
         self._copies: dict[HloInstruction, int] = {}  # how often a member's code is emitted
-        self._indexing: dict[HloInstruction, dict[HloInstruction, None]] = {}  # value -> whose index expressions it is read with
+        self._indexing: dict[
+            HloInstruction, dict[HloInstruction, None]
+        ] = {}  # value -> whose index expressions it is read with
         self._emit(root, 1)
 
     @property
@@ -56,7 +67,10 @@ class FusedKernel:
     @property
     def updated_buffer(self) -> HloInstruction | None:
         """What a dynamic-update-slice at its root writes into, if that comes from outside."""
-        if self.root.opcode is not fusible.DYNAMIC_UPDATE_SLICE or self.root.operands[0] in self.members:
+        if (
+            self.root.opcode is not fusible.DYNAMIC_UPDATE_SLICE
+            or self.root.operands[0] in self.members
+        ):
             return None
         return self.root.operands[0]
 
@@ -68,7 +82,9 @@ class FusedKernel:
         """How often the code of an operand would be emitted, taken in."""
         return sum([self._copies[user] for user in self._indexing[producer]])
 
-    def indexing_reader(self, operand: HloInstruction, *, past_bitcasts: bool = True) -> HloInstruction | None:
+    def indexing_reader(
+        self, operand: HloInstruction, *, past_bitcasts: bool = True
+    ) -> HloInstruction | None:
         """A member other than the root that an operand reaches and that does not read element by element."""
         stack, seen = [operand], {operand}
         while stack:
@@ -76,7 +92,9 @@ class FusedKernel:
             for user in value.users:
                 if user not in self.members or user is self.root or user in seen:
                     continue
-                if user.opcode not in _ONCE and not (past_bitcasts and user.opcode is fusible.BITCAST):
+                if user.opcode not in _ONCE and not (
+                    past_bitcasts and user.opcode is fusible.BITCAST
+                ):
                     return user
                 seen.add(user)
                 stack.append(user)
@@ -88,7 +106,13 @@ class FusedKernel:
             self.reused.remove(producer)
             self.reused.update(producer.operands)
         else:
-            self.reused.update([o for number, o in enumerate(producer.operands) if reuses_operand(producer, number)])
+            self.reused.update(
+                [
+                    o
+                    for number, o in enumerate(producer.operands)
+                    if reuses_operand(producer, number)
+                ]
+            )
         copies = self.copies_of(producer)
         self.members[producer] = None
         self._put_behind(producer)
@@ -125,4 +149,9 @@ class FusedKernel:
 def _same_index(a: HloInstruction, b: HloInstruction) -> bool:
     """Whether both are indexed alike: the same dimensions in the same layout."""
     one, other = a.shape, b.shape
-    return one.is_array and other.is_array and one.dimensions == other.dimensions and one.layout == other.layout
+    return (
+        one.is_array
+        and other.is_array
+        and one.dimensions == other.dimensions
+        and one.layout == other.layout
+    )

@@ -48,11 +48,17 @@ class XlaFusionPlanner:
             if root not in gone and is_fusible(root) and root.opcode is not FUSION:
                 while (producer := self._next(root)) is not None:
                     self._fuse(producer, root, gone)
-        return [kernel for root in reversed(self._order) if (kernel := kernels.get(root)) is not None and kernel.is_fusion]
+        return [
+            kernel
+            for root in reversed(self._order)
+            if (kernel := kernels.get(root)) is not None and kernel.is_fusion
+        ]
 
     def _next(self, root: HloInstruction) -> HloInstruction | None:
         """The operand that the kernel of `root` takes in next: of those that may be, the last in the order."""
-        for producer in sorted(self.state.kernel_of(root).operands, key=self._place.__getitem__, reverse=True):
+        for producer in sorted(
+            self.state.kernel_of(root).operands, key=self._place.__getitem__, reverse=True
+        ):
             if is_fusible(producer) and self._decide(producer, root) is None:
                 return producer
         return None
@@ -70,12 +76,16 @@ class XlaFusionPlanner:
             users = [u.name for u in producer.users if u in self.state.kernel_of(root).members]
             return {"policy": "xla", **({} if users == [root.name] else {"read_by": users})}
 
-        found = context.decide("fusion", LEGALITY, PROFITABILITY, producer, root, candidate=candidate, facts=facts)
+        found = context.decide(
+            "fusion", LEGALITY, PROFITABILITY, producer, root, candidate=candidate, facts=facts
+        )
         if found is not None:
             self._refused.add((producer, root))
         return found
 
-    def _fuse(self, producer: HloInstruction, root: HloInstruction, gone: set[HloInstruction]) -> None:
+    def _fuse(
+        self, producer: HloInstruction, root: HloInstruction, gone: set[HloInstruction]
+    ) -> None:
         readers = self.state.readers
         self.state.kernel_of(root).absorb(producer)
         readers[producer].pop(root, None)
@@ -95,7 +105,9 @@ class XlaFusionPlanner:
         def edge(producer: HloInstruction, consumer: HloInstruction) -> bool:
             found = fuses.get((producer, consumer))
             if found is None:
-                found = fuses[producer, consumer] = first_refusal(checks, self.state.candidate(producer, consumer)) is None
+                found = fuses[producer, consumer] = (
+                    first_refusal(checks, self.state.candidate(producer, consumer)) is None
+                )
             return found
 
         barred: dict[HloInstruction, str] = {}
@@ -109,7 +121,10 @@ class XlaFusionPlanner:
         self.state.barred = barred
 
     def _on_all_paths(
-        self, producer: HloInstruction, barred: dict[HloInstruction, str], edge: Callable[[HloInstruction, HloInstruction], bool]
+        self,
+        producer: HloInstruction,
+        barred: dict[HloInstruction, str],
+        edge: Callable[[HloInstruction, HloInstruction], bool],
     ) -> bool:
         """Whether every user can take it in along every path that leads there."""
         last = max([self._place[user] for user in producer.users], default=0)
@@ -134,7 +149,11 @@ class XlaFusionPlanner:
 
 
 def _elements(shape: Shape) -> int:
-    return shape.element_count if shape.is_array else sum([_elements(part) for part in shape.tuple_shapes])
+    return (
+        shape.element_count
+        if shape.is_array
+        else sum([_elements(part) for part in shape.tuple_shapes])
+    )
 
 
 def _true_rank(shape: Shape) -> int:
@@ -147,8 +166,11 @@ def _reads_one_array(i: HloInstruction) -> bool:
     """Whether at most one operand is as large as the result, by rank; what is made where it is read does not count."""
     rank = _true_rank(i.shape)
     large = [
-        o for o in i.operands
-        if o.opcode is not fusible.BROADCAST and o.opcode is not fusible.IOTA and not fusible.is_small_constant(o)
+        o
+        for o in i.operands
+        if o.opcode is not fusible.BROADCAST
+        and o.opcode is not fusible.IOTA
+        and not fusible.is_small_constant(o)
         and (_true_rank(o.shape) if o.shape.is_array else 0) >= rank
     ]
     return len(large) <= 1

@@ -22,22 +22,81 @@ from xla_explorer.hlo.opcodes import FUSION, opcode
 from xla_explorer.hlo.primitive_type import BF16, F32
 
 DOT, MAP, RNG, EXP = opcode("dot"), opcode("map"), opcode("rng"), opcode("exponential")
-ADD, SUBTRACT, MULTIPLY, MAXIMUM, CONVERT = [opcode(name) for name in ("add", "subtract", "multiply", "maximum", "convert")]
+ADD, SUBTRACT, MULTIPLY, MAXIMUM, CONVERT = [
+    opcode(name) for name in ("add", "subtract", "multiply", "maximum", "convert")
+]
 REDUCE_WINDOW = opcode("reduce-window")
-_NEVER = frozenset([opcode(name) for name in ("domain", "parameter", "while", "conditional", "call")])
+_NEVER = frozenset(
+    [opcode(name) for name in ("domain", "parameter", "while", "conditional", "call")]
+)
 _SIDE_EFFECT_FREE = frozenset({MAP, fusible.REDUCE, REDUCE_WINDOW})
 
 # XLA's word "elementwise": of any layout, and with what computes nothing.
-ELEMENTWISE = fusible.ELEMENTWISE | {MAP, fusible.COPY, fusible.BITCAST_CONVERT, fusible.CONSTANT, RNG}
-_LOOP = ELEMENTWISE | {fusible.BITCAST, fusible.BROADCAST, fusible.CONCATENATE, fusible.DYNAMIC_SLICE, fusible.DYNAMIC_UPDATE_SLICE,
-                       fusible.GATHER, fusible.IOTA, fusible.PAD, fusible.REDUCE, fusible.RESHAPE, fusible.REVERSE, fusible.SLICE,
-                       fusible.TRANSPOSE}
+ELEMENTWISE = fusible.ELEMENTWISE | {
+    MAP,
+    fusible.COPY,
+    fusible.BITCAST_CONVERT,
+    fusible.CONSTANT,
+    RNG,
+}
+_LOOP = ELEMENTWISE | {
+    fusible.BITCAST,
+    fusible.BROADCAST,
+    fusible.CONCATENATE,
+    fusible.DYNAMIC_SLICE,
+    fusible.DYNAMIC_UPDATE_SLICE,
+    fusible.GATHER,
+    fusible.IOTA,
+    fusible.PAD,
+    fusible.REDUCE,
+    fusible.RESHAPE,
+    fusible.REVERSE,
+    fusible.SLICE,
+    fusible.TRANSPOSE,
+}
 _DIVISIONS = frozenset([opcode("divide"), opcode("remainder")])
-_EXPENSIVE_IF_COMPLEX = frozenset([opcode(name) for name in ("abs", "sign", "cosine", "sine", "tan")])
-_EXPENSIVE = frozenset([opcode(name) for name in (
-    "acos", "acosh", "sinh", "asin", "asinh", "atan", "atan2", "atanh", "cosh", "tanh", "cbrt", "power", "rsqrt", "sqrt", "erf",
-    "exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "map", "rng")])
-_OPENS_A_BLOCK = frozenset({fusible.CONCATENATE, DOT, fusible.DYNAMIC_UPDATE_SLICE, fusible.PAD, fusible.REDUCE, REDUCE_WINDOW})
+_EXPENSIVE_IF_COMPLEX = frozenset(
+    [opcode(name) for name in ("abs", "sign", "cosine", "sine", "tan")]
+)
+_EXPENSIVE = frozenset(
+    [
+        opcode(name)
+        for name in (
+            "acos",
+            "acosh",
+            "sinh",
+            "asin",
+            "asinh",
+            "atan",
+            "atan2",
+            "atanh",
+            "cosh",
+            "tanh",
+            "cbrt",
+            "power",
+            "rsqrt",
+            "sqrt",
+            "erf",
+            "exponential",
+            "exponential-minus-one",
+            "log",
+            "log-plus-one",
+            "logistic",
+            "map",
+            "rng",
+        )
+    ]
+)
+_OPENS_A_BLOCK = frozenset(
+    {
+        fusible.CONCATENATE,
+        DOT,
+        fusible.DYNAMIC_UPDATE_SLICE,
+        fusible.PAD,
+        fusible.REDUCE,
+        REDUCE_WINDOW,
+    }
+)
 _ALLOWED_COPIES, _CONCATENATED, _REDUCES, _SMALL_VECTOR = 15, 8, 5, 16 * 1024
 
 
@@ -59,21 +118,32 @@ def is_expensive(i: HloInstruction) -> bool:
         return i.shape.element_type is BF16 and i.operands[0].shape.element_type is F32
     if row in _DIVISIONS:
         # XLA means the divisor and looks at the dividend; the recorded decisions are those of what it does.
-        dividend = i.operands[0].operands[0] if i.operands[0].opcode is fusible.BROADCAST else i.operands[0]
+        dividend = (
+            i.operands[0].operands[0]
+            if i.operands[0].opcode is fusible.BROADCAST
+            else i.operands[0]
+        )
         return not i.shape.element_type.is_integer or not fusible.is_small_constant(dividend)
     return row in _EXPENSIVE or (row not in fusible.ELEMENTWISE and row.expensive)
 
 
 def always_duplicable(i: HloInstruction) -> bool:
     """Broadcasts, and conversions to a wider type: readers read less where they compute them."""
-    return i.opcode is fusible.BROADCAST or (i.opcode is CONVERT and i.operands[0].shape.byte_size < i.shape.byte_size)
+    return i.opcode is fusible.BROADCAST or (
+        i.opcode is CONVERT and i.operands[0].shape.byte_size < i.shape.byte_size
+    )
 
 
 def completes_product(dot: HloInstruction, add: HloInstruction) -> bool:
     """Whether an addition is done in the kernel of the matrix-vector product that it alone reads."""
     return (
-        add.opcode is ADD and dot.opcode is DOT and dot.shape.rank <= 1 and not dot.shape.element_type.is_complex
-        and not dot.attributes.get("lhs_batch_dims") and tuple(dot.users) == (add,) and add.operands.count(dot) == 1
+        add.opcode is ADD
+        and dot.opcode is DOT
+        and dot.shape.rank <= 1
+        and not dot.shape.element_type.is_complex
+        and not dot.attributes.get("lhs_batch_dims")
+        and tuple(dot.users) == (add,)
+        and add.operands.count(dot) == 1
     )
 
 
@@ -81,13 +151,30 @@ def feeds_shifted_exponential(i: HloInstruction) -> bool:
     """Whether the largest element of `i` is subtracted from `i` before an exponential, as a stable softmax does."""
     if i.opcode is not MULTIPLY:
         return False
-    largest = next((u for u in i.users if u.opcode is fusible.REDUCE and u.operands[0] is i and u.called[0].root.opcode is MAXIMUM), None)
+    largest = next(
+        (
+            u
+            for u in i.users
+            if u.opcode is fusible.REDUCE
+            and u.operands[0] is i
+            and u.called[0].root.opcode is MAXIMUM
+        ),
+        None,
+    )
     if largest is None:
         return False
     for user in i.users:
-        for subtract in (user,) if user.opcode is SUBTRACT else user.users if user.opcode is fusible.BROADCAST else ():
+        for subtract in (
+            (user,)
+            if user.opcode is SUBTRACT
+            else user.users
+            if user.opcode is fusible.BROADCAST
+            else ()
+        ):
             if subtract.opcode is SUBTRACT and any(u.opcode is EXP for u in subtract.users):
-                sources = [o.operands[0] for o in subtract.operands if o.opcode is fusible.BROADCAST]
+                sources = [
+                    o.operands[0] for o in subtract.operands if o.opcode is fusible.BROADCAST
+                ]
                 if largest in sources and (i in subtract.operands or i in sources):
                     return True
     return False
@@ -97,13 +184,19 @@ def copies_long_rows(concatenate: HloInstruction) -> bool:
     """Whether the pieces lie beside each other in rows that are worth copying."""
     shape = concatenate.shape
     dimension = concatenate.attribute("dimensions")[0]
-    return shape.rank > 1 and dimension == shape.layout.minor_to_major[0] and shape.dimensions[dimension] >= 128
+    return (
+        shape.rank > 1
+        and dimension == shape.layout.minor_to_major[0]
+        and shape.dimensions[dimension] >= 128
+    )
 
 
 class FusionState:
     """What is fused so far in one computation. barred: what is never taken in, with the code why. control: what the user wants."""
 
-    def __init__(self, readers: dict[HloInstruction, dict[HloInstruction, None]], control: PassControl) -> None:
+    def __init__(
+        self, readers: dict[HloInstruction, dict[HloInstruction, None]], control: PassControl
+    ) -> None:
         self.control = control
         self.kernels: dict[HloInstruction, FusedKernel] = {}
         self.readers = readers
@@ -140,7 +233,11 @@ class XlaCandidate(NamedTuple):
         total = 0
         for root in self.readers:
             kernel = self.state.kernel_of(root)
-            total += sum([1 for member in kernel.members if self.producer in member.operands]) if kernel.is_fusion else 1
+            total += (
+                sum([1 for member in kernel.members if self.producer in member.operands])
+                if kernel.is_fusion
+                else 1
+            )
         return total
 
 
@@ -161,7 +258,10 @@ def _copies(candidate: XlaCandidate) -> str:
 
 def _concatenates(candidate: XlaCandidate) -> str:
     both = [i for i in (candidate.producer, candidate.consumer) if i.opcode is fusible.CONCATENATE]
-    return ", ".join([at_most(f"pieces of %{i.name}", len(i.operands), _CONCATENATED) for i in both]) or "no concatenate"
+    return (
+        ", ".join([at_most(f"pieces of %{i.name}", len(i.operands), _CONCATENATED) for i in both])
+        or "no concatenate"
+    )
 
 
 # -- legality ----------------------------------------------------------------------------------------------------------------
@@ -169,7 +269,13 @@ def _concatenates(candidate: XlaCandidate) -> str:
 def stays_inside_the_computation(candidate: XlaCandidate) -> Reason | None:
     """The producer must not be the root."""
     producer = candidate.producer
-    return refuse("result-of-computation", f"%{producer.name} is the result of %{producer.parent.name}") if producer.is_root else None
+    return (
+        refuse(
+            "result-of-computation", f"%{producer.name} is the result of %{producer.parent.name}"
+        )
+        if producer.is_root
+        else None
+    )
 
 
 @measures(lambda c: described(c.producer))
@@ -179,9 +285,17 @@ def producer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     if producer.opcode is FUSION:
         return refuse("producer-is-library-call", f"%{producer.name} is a fusion already")
     if not is_fusible(producer) and producer.opcode not in _NEVER:
-        return refuse("producer-has-side-effect", f"%{producer.name} ({producer.opcode.name}) has a side effect")
-    if producer.opcode not in _LOOP and not (completes_product(producer, consumer) and not candidate.kernel.is_fusion):
-        return refuse("producer-not-fusible", f"%{producer.name} ({producer.opcode.name}) is not computed element by element")
+        return refuse(
+            "producer-has-side-effect",
+            f"%{producer.name} ({producer.opcode.name}) has a side effect",
+        )
+    if producer.opcode not in _LOOP and not (
+        completes_product(producer, consumer) and not candidate.kernel.is_fusion
+    ):
+        return refuse(
+            "producer-not-fusible",
+            f"%{producer.name} ({producer.opcode.name}) is not computed element by element",
+        )
     return None
 
 
@@ -195,7 +309,10 @@ def consumer_is_fusible(candidate: XlaCandidate) -> Reason | None:
         vector = consumer.operands[0] if producer is consumer.operands[1] else consumer.operands[1]
         if vector.shape.rank == 1 and vector.shape.byte_size < _SMALL_VECTOR:
             return None
-    return refuse("consumer-not-fusible", f"%{consumer.name} ({consumer.opcode.name}) reads its operands from memory")
+    return refuse(
+        "consumer-not-fusible",
+        f"%{consumer.name} ({consumer.opcode.name}) reads its operands from memory",
+    )
 
 
 @measures(lambda c: control_edges((c.producer, c.consumer)))
@@ -203,7 +320,10 @@ def both_are_free_to_move(candidate: XlaCandidate) -> Reason | None:
     """Nothing may fix their place in the order."""
     producer, consumer = candidate.producer, candidate.consumer
     if producer.control_predecessors or consumer.control_predecessors:
-        return refuse("control-dependency", f"%{producer.name} or %{consumer.name} has control dependencies, which a fusion would lose")
+        return refuse(
+            "control-dependency",
+            f"%{producer.name} or %{consumer.name} has control dependencies, which a fusion would lose",
+        )
     return None
 
 
@@ -214,10 +334,15 @@ def code_holds_the_constant(candidate: XlaCandidate) -> Reason | None:
     if producer.opcode is not fusible.CONSTANT:
         return None
     if not fusible.is_small_constant(producer):
-        return refuse("constant-not-fused", f"%{producer.name} has {producer.shape.element_count} elements and stays in memory",
-                      elements=producer.shape.element_count)
+        return refuse(
+            "constant-not-fused",
+            f"%{producer.name} has {producer.shape.element_count} elements and stays in memory",
+            elements=producer.shape.element_count,
+        )
     if not candidate.kernel.is_fusion:
-        return refuse("constant-not-fused", f"%{producer.name} alone makes no fusion of %{consumer.name}")
+        return refuse(
+            "constant-not-fused", f"%{producer.name} alone makes no fusion of %{consumer.name}"
+        )
     return None
 
 
@@ -246,20 +371,30 @@ def updates_in_place_safely(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-def _reads_where_it_writes(producer: HloInstruction, kernel: FusedKernel, update: HloInstruction) -> bool:
+def _reads_where_it_writes(
+    producer: HloInstruction, kernel: FusedKernel, update: HloInstruction
+) -> bool:
     """Whether a slice of the buffer is the part that is updated, and only elementwise instructions lie between."""
     starts = update.operands[2:]
-    if producer.shape.dimensions != update.operands[1].shape.dimensions or kernel.count(fusible.DYNAMIC_UPDATE_SLICE) > 1:
+    if (
+        producer.shape.dimensions != update.operands[1].shape.dimensions
+        or kernel.count(fusible.DYNAMIC_UPDATE_SLICE) > 1
+    ):
         return False
     if producer.opcode is fusible.DYNAMIC_SLICE:
-        same = all(a is b or _equal_constants(a, b) for a, b in zip(producer.operands[1:], starts, strict=True))
+        same = all(
+            a is b or _equal_constants(a, b)
+            for a, b in zip(producer.operands[1:], starts, strict=True)
+        )
     elif producer.opcode is fusible.SLICE:
         wanted = [_constant_index(start) for start in starts]
         rows = producer.attribute("slice")
         same = all(row[2] == 1 and start == row[0] for row, start in zip(rows, wanted, strict=True))
     else:
         return False
-    return same and (not kernel.is_fusion or kernel.indexing_reader(producer, past_bitcasts=False) is None)
+    return same and (
+        not kernel.is_fusion or kernel.indexing_reader(producer, past_bitcasts=False) is None
+    )
 
 
 @measures(lambda c: forbidden_pairs(c.state.control))
@@ -269,15 +404,23 @@ def user_allows_it(candidate: XlaCandidate) -> Reason | None:
 
 
 # -- profitability -----------------------------------------------------------------------------------------------------------
-@measures(lambda c: f"barred: {c.state.barred.get(c.producer, 'no')}; {len(c.producer.users)} users")
+@measures(
+    lambda c: f"barred: {c.state.barred.get(c.producer, 'no')}; {len(c.producer.users)} users"
+)
 def fuses_on_all_paths(candidate: XlaCandidate) -> Reason | None:
     """The whole computation must bear it."""
     producer = candidate.producer
     code = candidate.state.barred.get(producer)
     if code == "max-must-agree":
-        return refuse("max-must-agree", f"%{producer.name} is read by a maximum that is subtracted from it before an exponential")
+        return refuse(
+            "max-must-agree",
+            f"%{producer.name} is read by a maximum that is subtracted from it before an exponential",
+        )
     if code is not None:
-        return refuse("reads-multiply", f"%{producer.name} reads more than it writes, and not every user on every path can take it in")
+        return refuse(
+            "reads-multiply",
+            f"%{producer.name} reads more than it writes, and not every user on every path can take it in",
+        )
     return None
 
 
@@ -286,7 +429,10 @@ def belongs_to_no_product(candidate: XlaCandidate) -> Reason | None:
     """It must not belong to the kernel of a product."""
     producer = candidate.producer
     if producer.opcode is ADD and any(completes_product(o, producer) for o in producer.operands):
-        return refuse("output-fusion-first", f"%{producer.name} completes the kernel of a matrix-vector product")
+        return refuse(
+            "output-fusion-first",
+            f"%{producer.name} completes the kernel of a matrix-vector product",
+        )
     return None
 
 
@@ -298,11 +444,17 @@ def no_concatenate_in_inner_loop(candidate: XlaCandidate) -> Reason | None:
         if i.opcode is not fusible.CONCATENATE or (i is consumer and candidate.kernel.is_fusion):
             continue
         if len(i.operands) > _CONCATENATED:
-            return refuse("concatenate-in-inner-loop",
-                          f"%{i.name} joins {len(i.operands)} pieces (at most {_CONCATENATED} are chosen per element)",
-                          pieces=len(i.operands), limit=_CONCATENATED)
+            return refuse(
+                "concatenate-in-inner-loop",
+                f"%{i.name} joins {len(i.operands)} pieces (at most {_CONCATENATED} are chosen per element)",
+                pieces=len(i.operands),
+                limit=_CONCATENATED,
+            )
         if copies_long_rows(i):
-            return refuse("concatenate-in-inner-loop", f"%{i.name} joins rows, which are copied faster than chosen element by element")
+            return refuse(
+                "concatenate-in-inner-loop",
+                f"%{i.name} joins rows, which are copied faster than chosen element by element",
+            )
     return None
 
 
@@ -311,8 +463,10 @@ def computes_each_element_once(candidate: XlaCandidate) -> Reason | None:
     """The consumer must not read an expensive element more than once."""
     producer, consumer = candidate.producer, candidate.consumer
     if is_expensive(producer) and producer in candidate.kernel.reused:
-        return refuse("recomputed-per-element",
-                      f"%{producer.name} ({producer.opcode.name}) is expensive, and %{consumer.name} reads its elements more than once")
+        return refuse(
+            "recomputed-per-element",
+            f"%{producer.name} ({producer.opcode.name}) is expensive, and %{consumer.name} reads its elements more than once",
+        )
     return None
 
 
@@ -322,9 +476,11 @@ def duplicates_nothing_expensive(candidate: XlaCandidate) -> Reason | None:
     producer = candidate.producer
     readers = candidate.readers
     if len(readers) > 1 and is_expensive(producer) and not always_duplicable(producer):
-        return refuse("would-duplicate-expensive",
-                      f"%{producer.name} ({producer.opcode.name}) is expensive and {len(readers)} kernels or instructions read it",
-                      consumers=len(readers))
+        return refuse(
+            "would-duplicate-expensive",
+            f"%{producer.name} ({producer.opcode.name}) is expensive and {len(readers)} kernels or instructions read it",
+            consumers=len(readers),
+        )
     return None
 
 
@@ -333,9 +489,17 @@ def reduces_within_limit(candidate: XlaCandidate) -> Reason | None:
     """The kernel must hold few reduces."""
     producer, consumer = candidate.producer, candidate.consumer
     kernel = candidate.kernel
-    if producer.opcode is fusible.REDUCE and kernel.is_fusion and (count := kernel.count(fusible.REDUCE)) > _REDUCES:
-        return refuse("too-many-reduces", f"the fusion of %{consumer.name} has {count} reduces already (limit {_REDUCES})",
-                      reduces=count, limit=_REDUCES)
+    if (
+        producer.opcode is fusible.REDUCE
+        and kernel.is_fusion
+        and (count := kernel.count(fusible.REDUCE)) > _REDUCES
+    ):
+        return refuse(
+            "too-many-reduces",
+            f"the fusion of %{consumer.name} has {count} reduces already (limit {_REDUCES})",
+            reduces=count,
+            limit=_REDUCES,
+        )
     return None
 
 
@@ -352,20 +516,32 @@ def code_within_limit(candidate: XlaCandidate) -> Reason | None:
         if producer.opcode not in _OPENS_A_BLOCK or (copies <= 1 and candidate.reads <= 1):
             return None
         readers = max(copies, candidate.reads)
-        message = (f"%{producer.name} ({producer.opcode.name}) opens a block of its own for each of the {readers} places that read it "
-                   f"in the fusion of %{consumer.name}; one is allowed")
+        message = (
+            f"%{producer.name} ({producer.opcode.name}) opens a block of its own for each of the {readers} places that read it "
+            f"in the fusion of %{consumer.name}; one is allowed"
+        )
         return refuse("fused-computation-too-large", message, evaluations=readers, limit=1)
     message = f"%{producer.name} would be emitted {copies} times in the fusion of %{consumer.name}; XLA allows {_ALLOWED_COPIES}"
     return refuse("fused-computation-too-large", message, evaluations=copies, limit=_ALLOWED_COPIES)
 
 
 LEGALITY: tuple[Predicate, ...] = (
-    stays_inside_the_computation, producer_is_fusible, consumer_is_fusible, both_are_free_to_move, code_holds_the_constant,
-    updates_in_place_safely, user_allows_it,
+    stays_inside_the_computation,
+    producer_is_fusible,
+    consumer_is_fusible,
+    both_are_free_to_move,
+    code_holds_the_constant,
+    updates_in_place_safely,
+    user_allows_it,
 )
 PROFITABILITY: tuple[Predicate, ...] = (
-    fuses_on_all_paths, belongs_to_no_product, no_concatenate_in_inner_loop, computes_each_element_once, duplicates_nothing_expensive,
-    reduces_within_limit, code_within_limit,
+    fuses_on_all_paths,
+    belongs_to_no_product,
+    no_concatenate_in_inner_loop,
+    computes_each_element_once,
+    duplicates_nothing_expensive,
+    reduces_within_limit,
+    code_within_limit,
 )
 
 
@@ -376,4 +552,3 @@ def _constant_index(i: HloInstruction) -> int | None:
 def _equal_constants(a: HloInstruction, b: HloInstruction) -> bool:
     value = _constant_index(a)
     return value is not None and value == _constant_index(b)
-

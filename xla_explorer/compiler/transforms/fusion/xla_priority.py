@@ -12,8 +12,18 @@ from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel
 from xla_explorer.compiler.transforms.fusion.policy import producer_is_free_to_move
-from xla_explorer.compiler.transforms.fusion.priority_policy import KERNEL_LEGALITY, PriorityCandidate, PriorityRules
-from xla_explorer.compiler.xla_gpu.emitters import LAUNCH, has_reduction_emitter, launch_dimensions, operations_of, traffic
+from xla_explorer.compiler.transforms.fusion.priority_policy import (
+    KERNEL_LEGALITY,
+    PriorityCandidate,
+    PriorityRules,
+)
+from xla_explorer.compiler.xla_gpu.emitters import (
+    LAUNCH,
+    has_reduction_emitter,
+    launch_dimensions,
+    operations_of,
+    traffic,
+)
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -38,9 +48,16 @@ def is_kernel(i: HloInstruction) -> bool:
 def producer_is_fusible_for_xla(candidate: PriorityCandidate) -> Reason | None:
     """The producer must be computed element by element."""
     producer = candidate.producer
-    if producer.opcode in _PRODUCERS and producer.shape.is_array and not producer.opcode.side_effect:
+    if (
+        producer.opcode in _PRODUCERS
+        and producer.shape.is_array
+        and not producer.opcode.side_effect
+    ):
         return None
-    return refuse("producer-not-fusible", f"%{producer.name} ({producer.opcode.name}) is not computed element by element")
+    return refuse(
+        "producer-not-fusible",
+        f"%{producer.name} ({producer.opcode.name}) is not computed element by element",
+    )
 
 
 def _scattered(candidate: PriorityCandidate) -> str:
@@ -52,19 +69,36 @@ def scatters_updates_only(candidate: PriorityCandidate) -> Reason | None:
     """A scatter is the root of its kernel, and updates its first operand where that is."""
     producer, consumer = candidate.producer, candidate.consumer
     if producer.opcode is _SCATTER:
-        return refuse("update-is-root-only", f"%{producer.name} updates a buffer in place, so it must be the result of its kernel")
+        return refuse(
+            "update-is-root-only",
+            f"%{producer.name} updates a buffer in place, so it must be the result of its kernel",
+        )
     if consumer.opcode is _SCATTER and producer in consumer.operands[: len(consumer.operands) // 2]:
-        return refuse("in-place-update-conflict", f"%{producer.name} is the buffer that %{consumer.name} updates in place")
+        return refuse(
+            "in-place-update-conflict",
+            f"%{producer.name} is the buffer that %{consumer.name} updates in place",
+        )
     return None
 
 
 def _significant(candidate: PriorityCandidate) -> str:
-    return at_most("reduced elements", max(map(_largest_reduce, (candidate.members, candidate.kernel.members))), _SIGNIFICANT - 1)
+    return at_most(
+        "reduced elements",
+        max(map(_largest_reduce, (candidate.members, candidate.kernel.members))),
+        _SIGNIFICANT - 1,
+    )
 
 
 def _largest_reduce(members: object) -> int:
     assert isinstance(members, dict | list)
-    return max([fusible.reduced_size(m) for m in members if m.opcode is fusible.REDUCE and m.shape.is_array], default=0)
+    return max(
+        [
+            fusible.reduced_size(m)
+            for m in members
+            if m.opcode is fusible.REDUCE and m.shape.is_array
+        ],
+        default=0,
+    )
 
 
 @measures(_significant)
@@ -82,7 +116,11 @@ def reduction_keeps_its_emitter(candidate: PriorityCandidate) -> Reason | None:
     """What follows a reduction in its kernel must not make a loop of it."""
     producer = candidate.producer
     kernel = candidate.kernels.groups.get(producer)
-    if kernel is None or not _is_emitted_as_reduction(kernel) or _is_emitted_as_reduction(candidate.both):
+    if (
+        kernel is None
+        or not _is_emitted_as_reduction(kernel)
+        or _is_emitted_as_reduction(candidate.both)
+    ):
         return None
     size = fusible.reduced_size(_hero(kernel))
     message = f"%{producer.name} reduces {size} elements for each of its own; with %{candidate.consumer.name} behind it, it would be a loop"
@@ -92,8 +130,10 @@ def reduction_keeps_its_emitter(candidate: PriorityCandidate) -> Reason | None:
 def _hero(kernel: GpuKernel) -> HloInstruction:
     """What a kernel is emitted as: its root, or what stands behind operations of one operand."""
     hero = kernel.root
-    while len(hero.operands) == 1 and hero.operands[0] in kernel.members and (
-        hero.opcode in fusible.ELEMENTWISE or hero.opcode in fusible.BYTE_PRESERVING
+    while (
+        len(hero.operands) == 1
+        and hero.operands[0] in kernel.members
+        and (hero.opcode in fusible.ELEMENTWISE or hero.opcode in fusible.BYTE_PRESERVING)
     ):
         hero = hero.operands[0]
     return hero
@@ -106,7 +146,10 @@ def _is_emitted_as_reduction(kernel: GpuKernel) -> bool:
 
 def _launch(kernel: GpuKernel) -> tuple[int, int]:
     root = kernel.root
-    return launch_dimensions(_hero(kernel), root.operands[-1].shape.element_count if root.opcode is _SCATTER else _elements(root))
+    return launch_dimensions(
+        _hero(kernel),
+        root.operands[-1].shape.element_count if root.opcode is _SCATTER else _elements(root),
+    )
 
 
 def _elements(i: HloInstruction) -> int:
@@ -115,7 +158,9 @@ def _elements(i: HloInstruction) -> int:
 
 def _starts_reductions(operand: HloInstruction, group: GpuKernel) -> bool:
     """Whether all that the kernel does with a number is to start reductions with it."""
-    return operand.shape.element_count == 1 and all(user.opcode is fusible.REDUCE for user in group.read_by[operand])
+    return operand.shape.element_count == 1 and all(
+        user.opcode is fusible.REDUCE for user in group.read_by[operand]
+    )
 
 
 class XlaCostModel(GpuCostModel):
@@ -130,7 +175,11 @@ class XlaCostModel(GpuCostModel):
         for member, evaluations in group.members.items():
             if work := operations_of(member):
                 # The points of a root are those at which it reads.
-                steps = fusible.reduced_size(member) if member.opcode is fusible.REDUCE and member is not root else 1
+                steps = (
+                    fusible.reduced_size(member)
+                    if member.opcode is fusible.REDUCE and member is not root
+                    else 1
+                )
                 operations += work * steps * sum([e.points for e in evaluations])
         reads: list[tuple[float, float]] = []
         # A kernel of one instruction reads an operand as often as it stands there; a fusion has each parameter once.
@@ -138,7 +187,11 @@ class XlaCostModel(GpuCostModel):
         for operand in operands:
             if operand.shape.is_array and operand is not group.in_place:
                 width = max(1, operand.shape.element_type.bytes)
-                points = 1 if _starts_reductions(operand, group) else sum([e.points for e in group.evaluations_here(operand)])
+                points = (
+                    1
+                    if _starts_reductions(operand, group)
+                    else sum([e.points for e in group.evaluations_here(operand)])
+                )
                 reads.append((float(operand.shape.byte_size), float(points * width)))
         net = sum([min(size, whole) for size, whole in reads])
         again = sum([whole for _, whole in reads]) - net

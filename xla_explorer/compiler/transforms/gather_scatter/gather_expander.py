@@ -34,7 +34,9 @@ class GatherExpander(OpExpanderPass):
         count = math.prod([n for d, n in enumerate(i.operands[1].shape.dimensions) if d != vector])
         if not i.shape.element_count or gathers_nothing(i):
             return False
-        return not i.attributes.value("operand_batching_dims") and (self.mode == "all" or count == 1)
+        return not i.attributes.value("operand_batching_dims") and (
+            self.mode == "all" or count == 1
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """A while loop over the rows of the index matrix."""
@@ -47,7 +49,9 @@ class GatherExpander(OpExpanderPass):
         count, width = matrix.shape.dimensions
         gathered = b.broadcast(b.constant(0, operand.dtype), (count, *kept), ())
 
-        def step(at: HloValue, operand: HloValue, matrix: HloValue, gathered: HloValue) -> list[HloValue]:
+        def step(
+            at: HloValue, operand: HloValue, matrix: HloValue, gathered: HloValue
+        ) -> list[HloValue]:
             b = at.builder
             starts = index_vector(b, matrix, at, a["start_index_map"], operand.ndim, width)
             part = b.reshape(b.dynamic_slice(operand, *starts, sizes=sizes), (1, *kept))
@@ -61,8 +65,12 @@ class GatherExpander(OpExpanderPass):
         return result if order == sorted(order) else b.transpose(result, dimensions=order)
 
 
-def index_vector(b: HloBuilder, matrix: HloValue, at: HloValue, mapped: tuple[int, ...], rank: int, width: int) -> list[HloValue]:
+def index_vector(
+    b: HloBuilder, matrix: HloValue, at: HloValue, mapped: tuple[int, ...], rank: int, width: int
+) -> list[HloValue]:
     """Row `at` of the index matrix as one offset for each dimension of the operand, zero where the vector names none."""
     row = b.reshape(b.dynamic_slice(matrix, at, b.constant(0, S32), sizes=(1, width)), (width,))
     parts = [b.reshape(b.slice(row, slice=[(k, k + 1, 1)]), ()) for k in range(width)]
-    return [parts[mapped.index(d)] if d in mapped else b.constant(0, matrix.dtype) for d in range(rank)]
+    return [
+        parts[mapped.index(d)] if d in mapped else b.constant(0, matrix.dtype) for d in range(rank)
+    ]

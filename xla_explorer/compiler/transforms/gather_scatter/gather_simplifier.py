@@ -19,10 +19,14 @@ def flat_indices(b: HloBuilder, indices: HloValue, vector: int) -> HloValue:
     if vector == rank:
         indices = b.reshape(indices, (*indices.shape.dimensions, 1))
     elif vector < rank - 1:
-        indices = b.transpose(indices, dimensions=[*[d for d in range(rank) if d != vector], vector])
+        indices = b.transpose(
+            indices, dimensions=[*[d for d in range(rank) if d != vector], vector]
+        )
     if indices.ndim == 2:
         return indices
-    return b.reshape(indices, (math.prod(indices.shape.dimensions[:-1]), indices.shape.dimensions[-1]))
+    return b.reshape(
+        indices, (math.prod(indices.shape.dimensions[:-1]), indices.shape.dimensions[-1])
+    )
 
 
 def is_simplified(i: HloInstruction) -> bool:

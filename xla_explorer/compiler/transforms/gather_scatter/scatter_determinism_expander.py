@@ -21,11 +21,24 @@ class ScatterDeterminismExpander(ScatterExpander):
     def matches(self, i: HloInstruction) -> bool:
         """Neither unique indices nor a combiner whose order cannot matter."""
         root = i.called[0].root
-        associative = root.opcode.name in ("minimum", "maximum", "and", "or", "xor", "parameter") or (
-            root.opcode.name in ("add", "multiply") and not root.shape.element_type.is_float and not root.shape.element_type.is_complex
+        associative = root.opcode.name in (
+            "minimum",
+            "maximum",
+            "and",
+            "or",
+            "xor",
+            "parameter",
+        ) or (
+            root.opcode.name in ("add", "multiply")
+            and not root.shape.element_type.is_float
+            and not root.shape.element_type.is_complex
         )
         indices = i.operands[len(i.operands) // 2].shape.dimensions
         along = i.attributes["index_vector_dim"]
         if math.prod([n for d, n in enumerate(indices) if d != along]) <= 1:
             return False  # one update meets no other
-        return super().matches(i) and not i.attributes.value("unique_indices") and not (associative and len(i.operands) == 3)
+        return (
+            super().matches(i)
+            and not i.attributes.value("unique_indices")
+            and not (associative and len(i.operands) == 3)
+        )

@@ -50,7 +50,11 @@ class ScatterExpander(OpExpanderPass):
         sizes, flat = [], []
         for update in updates:
             batch = [d for d in range(update.ndim) if d not in window]
-            moved = b.transpose(update, dimensions=[*batch, *window]) if [*batch, *window] != list(range(update.ndim)) else update
+            moved = (
+                b.transpose(update, dimensions=[*batch, *window])
+                if [*batch, *window] != list(range(update.ndim))
+                else update
+            )
             given = iter(moved.shape.dimensions[len(batch) :])
             sizes = [1 if d in inserted else next(given) for d in range(rank)]
             flat.append(b.reshape(moved, (math.prod(moved.shape.dimensions[: len(batch)]), *sizes)))
@@ -60,7 +64,9 @@ class ScatterExpander(OpExpanderPass):
             return b.tuple(*operands) if n > 1 else operands[0]
         limits = [operands[0].shape.dimensions[d] - sizes[d] for d in range(rank)]
         kind = indices.shape.element_type
-        largest = (1 << (kind.bits - kind.is_signed)) - 1  # a narrow index may not reach the limit, nor its type hold it
+        largest = (
+            1 << (kind.bits - kind.is_signed)
+        ) - 1  # a narrow index may not reach the limit, nor its type hold it
 
         def step(at: HloValue, matrix: HloValue, *state: HloValue) -> list[HloValue]:
             b = at.builder
@@ -73,13 +79,23 @@ class ScatterExpander(OpExpanderPass):
                     fits = fits & (starts[d] <= limits[d])
             old = [b.dynamic_slice(x, *starts, sizes=sizes) for x in arrays]
             zeros = [b.constant(0, S32) for _ in sizes]
-            new = [b.reshape(b.dynamic_slice(u, at, *zeros, sizes=(1, *sizes)), sizes) for u in given]
+            new = [
+                b.reshape(b.dynamic_slice(u, at, *zeros, sizes=(1, *sizes)), sizes) for u in given
+            ]
             made = apply_lifted(b, i.called[0], [*old, *new])
             spread = b.broadcast(fits, sizes, ())
             kept = [b.select(spread, y, x) for x, y in zip(old, made, strict=True)]
-            return [matrix, *[b.dynamic_update_slice(x, k, *starts) for x, k in zip(arrays, kept, strict=True)], *given]
+            return [
+                matrix,
+                *[b.dynamic_update_slice(x, k, *starts) for x, k in zip(arrays, kept, strict=True)],
+                *given,
+            ]
 
         carried = (matrix, *operands, *flat)
-        done = step(b.constant(0, S32), *carried) if count == 1 else b.fori_loop(0, count, step, carried)
+        done = (
+            step(b.constant(0, S32), *carried)
+            if count == 1
+            else b.fori_loop(0, count, step, carried)
+        )
         results = [done[1 + k] for k in range(n)]
         return b.tuple(*results) if n > 1 else results[0]

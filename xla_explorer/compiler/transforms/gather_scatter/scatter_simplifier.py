@@ -45,8 +45,13 @@ class ScatterSimplifier(OpExpanderPass):
         count = len(values) // 2
         operands, indices, updates = values[:count], values[count], values[count + 1 :]
         if count == 1 and operands[0].ndim == updates[0].ndim == 0:
-            return apply_inline(b, i.called[0], operands[0], updates[0])  # one number is combined with one other
-        mapped, inserted = tuple(a["scatter_dims_to_operand_dims"]), tuple(a.value("inserted_window_dims"))
+            return apply_inline(
+                b, i.called[0], operands[0], updates[0]
+            )  # one number is combined with one other
+        mapped, inserted = (
+            tuple(a["scatter_dims_to_operand_dims"]),
+            tuple(a.value("inserted_window_dims")),
+        )
         rank = operands[0].ndim
         window = tuple(a["update_window_dims"])
         made = []
@@ -59,7 +64,9 @@ class ScatterSimplifier(OpExpanderPass):
             flat = math.prod(update.shape.dimensions[: len(batch)])
             update = b.reshape(update, (flat, *sizes))
             given = iter(sizes)
-            update = b.reshape(update, (flat, *[1 if d in inserted else next(given) for d in range(rank)]))
+            update = b.reshape(
+                update, (flat, *[1 if d in inserted else next(given) for d in range(rank)])
+            )
             made.append(update)
         matrix = flat_indices(b, indices, a["index_vector_dim"])
         return b.scatter(

@@ -17,7 +17,9 @@ from xla_explorer.hlo.primitive_type import S32
 from xla_explorer.hlo.shape import Shape
 
 
-def selecting_reducer(b: HloBuilder, select: HloComputation, element: Shape, rank: int) -> HloComputation:
+def selecting_reducer(
+    b: HloBuilder, select: HloComputation, element: Shape, rank: int
+) -> HloComputation:
     """(value, places..., value, places...) -> those of the side that `select` takes; a place of -1 is padding and never wins."""
     inner = b.nested(f"{select.name}.reduce_window")
     sides = []
@@ -31,7 +33,9 @@ def selecting_reducer(b: HloBuilder, select: HloComputation, element: Shape, ran
     chosen = HloValue(inner, holder.instruction.operands[0])
     inner.computation.remove(holder.instruction)
     first = (chosen & (left_places[0] != -1)) | ~(right_places[0] != -1)
-    result = [inner.select(first, left, right)] + [inner.select(first, p, q) for p, q in zip(left_places, right_places, strict=True)]
+    result = [inner.select(first, left, right)] + [
+        inner.select(first, p, q) for p, q in zip(left_places, right_places, strict=True)
+    ]
     inner.computation.set_root(inner.tuple(*result).instruction)
     return inner.computation
 
@@ -55,8 +59,17 @@ class SelectAndScatterExpander(OpExpanderPass):
         select, scatter = i.called
         rank = i.shape.rank
         places = [b.iota(i.shape.base.with_element_type(S32), d) for d in range(rank)]
-        reducer = selecting_reducer(builder_at(b.computation), select, scalar_shape(operand.shape), rank)
-        found = b.reduce_window(operand, *places, init, *[b.constant(-1, S32)] * rank, window=i.attributes["window"], to_apply=reducer)
+        reducer = selecting_reducer(
+            builder_at(b.computation), select, scalar_shape(operand.shape), rank
+        )
+        found = b.reduce_window(
+            operand,
+            *places,
+            init,
+            *[b.constant(-1, S32)] * rank,
+            window=i.attributes["window"],
+            to_apply=reducer,
+        )
         vectors = [b.reshape(found[k + 1], (*source.shape.dimensions, 1)) for k in range(rank)]
         indices = b.concatenate(*vectors, dimensions=[rank])
         return b.scatter(

@@ -31,21 +31,38 @@ def _work(start: HloInstruction) -> list[HloInstruction]:
     return [i for i in inside if i.opcode.name not in ("parameter", "constant", "tuple")]
 
 
-@measures(lambda done: f"chain {listed([i.name for i in chain_of(done)])}, users {[len(i.users) for i in chain_of(done)[1:]]}")
+@measures(
+    lambda done: (
+        f"chain {listed([i.name for i in chain_of(done)])}, users {[len(i.users) for i in chain_of(done)[1:]]}"
+    )
+)
 def one_chain(done: HloInstruction) -> Reason | None:
     """Nothing but the next link reads what is under way."""
     *_, start = chain = chain_of(done)
     if start.opcode.name != "async-start":
-        return refuse("no-start", f"%{done.name} does not end an async-start: %{start.name} is a {start.opcode.name}", start=start.name)
+        return refuse(
+            "no-start",
+            f"%{done.name} does not end an async-start: %{start.name} is a {start.opcode.name}",
+            start=start.name,
+        )
     shared = next((i for i in chain[1:] if len(i.users) != 1), None)
     if shared is not None:
-        return refuse("several-users", f"%{shared.name} is read by {len(shared.users)} instructions", users=len(shared.users))
+        return refuse(
+            "several-users",
+            f"%{shared.name} is read by {len(shared.users)} instructions",
+            users=len(shared.users),
+        )
     if done.shape != start.called[0].root.shape:
-        return refuse("shape-differs", f"%{done.name} is {done.shape.text}, what was started gives {start.called[0].root.shape.text}")
+        return refuse(
+            "shape-differs",
+            f"%{done.name} is {done.shape.text}, what was started gives {start.called[0].root.shape.text}",
+        )
     return None
 
 
-@measures(lambda done: f"{described(chain_of(done)[-1])}; operations {len(_work(chain_of(done)[-1]))}")
+@measures(
+    lambda done: f"{described(chain_of(done)[-1])}; operations {len(_work(chain_of(done)[-1]))}"
+)
 def several_operations(done: HloInstruction) -> Reason | None:
     """More than one operation that is not a collective's: one has a stream to run on."""
     *_, start = chain_of(done)
@@ -54,7 +71,11 @@ def several_operations(done: HloInstruction) -> Reason | None:
     work = _work(start)
     if len(work) > 1:
         return None
-    return refuse("runs-beside", f"%{start.name} starts one operation, which runs on a stream of its own", operations=len(work))
+    return refuse(
+        "runs-beside",
+        f"%{start.name} starts one operation, which runs on a stream of its own",
+        operations=len(work),
+    )
 
 
 @register_pass()
@@ -72,9 +93,16 @@ class AsyncInliner:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Inline, callees first."""
         changed = False
-        checks = (wanted_inline, several_operations, one_chain) if self.only_several else (wanted_inline, one_chain)
+        checks = (
+            (wanted_inline, several_operations, one_chain)
+            if self.only_several
+            else (wanted_inline, one_chain)
+        )
         for computation in module.post_order_computations():
-            for done in sorted([i for i in computation.instructions.values() if i.opcode.name == "async-done"], key=lambda i: i.id):
+            for done in sorted(
+                [i for i in computation.instructions.values() if i.opcode.name == "async-done"],
+                key=lambda i: i.id,
+            ):
                 if context.decide("inlining", checks, (), done) is None:
                     _inline(done)
                     changed = True
@@ -86,12 +114,22 @@ class AsyncInliner:
 def _inline(done: HloInstruction) -> None:
     computation = done.parent
     *_, start = chain = chain_of(done)
-    call = computation.add(CALL, done.shape, start.operands, NO_ATTRIBUTES, called=start.called, name=done.name, metadata=start.metadata)
+    call = computation.add(
+        CALL,
+        done.shape,
+        start.operands,
+        NO_ATTRIBUTES,
+        called=start.called,
+        name=done.name,
+        metadata=start.metadata,
+    )
     before = dict.fromkeys([p for i in chain for p in i.control_predecessors if p not in chain])
     computation.set_control_predecessors(call, list(before))
     # What had to follow the start, not the done, may have to come before the done: it follows what the start had to follow.
     for after in control_users(computation, done):
-        computation.set_control_predecessors(after, [call if p is done else p for p in after.control_predecessors])
+        computation.set_control_predecessors(
+            after, [call if p is done else p for p in after.control_predecessors]
+        )
     computation.replace(done, call)
     for i in chain:
         computation.remove(i)

@@ -40,14 +40,22 @@ def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
     """
     caller, callee = call.parent, call.called[0]
     keeps_origin = "origin" in call.attributes
-    passed_on = call.attributes.get("frontend_attributes") if call.opcode is CALL and not call.attributes.get("is_composite") else None
+    passed_on = (
+        call.attributes.get("frontend_attributes")
+        if call.opcode is CALL and not call.attributes.get("is_composite")
+        else None
+    )
     prefix = call.op_metadata.op_name
     copies: dict[HloInstruction, HloInstruction] = {}
     for i in list(callee.post_order()):
         if i.opcode is PARAMETER:
             copies[i] = call.operands[int(i.payload)]
             continue
-        attributes = i.attributes if keeps_origin or "origin" not in i.attributes else i.attributes.with_values(origin=None)
+        attributes = (
+            i.attributes
+            if keeps_origin or "origin" not in i.attributes
+            else i.attributes.with_values(origin=None)
+        )
         if passed_on and "frontend_attributes" not in attributes:
             attributes = attributes.with_values(frontend_attributes=passed_on)
         copy = copies[i] = caller.add(
@@ -79,10 +87,17 @@ def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
 def not_a_preserved_composite(names: tuple[str, ...]) -> Predicate:
     """A composite call stands for one operation that a backend may know: these are kept."""
 
-    @measures(lambda call: f"composite {composite_name(call) or 'none'}; preserved: {', '.join(names) or 'none'}")
+    @measures(
+        lambda call: (
+            f"composite {composite_name(call) or 'none'}; preserved: {', '.join(names) or 'none'}"
+        )
+    )
     def is_an_ordinary_call(call: HloInstruction) -> Reason | None:
         if call.attributes.get("is_composite") and ("*" in names or composite_name(call) in names):
-            return refuse("composite", f"%{call.name} stands for the composite operation {composite_name(call)}")
+            return refuse(
+                "composite",
+                f"%{call.name} stands for the composite operation {composite_name(call)}",
+            )
         return None
 
     return is_an_ordinary_call
@@ -90,11 +105,15 @@ def not_a_preserved_composite(names: tuple[str, ...]) -> Predicate:
 
 def composite_name(call: HloInstruction) -> str:
     """What the frontend calls the operation, empty when it does not say."""
-    found = re.search(r'composite\.name="?([^",}]*)', call.attributes.get("frontend_attributes") or "")
+    found = re.search(
+        r'composite\.name="?([^",}]*)', call.attributes.get("frontend_attributes") or ""
+    )
     return found.group(1) if found else ""
 
 
-@measures(lambda call: f"frontend attributes: {call.attributes.get('frontend_attributes') or 'none'}")
+@measures(
+    lambda call: f"frontend attributes: {call.attributes.get('frontend_attributes') or 'none'}"
+)
 def wanted_inline(call: HloInstruction) -> Reason | None:
     """No frontend attribute may forbid inlining."""
     text = call.attributes.get("frontend_attributes") or ""
@@ -111,10 +130,20 @@ def small_enough(module: HloModule) -> Predicate:
     """Inlining everything keeps the program at a bearable size, or else this callee is small."""
     sizes = expanded_sizes(module, lambda i: i.opcode is CALL)
     limit = size_limit(module)
-    callees = {c for computation in sizes for i in computation.instructions.values() if i.opcode is CALL for c in i.called}
+    callees = {
+        c
+        for computation in sizes
+        for i in computation.instructions.values()
+        if i.opcode is CALL
+        for c in i.called
+    }
     size = sum([count for computation, count in sizes.items() if computation not in callees])
 
-    @measures(lambda call: f"{at_most('instructions', size, limit)}, of the callee {number(sizes.get(call.called[0], 0))}")
+    @measures(
+        lambda call: (
+            f"{at_most('instructions', size, limit)}, of the callee {number(sizes.get(call.called[0], 0))}"
+        )
+    )
     def callee_within_limit(call: HloInstruction) -> Reason | None:
         if size > limit and sizes.get(call.called[0], 0) > _SMALL:
             return too_large(f"inlining every call, %{call.name} among them,", size, limit)

@@ -22,16 +22,28 @@ _OFTEN = 8
 def reduces_per_element(fusion: HloInstruction) -> bool:
     """Whether many elements of a result read one sum over many elements, which their kernel would compute anew for each."""
     body = fusion.called[0]
-    results = max([leaf.element_count for _, leaf in body.root.shape.leaves() if leaf.is_array], default=0)
+    results = max(
+        [leaf.element_count for _, leaf in body.root.shape.leaves() if leaf.is_array], default=0
+    )
     for i in body.instructions.values():
-        if i.opcode.name != "reduce" or not i.shape.is_array or not i.shape.element_count or all(u is body.root for u in i.users):
+        if (
+            i.opcode.name != "reduce"
+            or not i.shape.is_array
+            or not i.shape.element_count
+            or all(u is body.root for u in i.users)
+        ):
             continue
-        if results >= _OFTEN * i.shape.element_count and i.operands[0].shape.element_count >= _OFTEN * i.shape.element_count:
+        if (
+            results >= _OFTEN * i.shape.element_count
+            and i.operands[0].shape.element_count >= _OFTEN * i.shape.element_count
+        ):
             return True
     return False
 
 
-_RUN_STEP_BY_STEP = frozenset(["while", "conditional", "call", "async-start"])  # what they call has kernels of its own
+_RUN_STEP_BY_STEP = frozenset(
+    ["while", "conditional", "call", "async-start"]
+)  # what they call has kernels of its own
 
 
 @register_pass()
@@ -47,10 +59,26 @@ class Defuser:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Dissolve, callees first, so that the question about a fusion sees what is left inside."""
         changed = False
-        inside = {c for i in module.instructions() if i.opcode.name not in _RUN_STEP_BY_STEP for c in i.called}
+        inside = {
+            c
+            for i in module.instructions()
+            if i.opcode.name not in _RUN_STEP_BY_STEP
+            for c in i.called
+        }
         for computation in module.post_order_computations():
-            for fusion in sorted([i for i in computation.instructions.values() if i.opcode.name == "fusion"], key=lambda i: i.id):
-                if context.decide("inlining", (wanted_inline,), (self._check(inside, context.target.kind),), fusion) is None:
+            for fusion in sorted(
+                [i for i in computation.instructions.values() if i.opcode.name == "fusion"],
+                key=lambda i: i.id,
+            ):
+                if (
+                    context.decide(
+                        "inlining",
+                        (wanted_inline,),
+                        (self._check(inside, context.target.kind),),
+                        fusion,
+                    )
+                    is None
+                ):
                     inline_call(fusion)
                     changed = True
         if changed:
@@ -58,9 +86,17 @@ class Defuser:
         return changed
 
     def _check(self, inside: set[HloComputation], target: Kind) -> Predicate:
-        @measures(lambda fusion: f"%{fusion.name} in %{fusion.parent.name}: {kernel_is_emitted(fusion, target) or 'a kernel'}")
+        @measures(
+            lambda fusion: (
+                f"%{fusion.name} in %{fusion.parent.name}: {kernel_is_emitted(fusion, target) or 'a kernel'}"
+            )
+        )
         def has_no_kernel(fusion: HloInstruction) -> Reason | None:
-            if fusion.parent in inside or kernel_is_emitted(fusion, target) is not None or reduces_per_element(fusion):
+            if (
+                fusion.parent in inside
+                or kernel_is_emitted(fusion, target) is not None
+                or reduces_per_element(fusion)
+            ):
                 return None
             return refuse("is-a-kernel", f"%{fusion.name} can be one kernel as it is")
 

@@ -6,7 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of, written_attributes
+from xla_explorer.compiler.rewriting.op_expander_pass import (
+    OpExpanderPass,
+    values_of,
+    written_attributes,
+)
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -33,4 +37,9 @@ class MapInliner(OpExpanderPass):
             return operands[root.parameter_number]
         if root.opcode.name == "constant":
             return b.broadcast(b.constant(root.literal), i.shape.dimensions, ())
-        return b.emit(root.opcode.name, [operands[o.parameter_number] for o in root.operands], written_attributes(root), shape=i.shape)
+        return b.emit(
+            root.opcode.name,
+            [operands[o.parameter_number] for o in root.operands],
+            written_attributes(root),
+            shape=i.shape,
+        )

@@ -43,7 +43,11 @@ def prefix_names(computation: HloComputation, prefix: str) -> bool:
         metadata = i.op_metadata
         if i.opcode.name == "parameter" or metadata.op_name.startswith(prefix):
             continue
-        i.metadata = write_metadata(metadata._replace(op_name=f"{prefix}/{metadata.op_name}" if metadata.op_name else prefix))
+        i.metadata = write_metadata(
+            metadata._replace(
+                op_name=f"{prefix}/{metadata.op_name}" if metadata.op_name else prefix
+            )
+        )
         computation._changed(i)
         changed = True
     return changed

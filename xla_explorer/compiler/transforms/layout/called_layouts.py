@@ -18,7 +18,9 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, opcode
 from xla_explorer.hlo.shape import Shape, parse_shape, tuple_shape
 
-_CUSTOM_CALL, _COPY, _BROADCAST, _WHILE = [opcode(name) for name in ("custom-call", "copy", "broadcast", "while")]
+_CUSTOM_CALL, _COPY, _BROADCAST, _WHILE = [
+    opcode(name) for name in ("custom-call", "copy", "broadcast", "while")
+]
 _GIVEN: Final = frozenset([opcode(name) for name in (
     "parameter", "get-tuple-element", "tuple", "custom-call", "while", "conditional", "call", "dot", "convolution",
 )])  # fmt: skip
@@ -45,10 +47,17 @@ def copy_aliased_operands(module: HloModule) -> bool:
     changed = False
     for computation in sequential_computations(module):
         for call in _calls(computation):
-            for number in sorted({alias.operand_number for alias in call.attributes.get("output_to_operand_aliasing", ())}):
+            for number in sorted(
+                {
+                    alias.operand_number
+                    for alias in call.attributes.get("output_to_operand_aliasing", ())
+                }
+            ):
                 operand = call.operands[number]
                 if operand.opcode is not _COPY or len(operand.users) > 1:
-                    copy = computation.add(_COPY, operand.shape, (operand,), metadata=operand.metadata)
+                    copy = computation.add(
+                        _COPY, operand.shape, (operand,), metadata=operand.metadata
+                    )
                     computation.replace_operand(call, number, copy)
                     changed = True
     return changed
@@ -69,10 +78,17 @@ def layouts_asked_by_calls(module: HloModule) -> AskedLayouts:
     for computation in sequential_computations(module):
         for call in reversed(list(_calls(computation))):
             constraints = operand_constraints(call) or ()
-            waiting = [(o, wanted.layout.minor_to_major) for o, wanted in zip(call.operands, constraints, strict=True)]
+            waiting = [
+                (o, wanted.layout.minor_to_major)
+                for o, wanted in zip(call.operands, constraints, strict=True)
+            ]
             while waiting:
                 i, order = waiting.pop()
-                if i.opcode is GET_TUPLE_ELEMENT and i.operands[0].opcode is PARAMETER and i.shape.is_array:
+                if (
+                    i.opcode is GET_TUPLE_ELEMENT
+                    and i.operands[0].opcode is PARAMETER
+                    and i.shape.is_array
+                ):
                     elements.setdefault((computation, i.attribute("index")), order)
                 if i in asked or i.opcode in _GIVEN or not i.shape.is_array or i.shape.rank < 2:
                     continue
@@ -83,12 +99,17 @@ def layouts_asked_by_calls(module: HloModule) -> AskedLayouts:
     return AskedLayouts(asked, dict(_states(module, elements)) if elements else {})
 
 
-def _states(module: HloModule, elements: Mapping[tuple[HloComputation, int], tuple[int, ...]]) -> Iterator[tuple[HloComputation, Shape]]:
+def _states(
+    module: HloModule, elements: Mapping[tuple[HloComputation, int], tuple[int, ...]]
+) -> Iterator[tuple[HloComputation, Shape]]:
     """The state of each loop of which a call in the body asks for an element: all of the loop has it so."""
     for loop in module.instructions():
         if loop.opcode is _WHILE and any(body is loop.called[-1] for body, _ in elements):
             body, state = loop.called[-1], loop.shape.base
-            parts = [part.with_layout(elements[body, k]) if (body, k) in elements else part for k, part in enumerate(state.tuple_shapes)]
+            parts = [
+                part.with_layout(elements[body, k]) if (body, k) in elements else part
+                for k, part in enumerate(state.tuple_shapes)
+            ]
             for computation in loop.called:
                 yield computation, tuple_shape(parts)
 

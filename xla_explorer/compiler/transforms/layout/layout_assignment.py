@@ -83,7 +83,9 @@ def _wanted(module: HloModule) -> tuple[list[Shape], Shape]:
     text = module.attributes.get("entry_computation_layout")
     if isinstance(text, str):
         said, said_result = parse_entry_computation_layout(text)
-        if len(said) == len(parameters) and all(a.base is b.base for a, b in zip(said, parameters, strict=True)):
+        if len(said) == len(parameters) and all(
+            a.base is b.base for a, b in zip(said, parameters, strict=True)
+        ):
             parameters = list(said)
         if said_result.base is result.base:
             result = said_result
@@ -103,12 +105,22 @@ def _spell_out_bitcasts(computation: HloComputation) -> bool:
         wanted, wanted_order = _physical(i.shape)
         value = source
         if order != tuple(range(len(order))):
-            value = computation.add(TRANSPOSE, stored, (source,), attributes_of({"dimensions": order}), metadata=i.metadata)
+            value = computation.add(
+                TRANSPOSE,
+                stored,
+                (source,),
+                attributes_of({"dimensions": order}),
+                metadata=i.metadata,
+            )
         if stored is not wanted:
             value = computation.add(BITCAST, wanted, (value,), metadata=i.metadata)
         if wanted_order != tuple(range(len(wanted_order))):
             value = computation.add(
-                TRANSPOSE, i.shape, (value,), attributes_of({"dimensions": _inverse(wanted_order)}), metadata=i.metadata
+                TRANSPOSE,
+                i.shape,
+                (value,),
+                attributes_of({"dimensions": _inverse(wanted_order)}),
+                metadata=i.metadata,
             )
         computation.replace(i, value)
         computation.remove(i)
@@ -133,7 +145,12 @@ def _normalise(computation: HloComputation, i: HloInstruction) -> bool:
 
 def _with_shape(literal: Literal, shape: Shape) -> Literal:
     if shape.is_tuple:
-        return Literal(shape, parts=tuple([_with_shape(p, s) for p, s in zip(literal.parts, shape.tuple_shapes, strict=True)]))
+        return Literal(
+            shape,
+            parts=tuple(
+                [_with_shape(p, s) for p, s in zip(literal.parts, shape.tuple_shapes, strict=True)]
+            ),
+        )
     return Literal(shape, literal.array)
 
 
@@ -156,7 +173,9 @@ def _moves_nothing(shape: Shape) -> bool:
     return real == sorted(real) or shape.element_count == 0
 
 
-def _transpose(computation: HloComputation, i: HloInstruction, order: tuple[int, ...], like: HloInstruction) -> HloInstruction:
+def _transpose(
+    computation: HloComputation, i: HloInstruction, order: tuple[int, ...], like: HloInstruction
+) -> HloInstruction:
     """`i` with dimensions in the given order; transposes that cancel each other vanish."""
     if i.opcode is TRANSPOSE:
         inner: tuple[int, ...] = i.attribute("dimensions")
@@ -174,7 +193,9 @@ def _transpose(computation: HloComputation, i: HloInstruction, order: tuple[int,
     return made
 
 
-def _adapt_parameter(entry: HloComputation, parameter: HloInstruction, wanted: Shape, context: PassContext) -> None:
+def _adapt_parameter(
+    entry: HloComputation, parameter: HloInstruction, wanted: Shape, context: PassContext
+) -> None:
     users = list(parameter.users)
     was_root = entry.root is parameter
     entry.set_shape(parameter, wanted)
@@ -190,11 +211,18 @@ def _adapt_parameter(entry: HloComputation, parameter: HloInstruction, wanted: S
                 entry.remove(user)
     if was_root:
         entry.set_root(inside)
-    if inside is not parameter and inside.opcode is TRANSPOSE and not inside.users and entry.root is not inside:
+    if (
+        inside is not parameter
+        and inside.opcode is TRANSPOSE
+        and not inside.users
+        and entry.root is not inside
+    ):
         entry.remove(inside)
 
 
-def _inside(entry: HloComputation, i: HloInstruction, wanted: Shape, context: PassContext) -> HloInstruction:
+def _inside(
+    entry: HloComputation, i: HloInstruction, wanted: Shape, context: PassContext
+) -> HloInstruction:
     """The row-major form of an instruction that has the caller's layout."""
     if wanted.is_tuple:
         parts = []
@@ -220,7 +248,9 @@ def _adapt_root(entry: HloComputation, wanted: Shape, context: PassContext) -> N
     entry.set_root(_outside(entry, entry.root, wanted, context))
 
 
-def _outside(entry: HloComputation, i: HloInstruction, wanted: Shape, context: PassContext) -> HloInstruction:
+def _outside(
+    entry: HloComputation, i: HloInstruction, wanted: Shape, context: PassContext
+) -> HloInstruction:
     """An instruction in the layout that the caller wants."""
     if i.shape is wanted:
         return i
@@ -230,7 +260,12 @@ def _outside(entry: HloComputation, i: HloInstruction, wanted: Shape, context: P
             if i.opcode is TUPLE:
                 element = i.operands[number]
             else:
-                element = entry.add(GET_TUPLE_ELEMENT, i.shape.tuple_shapes[number], (i,), attributes_of({"index": number}))
+                element = entry.add(
+                    GET_TUPLE_ELEMENT,
+                    i.shape.tuple_shapes[number],
+                    (i,),
+                    attributes_of({"index": number}),
+                )
             parts.append(_outside(entry, element, part, context))
         made = entry.add(TUPLE, wanted, parts, metadata=i.metadata)
         if i.opcode is TUPLE and not i.users and entry.root is not i:

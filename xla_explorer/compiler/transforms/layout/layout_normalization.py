@@ -35,7 +35,9 @@ def byte_order(shape: Shape) -> tuple[int, ...]:
 def normalized(shape: Shape) -> Shape:
     """The row-major shape of the same bytes."""
     row_major = layout(tuple(reversed(range(shape.rank))), shape.layout.properties)
-    return shape.with_dimensions([shape.dimensions[d] for d in byte_order(shape)]).with_layout(row_major)
+    return shape.with_dimensions([shape.dimensions[d] for d in byte_order(shape)]).with_layout(
+        row_major
+    )
 
 
 def is_row_major(shape: Shape) -> bool:
@@ -74,7 +76,9 @@ def _along(name: str) -> Change:
         if not alike(i, *i.operands):
             return None
         found, at = i.attributes[name], places(i.shape)
-        return i.attributes.with_values(**{name: at[found] if isinstance(found, int) else tuple([at[d] for d in found])})
+        return i.attributes.with_values(
+            **{name: at[found] if isinstance(found, int) else tuple([at[d] for d in found])}
+        )
 
     return change
 
@@ -89,14 +93,18 @@ def _per_dimension(name: str) -> Change:
         found = i.attributes[name]
         rows = found.dimensions if isinstance(found, Window) else found
         moved = tuple([rows[d] for d in byte_order(i.shape)])
-        return i.attributes.with_values(**{name: Window(moved) if isinstance(found, Window) else moved})
+        return i.attributes.with_values(
+            **{name: Window(moved) if isinstance(found, Window) else moved}
+        )
 
     return change
 
 
 def _broadcast(i: HloInstruction) -> Attributes | None:
     mapped, at = i.attributes.value("dimensions"), places(i.shape)
-    return i.attributes.with_values(dimensions=tuple([at[mapped[d]] for d in byte_order(i.operands[0].shape)]))
+    return i.attributes.with_values(
+        dimensions=tuple([at[mapped[d]] for d in byte_order(i.operands[0].shape)])
+    )
 
 
 def _permutation(i: HloInstruction) -> tuple[int, ...]:
@@ -107,14 +115,21 @@ def _permutation(i: HloInstruction) -> tuple[int, ...]:
 
 
 def _reduce_window(i: HloInstruction) -> Attributes | None:
-    return _per_dimension("window")(i) if len(i.operands) == 2 and "window" in i.attributes else None
+    return (
+        _per_dimension("window")(i) if len(i.operands) == 2 and "window" in i.attributes else None
+    )
 
 
 def _convolution(i: HloInstruction) -> Attributes | None:
     """The letters of the dimensions move to where the bytes are."""
     sides = i.attributes["dim_labels"].text.replace("->", "_").split("_")
-    moved = ["".join([letters[d] for d in byte_order(x.shape)]) for letters, x in zip(sides, (*i.operands, i), strict=True)]
-    return i.attributes.with_values(dim_labels=CODECS["dim_labels"].read(f"{moved[0]}_{moved[1]}->{moved[2]}"))
+    moved = [
+        "".join([letters[d] for d in byte_order(x.shape)])
+        for letters, x in zip(sides, (*i.operands, i), strict=True)
+    ]
+    return i.attributes.with_values(
+        dim_labels=CODECS["dim_labels"].read(f"{moved[0]}_{moved[1]}->{moved[2]}")
+    )
 
 
 _CHANGES: dict[str, Change] = {
@@ -151,7 +166,9 @@ class LayoutNormalization:
                     changed |= self._normalize(i, made, context)
         return changed
 
-    def _normalize(self, i: HloInstruction, made: dict[HloInstruction, HloInstruction], context: PassContext) -> bool:
+    def _normalize(
+        self, i: HloInstruction, made: dict[HloInstruction, HloInstruction], context: PassContext
+    ) -> bool:
         arrays = (i, *i.operands)
         if i.opcode is BITCAST or all(x.shape.is_array and is_row_major(x.shape) for x in arrays):
             return False
@@ -168,13 +185,17 @@ class LayoutNormalization:
         else:
             whole = i.parent.add(BITCAST, i.shape, (result,), metadata=i.metadata)
             made[whole] = result
-        context.rewrote(self.name, i, whole, tuple(range(before, i.parent.module.next_instruction_id)))
+        context.rewrote(
+            self.name, i, whole, tuple(range(before, i.parent.module.next_instruction_id))
+        )
         computation = i.parent
         computation.replace(i, whole)
         remove_if_dead(computation, i, control_targets(computation))
         return True
 
-    def _row_major(self, i: HloInstruction, made: dict[HloInstruction, HloInstruction], elementwise: bool) -> HloInstruction | Reason:
+    def _row_major(
+        self, i: HloInstruction, made: dict[HloInstruction, HloInstruction], elementwise: bool
+    ) -> HloInstruction | Reason:
         computation, shape = i.parent, normalized(i.shape)
 
         def of(x: HloInstruction) -> HloInstruction:
@@ -188,18 +209,36 @@ class LayoutNormalization:
         if name in ("copy", "transpose"):
             moved = _permutation(i)
             if moved == tuple(range(i.shape.rank)):
-                return of(i.operands[0]) if name == "transpose" else computation.add(i.opcode, shape, (of(i.operands[0]),), i.attributes)
-            return computation.add("transpose", shape, (of(i.operands[0]),), attributes_of({"dimensions": moved}), metadata=i.metadata)
+                return (
+                    of(i.operands[0])
+                    if name == "transpose"
+                    else computation.add(i.opcode, shape, (of(i.operands[0]),), i.attributes)
+                )
+            return computation.add(
+                "transpose",
+                shape,
+                (of(i.operands[0]),),
+                attributes_of({"dimensions": moved}),
+                metadata=i.metadata,
+            )
         if name == "reshape":
             if (reason := no_byte_is_moved(i, i.operands[0])) is not None:
                 return reason
-            return computation.add(i.opcode, shape, (of(i.operands[0]),), i.attributes, metadata=i.metadata)
+            return computation.add(
+                i.opcode, shape, (of(i.operands[0]),), i.attributes, metadata=i.metadata
+            )
         first = _STARTS_FROM.get(name, len(i.operands))
         arrays, starts = i.operands[:first], i.operands[first:]
         if starts and len(starts) != i.shape.rank:
             return refuse("starts-in-one-array", f"%{i.name} has its start indices in an array")
         attributes = _same(i) if elementwise else _CHANGES[name](i)
         if attributes is None:
-            return refuse("layouts-differ", f"%{i.name} and its operands lie in memory in different orders")
-        operands = [of(x) for x in arrays] + ([starts[d] for d in byte_order(i.shape)] if starts else [])
-        return computation.add(i.opcode, shape, operands, attributes, called=i.called, metadata=i.metadata)
+            return refuse(
+                "layouts-differ", f"%{i.name} and its operands lie in memory in different orders"
+            )
+        operands = [of(x) for x in arrays] + (
+            [starts[d] for d in byte_order(i.shape)] if starts else []
+        )
+        return computation.add(
+            i.opcode, shape, operands, attributes, called=i.called, metadata=i.metadata
+        )

@@ -24,7 +24,9 @@ _ARRAYS = {"dynamic-slice": 1, "pad": 1, "reduce-window": 1, "reverse": 1, "slic
 def _copied_arrays(i: HloInstruction) -> tuple[HloInstruction, ...] | None:
     """The operands that must all be copies from one layout for the operation to be done before the copy; None for other operations."""
     name = i.opcode.name
-    if name == "concatenate" or (i.opcode.elementwise and name != "copy" and 0 < len(i.operands) < 3):
+    if name == "concatenate" or (
+        i.opcode.elementwise and name != "copy" and 0 < len(i.operands) < 3
+    ):
         return i.operands
     count = _ARRAYS.get(name)
     return i.operands[:count] if count is not None else None
@@ -49,28 +51,56 @@ class MoveCopyToUsers:
 
     def _move(self, i: HloInstruction, context: PassContext) -> bool:
         computation = i.parent
-        if i.opcode.name == "reduce" and len(i.operands) == 2 and i.operands[0].opcode is COPY and not i.shape.is_tuple:
+        if (
+            i.opcode.name == "reduce"
+            and len(i.operands) == 2
+            and i.operands[0].opcode is COPY
+            and not i.shape.is_tuple
+        ):
             copied = i.operands[0]
             computation.replace_operand(i, 0, copied.operands[0])
             remove_if_dead(computation, copied, control_targets(computation))
             context.rewrote(self.name, i, i, ())
             return True
         arrays = _copied_arrays(i)
-        if not arrays or not i.shape.is_array or any(o.opcode is not COPY or not o.shape.rank for o in arrays):
+        if (
+            not arrays
+            or not i.shape.is_array
+            or any(o.opcode is not COPY or not o.shape.rank for o in arrays)
+        ):
             return False
         sources = [o.operands[0] for o in arrays]
         layout = sources[0].shape.layout
         same_before = all(s.shape.layout is layout for s in sources)
         # The whole layout: where the elements are packed otherwise than the result's, the source's layout is none for the result.
-        same_after = all(o.shape.layout is i.shape.layout for o in arrays) and layout.properties == i.shape.layout.properties
+        same_after = (
+            all(o.shape.layout is i.shape.layout for o in arrays)
+            and layout.properties == i.shape.layout.properties
+        )
         if not same_before or not same_after or i.shape.rank != sources[0].shape.rank:
-            context.refused(self.name, i, refuse("layouts-differ", f"%{i.name} cannot be computed in the layout that was copied from"))
+            context.refused(
+                self.name,
+                i,
+                refuse(
+                    "layouts-differ",
+                    f"%{i.name} cannot be computed in the layout that was copied from",
+                ),
+            )
             return False
         before = computation.module.next_instruction_id
         operands = [*sources, *i.operands[len(arrays) :]]
-        early = computation.add(i.opcode, i.shape.with_layout(layout), operands, i.attributes, called=i.called, metadata=i.metadata)
+        early = computation.add(
+            i.opcode,
+            i.shape.with_layout(layout),
+            operands,
+            i.attributes,
+            called=i.called,
+            metadata=i.metadata,
+        )
         late = computation.add(COPY, i.shape, (early,), metadata=i.metadata)
-        context.rewrote(self.name, i, late, tuple(range(before, computation.module.next_instruction_id)))
+        context.rewrote(
+            self.name, i, late, tuple(range(before, computation.module.next_instruction_id))
+        )
         computation.replace(i, late)
         remove_if_dead(computation, i, control_targets(computation))
         return True

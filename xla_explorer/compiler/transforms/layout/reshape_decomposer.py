@@ -10,7 +10,10 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.simplifiers.algebraic.layouts import no_byte_is_moved, reshape_groups
+from xla_explorer.compiler.transforms.simplifiers.algebraic.layouts import (
+    no_byte_is_moved,
+    reshape_groups,
+)
 from xla_explorer.foundation.reason import Reason, measures, named, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.layout import Layout, layout
@@ -26,11 +29,15 @@ def why_not_decomposed(i: HloInstruction) -> Reason | None:
     """None when a reshape can be made of copies and a bitcast."""
     for side in (i, i.operands[0]):
         if True in side.shape.dynamic:
-            return refuse("dynamic-dimension", f"%{side.name} has a dynamic dimension: {side.shape}")
+            return refuse(
+                "dynamic-dimension", f"%{side.name} has a dynamic dimension: {side.shape}"
+            )
         if "T(" in side.shape.layout.properties:
             return refuse("layout-differs", f"%{side.name} is tiled: {side.shape}")
     if i.shape.layout.properties != i.operands[0].shape.layout.properties:
-        return refuse("layout-differs", f"%{i.name} is {i.shape}, %{i.operands[0].name} {i.operands[0].shape}")
+        return refuse(
+            "layout-differs", f"%{i.name} is {i.shape}, %{i.operands[0].name} {i.operands[0].shape}"
+        )
     return None
 
 
@@ -67,13 +74,29 @@ def decompose(i: HloInstruction, context: PassContext) -> bool:
         return computation.add("copy", shape, (x,), metadata=i.metadata)
 
     if (found := aligned_layout(i.shape, source.shape)) is not None:
-        made = computation.add(BITCAST, i.shape, (copied(source, source.shape.with_layout(found)),), metadata=i.metadata)
+        made = computation.add(
+            BITCAST,
+            i.shape,
+            (copied(source, source.shape.with_layout(found)),),
+            metadata=i.metadata,
+        )
     elif (found := aligned_layout(source.shape, i.shape)) is not None:
-        made = copied(computation.add(BITCAST, i.shape.with_layout(found), (source,), metadata=i.metadata), i.shape)
+        made = copied(
+            computation.add(BITCAST, i.shape.with_layout(found), (source,), metadata=i.metadata),
+            i.shape,
+        )
     else:
-        plain = [s.with_layout(layout(tuple(reversed(range(s.rank))), s.layout.properties)) for s in (source.shape, i.shape)]
-        made = copied(computation.add(BITCAST, plain[1], (copied(source, plain[0]),), metadata=i.metadata), i.shape)
-    context.rewrote("decompose-reshape", i, made, tuple(range(before, computation.module.next_instruction_id)))
+        plain = [
+            s.with_layout(layout(tuple(reversed(range(s.rank))), s.layout.properties))
+            for s in (source.shape, i.shape)
+        ]
+        made = copied(
+            computation.add(BITCAST, plain[1], (copied(source, plain[0]),), metadata=i.metadata),
+            i.shape,
+        )
+    context.rewrote(
+        "decompose-reshape", i, made, tuple(range(before, computation.module.next_instruction_id))
+    )
     computation.replace(i, made)
     computation.remove(i)
     return True
@@ -94,8 +117,16 @@ class ReshapeDecomposer:
             for i in list(computation.post_order()):
                 if i.opcode is not RESHAPE and i.opcode is not BITCAST:
                     continue
-                if i.opcode is RESHAPE and context.decide("reshape-is-bitcast", (bytes_keep_their_order,), (), i) is not None:
-                    changed |= why_not_decomposed(i) is None and i.shape.element_count > 0 and decompose(i, context)
+                if (
+                    i.opcode is RESHAPE
+                    and context.decide("reshape-is-bitcast", (bytes_keep_their_order,), (), i)
+                    is not None
+                ):
+                    changed |= (
+                        why_not_decomposed(i) is None
+                        and i.shape.element_count > 0
+                        and decompose(i, context)
+                    )
                     continue
                 source = i.operands[0]
                 while source.opcode is BITCAST and source.shape.base is source.shape:
@@ -104,7 +135,9 @@ class ReshapeDecomposer:
                     computation.replace(i, source)
                     computation.remove(i)
                 elif i.opcode is RESHAPE:
-                    bitcast = computation.add(BITCAST, i.shape, (source,), name=i.name, metadata=i.metadata)
+                    bitcast = computation.add(
+                        BITCAST, i.shape, (source,), name=i.name, metadata=i.metadata
+                    )
                     bitcast.line = i.line
                     computation.replace(i, bitcast)
                     computation.remove(i)

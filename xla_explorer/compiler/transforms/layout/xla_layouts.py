@@ -33,13 +33,24 @@ COPY, TRANSPOSE, RESHAPE, WHILE, CONDITIONAL, CALL = [
 # They ask for a row-major operand before a reshape has chosen, by what XLA is seen to do (gathers and scatters sometimes: `_asked_first`).
 _ASK_FIRST = frozenset([TRANSPOSE, opcode("dot"), opcode("concatenate"), opcode("reduce-window")])
 _SCATTER, _GATHER = opcode("scatter"), opcode("gather")
-_FORWARD = frozenset([TUPLE, GET_TUPLE_ELEMENT, opcode("opt-barrier"), opcode("domain"), opcode("add-dependency"), opcode("after-all")])
+_FORWARD = frozenset(
+    [
+        TUPLE,
+        GET_TUPLE_ELEMENT,
+        opcode("opt-barrier"),
+        opcode("domain"),
+        opcode("add-dependency"),
+        opcode("after-all"),
+    ]
+)
 
 
 class XlaLayouts:
     """Assigns the layouts of one module. parameters, result: the shapes that the caller wants at the entry."""
 
-    def __init__(self, module: HloModule, context: PassContext, parameters: list[Shape], result: Shape) -> None:
+    def __init__(
+        self, module: HloModule, context: PassContext, parameters: list[Shape], result: Shape
+    ) -> None:
         self.module, self.context = module, context
         self.parameters, self.result = parameters, result
         self.changed = copy_aliased_operands(module)
@@ -58,13 +69,25 @@ class XlaLayouts:
     def _assign(self, computation: HloComputation, i: HloInstruction, is_entry: bool) -> None:
         row = i.opcode
         if row is PARAMETER:
-            self._set(computation, i, self.parameters[int(i.payload)] if is_entry else self._states.get(computation, i.shape.base))
+            self._set(
+                computation,
+                i,
+                self.parameters[int(i.payload)]
+                if is_entry
+                else self._states.get(computation, i.shape.base),
+            )
         elif row is TUPLE:
             self._set(computation, i, tuple_shape([o.shape for o in i.operands]))
         elif row is GET_TUPLE_ELEMENT:
             self._set(computation, i, i.operands[0].shape.tuple_shapes[int(i.attribute("index"))])
         elif row in _FORWARD:
-            self._set(computation, i, i.operands[0].shape if i.operands and i.shape.base is i.operands[0].shape.base else i.shape.base)
+            self._set(
+                computation,
+                i,
+                i.operands[0].shape
+                if i.operands and i.shape.base is i.operands[0].shape.base
+                else i.shape.base,
+            )
         elif (constraints := operand_constraints(i)) is not None:
             for number, (operand, wanted) in enumerate(zip(i.operands, constraints, strict=True)):
                 self._read_as(computation, i, number, operand, wanted)
@@ -75,7 +98,11 @@ class XlaLayouts:
                 if asked is not None and (kept := operand_order(i, asked, number)) is not None:
                     wanted = _laid_out(wanted, kept)
                 self._read_as(computation, i, number, operand, wanted)
-            self._set(computation, i, self._result_shape(i, is_entry) if asked is None else _laid_out(i.shape, asked))
+            self._set(
+                computation,
+                i,
+                self._result_shape(i, is_entry) if asked is None else _laid_out(i.shape, asked),
+            )
 
     def _result_shape(self, i: HloInstruction, is_entry: bool) -> Shape:
         if i.opcode is WHILE:
@@ -88,7 +115,10 @@ class XlaLayouts:
             return wanted
         if i.opcode is TRANSPOSE:
             order = i.attribute("dimensions")
-            return _laid_out(i.shape, tuple([order.index(d) for d in i.operands[0].shape.base.layout.minor_to_major]))
+            return _laid_out(
+                i.shape,
+                tuple([order.index(d) for d in i.operands[0].shape.base.layout.minor_to_major]),
+            )
         if i.opcode is RESHAPE and i.operands[0].shape.rank > 1:
             if not _asked_first(i) and not _one_line(i.shape, i.operands[0].shape):
                 return _laid_out(i.shape, _ones_first(i.shape))
@@ -99,7 +129,14 @@ class XlaLayouts:
     def _state_of(self, loop: HloInstruction) -> Shape:
         return self._states.get(loop.called[-1], loop.shape.base)
 
-    def _read_as(self, computation: HloComputation, user: HloInstruction, number: int, operand: HloInstruction, wanted: Shape) -> None:
+    def _read_as(
+        self,
+        computation: HloComputation,
+        user: HloInstruction,
+        number: int,
+        operand: HloInstruction,
+        wanted: Shape,
+    ) -> None:
         if _same_order(operand.shape, wanted) or (user.opcode is COPY and user not in self._asked):
             return
         if self._decide(operand, wanted) is None:
@@ -110,26 +147,42 @@ class XlaLayouts:
 
         @measures(lambda i: equal("layouts", _orders(i.shape), _orders(wanted)))
         def layouts_agree(i: HloInstruction) -> Reason | None:
-            return refuse("layout-differs", f"%{i.name} has layout {_orders(i.shape)}, it is read as {_orders(wanted)}",
-                          outside=_orders(i.shape), inside=_orders(wanted))
+            return refuse(
+                "layout-differs",
+                f"%{i.name} has layout {_orders(i.shape)}, it is read as {_orders(wanted)}",
+                outside=_orders(i.shape),
+                inside=_orders(wanted),
+            )
 
         self.context.decide("layout", (layouts_agree,), (), i)
         return None
 
-    def _as_wanted(self, computation: HloComputation, i: HloInstruction, wanted: Shape) -> HloInstruction:
+    def _as_wanted(
+        self, computation: HloComputation, i: HloInstruction, wanted: Shape
+    ) -> HloInstruction:
         """A value in another layout: a copy of what differs."""
         if _same_order(i.shape, wanted):
             return i
         self.changed = True
         if not wanted.is_tuple:
             sharding = i.attributes.get("sharding") if i.attributes.sharding_text else None
-            return computation.add(COPY, wanted, (i,), attributes_of({"sharding": sharding} if sharding else {}), metadata=i.metadata)
+            return computation.add(
+                COPY,
+                wanted,
+                (i,),
+                attributes_of({"sharding": sharding} if sharding else {}),
+                metadata=i.metadata,
+            )
         parts = []
         for number, part in enumerate(wanted.tuple_shapes):
             index = attributes_of({"index": number})
-            element = computation.add(GET_TUPLE_ELEMENT, i.shape.tuple_shapes[number], (i,), index, metadata=i.metadata)
+            element = computation.add(
+                GET_TUPLE_ELEMENT, i.shape.tuple_shapes[number], (i,), index, metadata=i.metadata
+            )
             parts.append(self._as_wanted(computation, element, part))
-        return computation.add(TUPLE, tuple_shape([p.shape for p in parts]), parts, metadata=i.metadata)
+        return computation.add(
+            TUPLE, tuple_shape([p.shape for p in parts]), parts, metadata=i.metadata
+        )
 
     def _fix_root(self, computation: HloComputation, wanted: Shape) -> None:
         root = computation.root
@@ -150,15 +203,23 @@ def _laid_out(shape: Shape, minor_to_major: tuple[int, ...]) -> Shape:
 def _ones_first(shape: Shape) -> tuple[int, ...]:
     """Minor to major: dimensions of several elements, then those of one, each from the last to the first."""
     back = range(shape.rank - 1, -1, -1)
-    return tuple([d for d in back if shape.dimensions[d] != 1] + [d for d in back if shape.dimensions[d] == 1])
+    return tuple(
+        [d for d in back if shape.dimensions[d] != 1]
+        + [d for d in back if shape.dimensions[d] == 1]
+    )
 
 
 def _asked_first(reshape: HloInstruction) -> bool:
     """Whether a reader has asked for a row-major result before the reshape could choose."""
     after, before = reshape.shape.dimensions, reshape.operands[0].shape.dimensions
-    gains_ones = [size for size in after if size != 1] == [size for size in before if size != 1] or after[-1:] == before[-1:] == (1,)
+    gains_ones = [size for size in after if size != 1] == [
+        size for size in before if size != 1
+    ] or after[-1:] == before[-1:] == (1,)
     by_index = [user for user in reshape.users if user.opcode in (_SCATTER, _GATHER)]
-    if any(gains_ones or (user.operands[0].shape.rank == 1 and user.operands[-1] is not reshape) for user in by_index):
+    if any(
+        gains_ones or (user.operands[0].shape.rank == 1 and user.operands[-1] is not reshape)
+        for user in by_index
+    ):
         return True
     return any(user.opcode in _ASK_FIRST for user in reshape.users)
 
@@ -176,4 +237,8 @@ def _same_order(a: Shape, b: Shape) -> bool:
 
 
 def _orders(shape: Shape) -> str:
-    return str(shape.layout) if shape.is_array else ", ".join([_orders(part) for part in shape.tuple_shapes])
+    return (
+        str(shape.layout)
+        if shape.is_array
+        else ", ".join([_orders(part) for part in shape.tuple_shapes])
+    )

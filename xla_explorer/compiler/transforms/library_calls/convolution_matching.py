@@ -17,7 +17,13 @@ import numpy as np
 
 from xla_explorer.compiler.transforms.library_calls.library_call import ConvolutionCall
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.attributes import CODECS, PaddingDimension, Window, WindowDimension, attributes_of
+from xla_explorer.hlo.attributes import (
+    CODECS,
+    PaddingDimension,
+    Window,
+    WindowDimension,
+    attributes_of,
+)
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.shape import Shape
@@ -47,21 +53,35 @@ def match_convolution(i: HloInstruction) -> ConvolutionMatch | Reason:
     lhs, rhs = i.operands
     kind = i.shape.element_type
     if kind.name not in _TYPES or any(o.shape.element_type is not kind for o in i.operands):
-        return refuse("type-not-served", f"%{i.name}: cuDNN has no {lhs.shape.element_type} x {rhs.shape.element_type} to {kind}")
+        return refuse(
+            "type-not-served",
+            f"%{i.name}: cuDNN has no {lhs.shape.element_type} x {rhs.shape.element_type} to {kind}",
+        )
     rules = i.attribute("window").dimensions if i.attribute("window") is not None else ()
     if not 1 <= len(rules) <= 3:
-        return refuse("too-many-dimensions", f"%{i.name}: cuDNN has one to three spatial dimensions", dimensions=len(rules))
+        return refuse(
+            "too-many-dimensions",
+            f"%{i.name}: cuDNN has one to three spatial dimensions",
+            dimensions=len(rules),
+        )
     shapes = (i.shape, lhs.shape, rhs.shape)
     if any(0 in shape.dimensions for shape in shapes):
         return refuse("no-elements", f"%{i.name} has an empty array")
     if max(shape.element_count for shape in shapes) > _LARGEST:
-        return refuse("too-large-for-the-library", f"%{i.name}: an array has more than {_LARGEST} elements")
+        return refuse(
+            "too-large-for-the-library", f"%{i.name}: an array has more than {_LARGEST} elements"
+        )
     if i.attribute("batch_group_count") != 1:
-        return refuse("batch-groups", f"%{i.name}: the batch is in groups, which cuDNN has in the derivative of a grouped filter only")
+        return refuse(
+            "batch-groups",
+            f"%{i.name}: the batch is in groups, which cuDNN has in the derivative of a grouped filter only",
+        )
     backward = any(rule.base_dilation != 1 for rule in rules)
     reversals = {rule.window_reversal for rule in rules if rule.size > 1}
     if len(reversals) > 1:
-        return refuse("partly-reversed", f"%{i.name}: the window is reversed in some dimensions only")
+        return refuse(
+            "partly-reversed", f"%{i.name}: the window is reversed in some dimensions only"
+        )
     reversed_ = True in reversals
     groups = i.attribute("feature_group_count")
     if not backward and not reversed_ and groups == 1 and _is_filter_derivative(i, rules):
@@ -71,9 +91,21 @@ def match_convolution(i: HloInstruction) -> ConvolutionMatch | Reason:
     if not backward:
         low = [min(rule.padding_low, rule.padding_high) for rule in rules]
         if any(p < 0 for p in low):
-            return refuse("negative-padding", f"%{i.name}: the window leaves a border of the image out")
-        extra = tuple([(rule.padding_low - p, rule.padding_high - p) for rule, p in zip(rules, low, strict=True)])
-        plain = tuple([rule._replace(padding_low=p, padding_high=p, window_reversal=False) for rule, p in zip(rules, low, strict=True)])
+            return refuse(
+                "negative-padding", f"%{i.name}: the window leaves a border of the image out"
+            )
+        extra = tuple(
+            [
+                (rule.padding_low - p, rule.padding_high - p)
+                for rule, p in zip(rules, low, strict=True)
+            ]
+        )
+        plain = tuple(
+            [
+                rule._replace(padding_low=p, padding_high=p, window_reversal=False)
+                for rule, p in zip(rules, low, strict=True)
+            ]
+        )
         return ConvolutionMatch("forward", extra, reversed_, plain)
     return _input_derivative(i, rules, reversed_)
 
@@ -85,7 +117,11 @@ def prepared_bytes(i: HloInstruction) -> list[int]:
     found = [i.operands[0].shape.byte_size] if any(map(any, match.extra)) else []
     if match.form == "backward-filter":
         _, result = _texts(i)[1:]
-        return found if _wanted(i, match) == result and i.shape.layout.is_default else [*found, i.shape.byte_size]
+        return (
+            found
+            if _wanted(i, match) == result and i.shape.layout.is_default
+            else [*found, i.shape.byte_size]
+        )
     rhs = i.operands[1]
     same = _wanted(i, match) == _texts(i)[1] and rhs.shape.layout.is_default and not match.reverse
     return found if same else [*found, rhs.shape.byte_size]
@@ -117,21 +153,30 @@ def _is_filter_derivative(i: HloInstruction, rules: tuple[WindowDimension, ...])
     )
 
 
-def _filter_derivative(i: HloInstruction, rules: tuple[WindowDimension, ...]) -> ConvolutionMatch | None:
+def _filter_derivative(
+    i: HloInstruction, rules: tuple[WindowDimension, ...]
+) -> ConvolutionMatch | None:
     labels, image = i.attribute("dim_labels"), i.operands[0].shape.dimensions
     for rule, a, c in zip(rules, labels.input_spatial, labels.output_spatial, strict=True):
         taps, padding = i.shape.dimensions[c], rule.padding_low
         # The other convolution, with stride and dilation exchanged, must have results exactly where this one has window elements.
-        places = (image[a] + 2 * padding - ((taps - 1) * rule.stride + 1)) // rule.window_dilation + 1
+        places = (
+            image[a] + 2 * padding - ((taps - 1) * rule.stride + 1)
+        ) // rule.window_dilation + 1
         if padding < 0 or places != rule.size:
             return None
     return ConvolutionMatch("backward-filter", ((0, 0),) * len(rules), False, rules)
 
 
-def _input_derivative(i: HloInstruction, rules: tuple[WindowDimension, ...], reversed_: bool) -> ConvolutionMatch | Reason:
+def _input_derivative(
+    i: HloInstruction, rules: tuple[WindowDimension, ...], reversed_: bool
+) -> ConvolutionMatch | Reason:
     labels = i.attribute("dim_labels")
     if i.attribute("feature_group_count") != 1:
-        return refuse("grouped-derivative", f"%{i.name}: the image's derivative in groups has its features in another order")
+        return refuse(
+            "grouped-derivative",
+            f"%{i.name}: the image's derivative in groups has its features in another order",
+        )
     for rule, a, c in zip(rules, labels.input_spatial, labels.output_spatial, strict=True):
         before = (rule.size - 1) * rule.window_dilation
         padding, extent = before - rule.padding_low, i.shape.dimensions[c]
@@ -159,31 +204,70 @@ def _call(i: HloInstruction, match: ConvolutionMatch) -> ConvolutionCall:
     kernel = rhs.shape.dimensions
     taps = tuple([rule.size for rule in rules])
     image = _arranged(padded, (labels.input_batch, labels.input_feature, *labels.input_spatial))
-    result = _arranged(i.shape, (labels.output_batch, labels.output_feature, *labels.output_spatial))
+    result = _arranged(
+        i.shape, (labels.output_batch, labels.output_feature, *labels.output_spatial)
+    )
     k, c = kernel[labels.kernel_output_feature], kernel[labels.kernel_input_feature]
     if match.form == "forward":
-        padding, stride = tuple([rule.padding_low for rule in rules]), tuple([rule.stride for rule in rules])
-        dilation, groups = tuple([rule.window_dilation for rule in rules]), int(i.attribute("feature_group_count"))
+        padding, stride = (
+            tuple([rule.padding_low for rule in rules]),
+            tuple([rule.stride for rule in rules]),
+        )
+        dilation, groups = (
+            tuple([rule.window_dilation for rule in rules]),
+            int(i.attribute("feature_group_count")),
+        )
         return ConvolutionCall("forward", *image, (k, c, *taps), _features_last(i), *result, padding, stride, dilation, groups, kind,
                                compute)  # fmt: skip
     if match.form == "backward-input":
-        padding = tuple([(rule.size - 1) * rule.window_dilation - rule.padding_low for rule in rules])
-        stride, dilation = tuple([rule.base_dilation for rule in rules]), tuple([rule.window_dilation for rule in rules])
+        padding = tuple(
+            [(rule.size - 1) * rule.window_dilation - rule.padding_low for rule in rules]
+        )
+        stride, dilation = (
+            tuple([rule.base_dilation for rule in rules]),
+            tuple([rule.window_dilation for rule in rules]),
+        )
         return ConvolutionCall("backward-input", *result, (c, k, *taps), _features_last(i), *image, padding, stride, dilation, 1, kind,
                                compute)  # fmt: skip
     image = _arranged(padded, (labels.input_feature, labels.input_batch, *labels.input_spatial))
-    other = _arranged(rhs.shape, (labels.kernel_input_feature, labels.kernel_output_feature, *labels.kernel_spatial))
+    other = _arranged(
+        rhs.shape,
+        (labels.kernel_input_feature, labels.kernel_output_feature, *labels.kernel_spatial),
+    )
     made = i.shape.dimensions
-    dims = (made[labels.output_feature], made[labels.output_batch], *[made[d] for d in labels.output_spatial])
+    dims = (
+        made[labels.output_feature],
+        made[labels.output_batch],
+        *[made[d] for d in labels.output_spatial],
+    )
     padding = tuple([rule.padding_low for rule in rules])
-    stride, dilation = tuple([rule.window_dilation for rule in rules]), tuple([rule.stride for rule in rules])
-    return ConvolutionCall("backward-filter", *image, dims, _features_last(i), *other, padding, stride, dilation, 1, kind, compute)
+    stride, dilation = (
+        tuple([rule.window_dilation for rule in rules]),
+        tuple([rule.stride for rule in rules]),
+    )
+    return ConvolutionCall(
+        "backward-filter",
+        *image,
+        dims,
+        _features_last(i),
+        *other,
+        padding,
+        stride,
+        dilation,
+        1,
+        kind,
+        compute,
+    )
 
 
 def _features_last(i: HloInstruction) -> bool:
     """The order of the filter: the one that goes with the image's."""
     labels, image = i.attribute("dim_labels"), i.operands[0].shape
-    last = labels.input_batch if _is_filter_derivative(i, i.attribute("window").dimensions) else labels.input_feature
+    last = (
+        labels.input_batch
+        if _is_filter_derivative(i, i.attribute("window").dimensions)
+        else labels.input_feature
+    )
     return bool(image.strides[last] <= min(image.strides[d] for d in labels.input_spatial))
 
 
@@ -200,24 +284,48 @@ def prepared(i: HloInstruction) -> HloInstruction:
         dimensions = list(lhs.shape.dimensions)
         for d, (low, high) in zip(labels.input_spatial, match.extra, strict=True):
             rows[d], dimensions[d] = PaddingDimension(low, high), dimensions[d] + low + high
-        zero = computation.add_constant(literal_from_array(np.zeros((), lhs.shape.element_type.dtype)))
-        lhs = computation.add("pad", lhs.shape.with_dimensions(dimensions), (lhs, zero), attributes_of({"padding": tuple(rows)}))
+        zero = computation.add_constant(
+            literal_from_array(np.zeros((), lhs.shape.element_type.dtype))
+        )
+        lhs = computation.add(
+            "pad",
+            lhs.shape.with_dimensions(dimensions),
+            (lhs, zero),
+            attributes_of({"padding": tuple(rows)}),
+        )
     (image, kernel, result), wanted = _texts(i), _wanted(i, match)
     if match.form == "backward-filter":
         if wanted == result and i.shape.layout.is_default:
             return i
-        text, dims = f"{image}_{kernel}->{wanted}", {label: i.shape.dimensions[at] for at, label in enumerate(result)}
+        text, dims = (
+            f"{image}_{kernel}->{wanted}",
+            {label: i.shape.dimensions[at] for at, label in enumerate(result)},
+        )
         shape = i.shape.with_dimensions([dims[label] for label in wanted])
-        made = computation.add("convolution", shape, (lhs, rhs), i.attributes.with_values(dim_labels=CODECS["dim_labels"].read(text)))
+        made = computation.add(
+            "convolution",
+            shape,
+            (lhs, rhs),
+            i.attributes.with_values(dim_labels=CODECS["dim_labels"].read(text)),
+        )
         order = tuple([wanted.index(label) for label in result])
-        computation.replace(i, computation.add("transpose", i.shape, (made,), attributes_of({"dimensions": order})))
+        computation.replace(
+            i, computation.add("transpose", i.shape, (made,), attributes_of({"dimensions": order}))
+        )
         computation.remove(i)
         return made
     if match.reverse:
-        if rhs.opcode.name == "reverse" and set(rhs.attribute("dimensions")) == set(labels.kernel_spatial):
+        if rhs.opcode.name == "reverse" and set(rhs.attribute("dimensions")) == set(
+            labels.kernel_spatial
+        ):
             rhs = rhs.operands[0]
         else:
-            rhs = computation.add("reverse", rhs.shape, (rhs,), attributes_of({"dimensions": tuple(labels.kernel_spatial)}))
+            rhs = computation.add(
+                "reverse",
+                rhs.shape,
+                (rhs,),
+                attributes_of({"dimensions": tuple(labels.kernel_spatial)}),
+            )
     if wanted != kernel or not rhs.shape.layout.is_default:
         order = tuple([kernel.index(label) for label in wanted])
         shape = rhs.shape.with_dimensions([rhs.shape.dimensions[d] for d in order])
@@ -226,7 +334,8 @@ def prepared(i: HloInstruction) -> HloInstruction:
     if (lhs, rhs) == i.operands and match.rules == rules:
         return i
     attributes = i.attributes.with_values(
-        dim_labels=CODECS["dim_labels"].read(f"{image}_{wanted}->{result}"), window=Window(match.rules)
+        dim_labels=CODECS["dim_labels"].read(f"{image}_{wanted}->{result}"),
+        window=Window(match.rules),
     )
     made = computation.add("convolution", i.shape, (lhs, rhs), attributes)
     computation.replace(i, made)

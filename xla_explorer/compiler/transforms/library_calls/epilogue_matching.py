@@ -63,9 +63,17 @@ def _bias_of(i: HloInstruction) -> tuple[HloInstruction, HloInstruction] | None:
         return None
     broadcast = others[0]
     vector = broadcast.operands[0]
-    if vector.shape.rank != 1 or broadcast.attribute("dimensions") != (i.shape.rank - 1,) or add.control_predecessors:
+    if (
+        vector.shape.rank != 1
+        or broadcast.attribute("dimensions") != (i.shape.rank - 1,)
+        or add.control_predecessors
+    ):
         return None
-    return (add, broadcast) if vector.opcode is not fusible.CONSTANT or vector.shape.element_count > 1 else None
+    return (
+        (add, broadcast)
+        if vector.opcode is not fusible.CONSTANT or vector.shape.element_count > 1
+        else None
+    )
 
 
 def _activation_of(x: HloInstruction) -> tuple[str, list[HloInstruction]] | None:
@@ -75,14 +83,22 @@ def _activation_of(x: HloInstruction) -> tuple[str, list[HloInstruction]] | None
         known = dict.fromkeys((x, *inside))  # in the order found, which decides between readers
         if any(i.is_root for i in known):
             return None
-        readers = list(dict.fromkeys([user for i in known for user in i.users if user not in known]))
-        ready = [r for r in readers if all(o in known or _constant(o) is not None for o in r.operands)]
+        readers = list(
+            dict.fromkeys([user for i in known for user in i.users if user not in known])
+        )
+        ready = [
+            r for r in readers if all(o in known or _constant(o) is not None for o in r.operands)
+        ]
         if not ready or ready[0].control_predecessors or not ready[0].opcode.elementwise:
             return None
         inside[ready[0]] = None
         if len(readers) == 1:  # all goes through the one that was taken
             end = ready[0]
-            if end.opcode.name == "maximum" and x in end.operands and [_constant(o) for o in end.operands if o is not x] == [0.0]:
+            if (
+                end.opcode.name == "maximum"
+                and x in end.operands
+                and [_constant(o) for o in end.operands if o is not x] == [0.0]
+            ):
                 return "relu", _with_constants(inside)
             if _is(_polynomial(end, x), _GELU_RESULT):
                 return "gelu", _with_constants(inside)
@@ -135,7 +151,11 @@ def _polynomial(i: HloInstruction, x: HloInstruction) -> Polynomial | None:
         return _product(*known)
     if name == "divide":
         constant = known[1].get((0, 0), 0.0)
-        return {power: c / constant for power, c in known[0].items()} if set(known[1]) == {(0, 0)} and constant else None
+        return (
+            {power: c / constant for power, c in known[0].items()}
+            if set(known[1]) == {(0, 0)} and constant
+            else None
+        )
     if name == "power":
         exponent = known[1].get((0, 0), 0.0)
         if set(known[1]) != {(0, 0)} or exponent not in (1.0, 2.0, 3.0, 4.0):
@@ -162,4 +182,7 @@ def _is(found: Polynomial | None, wanted: Polynomial) -> bool:
     if found is None:
         return False
     powers = set(found) | set(wanted)
-    return all(abs(found.get(p, 0.0) - wanted.get(p, 0.0)) <= 4e-3 * max(abs(wanted.get(p, 0.0)), 1e-6) for p in powers)
+    return all(
+        abs(found.get(p, 0.0) - wanted.get(p, 0.0)) <= 4e-3 * max(abs(wanted.get(p, 0.0)), 1e-6)
+        for p in powers
+    )

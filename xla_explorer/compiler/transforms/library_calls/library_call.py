@@ -140,7 +140,13 @@ _KINDS: dict[str, type[LibraryCall]] = {
     "convolution": ConvolutionCall,
 }  # fmt: skip
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-PRODUCTS = {"cublasLt": "cuBLASLt", "cublas": "cuBLAS", "cufft": "cuFFT", "cusolver": "cuSOLVER", "cudnn": "cuDNN"}
+PRODUCTS = {
+    "cublasLt": "cuBLASLt",
+    "cublas": "cuBLAS",
+    "cufft": "cuFFT",
+    "cusolver": "cuSOLVER",
+    "cudnn": "cuDNN",
+}
 
 
 def call_name(call: LibraryCall) -> str:
@@ -151,7 +157,9 @@ def call_name(call: LibraryCall) -> str:
 def annotate(i: HloInstruction, call: LibraryCall) -> None:
     """Write a call into `backend_config`, beside what is there."""
     config = {**json_config(i), _KEY: {"kind": _NAMES[type(call)], **call._asdict()}}
-    i.parent.set_attributes(i, i.attributes.with_values(backend_config=json.dumps(config, separators=(",", ":"))))
+    i.parent.set_attributes(
+        i, i.attributes.with_values(backend_config=json.dumps(config, separators=(",", ":")))
+    )
 
 
 def library_call_of(i: HloInstruction) -> LibraryCall | None:

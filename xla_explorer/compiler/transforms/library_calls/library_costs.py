@@ -65,7 +65,14 @@ class Rates(NamedTuple):
 
     def arithmetic_us(self, work: float, rate: float, share: float, used: float = 1.0) -> float:
         """Time of so many multiplications and additions on a part of the multiprocessors."""
-        return work / (max(rate, 1e-3) * share * self.clock * 1e3 * self.multiprocessors * min(max(used, 1e-6), 1.0))
+        return work / (
+            max(rate, 1e-3)
+            * share
+            * self.clock
+            * 1e3
+            * self.multiprocessors
+            * min(max(used, 1e-6), 1.0)
+        )
 
 
 class Costs(NamedTuple):
@@ -82,7 +89,9 @@ class Costs(NamedTuple):
     def facts(self) -> dict[str, Any]:
         """For the record of a decision."""
         parts = ("library_us", "own_us") if not self.library_arithmetic_us else self._fields[:-1]
-        return {name: round(getattr(self, name), 2) for name in parts} | ({"own_emitter": self.own_emitter} if self.own_emitter else {})
+        return {name: round(getattr(self, name), 2) for name in parts} | (
+            {"own_emitter": self.own_emitter} if self.own_emitter else {}
+        )
 
 
 def costs_of(call: LibraryCall, rates: Rates, dot: HloInstruction | None = None) -> Costs:
@@ -108,7 +117,11 @@ def _convolution(call: ConvolutionCall, rates: Rates, planned: OwnProduct | None
     elements = [math.prod(dims) for dims in (call.image, call.filter, call.result)]
     memory = size * sum(elements) / rates.bytes_per_us
     work = float(elements[2]) * math.prod(call.filter[1:])
-    rows, columns, depth = elements[2] // call.result[1], call.result[1] // call.groups, math.prod(call.filter[1:])
+    rows, columns, depth = (
+        elements[2] // call.result[1],
+        call.result[1] // call.groups,
+        math.prod(call.filter[1:]),
+    )
     if call.form == "backward-filter":
         rows, columns, depth = depth, call.filter[0] // call.groups, rows
     tiles = call.groups * -(-rows // _TILE) * -(-columns // _TILE)
@@ -120,16 +133,29 @@ def _convolution(call: ConvolutionCall, rates: Rates, planned: OwnProduct | None
         # cuDNN computes each group as a product of its own, in tiles that few features do not fill, and not by tensor cores: 93 us on an
         # H200 for a depthwise one of 14 million products, 1 us of its lanes.
         wasted, units = _TILE / columns, rates.library["f64" if kind == "f64" else "f32"]
-    library = rates.arithmetic_us(wasted * work, units, rates.library_share, tiles / rates.multiprocessors * splits)
-    emitter, own = planned or ("", rates.arithmetic_us(work, rates.own[own_kind], SHARE_OF_A_PRODUCT, tiles / rates.multiprocessors))
-    library_us, own_us = _LAUNCH_US + _HOST_US + max(library, memory), _LAUNCH_US + max(own, memory / 0.9)
+    library = rates.arithmetic_us(
+        wasted * work, units, rates.library_share, tiles / rates.multiprocessors * splits
+    )
+    emitter, own = planned or (
+        "",
+        rates.arithmetic_us(
+            work, rates.own[own_kind], SHARE_OF_A_PRODUCT, tiles / rates.multiprocessors
+        ),
+    )
+    library_us, own_us = (
+        _LAUNCH_US + _HOST_US + max(library, memory),
+        _LAUNCH_US + max(own, memory / 0.9),
+    )
     return Costs(library_us, own_us, memory, library, own, emitter)
 
 
 def _matmul(call: MatmulCall, rates: Rates, planned: OwnProduct | None) -> Costs:
     size, complex_factor = _BYTES[call.operand_type], 4 if call.operand_type.startswith("c") else 1
     copies = [call.batch if o.stride else 1 for o in (call.left, call.right)]
-    moved = size * (call.m * call.k * copies[0] + call.k * call.n * copies[1]) + _BYTES[call.result_type] * call.m * call.n * call.batch
+    moved = (
+        size * (call.m * call.k * copies[0] + call.k * call.n * copies[1])
+        + _BYTES[call.result_type] * call.m * call.n * call.batch
+    )
     memory = moved / rates.bytes_per_us
     work = float(complex_factor * call.batch * call.m * call.n * call.k)
     tiles = call.batch * -(-call.m // _TILE) * -(-call.n // _TILE)
@@ -139,8 +165,14 @@ def _matmul(call: MatmulCall, rates: Rates, planned: OwnProduct | None) -> Costs
     own_kind = kind if rates.own.get(kind) else "f32"
     # Tiles that are not full waste arithmetic in both; a thin product is bound by memory in any case.
     library = rates.arithmetic_us(work, rates.library[kind], rates.library_share, used * splits)
-    emitter, own = planned or ("", rates.arithmetic_us(work, rates.own[own_kind], SHARE_OF_A_PRODUCT, used))
-    library_us, own_us = _LAUNCH_US + _HOST_US + max(library, memory), _LAUNCH_US + max(own, memory / 0.9)
+    emitter, own = planned or (
+        "",
+        rates.arithmetic_us(work, rates.own[own_kind], SHARE_OF_A_PRODUCT, used),
+    )
+    library_us, own_us = (
+        _LAUNCH_US + _HOST_US + max(library, memory),
+        _LAUNCH_US + max(own, memory / 0.9),
+    )
     return Costs(library_us, own_us, memory, library, own, emitter)
 
 
@@ -152,7 +184,13 @@ def with_preparation(costs: Costs, written: Sequence[int], rates: Rates) -> Cost
 
 def _fft(call: FftCall, rates: Rates) -> Costs:
     points = math.prod(call.lengths) * call.batch
-    bytes_per_pass = 2 * points * 2 * _BYTES[call.real_type] * (0.5 if call.direction in ("RFFT", "IRFFT") else 1.0)
+    bytes_per_pass = (
+        2
+        * points
+        * 2
+        * _BYTES[call.real_type]
+        * (0.5 if call.direction in ("RFFT", "IRFFT") else 1.0)
+    )
     passes = sum([max(1, math.ceil(math.log2(max(n, 2)) / 11)) for n in call.lengths])
     scaling = 1 if call.direction in ("IFFT", "IRFFT") else 0
     library = (passes + scaling) * (_LAUNCH_US + bytes_per_pass / rates.bytes_per_us)
@@ -162,21 +200,31 @@ def _fft(call: FftCall, rates: Rates) -> Costs:
             own += _LAUNCH_US + bytes_per_pass / rates.bytes_per_us
         else:  # one sum for each point
             work = 4.0 * points * n
-            own += _LAUNCH_US + rates.arithmetic_us(work, rates.own["f32" if call.real_type == "f32" else "f64"], SHARE_OF_A_PRODUCT)
+            own += _LAUNCH_US + rates.arithmetic_us(
+                work, rates.own["f32" if call.real_type == "f32" else "f64"], SHARE_OF_A_PRODUCT
+            )
     return Costs(library + _HOST_US, own)
 
 
 def _solver(call: CholeskyCall | TriangularSolveCall, rates: Rates) -> Costs:
     order = call.n if isinstance(call, CholeskyCall) else call.order
-    others = call.n / 3 if isinstance(call, CholeskyCall) else (call.columns if call.left_side else call.rows)
+    others = (
+        call.n / 3
+        if isinstance(call, CholeskyCall)
+        else (call.columns if call.left_side else call.rows)
+    )
     kind = "f64" if call.type in ("f64", "c128") else "f32"
     work = float(order) ** 2 * others * (4 if call.type.startswith("c") else 1)
     steps = -(-order // _PANEL)
     # The library is called for one after the other; a step of it is a panel, which is latency, and a product, which fills the device.
     panel_us = 5 * _LAUNCH_US
     used = others * order / (_TILE * _TILE * rates.multiprocessors)
-    library = call.batch * (_HOST_US + steps * panel_us + rates.arithmetic_us(work, rates.library[kind], 0.5, used))
+    library = call.batch * (
+        _HOST_US + steps * panel_us + rates.arithmetic_us(work, rates.library[kind], 0.5, used)
+    )
     # Ours: one block for each, so one multiprocessor; and a barrier for each column.
     waves = -(-call.batch // rates.multiprocessors)
-    own = _LAUNCH_US + waves * (order * 0.5 + rates.arithmetic_us(work, rates.own[kind], 0.25, 1 / rates.multiprocessors))
+    own = _LAUNCH_US + waves * (
+        order * 0.5 + rates.arithmetic_us(work, rates.own[kind], 0.25, 1 / rates.multiprocessors)
+    )
     return Costs(library, own)

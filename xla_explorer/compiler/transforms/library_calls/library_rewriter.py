@@ -18,7 +18,11 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.target import Abilities, Target
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
-from xla_explorer.compiler.transforms.library_calls.convolution_matching import convolution_of, prepared, prepared_bytes
+from xla_explorer.compiler.transforms.library_calls.convolution_matching import (
+    convolution_of,
+    prepared,
+    prepared_bytes,
+)
 from xla_explorer.compiler.transforms.library_calls.epilogue_matching import Epilogue, epilogue_of
 from xla_explorer.compiler.transforms.library_calls.library_call import (
     PRODUCTS,
@@ -28,9 +32,18 @@ from xla_explorer.compiler.transforms.library_calls.library_call import (
     annotate,
     call_name,
 )
-from xla_explorer.compiler.transforms.library_calls.library_costs import Costs, Rates, costs_of, with_preparation
+from xla_explorer.compiler.transforms.library_calls.library_costs import (
+    Costs,
+    Rates,
+    costs_of,
+    with_preparation,
+)
 from xla_explorer.compiler.transforms.library_calls.matmul_matching import matmul_of, may_use_tf32
-from xla_explorer.compiler.transforms.library_calls.solver_matching import cholesky_of, fft_of, triangular_solve_of
+from xla_explorer.compiler.transforms.library_calls.solver_matching import (
+    cholesky_of,
+    fft_of,
+    triangular_solve_of,
+)
 from xla_explorer.foundation.reason import Reason, first_refusal, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes import attributes_of
@@ -39,8 +52,17 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 _CUSTOM = attributes_of({"kind": "kCustom"})
-_TF32_SHARE, _TF32_GAIN_US = 0.9, 2.0  # accuracy is not given away for less: of the time in full precision, microseconds saved
-_LIBRARIES = {"dot": "cublasLt", "fft": "cufft", "cholesky": "cusolver", "triangular-solve": "cublas", "convolution": "cudnn"}
+_TF32_SHARE, _TF32_GAIN_US = (
+    0.9,
+    2.0,
+)  # accuracy is not given away for less: of the time in full precision, microseconds saved
+_LIBRARIES = {
+    "dot": "cublasLt",
+    "fft": "cufft",
+    "cholesky": "cusolver",
+    "triangular-solve": "cublas",
+    "convolution": "cudnn",
+}
 
 _Tf32Call = TypeVar("_Tf32Call", MatmulCall, ConvolutionCall)
 
@@ -49,7 +71,12 @@ class Choice:
     """One instruction, the call that it could be, and what both ways cost."""
 
     def __init__(
-        self, i: HloInstruction, rates: Rates, abilities: Abilities, tf32: bool, pinned: Collection[HloInstruction] = ()
+        self,
+        i: HloInstruction,
+        rates: Rates,
+        abilities: Abilities,
+        tf32: bool,
+        pinned: Collection[HloInstruction] = (),
     ) -> None:
         self.instruction, self.pinned, self.library = i, pinned, _LIBRARIES[i.opcode.name]
         self.why_not_there = abilities.libraries.get(self.library, "the target has no libraries")
@@ -61,7 +88,9 @@ class Choice:
             self.epilogue = epilogue_of(i)
         elif isinstance(self.call, ConvolutionCall):
             self.call = _with_tf32(self.call, i, rates) if tf32 else self.call
-        self.costs: Costs | None = None if isinstance(self.call, Reason) else costs_of(self.call, rates, i)
+        self.costs: Costs | None = (
+            None if isinstance(self.call, Reason) else costs_of(self.call, rates, i)
+        )
         if isinstance(self.call, ConvolutionCall) and self.costs is not None:
             self.costs = with_preparation(self.costs, prepared_bytes(i), rates)
 
@@ -69,15 +98,27 @@ class Choice:
         """What both ways cost, and what the library would be called with."""
         facts = self.costs.facts() if self.costs is not None else {}
         if isinstance(self.call, MatmulCall):
-            facts |= {"m": self.call.m, "n": self.call.n, "k": self.call.k, "batch": self.call.batch, "compute": self.call.compute}
+            facts |= {
+                "m": self.call.m,
+                "n": self.call.n,
+                "k": self.call.k,
+                "batch": self.call.batch,
+                "compute": self.call.compute,
+            }
             facts["epilogue"] = self.epilogue.name if self.epilogue is not None else "none"
         if isinstance(self.call, ConvolutionCall):
-            facts |= {"form": self.call.form, "compute": self.call.compute, "prepared": len(prepared_bytes(self.instruction))}
+            facts |= {
+                "form": self.call.form,
+                "compute": self.call.compute,
+                "prepared": len(prepared_bytes(self.instruction)),
+            }
         return facts
 
 
 def _call(choice: Choice) -> str:
-    return described(choice.instruction) if isinstance(choice.call, Reason) else call_name(choice.call)
+    return (
+        described(choice.instruction) if isinstance(choice.call, Reason) else call_name(choice.call)
+    )
 
 
 def _times(choice: Choice) -> str:
@@ -104,7 +145,11 @@ def library_is_there(choice: Choice) -> Reason | None:
 @measures(_call)
 def library_has_an_algorithm(choice: Choice) -> Reason | None:
     """Where there is a device, the library must have an algorithm for this very call on it."""
-    return None if choice.serves is None or isinstance(choice.call, Reason) else choice.serves(choice.call)
+    return (
+        None
+        if choice.serves is None or isinstance(choice.call, Reason)
+        else choice.serves(choice.call)
+    )
 
 
 @measures(lambda choice: control_edges((choice.instruction,), choice.pinned))
@@ -113,7 +158,10 @@ def call_is_free_to_move(choice: Choice) -> Reason | None:
     i = choice.instruction
     moves = isinstance(choice.call, ConvolutionCall) and bool(prepared_bytes(i))
     if moves and (i.control_predecessors or i in choice.pinned):
-        return refuse("control-dependency", f"%{i.name} has control dependencies, and another instruction would stand for it")
+        return refuse(
+            "control-dependency",
+            f"%{i.name} has control dependencies, and another instruction would stand for it",
+        )
     return None
 
 
@@ -128,7 +176,12 @@ def library_is_faster(choice: Choice) -> Reason | None:
     return refuse("own-kernel-faster", text, **choice.costs.facts())
 
 
-LEGALITY = (library_has_the_routine, library_is_there, call_is_free_to_move, library_has_an_algorithm)
+LEGALITY = (
+    library_has_the_routine,
+    library_is_there,
+    call_is_free_to_move,
+    library_has_an_algorithm,
+)
 PROFITABILITY = (library_is_faster,)
 
 
@@ -156,20 +209,48 @@ class LibraryRewriter:
             pinned = fusible.control_successors(computation)
             for i in computation.post_order():
                 if i.opcode.name in _MATCHERS:
-                    changed |= self._one(computation, Choice(i, rates, abilities, tf32, pinned), pinned, context)
+                    changed |= self._one(
+                        computation, Choice(i, rates, abilities, tf32, pinned), pinned, context
+                    )
         if changed:
             order_callees_first(module)
         return changed
 
-    def _one(self, computation: HloComputation, choice: Choice, pinned: set[HloInstruction], context: PassContext) -> bool:
+    def _one(
+        self,
+        computation: HloComputation,
+        choice: Choice,
+        pinned: set[HloInstruction],
+        context: PassContext,
+    ) -> bool:
         i = choice.instruction
-        if context.decide("library-call", LEGALITY, PROFITABILITY, i, candidate=choice, facts=choice.facts) is not None:
+        if (
+            context.decide(
+                "library-call", LEGALITY, PROFITABILITY, i, candidate=choice, facts=choice.facts
+            )
+            is not None
+        ):
             return False
         call, epilogue = choice.call, choice.epilogue
         assert not isinstance(call, Reason)
-        if isinstance(call, MatmulCall) and epilogue is not None and self.epilogues and _may_join(epilogue, pinned, context):
-            read = [i.operands[1], i.operands[0], *([epilogue.bias] if epilogue.bias is not None else [])]
-            fusion = build_fusion(computation, epilogue.root, epilogue.members, name=f"{i.name}_{epilogue.name}", kind=_CUSTOM)
+        if (
+            isinstance(call, MatmulCall)
+            and epilogue is not None
+            and self.epilogues
+            and _may_join(epilogue, pinned, context)
+        ):
+            read = [
+                i.operands[1],
+                i.operands[0],
+                *([epilogue.bias] if epilogue.bias is not None else []),
+            ]
+            fusion = build_fusion(
+                computation,
+                epilogue.root,
+                epilogue.members,
+                name=f"{i.name}_{epilogue.name}",
+                kind=_CUSTOM,
+            )
             places = tuple([fusion.operands.index(o) for o in read])
             annotate(fusion, call._replace(epilogue=epilogue.name, operands=places))
         else:
@@ -182,7 +263,10 @@ def why_no_library(i: HloInstruction, target: Target) -> Reason | None:
     if i.opcode.name not in _MATCHERS:
         return None
     choice = Choice(i, Rates.of(target), target.abilities, target.abilities.tf32)
-    return first_refusal((library_has_the_routine, library_is_there, library_has_an_algorithm, library_is_faster), choice)
+    return first_refusal(
+        (library_has_the_routine, library_is_there, library_has_an_algorithm, library_is_faster),
+        choice,
+    )
 
 
 def _with_tf32(call: _Tf32Call, dot: HloInstruction, rates: Rates) -> _Tf32Call:
@@ -196,9 +280,9 @@ def _with_tf32(call: _Tf32Call, dot: HloInstruction, rates: Rates) -> _Tf32Call:
 def _may_join(epilogue: Epilogue, pinned: set[HloInstruction], context: PassContext) -> bool:
     if epilogue.name == "none":
         return False
-    return not any(m.control_predecessors or m in pinned for m in epilogue.members) and not context.control.kept_apart(
-        (epilogue.members[-1],), epilogue.members
-    )
+    return not any(
+        m.control_predecessors or m in pinned for m in epilogue.members
+    ) and not context.control.kept_apart((epilogue.members[-1],), epilogue.members)
 
 
 _MATCHERS = {"dot": matmul_of, "fft": fft_of, "cholesky": cholesky_of, "triangular-solve": triangular_solve_of,

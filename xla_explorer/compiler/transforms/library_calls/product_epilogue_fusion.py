@@ -46,19 +46,44 @@ def why_no_tiles(dot: HloInstruction) -> Reason | None:
     tiny."""
     a, b = dot.operands
     kind, result = a.shape.element_type, dot.shape.element_type
-    same = kind.name in _TYPES and b.shape.element_type is kind and (result is kind or (kind.is_float and result.name == "f32"))
+    same = (
+        kind.name in _TYPES
+        and b.shape.element_type is kind
+        and (result is kind or (kind.is_float and result.name == "f32"))
+    )
     if not same or not dot.shape.layout.is_default:
-        return refuse("no-register-tile", f"%{dot.name}: no tiles for {a.shape} and {b.shape} to {dot.shape}")
+        return refuse(
+            "no-register-tile", f"%{dot.name}: no tiles for {a.shape} and {b.shape} to {dot.shape}"
+        )
     if dot.opcode.name == "convolution":
         return _why_no_convolution(dot)
     kept = []
     for operand, side in ((a, "lhs"), (b, "rhs")):
-        reduced, batch = dot.attribute(f"{side}_contracting_dims"), dot.attribute(f"{side}_batch_dims")
-        kept.append([operand.shape.dimensions[d] for d in range(operand.shape.rank) if d not in reduced and d not in batch])
+        reduced, batch = (
+            dot.attribute(f"{side}_contracting_dims"),
+            dot.attribute(f"{side}_batch_dims"),
+        )
+        kept.append(
+            [
+                operand.shape.dimensions[d]
+                for d in range(operand.shape.rank)
+                if d not in reduced and d not in batch
+            ]
+        )
         if len(reduced) != 1 or operand.shape.dimensions[reduced[0]] < _LEAST_DEPTH:
-            return refuse("no-register-tile", f"%{dot.name} reduces {len(reduced)} dimensions, or fewer than {_LEAST_DEPTH} elements")
-    if any(len(extents) != 1 or extents[0] < _LEAST for extents in kept) or 0 in dot.shape.dimensions:
-        return refuse("no-register-tile", f"%{dot.name} keeps other than one dimension of at least {_LEAST} of each operand", kept=kept)
+            return refuse(
+                "no-register-tile",
+                f"%{dot.name} reduces {len(reduced)} dimensions, or fewer than {_LEAST_DEPTH} elements",
+            )
+    if (
+        any(len(extents) != 1 or extents[0] < _LEAST for extents in kept)
+        or 0 in dot.shape.dimensions
+    ):
+        return refuse(
+            "no-register-tile",
+            f"%{dot.name} keeps other than one dimension of at least {_LEAST} of each operand",
+            kept=kept,
+        )
     return None
 
 
@@ -69,7 +94,11 @@ def _why_no_convolution(i: HloInstruction) -> Reason | None:
     rules = i.attribute("window").dimensions
     number = prod([len(all_phases(rule, size)) for rule, size in zip(rules, sizes, strict=True)])
     if number > MOST_PHASES:
-        return refuse("no-register-tile", f"%{i.name} works in {number} phases of a dilated image", phases=number)
+        return refuse(
+            "no-register-tile",
+            f"%{i.name} works in {number} phases of a dilated image",
+            phases=number,
+        )
     return None
 
 
@@ -89,27 +118,49 @@ class ProductEpilogueFusion:
         changed = False
         for computation in sequential_computations(module):
             pinned = fusible.control_successors(computation)
-            for dot in [i for i in computation.post_order() if i.opcode.name in _PRODUCTS and library_call_of(i) is None]:
+            for dot in [
+                i
+                for i in computation.post_order()
+                if i.opcode.name in _PRODUCTS and library_call_of(i) is None
+            ]:
                 changed |= self._after(computation, dot, pinned, context)
         if changed:
             order_callees_first(module)
         return changed
 
-    def _after(self, computation: HloComputation, dot: HloInstruction, pinned: set[HloInstruction], context: PassContext) -> bool:
+    def _after(
+        self,
+        computation: HloComputation,
+        dot: HloInstruction,
+        pinned: set[HloInstruction],
+        context: PassContext,
+    ) -> bool:
         chain = _chain(dot, self.max_operations)
         if len(chain) < 2:
             return False
         end = next((i for i in reversed(chain[1:]) if is_stored(i)), chain[-1])
         inside = chain[: chain.index(end) + 1]
-        candidate = EpilogueCandidate(tuple(inside), tuple(_members(inside)), pinned, context.control)
-        reason = context.decide("dot-epilogue-fusion", LEGALITY, PROFITABILITY, dot, end, candidate=candidate, facts=candidate.facts)
+        candidate = EpilogueCandidate(
+            tuple(inside), tuple(_members(inside)), pinned, context.control
+        )
+        reason = context.decide(
+            "dot-epilogue-fusion",
+            LEGALITY,
+            PROFITABILITY,
+            dot,
+            end,
+            candidate=candidate,
+            facts=candidate.facts,
+        )
         if reason is not None:
             return False
         build_fusion(computation, end, candidate.members, name=candidate.name(), kind=_OUTPUT)
         return True
 
 
-@measures(lambda candidate: "; ".join([described(i) for i in (candidate.dot, *candidate.dot.operands)]))
+@measures(
+    lambda candidate: "; ".join([described(i) for i in (candidate.dot, *candidate.dot.operands)])
+)
 def has_register_tiles(candidate: EpilogueCandidate) -> Reason | None:
     """Every GPU's tiles must serve the product."""
     return why_no_tiles(candidate.dot)
@@ -139,9 +190,17 @@ def _chain(dot: HloInstruction, most: int) -> list[HloInstruction]:
 
 
 def _fits(i: HloInstruction, dot: HloInstruction, chain: list[HloInstruction]) -> bool:
-    if i.opcode not in fusible.ELEMENTWISE or i.opcode is fusible.BITCAST_CONVERT or i.shape.element_type.is_complex:
+    if (
+        i.opcode not in fusible.ELEMENTWISE
+        or i.opcode is fusible.BITCAST_CONVERT
+        or i.shape.element_type.is_complex
+    ):
         return False
-    if not i.shape.is_array or i.shape.dimensions != dot.shape.dimensions or not i.shape.layout.is_default:
+    if (
+        not i.shape.is_array
+        or i.shape.dimensions != dot.shape.dimensions
+        or not i.shape.layout.is_default
+    ):
         return False
     return all(o in chain or _readable(o) for o in i.operands)
 
@@ -150,7 +209,9 @@ def _readable(o: HloInstruction) -> bool:
     """Whether an operand can be read element by element where it lies, or is a constant."""
     if o.opcode is fusible.BROADCAST:
         o = o.operands[0]
-    return fusible.is_small_constant(o) or ((o.opcode.name in IN_MEMORY or is_stored(o)) and o.shape.is_array)
+    return fusible.is_small_constant(o) or (
+        (o.opcode.name in IN_MEMORY or is_stored(o)) and o.shape.is_array
+    )
 
 
 def _members(inside: list[HloInstruction]) -> list[HloInstruction]:

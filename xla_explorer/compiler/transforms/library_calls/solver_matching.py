@@ -8,7 +8,11 @@ from __future__ import annotations
 import math
 
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.library_calls.library_call import CholeskyCall, FftCall, TriangularSolveCall
+from xla_explorer.compiler.transforms.library_calls.library_call import (
+    CholeskyCall,
+    FftCall,
+    TriangularSolveCall,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -24,7 +28,11 @@ def fft_of(i: HloInstruction) -> FftCall | Reason:
         return refused
     lengths = tuple(i.attribute("fft_length"))
     if not 1 <= len(lengths) <= 3:
-        return refuse("too-many-dimensions", f"%{i.name}: cuFFT transforms at most three dimensions", dimensions=len(lengths))
+        return refuse(
+            "too-many-dimensions",
+            f"%{i.name}: cuFFT transforms at most three dimensions",
+            dimensions=len(lengths),
+        )
     direction = str(i.attribute("fft_type"))
     dimensions = (i.operands[0] if direction == "RFFT" else i).shape.dimensions
     batch = math.prod(dimensions[: len(dimensions) - len(lengths)])
@@ -38,8 +46,15 @@ def cholesky_of(i: HloInstruction) -> CholeskyCall | Reason:
         return refused
     shape = i.shape
     if 4 * shape.element_count > _LARGEST:  # the kernel that ends it counts words
-        return refuse("too-large-for-the-library", f"%{i.name} has more than {_LARGEST // 4} elements")
-    return CholeskyCall(bool(i.attributes.value("lower")), shape.dimensions[-1], math.prod(shape.dimensions[:-2]), shape.element_type.name)
+        return refuse(
+            "too-large-for-the-library", f"%{i.name} has more than {_LARGEST // 4} elements"
+        )
+    return CholeskyCall(
+        bool(i.attributes.value("lower")),
+        shape.dimensions[-1],
+        math.prod(shape.dimensions[:-2]),
+        shape.element_type.name,
+    )
 
 
 def triangular_solve_of(i: HloInstruction) -> TriangularSolveCall | Reason:
@@ -57,7 +72,9 @@ def triangular_solve_of(i: HloInstruction) -> TriangularSolveCall | Reason:
 def _common(i: HloInstruction) -> Reason | None:
     kind = i.shape.element_type.name if i.shape.is_array else "tuple"
     if kind not in _TYPES:
-        return refuse("type-not-served", f"%{i.name}: {kind} is not a type of the library", type=kind)
+        return refuse(
+            "type-not-served", f"%{i.name}: {kind} is not a type of the library", type=kind
+        )
     if not all(fusible.has_default_layout(o) for o in (i, *i.operands)):
         return refuse("result-layout", f"%{i.name}: an array of it is not row-major")
     if 0 in i.shape.dimensions:

@@ -52,7 +52,10 @@ class ConditionalCanonicalizer:
                     computation.add("tuple", tuple_shape([o.shape]), (o,)) if wrap else o
                     for o, wrap in zip(i.operands[1:], wrapped, strict=True)
                 ]
-                branches = [_wrap_branch(c, parameter=wrap, result=result) for c, wrap in zip(i.called, wrapped, strict=True)]
+                branches = [
+                    _wrap_branch(c, parameter=wrap, result=result)
+                    for c, wrap in zip(i.called, wrapped, strict=True)
+                ]
                 shape = tuple_shape([i.shape]) if result else i.shape
                 made = computation.add(
                     "conditional",
@@ -62,7 +65,13 @@ class ConditionalCanonicalizer:
                     called=tuple(branches),
                     name=i.name,
                 )
-                new = computation.add("get-tuple-element", i.shape, (made,), attributes_of({"index": 0})) if result else made
+                new = (
+                    computation.add(
+                        "get-tuple-element", i.shape, (made,), attributes_of({"index": 0})
+                    )
+                    if result
+                    else made
+                )
                 context.rewrote(self.name, i, made, (made.id,))
                 substitute(i, new, before)
                 changed = True

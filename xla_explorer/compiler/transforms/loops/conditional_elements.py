@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from xla_explorer.compiler.rewriting.removal import remove_if_dead, replace_root
-from xla_explorer.compiler.transforms.loops.loop_state import element, parameter_of, read_only_by_elements
+from xla_explorer.compiler.transforms.loops.loop_state import (
+    element,
+    parameter_of,
+    read_only_by_elements,
+)
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -23,7 +27,11 @@ def count_callers(module: HloModule) -> Callers:
 
 def may_be_narrowed(conditional: HloInstruction) -> bool:
     """Its result is a tuple that everybody takes apart, without a sharding for each element."""
-    return conditional.shape.is_tuple and read_only_by_elements(conditional) and not conditional.attributes.sharding_text
+    return (
+        conditional.shape.is_tuple
+        and read_only_by_elements(conditional)
+        and not conditional.attributes.sharding_text
+    )
 
 
 def _own_branch(conditional: HloInstruction, number: int, callers: Callers) -> HloComputation:
@@ -35,19 +43,32 @@ def _own_branch(conditional: HloInstruction, number: int, callers: Callers) -> H
     copy = branch.clone()
     callers[copy] = 1
     callers.update([called for i in copy.instructions.values() for called in i.called])
-    conditional.parent.set_called(conditional, (*conditional.called[:number], copy, *conditional.called[number + 1 :]))
+    conditional.parent.set_called(
+        conditional, (*conditional.called[:number], copy, *conditional.called[number + 1 :])
+    )
     return copy
 
 
 def share_equal_results(conditional: HloInstruction) -> int:
     """Elements that are the same in every branch are read at the first of them. Returns how many readers change."""
-    if not may_be_narrowed(conditional) or any(branch.root.opcode is not TUPLE for branch in conditional.called):
+    if not may_be_narrowed(conditional) or any(
+        branch.root.opcode is not TUPLE for branch in conditional.called
+    ):
         return 0
     first: dict[tuple[HloInstruction, ...], int] = {}
-    place = [first.setdefault(values, k) for k, values in enumerate(zip(*[b.root.operands for b in conditional.called], strict=True))]
-    moved = [user for user in conditional.users if place[user.attributes["index"]] != user.attributes["index"]]
+    place = [
+        first.setdefault(values, k)
+        for k, values in enumerate(zip(*[b.root.operands for b in conditional.called], strict=True))
+    ]
+    moved = [
+        user
+        for user in conditional.users
+        if place[user.attributes["index"]] != user.attributes["index"]
+    ]
     for user in moved:
-        conditional.parent.set_attributes(user, user.attributes.with_values(index=place[user.attributes["index"]]))
+        conditional.parent.set_attributes(
+            user, user.attributes.with_values(index=place[user.attributes["index"]])
+        )
     return len(moved)
 
 
@@ -55,19 +76,31 @@ def drop_unused_results(conditional: HloInstruction, callers: Callers) -> int:
     """Elements of the result that nothing reads are not given. Returns how many."""
     if not may_be_narrowed(conditional):
         return 0
-    count, kept = len(conditional.shape.tuple_shapes), sorted({int(user.attributes["index"]) for user in conditional.users})
+    count, kept = (
+        len(conditional.shape.tuple_shapes),
+        sorted({int(user.attributes["index"]) for user in conditional.users}),
+    )
     if len(kept) == count:
         return 0
     for number in range(len(conditional.called)):
         branch = _own_branch(conditional, number, callers)
         root = branch.root
-        parts = [root.operands[k] if root.opcode is TUPLE else element(branch, root, k) for k in kept]
-        replace_root(branch, branch.add(TUPLE, tuple_shape([part.shape for part in parts]), parts, name=root.name))
+        parts = [
+            root.operands[k] if root.opcode is TUPLE else element(branch, root, k) for k in kept
+        ]
+        replace_root(
+            branch,
+            branch.add(TUPLE, tuple_shape([part.shape for part in parts]), parts, name=root.name),
+        )
         remove_dead_instructions(branch)
     computation = conditional.parent
-    computation.set_shape(conditional, tuple_shape([conditional.shape.tuple_shapes[k] for k in kept]))
+    computation.set_shape(
+        conditional, tuple_shape([conditional.shape.tuple_shapes[k] for k in kept])
+    )
     for user in conditional.users:
-        computation.set_attributes(user, user.attributes.with_values(index=kept.index(user.attributes["index"])))
+        computation.set_attributes(
+            user, user.attributes.with_values(index=kept.index(user.attributes["index"]))
+        )
     return count - len(kept)
 
 
@@ -81,7 +114,13 @@ def drop_unused_operands(conditional: HloInstruction, callers: Callers) -> int:
         if not parameter.shape.is_tuple or not read_only_by_elements(parameter):
             continue
         count = len(parameter.shape.tuple_shapes)
-        kept = sorted({int(user.attributes["index"]) for user in parameter.users if user.users or user.is_root})
+        kept = sorted(
+            {
+                int(user.attributes["index"])
+                for user in parameter.users
+                if user.users or user.is_root
+            }
+        )
         if len(kept) == count:
             continue
         dropped += count - len(kept)
@@ -95,7 +134,10 @@ def drop_unused_operands(conditional: HloInstruction, callers: Callers) -> int:
                 remove_if_dead(branch, user)
         branch.set_shape(parameter, tuple_shape([parameter.shape.tuple_shapes[k] for k in kept]))
         given = conditional.operands[number + 1]
-        parts = [given.operands[k] if given.opcode is TUPLE else element(computation, given, k) for k in kept]
+        parts = [
+            given.operands[k] if given.opcode is TUPLE else element(computation, given, k)
+            for k in kept
+        ]
         made = computation.add(TUPLE, tuple_shape([part.shape for part in parts]), parts)
         operands = list(conditional.operands)
         operands[number + 1] = made

@@ -57,7 +57,9 @@ def has_no_control_edges(conditional: HloInstruction) -> Reason | None:
     return None
 
 
-_MOVES = frozenset(["parameter", "tuple", "get-tuple-element", "constant", "broadcast", "bitcast", "reshape"])
+_MOVES = frozenset(
+    ["parameter", "tuple", "get-tuple-element", "constant", "broadcast", "bitcast", "reshape"]
+)
 _LIGHT = frozenset(["concatenate", "dynamic-slice", "pad", "reduce", "slice"])
 MOST_SELECTED_WORK = 1024  # elements computed in both branches; what a jump and a kernel's call cost, about a microsecond
 LARGEST_SELECTED_BYTES = 1 << 16
@@ -67,10 +69,18 @@ LARGEST_SELECTED_BYTES = 1 << 16
 def two_branches(conditional: HloInstruction) -> Reason | None:
     """A select chooses between two."""
     count = len(conditional.called)
-    return None if count == 2 else refuse("not-two-branches", f"%{conditional.name} has {count} branches", branches=count)
+    return (
+        None
+        if count == 2
+        else refuse("not-two-branches", f"%{conditional.name} has {count} branches", branches=count)
+    )
 
 
-@measures(lambda conditional: f"{_branch_opcodes(conditional)}; work allowed: {MOST_SELECTED_WORK:,} elements")
+@measures(
+    lambda conditional: (
+        f"{_branch_opcodes(conditional)}; work allowed: {MOST_SELECTED_WORK:,} elements"
+    )
+)
 def branches_are_cheap(conditional: HloInstruction) -> Reason | None:
     """Running both branches costs next to nothing: they move values, or compute few elements without expensive operations."""
     work = 0
@@ -79,10 +89,20 @@ def branches_are_cheap(conditional: HloInstruction) -> Reason | None:
             if i.opcode.name in _MOVES:
                 continue
             if not (i.opcode.elementwise or i.opcode.name in _LIGHT) or i.opcode.expensive:
-                return refuse("branch-not-cheap", f"%{i.name} in %{branch.name} is worth skipping", opcode=i.opcode.name)
-            work += max([x.shape.element_count for x in (i, *i.operands) if x.shape.is_array], default=0)
+                return refuse(
+                    "branch-not-cheap",
+                    f"%{i.name} in %{branch.name} is worth skipping",
+                    opcode=i.opcode.name,
+                )
+            work += max(
+                [x.shape.element_count for x in (i, *i.operands) if x.shape.is_array], default=0
+            )
             if work > MOST_SELECTED_WORK:
-                return refuse("branch-not-cheap", f"%{branch.name} computes {work} elements or more", elements=work)
+                return refuse(
+                    "branch-not-cheap",
+                    f"%{branch.name} computes {work} elements or more",
+                    elements=work,
+                )
     return None
 
 
@@ -91,8 +111,16 @@ def branches_only_compute(conditional: HloInstruction) -> Reason | None:
     """XLA's condition, whatever it costs: elementwise operations, reductions, and what moves values."""
     for branch in conditional.called:
         for i in branch.instructions.values():
-            if not (i.opcode.elementwise or i.opcode.name in _LIGHT or (i.opcode.name in _MOVES and i.opcode.name != "bitcast")):
-                return refuse("branch-not-cheap", f"%{i.name} in %{branch.name} is worth skipping", opcode=i.opcode.name)
+            if not (
+                i.opcode.elementwise
+                or i.opcode.name in _LIGHT
+                or (i.opcode.name in _MOVES and i.opcode.name != "bitcast")
+            ):
+                return refuse(
+                    "branch-not-cheap",
+                    f"%{i.name} in %{branch.name} is worth skipping",
+                    opcode=i.opcode.name,
+                )
     return None
 
 
@@ -100,15 +128,26 @@ def branches_only_compute(conditional: HloInstruction) -> Reason | None:
 def selector_is_pred(conditional: HloInstruction) -> Reason | None:
     """XLA's condition."""
     kind = conditional.operands[0].shape.element_type
-    return None if kind.is_pred else refuse("selector-not-pred", f"%{conditional.operands[0].name} is {kind.name}")
+    return (
+        None
+        if kind.is_pred
+        else refuse("selector-not-pred", f"%{conditional.operands[0].name} is {kind.name}")
+    )
 
 
-@measures(lambda conditional: f"instructions {', '.join([str(len(c.instructions)) for c in conditional.called])}")
+@measures(
+    lambda conditional: (
+        f"instructions {', '.join([str(len(c.instructions)) for c in conditional.called])}"
+    )
+)
 def no_branch_is_empty(conditional: HloInstruction) -> Reason | None:
     """XLA's condition: a branch that only hands on arrays is faster than a select."""
     if any(leaf.is_array for _, leaf in conditional.shape.leaves()):
         for branch in conditional.called:
-            if all(i.opcode.name in ("tuple", "get-tuple-element", "parameter") for i in branch.instructions.values()):
+            if all(
+                i.opcode.name in ("tuple", "get-tuple-element", "parameter")
+                for i in branch.instructions.values()
+            ):
                 return refuse("branch-empty", f"%{branch.name} hands on what it is given")
     return None
 
@@ -116,7 +155,11 @@ def no_branch_is_empty(conditional: HloInstruction) -> Reason | None:
 @measures(lambda conditional: f"side effects: {'some' if has_side_effect(conditional) else 'none'}")
 def without_side_effects(conditional: HloInstruction) -> Reason | None:
     """Both branches run."""
-    return refuse("side-effect", f"a branch of %{conditional.name} has side effects") if has_side_effect(conditional) else None
+    return (
+        refuse("side-effect", f"a branch of %{conditional.name} has side effects")
+        if has_side_effect(conditional)
+        else None
+    )
 
 
 @measures(lambda conditional: at_most("bytes", conditional.shape.byte_size, LARGEST_SELECTED_BYTES))
@@ -126,13 +169,23 @@ def result_is_small(conditional: HloInstruction) -> Reason | None:
         if not leaf.is_array:
             return refuse("not-an-array", f"%{conditional.name} gives a {leaf}")
         if any(leaf.dynamic):
-            return refuse("dynamic-dimension", f"%{conditional.name} gives {leaf}, whose size each branch decides", shape=leaf.text)
+            return refuse(
+                "dynamic-dimension",
+                f"%{conditional.name} gives {leaf}, whose size each branch decides",
+                shape=leaf.text,
+            )
     size = conditional.shape.byte_size
-    return refuse("result-large", f"%{conditional.name} gives {size} bytes", bytes=size) if size > LARGEST_SELECTED_BYTES else None
+    return (
+        refuse("result-large", f"%{conditional.name} gives {size} bytes", bytes=size)
+        if size > LARGEST_SELECTED_BYTES
+        else None
+    )
 
 
 def _branch_opcodes(conditional: HloInstruction) -> str:
-    found = dict.fromkeys([i.opcode.name for branch in conditional.called for i in branch.instructions.values()])
+    found = dict.fromkeys(
+        [i.opcode.name for branch in conditional.called for i in branch.instructions.values()]
+    )
     return f"opcodes {', '.join(list(found)[:8])}"
 
 
@@ -141,7 +194,12 @@ def replace_by_select(conditional: HloInstruction) -> None:
     computation, selector = conditional.parent, conditional.operands[0]
     if not selector.shape.element_type.is_pred:
         zero = scalar_constant(computation, selector.shape, 0)
-        selector = computation.add("compare", selector.shape.with_element_type(PRED), (selector, zero), attributes_of({"direction": "EQ"}))
+        selector = computation.add(
+            "compare",
+            selector.shape.with_element_type(PRED),
+            (selector, zero),
+            attributes_of({"direction": "EQ"}),
+        )
     results = []
     for number, branch in enumerate(conditional.called):
         call = computation.add(
@@ -161,13 +219,20 @@ def replace_by_select(conditional: HloInstruction) -> None:
     computation.remove(conditional)
 
 
-def _select(computation: HloComputation, selector: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+def _select(
+    computation: HloComputation, selector: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
     if a.shape.is_tuple:
         parts = [
-            [computation.add(GET_TUPLE_ELEMENT, part, (whole,), attributes_of({"index": k})) for whole in (a, b)]
+            [
+                computation.add(GET_TUPLE_ELEMENT, part, (whole,), attributes_of({"index": k}))
+                for whole in (a, b)
+            ]
             for k, part in enumerate(a.shape.tuple_shapes)
         ]
-        return computation.add(TUPLE, a.shape, [_select(computation, selector, x, y) for x, y in parts])
+        return computation.add(
+            TUPLE, a.shape, [_select(computation, selector, x, y) for x, y in parts]
+        )
     if not a.shape.is_array:
         return computation.add("after-all", a.shape, (a, b))  # a token
     wide = selector if not a.shape.rank else broadcast_scalar(computation, selector, a.shape)
@@ -176,7 +241,12 @@ def _select(computation: HloComputation, selector: HloInstruction, a: HloInstruc
 
 TO_SELECT = (has_no_control_edges, two_branches)
 WORTH_SELECTING = (branches_are_cheap, result_is_small)
-SELECTED_BY_XLA = (selector_is_pred, without_side_effects, branches_only_compute, no_branch_is_empty)
+SELECTED_BY_XLA = (
+    selector_is_pred,
+    without_side_effects,
+    branches_only_compute,
+    no_branch_is_empty,
+)
 
 
 @register_pass("conditional-simplifier")
@@ -189,7 +259,10 @@ class ConditionalSimplifier:
     """
 
     name: ClassVar[str] = "simplify-conditional"
-    kinds: ClassVar[tuple[str, ...]] = ("conditional-to-select", "branch-removal",)
+    kinds: ClassVar[tuple[str, ...]] = (
+        "conditional-to-select",
+        "branch-removal",
+    )
     select_all: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
@@ -197,7 +270,9 @@ class ConditionalSimplifier:
         callers: Callers | None = None
         changed = False
         for computation in module.post_order_computations():
-            for conditional in [i for i in computation.instructions.values() if i.opcode is CONDITIONAL]:
+            for conditional in [
+                i for i in computation.instructions.values() if i.opcode is CONDITIONAL
+            ]:
                 if conditional.id not in computation.instructions:
                     continue  # only a conditional before it read it, and reads it no longer
                 callers = callers or count_callers(module)
@@ -205,7 +280,13 @@ class ConditionalSimplifier:
                 if self._remove(conditional, context):
                     changed, callers = True, None  # its branches were inlined
                 elif dropped := drop_unused_operands(conditional, callers):
-                    context.rewrote("drop-conditional-operands", conditional, conditional, (), {"elements": dropped})
+                    context.rewrote(
+                        "drop-conditional-operands",
+                        conditional,
+                        conditional,
+                        (),
+                        {"elements": dropped},
+                    )
                     changed = True
         if changed:
             remove_unreachable_computations(module)
@@ -214,10 +295,14 @@ class ConditionalSimplifier:
     def _narrow(self, conditional: HloInstruction, callers: Callers, context: PassContext) -> bool:
         shared = share_equal_results(conditional)
         if shared:
-            context.rewrote("share-conditional-results", conditional, conditional, (), {"readers": shared})
+            context.rewrote(
+                "share-conditional-results", conditional, conditional, (), {"readers": shared}
+            )
         dropped = drop_unused_results(conditional, callers)
         if dropped:
-            context.rewrote("drop-conditional-results", conditional, conditional, (), {"elements": dropped})
+            context.rewrote(
+                "drop-conditional-results", conditional, conditional, (), {"elements": dropped}
+            )
         return bool(shared or dropped)
 
     def _remove(self, conditional: HloInstruction, context: PassContext) -> bool:
@@ -225,7 +310,15 @@ class ConditionalSimplifier:
         branch = known_branch(conditional)
         if isinstance(branch, Reason):
             legality = (*TO_SELECT, *SELECTED_BY_XLA) if self.select_all else TO_SELECT
-            if context.decide("conditional-to-select", legality, () if self.select_all else WORTH_SELECTING, conditional) is not None:
+            if (
+                context.decide(
+                    "conditional-to-select",
+                    legality,
+                    () if self.select_all else WORTH_SELECTING,
+                    conditional,
+                )
+                is not None
+            ):
                 return False
             replace_by_select(conditional)
             return True

@@ -33,7 +33,12 @@ class ConditionalToSelect:
             if computation in sequential:
                 continue
             for i in [i for i in computation.post_order() if i.opcode.name == "conditional"]:
-                if context.decide(self.name, (has_no_control_edges, two_branches, without_side_effects), (), i) is None:
+                if (
+                    context.decide(
+                        self.name, (has_no_control_edges, two_branches, without_side_effects), (), i
+                    )
+                    is None
+                ):
                     replace_by_select(i)
                     changed = True
         if changed:

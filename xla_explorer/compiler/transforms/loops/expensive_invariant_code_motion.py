@@ -25,7 +25,17 @@ class WhileLoopExpensiveInvariantCodeMotion:
     """
 
     name: ClassVar[str] = "while-loop-expensive-invariant-code-motion"
-    opcodes: tuple[str, ...] = ("dot", "convolution", "reduce", "reduce-window", "sort", "fft", "cholesky", "triangular-solve", "gather")
+    opcodes: tuple[str, ...] = (
+        "dot",
+        "convolution",
+        "reduce",
+        "reduce-window",
+        "sort",
+        "fft",
+        "cholesky",
+        "triangular-solve",
+        "gather",
+    )
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Inner loops first."""

@@ -77,29 +77,46 @@ def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
             else refuse("runs-for-ever", f"%{condition.name} is always true")
         )
     if root.opcode.name != "compare":
-        return refuse("condition-not-compare", f"the condition of %{loop.name} is a {root.opcode.name}")
+        return refuse(
+            "condition-not-compare", f"the condition of %{loop.name} is a {root.opcode.name}"
+        )
     left, right = [_through_copies(o) for o in root.operands]
     direction = root.attributes["direction"]
     index, limit = element_index(left), _constant_bound(loop, right)
     if index is None or limit is None:
-        index, limit, direction = element_index(right), _constant_bound(loop, left), _MIRRORED[direction]
+        index, limit, direction = (
+            element_index(right),
+            _constant_bound(loop, left),
+            _MIRRORED[direction],
+        )
     if index is None or limit is None:
-        return refuse("limit-not-constant", f"the condition of %{loop.name} does not compare an element with a constant")
+        return refuse(
+            "limit-not-constant",
+            f"the condition of %{loop.name} does not compare an element with a constant",
+        )
     start, after = initial_element(loop, index), body_element(loop, index)
     first = as_integer(start) if start is not None else None
     if first is None:
-        return refuse("start-not-constant", f"element {index} of %{loop.name} does not start from a constant")
+        return refuse(
+            "start-not-constant", f"element {index} of %{loop.name} does not start from a constant"
+        )
     if not _holds(first, direction, limit):
         return InductionVariable(index, first, 0, direction, limit, 0)
     step = _step(loop, after, index)
     if step is None:
-        return refuse("step-not-constant", f"element {index} of %{loop.name} does not move by a constant")
+        return refuse(
+            "step-not-constant", f"element {index} of %{loop.name} does not move by a constant"
+        )
     count = _trip_count(first, step, direction, limit)
     if count is None:
-        return refuse("direction-unknown", f"from {first} by {step} while {direction} {limit} is not counted")
+        return refuse(
+            "direction-unknown", f"from {first} by {step} while {direction} {limit} is not counted"
+        )
     bits = loop.shape.tuple_shapes[index].element_type.bits
     if abs(first + step * count) >= 1 << (bits - 1):
-        return refuse("wraps-around", f"element {index} of %{loop.name} would leave the range of {bits} bits")
+        return refuse(
+            "wraps-around", f"element {index} of %{loop.name} would leave the range of {bits} bits"
+        )
     return InductionVariable(index, first, step, direction, limit, count)
 
 

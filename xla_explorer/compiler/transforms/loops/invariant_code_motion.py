@@ -34,10 +34,20 @@ from xla_explorer.hlo.opcodes.spec import Trait
 from xla_explorer.hlo.shape import Shape, tuple_shape
 
 # Not worth carrying by themselves, only along with what is made of them.
-_NOT_WORTH_IT = frozenset(["bitcast", "broadcast", "iota", "reverse", "slice", "transpose", "tuple"])
+_NOT_WORTH_IT = frozenset(
+    ["bitcast", "broadcast", "iota", "reverse", "slice", "transpose", "tuple"]
+)
 _NEVER = frozenset(["after-all", "add-dependency", "opt-barrier", "partition-id", "replica-id"])
 # Custom calls in whose neighbourhood nothing moves, and one that is nothing by itself.
-_STOPS = frozenset(["SPMDFullToShardShape", "SPMDShardShapeToFull", "annotate_device_placement", "MoveToDevice", "MoveToHost"])
+_STOPS = frozenset(
+    [
+        "SPMDFullToShardShape",
+        "SPMDShardShapeToFull",
+        "annotate_device_placement",
+        "MoveToDevice",
+        "MoveToHost",
+    ]
+)
 _SHARDING = "Sharding"
 # A number grows into the next one without anybody noticing.
 _SMALL = 64
@@ -56,13 +66,19 @@ def is_known_to_end(i: HloInstruction) -> Reason | None:
     """No loop in it may run for ever: the loop around it may be one that never runs."""
     found = find_induction(i) if i.opcode is WHILE else None
     if isinstance(found, Reason):
-        return refuse("may-not-end", f"the trip count of %{i.name} is not known: {found.message}", loop=i.name)
+        return refuse(
+            "may-not-end", f"the trip count of %{i.name} is not known: {found.message}", loop=i.name
+        )
     inner = [is_known_to_end(x) for c in i.called for x in c.instructions.values() if x.called]
     return next((reason for reason in inner if reason is not None), None)
 
 
 def _leaves(shape: Shape) -> list[Shape]:
-    return [leaf for part in shape.tuple_shapes for leaf in _leaves(part)] if shape.is_tuple else [shape]
+    return (
+        [leaf for part in shape.tuple_shapes for leaf in _leaves(part)]
+        if shape.is_tuple
+        else [shape]
+    )
 
 
 def _bytes(shape: Shape) -> int:
@@ -97,7 +113,10 @@ class HoistingPolicy:
         """The value is worth an element of the loop's state for itself."""
         if self.is_worth_it(i):
             return None
-        return refuse("carried-with-others", f"%{i.name} never changes, and leaves the loop only with what is made of it")
+        return refuse(
+            "carried-with-others",
+            f"%{i.name} never changes, and leaves the loop only with what is made of it",
+        )
 
     def bytes_made_of(self, i: HloInstruction) -> int:
         """Bytes of the operands; with `through_cheap`, where an operand is not carried by itself, of its own operands."""
@@ -107,21 +126,39 @@ class HoistingPolicy:
             if operand in seen and self.through_cheap:
                 continue
             seen.add(operand)
-            if self.through_cheap and operand.operands and not self.is_worth_it(operand) and operand.opcode is not GET_TUPLE_ELEMENT:
+            if (
+                self.through_cheap
+                and operand.operands
+                and not self.is_worth_it(operand)
+                and operand.opcode is not GET_TUPLE_ELEMENT
+            ):
                 stack.extend(operand.operands)
             else:
                 count += _bytes(operand.shape)
         return count
 
-    @measures(lambda policy, i: f"bytes {_bytes(i.shape):,}, of what it is made of {policy.bytes_made_of(i):,}")
+    @measures(
+        lambda policy, i: (
+            f"bytes {_bytes(i.shape):,}, of what it is made of {policy.bytes_made_of(i):,}"
+        )
+    )
     def does_not_grow(self, i: HloInstruction) -> Reason | None:
         """The value is not much larger than what it is made of, which the loop holds anyway."""
-        if self.ratio is None or i.opcode.name == "constant" or (self.through_cheap and not self.is_worth_it(i)):
+        if (
+            self.ratio is None
+            or i.opcode.name == "constant"
+            or (self.through_cheap and not self.is_worth_it(i))
+        ):
             return None
         given, made = self.bytes_made_of(i), _bytes(i.shape)
         if made <= max(given * self.ratio, _SMALL):
             return None
-        return refuse("value-grows", f"%{i.name} has {made} bytes, its operands {given}", bytes=made, operands=given)
+        return refuse(
+            "value-grows",
+            f"%{i.name} has {made} bytes, its operands {given}",
+            bytes=made,
+            operands=given,
+        )
 
 
 def invariant_instructions(
@@ -130,7 +167,11 @@ def invariant_instructions(
     """(all invariant instructions of the body in order, those of them that are worth carrying)."""
     body = loop.called[1]
     unchanged, targets = passed_on(body), control_targets(body)
-    legality = (is_an_array, is_known_to_end) if isinstance(find_induction(loop), Reason) else (is_an_array,)
+    legality = (
+        (is_an_array, is_known_to_end)
+        if isinstance(find_induction(loop), Reason)
+        else (is_an_array,)
+    )
     invariant: dict[HloInstruction, None] = {}
     wanted = []
     for i in body.post_order():
@@ -141,11 +182,18 @@ def invariant_instructions(
             if i.attributes["index"] in unchanged and i.shape.is_array:
                 invariant[i] = None
             continue
-        if name in _NEVER or Trait.NON_DETERMINISTIC in i.opcode.traits or i.opcode.asynchronous or has_side_effect(i):
+        if (
+            name in _NEVER
+            or Trait.NON_DETERMINISTIC in i.opcode.traits
+            or i.opcode.asynchronous
+            or has_side_effect(i)
+        ):
             continue
         if not all(o in invariant for o in i.operands):
             continue
-        reason = context.decide("loop-hoisting", legality, (policy.is_carried, policy.does_not_grow), i)
+        reason = context.decide(
+            "loop-hoisting", legality, (policy.is_carried, policy.does_not_grow), i
+        )
         if reason is None:
             invariant[i] = None
             wanted.append(i)
@@ -164,7 +212,9 @@ def may_be_hoisted_from(loop: HloInstruction) -> Reason | None:
     return None
 
 
-def hoist(loop: HloInstruction, context: PassContext, policy: HoistingPolicy) -> HloInstruction | None:
+def hoist(
+    loop: HloInstruction, context: PassContext, policy: HoistingPolicy
+) -> HloInstruction | None:
     """Compute what is invariant in front of the loop and carry it through. Returns the new loop, None when nothing moved."""
     for check in (may_be_reshaped, has_no_control_edges, may_be_hoisted_from):
         if (reason := check(loop)) is not None:
@@ -221,7 +271,9 @@ def hoist(loop: HloInstruction, context: PassContext, policy: HoistingPolicy) ->
         body.replace(i, reader)
     replace_root(body, body.add(TUPLE, shape, [*old_root.operands, *read], name=old_root.name))
     remove_dead_instructions(body)
-    return replace_loop(loop, [*parts, *carried], lambda made, k: element(computation, made, k), same_numbers=True)
+    return replace_loop(
+        loop, [*parts, *carried], lambda made, k: element(computation, made, k), same_numbers=True
+    )
 
 
 @register_pass()
@@ -244,13 +296,22 @@ class WhileLoopInvariantCodeMotion:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Hoist out of every loop, inner ones first, so that a value may leave several loops."""
         changed = False
-        policy = HoistingPolicy(self.hoist_constants, self.hoist_reshapes, self.hoist_size_inflation_ratio, self.look_through_cheap)
+        policy = HoistingPolicy(
+            self.hoist_constants,
+            self.hoist_reshapes,
+            self.hoist_size_inflation_ratio,
+            self.look_through_cheap,
+        )
         for computation in module.post_order_computations():
             for loop in [i for i in computation.instructions.values() if i.opcode is WHILE]:
                 made = hoist(loop, context, policy)
                 if made is not None:
                     context.rewrote(
-                        "loop-hoisting", loop, made, (made.id,), {"values": len(made.shape.tuple_shapes) - len(loop.shape.tuple_shapes)}
+                        "loop-hoisting",
+                        loop,
+                        made,
+                        (made.id,),
+                        {"values": len(made.shape.tuple_shapes) - len(loop.shape.tuple_shapes)},
                     )
                     changed = True
         if changed:

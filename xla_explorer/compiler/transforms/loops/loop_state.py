@@ -20,7 +20,12 @@ WHILE = opcode("while")
 
 def element(computation: HloComputation, whole: HloInstruction, index: int) -> HloInstruction:
     """A get-tuple-element."""
-    return computation.add(GET_TUPLE_ELEMENT, whole.shape.tuple_shapes[index], (whole,), attributes_of({"index": index}))
+    return computation.add(
+        GET_TUPLE_ELEMENT,
+        whole.shape.tuple_shapes[index],
+        (whole,),
+        attributes_of({"index": index}),
+    )
 
 
 def parameter_of(computation: HloComputation) -> HloInstruction:
@@ -47,7 +52,9 @@ def may_be_reshaped(loop: HloInstruction) -> Reason | None:
     """The state of the loop is a tuple that everybody takes apart."""
     condition, body = loop.called
     if not loop.shape.is_tuple or body.root.opcode is not TUPLE:
-        return refuse("state-not-tuple", f"the state of %{loop.name} is not put together as a tuple")
+        return refuse(
+            "state-not-tuple", f"the state of %{loop.name} is not put together as a tuple"
+        )
     for computation in (condition, body):
         if not read_only_by_elements(parameter_of(computation)):
             return refuse("state-read-whole", f"%{computation.name} reads its state as a whole")
@@ -65,18 +72,28 @@ def own_computations(loop: HloInstruction) -> None:
 def called_elsewhere(loop: HloInstruction) -> bool:
     module = loop.parent.module
     callers = [i for i in module.instructions() if i.called and i is not loop]
-    return loop.called[0] is loop.called[1] or any(c in loop.called for i in callers for c in i.called)
+    return loop.called[0] is loop.called[1] or any(
+        c in loop.called for i in callers for c in i.called
+    )
 
 
 def initial_parts(loop: HloInstruction) -> list[HloInstruction]:
     """What each element of the state starts from."""
     start = loop.operands[0]
-    return list(start.operands) if start.opcode is TUPLE else [element(loop.parent, start, k) for k in range(len(start.shape.tuple_shapes))]
+    return (
+        list(start.operands)
+        if start.opcode is TUPLE
+        else [element(loop.parent, start, k) for k in range(len(start.shape.tuple_shapes))]
+    )
 
 
 def readers_of(computation: HloComputation, index: int) -> list[HloInstruction]:
     """The instructions of a condition or body that read element `index` of the state."""
-    return [u for u in parameter_of(computation).users if u.opcode is GET_TUPLE_ELEMENT and u.attributes["index"] == index]
+    return [
+        u
+        for u in parameter_of(computation).users
+        if u.opcode is GET_TUPLE_ELEMENT and u.attributes["index"] == index
+    ]
 
 
 def passed_on(body: HloComputation) -> set[int]:
@@ -84,7 +101,9 @@ def passed_on(body: HloComputation) -> set[int]:
     return {
         number
         for number, given in enumerate(body.root.operands)
-        if given.opcode is GET_TUPLE_ELEMENT and given.operands[0].opcode is PARAMETER and given.attributes["index"] == number
+        if given.opcode is GET_TUPLE_ELEMENT
+        and given.operands[0].opcode is PARAMETER
+        and given.attributes["index"] == number
     }
 
 
@@ -92,14 +111,20 @@ def wanted_by_the_condition_alone(loop: HloInstruction) -> frozenset[HloInstruct
     """What the body computes for nobody but the condition: an element of the state from itself alone, that nothing else reads, nor anything
     after the loop. A counter, mostly; where the count is known, it is not needed."""
     body = loop.called[1]
-    if body.root.opcode is not TUPLE or not read_only_by_elements(loop) or not read_only_by_elements(parameter_of(body)):
+    if (
+        body.root.opcode is not TUPLE
+        or not read_only_by_elements(loop)
+        or not read_only_by_elements(parameter_of(body))
+    ):
         return frozenset()
     read_after = {user.attributes["index"] for user in loop.users}
     found: set[HloInstruction] = set()
     for number, made in enumerate(body.root.operands):
         elements = set(readers_of(body, number))
         chain: set[HloInstruction] = set()
-        work = [] if number in read_after else [user for element in elements for user in element.users]
+        work = (
+            [] if number in read_after else [user for element in elements for user in element.users]
+        )
         while work:
             i = work.pop()
             if i is not body.root and i not in chain:
@@ -108,7 +133,12 @@ def wanted_by_the_condition_alone(loop: HloInstruction) -> frozenset[HloInstruct
         known = chain | elements
         alone = all(o in known or o.opcode.name == "constant" for i in chain for o in i.operands)
         others = [o for k, o in enumerate(body.root.operands) if k != number]
-        if made in chain and alone and not any(has_side_effect(i) for i in chain) and not any(o in known for o in others):
+        if (
+            made in chain
+            and alone
+            and not any(has_side_effect(i) for i in chain)
+            and not any(o in known for o in others)
+        ):
             found |= chain
     return frozenset(found)
 
@@ -131,7 +161,9 @@ def replace_loop(
         WHILE,
         shape,
         (computation.add(TUPLE, shape, parts),),
-        loop.attributes.with_values(origin=None) if same_numbers else loop.attributes.with_values(backend_config=None, origin=None),
+        loop.attributes.with_values(origin=None)
+        if same_numbers
+        else loop.attributes.with_values(backend_config=None, origin=None),
         called=loop.called,
         name=loop.name,
         metadata=loop.metadata,
@@ -148,6 +180,8 @@ def replace_loop(
         computation.set_control_predecessors(loop, ())
     for other in computation.instructions.values():
         if loop in other.control_predecessors:
-            computation.set_control_predecessors(other, [made if p is loop else p for p in other.control_predecessors])
+            computation.set_control_predecessors(
+                other, [made if p is loop else p for p in other.control_predecessors]
+            )
     remove_replaced(loop)
     return made

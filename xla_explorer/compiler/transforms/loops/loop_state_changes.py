@@ -28,7 +28,9 @@ from xla_explorer.hlo.shape import Shape, tuple_shape
 def first_of_equal_elements(loop: HloInstruction) -> dict[int, int]:
     """For elements that hold the same value as an earlier one, from beginning to end: element -> that earlier one."""
     start = loop.operands[0]
-    if start.opcode is not TUPLE or any(i.opcode.name == "domain" for c in loop.called for i in c.instructions.values()):
+    if start.opcode is not TUPLE or any(
+        i.opcode.name == "domain" for c in loop.called for i in c.instructions.values()
+    ):
         return {}
     first: dict[HloInstruction, int] = {}
     found = {}
@@ -43,7 +45,11 @@ def first_of_equal_elements(loop: HloInstruction) -> dict[int, int]:
 
 # -- tuples within the state -----------------------------------------------------------------------------------------
 def _leaf_shapes(shape: Shape) -> list[Shape]:
-    return [leaf for part in shape.tuple_shapes for leaf in _leaf_shapes(part)] if shape.is_tuple else [shape]
+    return (
+        [leaf for part in shape.tuple_shapes for leaf in _leaf_shapes(part)]
+        if shape.is_tuple
+        else [shape]
+    )
 
 
 def _leaves(computation: HloComputation, value: HloInstruction) -> list[HloInstruction]:
@@ -51,15 +57,23 @@ def _leaves(computation: HloComputation, value: HloInstruction) -> list[HloInstr
     if not value.shape.is_tuple:
         return [value]
     count = len(value.shape.tuple_shapes)
-    parts = value.operands if value.opcode is TUPLE else [element(computation, value, k) for k in range(count)]
+    parts = (
+        value.operands
+        if value.opcode is TUPLE
+        else [element(computation, value, k) for k in range(count)]
+    )
     return [leaf for part in parts for leaf in _leaves(computation, part)]
 
 
-def _nested(computation: HloComputation, shape: Shape, leaves: list[HloInstruction]) -> HloInstruction:
+def _nested(
+    computation: HloComputation, shape: Shape, leaves: list[HloInstruction]
+) -> HloInstruction:
     """The tuple of that shape of the arrays, which are taken from the front of the list."""
     if not shape.is_tuple:
         return leaves.pop(0)
-    return computation.add(TUPLE, shape, [_nested(computation, part, leaves) for part in shape.tuple_shapes])
+    return computation.add(
+        TUPLE, shape, [_nested(computation, part, leaves) for part in shape.tuple_shapes]
+    )
 
 
 def flatten_state(loop: HloInstruction) -> HloInstruction | Reason:
@@ -93,10 +107,14 @@ def flatten_state(loop: HloInstruction) -> HloInstruction | Reason:
 
     def after(made: HloInstruction, old: int) -> HloInstruction:
         shape = loop.shape.tuple_shapes[old]
-        arrays = [element(loop.parent, made, starts[old] + k) for k in range(len(_leaf_shapes(shape)))]
+        arrays = [
+            element(loop.parent, made, starts[old] + k) for k in range(len(_leaf_shapes(shape)))
+        ]
         return _nested(loop.parent, shape, arrays)
 
-    return replace_loop(loop, [leaf for part in initial_parts(loop) for leaf in _leaves(loop.parent, part)], after)
+    return replace_loop(
+        loop, [leaf for part in initial_parts(loop) for leaf in _leaves(loop.parent, part)], after
+    )
 
 
 # -- elements that count ---------------------------------------------------------------------------------------------
@@ -109,7 +127,11 @@ def _step(body: HloComputation, number: int) -> HloInstruction | None:
     if given.opcode.name != "add" or not given.shape.is_scalar:
         return None
     for mine, other in (given.operands, given.operands[::-1]):
-        own = mine.opcode is GET_TUPLE_ELEMENT and mine.operands[0].opcode is PARAMETER and mine.attributes["index"] == number
+        own = (
+            mine.opcode is GET_TUPLE_ELEMENT
+            and mine.operands[0].opcode is PARAMETER
+            and mine.attributes["index"] == number
+        )
         if own and other.opcode is CONSTANT:
             return other
     return None
@@ -139,12 +161,16 @@ def _merged(loop: HloInstruction, kind: str) -> HloInstruction | None:
     steps = {
         number: step
         for number, shape in enumerate(loop.shape.tuple_shapes)
-        if shape.is_array and shape.element_type.name == kind and (step := _step(body, number)) is not None
+        if shape.is_array
+        and shape.element_type.name == kind
+        and (step := _step(body, number)) is not None
     }
     if len(steps) < 2:
         return None
     parts = initial_parts(loop)
-    counter = next((n for n, step in steps.items() if _value(step) == 1 and _value(parts[n]) == 0), None)
+    counter = next(
+        (n for n, step in steps.items() if _value(step) == 1 and _value(parts[n]) == 0), None
+    )
     own_computations(loop)
     body = loop.called[1]
     literals = {number: step.literal for number, step in steps.items() if number != counter}
@@ -156,7 +182,11 @@ def _merged(loop: HloInstruction, kind: str) -> HloInstruction | None:
         shape = tuple_shape([*shape.tuple_shapes, scalar])
 
     def counted(where: HloComputation, state: HloInstruction, number: int) -> HloInstruction:
-        way = where.add("multiply", scalar, (element(where, state, counter), where.add_constant(literals[number])))
+        way = where.add(
+            "multiply",
+            scalar,
+            (element(where, state, counter), where.add_constant(literals[number])),
+        )
         return where.add("add", scalar, (element(where, state, number), way))
 
     for called in loop.called:
@@ -171,11 +201,21 @@ def _merged(loop: HloInstruction, kind: str) -> HloInstruction | None:
                 called.replace(reader, value)
                 remove_if_dead(called, reader)
     root, parameter = body.root, parameter_of(body)
-    after_step = [element(body, parameter, k) if k in literals else o for k, o in enumerate(root.operands)]
+    after_step = [
+        element(body, parameter, k) if k in literals else o for k, o in enumerate(root.operands)
+    ]
     if added:
-        after_step.append(body.add("add", scalar, (element(body, parameter, counter), scalar_constant(body, scalar, 1))))
+        after_step.append(
+            body.add(
+                "add", scalar, (element(body, parameter, counter), scalar_constant(body, scalar, 1))
+            )
+        )
     replace_root(body, body.add(TUPLE, shape, after_step, name=root.name))
     remove_dead_instructions(body)
     return replace_loop(
-        loop, parts, lambda made, old: counted(computation, made, old) if old in literals else element(computation, made, old)
+        loop,
+        parts,
+        lambda made, old: (
+            counted(computation, made, old) if old in literals else element(computation, made, old)
+        ),
     )

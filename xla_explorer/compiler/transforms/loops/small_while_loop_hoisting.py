@@ -51,7 +51,11 @@ def small(limit: int) -> Predicate:
         size = _step_bytes(loop)
         if size < limit:
             return None
-        return refuse("loop-large", f"a step of %{loop.name} moves {size:.0f} bytes, {limit} is the limit", bytes=size)
+        return refuse(
+            "loop-large",
+            f"a step of %{loop.name} moves {size:.0f} bytes, {limit} is the limit",
+            bytes=size,
+        )
 
     return buffers_within_limit
 
@@ -63,7 +67,9 @@ def compilable_in_place(loop: HloInstruction) -> Reason | None:
     while stack:
         for i in stack.pop().instructions.values():
             if i.opcode.name in _NOT_INSIDE or i.opcode.side_effect or i.opcode.asynchronous:
-                return refuse("not-in-a-kernel", f"%{i.name} is a {i.opcode.name}", opcode=i.opcode.name)
+                return refuse(
+                    "not-in-a-kernel", f"%{i.name} is a {i.opcode.name}", opcode=i.opcode.name
+                )
             fresh = [c for c in i.called if c not in seen]
             seen.update(fresh)
             stack.extend(fresh)
@@ -88,12 +94,28 @@ class SmallWhileLoopHoisting:
             for loop in [i for i in computation.post_order() if i.opcode.name == "while"]:
                 if _is_marked(computation):
                     continue
-                if context.decide(self.name, (compilable_in_place,), (small(self.small_buffer_access_size),), loop) is not None:
+                if (
+                    context.decide(
+                        self.name,
+                        (compilable_in_place,),
+                        (small(self.small_buffer_access_size),),
+                        loop,
+                    )
+                    is not None
+                ):
                     continue
                 outlined = module.add_computation(f"{loop.name}_computation")
                 given = outlined.add_parameter(0, loop.operands[0].shape, loop.operands[0].name)
                 outlined.set_root(
-                    outlined.add("while", loop.shape, (given,), loop.attributes, called=loop.called, name=loop.name, metadata=loop.metadata)
+                    outlined.add(
+                        "while",
+                        loop.shape,
+                        (given,),
+                        loop.attributes,
+                        called=loop.called,
+                        name=loop.name,
+                        metadata=loop.metadata,
+                    )
                 )
                 call = computation.add(
                     "call",
@@ -113,5 +135,7 @@ class SmallWhileLoopHoisting:
 def _is_marked(computation: HloComputation) -> bool:
     module = computation.module
     return any(
-        computation in i.called and "xla_cpu_small_call" in i.attributes.get("frontend_attributes", "") for i in module.instructions()
+        computation in i.called
+        and "xla_cpu_small_call" in i.attributes.get("frontend_attributes", "")
+        for i in module.instructions()
     )

@@ -11,7 +11,11 @@ import numpy as np
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
-from xla_explorer.compiler.transforms.loops.induction import InductionVariable, element_index, find_induction
+from xla_explorer.compiler.transforms.loops.induction import (
+    InductionVariable,
+    element_index,
+    find_induction,
+)
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
@@ -56,9 +60,16 @@ def counting_element(loop: HloInstruction) -> int | None:
 def read_final_value(loop: HloInstruction, found: InductionVariable) -> None:
     """What reads the induction variable after the loop reads a constant."""
     computation = loop.parent
-    for user in [u for u in loop.users if u.opcode is GET_TUPLE_ELEMENT and u.attributes["index"] == found.element]:
+    for user in [
+        u
+        for u in loop.users
+        if u.opcode is GET_TUPLE_ELEMENT and u.attributes["index"] == found.element
+    ]:
         value = literal_from_array(
-            np.asarray(found.first + found.step * found.trip_count).astype(user.shape.element_type.dtype), user.shape
+            np.asarray(found.first + found.step * found.trip_count).astype(
+                user.shape.element_type.dtype
+            ),
+            user.shape,
         )
         substitute(user, computation.add_constant(value))
 
@@ -88,8 +99,13 @@ class WhileLoopTripCountAnnotator:
                 else:
                     config["known_trip_count"] = {"n": str(found.trip_count)}
                     if found.element >= 0 and found.step and found.trip_count:
-                        if found.first >= 0:  # XLA reads the bounds of the range as unsigned numbers
-                            config["known_init_step"] = {"init": str(found.first), "step": str(found.step)}
+                        if (
+                            found.first >= 0
+                        ):  # XLA reads the bounds of the range as unsigned numbers
+                            config["known_init_step"] = {
+                                "init": str(found.first),
+                                "step": str(found.step),
+                            }
                         config["known_induction_variable"] = {"tuple_index": str(found.element)}
                         read_final_value(loop, found)
                 config["dynamic_variables"] = []

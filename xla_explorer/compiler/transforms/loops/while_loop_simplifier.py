@@ -9,7 +9,12 @@ from typing import ClassVar
 from xla_explorer.compiler.decisions.tellers import control_edges
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead, replace_root
+from xla_explorer.compiler.rewriting.removal import (
+    control_targets,
+    has_side_effect,
+    remove_if_dead,
+    replace_root,
+)
 from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call
 from xla_explorer.compiler.transforms.loops.induction import find_induction
 from xla_explorer.compiler.transforms.loops.loop_state import (
@@ -66,7 +71,11 @@ def invariant_elements(loop: HloInstruction) -> set[int]:
     start = loop.operands[0]
     found = passed_on(loop.called[1])
     for number, given in enumerate(loop.called[1].root.operands):
-        if given.opcode is CONSTANT and start.opcode is TUPLE and start.operands[number].opcode is CONSTANT:
+        if (
+            given.opcode is CONSTANT
+            and start.opcode is TUPLE
+            and start.operands[number].opcode is CONSTANT
+        ):
             if given.literal == start.operands[number].literal:
                 found.add(number)
     return found
@@ -78,9 +87,14 @@ def live_elements(loop: HloInstruction) -> set[int]:
     What users read of an element that never changes, they can read before the loop.
     """
     condition, body = loop.called
-    live = _sources(condition, [condition.root, *[i for i in condition.instructions.values() if has_side_effect(i)]])
+    live = _sources(
+        condition,
+        [condition.root, *[i for i in condition.instructions.values() if has_side_effect(i)]],
+    )
     outside = (
-        {int(user.attributes["index"]) for user in loop.users} if read_only_by_elements(loop) else set(range(len(loop.shape.tuple_shapes)))
+        {int(user.attributes["index"]) for user in loop.users}
+        if read_only_by_elements(loop)
+        else set(range(len(loop.shape.tuple_shapes)))
     )
     live |= outside - invariant_elements(loop)
     live |= _sources(body, [i for i in body.instructions.values() if has_side_effect(i)])
@@ -105,7 +119,13 @@ def constant_elements(loop: HloInstruction) -> dict[int, HloInstruction]:
         value = start.operands[number]
         if value.opcode is not CONSTANT or not value.shape.is_scalar:
             continue
-        readers = [u for c in (condition, body) for g in parameter_of(c).users if g.attributes["index"] == number for u in g.users]
+        readers = [
+            u
+            for c in (condition, body)
+            for g in parameter_of(c).users
+            if g.attributes["index"] == number
+            for u in g.users
+        ]
         if any(u is not body.root for u in readers):
             found[number] = value
     return found
@@ -118,7 +138,9 @@ def sink_constants(loop: HloInstruction) -> int:
     own_computations(loop)
     for called in loop.called:
         for number, value in found.items():
-            for reader in [u for u in parameter_of(called).users if u.attributes["index"] == number]:
+            for reader in [
+                u for u in parameter_of(called).users if u.attributes["index"] == number
+            ]:
                 made: HloInstruction | None = None
                 for user in list(reader.users):
                     made = made or called.add_constant(value.literal)
@@ -134,7 +156,10 @@ def _narrow(computation: HloComputation, kept: list[int], *, is_body: bool) -> N
     shape = tuple_shape([parameter.shape.tuple_shapes[k] for k in kept])
     if is_body:
         old_root = computation.root
-        replace_root(computation, computation.add(TUPLE, shape, [old_root.operands[k] for k in kept], name=old_root.name))
+        replace_root(
+            computation,
+            computation.add(TUPLE, shape, [old_root.operands[k] for k in kept], name=old_root.name),
+        )
         remove_dead_instructions(computation)
     for user in list(parameter.users):
         index = int(user.attributes["index"])
@@ -173,7 +198,11 @@ def keep_elements(loop: HloInstruction, kept: list[int]) -> HloInstruction:
         _narrow(called, kept, is_body=number == 1)
     parts = initial_parts(loop)
     return replace_loop(
-        loop, [parts[k] for k in kept], lambda made, old: element(loop.parent, made, kept.index(old)) if old in kept else parts[old]
+        loop,
+        [parts[k] for k in kept],
+        lambda made, old: (
+            element(loop.parent, made, kept.index(old)) if old in kept else parts[old]
+        ),
     )
 
 
@@ -203,7 +232,9 @@ def remove_loop_that_never_runs(loop: HloInstruction) -> None:
 def inline_loop_that_runs_once(loop: HloInstruction) -> None:
     """Its value is that of its body."""
     computation = loop.parent
-    call = computation.add(CALL, loop.shape, loop.operands, called=(loop.called[1],), metadata=loop.metadata)
+    call = computation.add(
+        CALL, loop.shape, loop.operands, called=(loop.called[1],), metadata=loop.metadata
+    )
     computation.replace(loop, call)
     remove_if_dead(computation, loop)
     inline_call(call)
@@ -259,7 +290,9 @@ class WhileLoopSimplifier:
             result = change(loop)
             if not isinstance(result, Reason):
                 after = len(result.shape.tuple_shapes)
-                context.rewrote(kind, loop, result, (result.id,), {"before": before, "after": after})
+                context.rewrote(
+                    kind, loop, result, (result.id,), {"before": before, "after": after}
+                )
                 return True
             if result.code not in _NOTHING_TO_DO and kind == _STATE_CHANGES[-1][0]:
                 context.refused(kind, loop, result)
@@ -268,13 +301,30 @@ class WhileLoopSimplifier:
             context.rewrote("sink-loop-constants", loop, loop, (), {"constants": sunk})
         found = find_induction(loop)
         if not isinstance(found, Reason) and found.trip_count <= 1 and not has_side_effect(loop):
-            if context.decide("loop-removal", (has_no_control_edges,), (), loop, facts=lambda: {"trip_count": found.trip_count}) is None:
-                (inline_loop_that_runs_once if found.trip_count else remove_loop_that_never_runs)(loop)
+            if (
+                context.decide(
+                    "loop-removal",
+                    (has_no_control_edges,),
+                    (),
+                    loop,
+                    facts=lambda: {"trip_count": found.trip_count},
+                )
+                is None
+            ):
+                (inline_loop_that_runs_once if found.trip_count else remove_loop_that_never_runs)(
+                    loop
+                )
                 return True
         if self.merge_induction_variables:
             merged = merge_induction_variables(loop)
             if not isinstance(merged, Reason):
                 after = len(merged.shape.tuple_shapes)
-                context.rewrote("merge-induction-variables", loop, merged, (merged.id,), {"before": before, "after": after})
+                context.rewrote(
+                    "merge-induction-variables",
+                    loop,
+                    merged,
+                    (merged.id,),
+                    {"before": before, "after": after},
+                )
                 return True
         return sunk > 0

@@ -21,7 +21,11 @@ from xla_explorer.hlo.shape import tuple_shape
 
 def _steps(loop: HloInstruction, limit: int) -> str:
     found = find_induction(loop)
-    return f"trip count unknown, limit {limit}" if isinstance(found, Reason) else at_most("trip count", found.trip_count, limit)
+    return (
+        f"trip count unknown, limit {limit}"
+        if isinstance(found, Reason)
+        else at_most("trip count", found.trip_count, limit)
+    )
 
 
 def few_steps(limit: int) -> Predicate:
@@ -33,7 +37,11 @@ def few_steps(limit: int) -> Predicate:
         if isinstance(found, Reason):
             return found
         if found.trip_count > limit:
-            return refuse("many-steps", f"%{loop.name} runs {found.trip_count} times, {limit} is the limit", trip_count=found.trip_count)
+            return refuse(
+                "many-steps",
+                f"%{loop.name} runs {found.trip_count} times, {limit} is the limit",
+                trip_count=found.trip_count,
+            )
         return None
 
     return trip_count_within_limit
@@ -45,7 +53,15 @@ def body_small(limit: int) -> Predicate:
     @measures(lambda loop: at_most("instructions", len(loop.called[1].instructions), limit))
     def body_within_limit(loop: HloInstruction) -> Reason | None:
         count = len(loop.called[1].instructions)
-        return refuse("body-large", f"the body of %{loop.name} has {count} instructions", instructions=count) if count > limit else None
+        return (
+            refuse(
+                "body-large",
+                f"the body of %{loop.name} has {count} instructions",
+                instructions=count,
+            )
+            if count > limit
+            else None
+        )
 
     return body_within_limit
 
@@ -68,14 +84,23 @@ class WhileLoopUnroller:
         for computation in module.post_order_computations():
             for loop in [i for i in computation.post_order() if i.opcode.name == "while"]:
                 legality = (has_no_control_edges, few_steps(self.trip_count_limit))
-                if context.decide(self.name, legality, (body_small(self.instruction_limit),), loop) is not None:
+                if (
+                    context.decide(self.name, legality, (body_small(self.instruction_limit),), loop)
+                    is not None
+                ):
                     continue
                 found = find_induction(loop)
                 if isinstance(found, Reason):
                     continue
                 state = loop.operands[0]
                 for _ in range(found.trip_count):
-                    call = computation.add("call", loop.shape, (state,), called=(loop.called[1],), metadata=loop.metadata)
+                    call = computation.add(
+                        "call",
+                        loop.shape,
+                        (state,),
+                        called=(loop.called[1],),
+                        metadata=loop.metadata,
+                    )
                     holder = computation.add("tuple", tuple_shape([loop.shape]), (call,))
                     inline_call(call)
                     state = holder.operands[0]

@@ -10,8 +10,21 @@ from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
-_NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "partition-id",
-                      "replica-id", "add-dependency", "domain"})
+_NO_WORK = frozenset(
+    {
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "after-all",
+        "opt-barrier",
+        "partition-id",
+        "replica-id",
+        "add-dependency",
+        "domain",
+    }
+)
 
 
 class AsyncPair(NamedTuple):
@@ -44,7 +57,11 @@ def _kind(start: HloInstruction) -> str:
         return "copy"
     if name == "async-start":
         inner = start.called[0].root.opcode
-        return "collective" if inner.name.startswith(("all-", "collective-", "reduce-scatter", "ragged-all")) else "computation"
+        return (
+            "collective"
+            if inner.name.startswith(("all-", "collective-", "reduce-scatter", "ragged-all"))
+            else "computation"
+        )
     return "collective"
 
 
@@ -64,7 +81,11 @@ class DurationModel:
     def instruction(self, i: HloInstruction) -> float:
         """The time it keeps the device busy: nothing for a start, a done, and what only renames memory."""
         name = i.opcode.name
-        if name in _NO_WORK or name.endswith(("-start", "-done", "-update")) or name in ("send", "recv"):
+        if (
+            name in _NO_WORK
+            or name.endswith(("-start", "-done", "-update"))
+            or name in ("send", "recv")
+        ):
             return 0.0
         return self._work(i)
 
@@ -72,11 +93,19 @@ class DurationModel:
         """Time from start to done when nothing else is in the way."""
         size = sum([o.shape.byte_size for o in pair.start.operands])
         if pair.kind == "computation":
-            return sum([self._work(i) for i in pair.start.called[0].instructions.values() if i.opcode.name not in _NO_WORK])
+            return sum(
+                [
+                    self._work(i)
+                    for i in pair.start.called[0].instructions.values()
+                    if i.opcode.name not in _NO_WORK
+                ]
+            )
         if pair.kind == "copy":
             return self.launch + 2 * size / self.memory
         return self.latency + size / self.interconnect
 
     def _work(self, i: HloInstruction) -> float:
         cost = instruction_cost(i)
-        return self.launch + max((cost.flops + cost.transcendentals) / self.operations, cost.bytes_accessed / self.memory)
+        return self.launch + max(
+            (cost.flops + cost.transcendentals) / self.operations, cost.bytes_accessed / self.memory
+        )

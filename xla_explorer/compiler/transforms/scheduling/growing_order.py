@@ -27,11 +27,20 @@ class GrowingOrder:
         if low == high:
             return False
         if low < high:
-            forward = self._reached(after, lambda i: (*i.users, *self._later.get(i, ())), lambda i: place[i] <= high)
+            forward = self._reached(
+                after, lambda i: (*i.users, *self._later.get(i, ())), lambda i: place[i] <= high
+            )
             if before in forward:
                 return False
-            backward = self._reached(before, lambda i: (*i.operands, *self._earlier.get(i, ())), lambda i: place[i] >= low)
-            moved = [*sorted(backward, key=place.__getitem__), *sorted(forward, key=place.__getitem__)]
+            backward = self._reached(
+                before,
+                lambda i: (*i.operands, *self._earlier.get(i, ())),
+                lambda i: place[i] >= low,
+            )
+            moved = [
+                *sorted(backward, key=place.__getitem__),
+                *sorted(forward, key=place.__getitem__),
+            ]
             place.update(zip(moved, sorted([place[i] for i in moved]), strict=True))
         self._later.setdefault(before, []).append(after)
         self._earlier.setdefault(after, []).append(before)
@@ -39,7 +48,9 @@ class GrowingOrder:
 
     @staticmethod
     def _reached(
-        start: HloInstruction, neighbours: Callable[[HloInstruction], Iterable[HloInstruction]], within: Callable[[HloInstruction], bool]
+        start: HloInstruction,
+        neighbours: Callable[[HloInstruction], Iterable[HloInstruction]],
+        within: Callable[[HloInstruction], bool],
     ) -> set[HloInstruction]:
         seen = {start}
         stack = [start]

@@ -14,8 +14,15 @@ from typing import Any, ClassVar, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.scheduling.async_pairs import AsyncPair, DurationModel, async_pairs
-from xla_explorer.compiler.transforms.scheduling.memory_scheduler import ensure_schedule, order_that_saves_copies
+from xla_explorer.compiler.transforms.scheduling.async_pairs import (
+    AsyncPair,
+    DurationModel,
+    async_pairs,
+)
+from xla_explorer.compiler.transforms.scheduling.memory_scheduler import (
+    ensure_schedule,
+    order_that_saves_copies,
+)
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
@@ -31,13 +38,18 @@ class Window(NamedTuple):
     work: float
 
 
-@measures(lambda window: f"work between {window.work / 1e3:.4g} us, latency {window.latency / 1e3:.4g} us")
+@measures(
+    lambda window: f"work between {window.work / 1e3:.4g} us, latency {window.latency / 1e3:.4g} us"
+)
 def work_overlaps(window: Window) -> Reason | None:
     """Some work must run between start and done."""
     if window.work > 0:
         return None
     start, done = window.pair.start, window.pair.done
-    return refuse("nothing-to-overlap", f"no work that %{start.name} does not wait for can run before %{done.name}")
+    return refuse(
+        "nothing-to-overlap",
+        f"no work that %{start.name} does not wait for can run before %{done.name}",
+    )
 
 
 @register_pass()
@@ -73,9 +85,15 @@ class LatencyHidingScheduler:
         return changed
 
     def _schedule(
-        self, computation: HloComputation, pairs: list[AsyncPair], durations: DurationModel, context: PassContext
+        self,
+        computation: HloComputation,
+        pairs: list[AsyncPair],
+        durations: DurationModel,
+        context: PassContext,
     ) -> list[HloInstruction]:
-        order = BackwardList(computation, pairs, durations, self.max_in_flight, self.memory_limit).order()
+        order = BackwardList(
+            computation, pairs, durations, self.max_in_flight, self.memory_limit
+        ).order()
         hidden = work_between(order, pairs, durations)
         refused = set()
         for pair in pairs:
@@ -87,15 +105,27 @@ class LatencyHidingScheduler:
                 "work_between_microseconds": hidden[pair] / 1e3,
                 "kind": pair.kind,
             }
-            reason = context.decide("latency-hiding", (), (work_overlaps,), pair.start, pair.done, candidate=window, facts=facts.copy)
+            reason = context.decide(
+                "latency-hiding",
+                (),
+                (work_overlaps,),
+                pair.start,
+                pair.done,
+                candidate=window,
+                facts=facts.copy,
+            )
             if reason is not None and reason.code != "nothing-to-overlap":
                 refused.add(pair)
         if refused:
-            order = BackwardList(computation, pairs, durations, self.max_in_flight, self.memory_limit, refused).order()
+            order = BackwardList(
+                computation, pairs, durations, self.max_in_flight, self.memory_limit, refused
+            ).order()
         return order
 
 
-def work_between(order: list[HloInstruction], pairs: list[AsyncPair], durations: DurationModel) -> dict[AsyncPair, float]:
+def work_between(
+    order: list[HloInstruction], pairs: list[AsyncPair], durations: DurationModel
+) -> dict[AsyncPair, float]:
     """Nanoseconds of work that an order places between start and done of each pair."""
     elapsed, at = {}, 0.0
     for i in order:
@@ -116,7 +146,11 @@ class BackwardList:
         memory_limit: int,
         at_once: set[AsyncPair] | frozenset[AsyncPair] = frozenset(),
     ) -> None:
-        self.computation, self.max_in_flight, self.memory_limit = computation, max_in_flight, memory_limit
+        self.computation, self.max_in_flight, self.memory_limit = (
+            computation,
+            max_in_flight,
+            memory_limit,
+        )
         sequence = computation.post_order()
         self.place = {i: number for number, i in enumerate(sequence)}
         self.busy = {i: durations.instruction(i) for i in sequence}
@@ -124,7 +158,9 @@ class BackwardList:
         self.of_done = {pair.done: pair for pair in pairs}
         self.latency = {pair: 0.0 if pair in at_once else durations.pair(pair) for pair in pairs}
         self.at_once = at_once
-        self.before: dict[HloInstruction, set[HloInstruction]] = {i: {*i.operands, *i.control_predecessors} for i in sequence}
+        self.before: dict[HloInstruction, set[HloInstruction]] = {
+            i: {*i.operands, *i.control_predecessors} for i in sequence
+        }
         # Readers of a buffer before what overwrites it saves copies; a control edge may want it otherwise.
         if not any(i.control_predecessors for i in sequence):
             for first, then in order_that_saves_copies(computation):
@@ -140,7 +176,11 @@ class BackwardList:
         depth: dict[HloInstruction, float] = {}
         for i in sequence:
             pair = self.of_done.get(i)
-            depth[i] = max([depth[o] for o in i.operands], default=0.0) + self.busy[i] + (self.latency[pair] if pair is not None else 0.0)
+            depth[i] = (
+                max([depth[o] for o in i.operands], default=0.0)
+                + self.busy[i]
+                + (self.latency[pair] if pair is not None else 0.0)
+            )
         return depth
 
     def order(self) -> list[HloInstruction]:
@@ -154,7 +194,9 @@ class BackwardList:
         ready = [i for i, waiting in self.after.items() if waiting == 0]
         while ready:
             pressed = bool(self.memory_limit) and alive_bytes > self.memory_limit
-            i = min(ready, key=lambda c: self._rank(c, now, may_start_at, in_flight, alive, pressed))
+            i = min(
+                ready, key=lambda c: self._rank(c, now, may_start_at, in_flight, alive, pressed)
+            )
             ready.remove(i)
             reverse.append(i)
             now = max(now, may_start_at.get(i, 0.0)) + self.busy[i]
@@ -186,12 +228,21 @@ class BackwardList:
         start, done = self.of_start.get(i), self.of_done.get(i)
         if start is not None and start in self.at_once:
             return (-1.0,)
-        early = max(0.0, may_start_at.get(i, 0.0) - now)  # a start that would not be waited for long enough
+        early = max(
+            0.0, may_start_at.get(i, 0.0) - now
+        )  # a start that would not be waited for long enough
         crowded = done is not None and in_flight.get(done.kind, 0) >= self.max_in_flight
         opens = done is not None and not crowded
         memory = float(self._growth(i, alive)) if pressed else 0.0
         closes = start is not None and not early
-        return (float(crowded), early, memory, 0.0 if opens or closes else 1.0, -self.depth[i], -float(self.place[i]))
+        return (
+            float(crowded),
+            early,
+            memory,
+            0.0 if opens or closes else 1.0,
+            -self.depth[i],
+            -float(self.place[i]),
+        )
 
     def _growth(self, i: HloInstruction, alive: set[HloInstruction]) -> int:
         """Bytes that come alive (going backwards) when it is placed: its operands that nothing reads later, less its result."""

@@ -14,7 +14,13 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.pipeline.schedule_update import update_schedule
 from xla_explorer.compiler.transforms.scheduling.growing_order import GrowingOrder
-from xla_explorer.compiler.transforms.scheduling.sequential_orders import FREE, backward_order, forward_order, peak_bytes, written_order
+from xla_explorer.compiler.transforms.scheduling.sequential_orders import (
+    FREE,
+    backward_order,
+    forward_order,
+    peak_bytes,
+    written_order,
+)
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.in_place import in_place_pairs
@@ -66,7 +72,9 @@ def schedule_computation(computation: HloComputation, context: PassContext) -> l
     choice = OrderChoice(orders, {name: peak_bytes(order) for name, order in orders.items()})
     if all(order == forward for order in orders.values()):
         return forward
-    reason = context.decide("execution-order", (), PROFITABILITY, computation.root, candidate=choice, facts=choice.facts)
+    reason = context.decide(
+        "execution-order", (), PROFITABILITY, computation.root, candidate=choice, facts=choice.facts
+    )
     return forward if reason is not None else orders[choice.other]
 
 
@@ -79,14 +87,23 @@ class OrderChoice(NamedTuple):
     @property
     def other(self) -> str:
         """Of the orders but that from the operands on, the one with the lowest peak."""
-        return min([name for name in self.orders if name != _FROM_OPERANDS], key=self.peaks.__getitem__)
+        return min(
+            [name for name in self.orders if name != _FROM_OPERANDS], key=self.peaks.__getitem__
+        )
 
     def facts(self) -> dict[str, Any]:
         """The numbers of the decision."""
-        return {"order": self.other, **{f"peak_bytes_{name.replace(' ', '_')}": peak for name, peak in self.peaks.items()}}
+        return {
+            "order": self.other,
+            **{f"peak_bytes_{name.replace(' ', '_')}": peak for name, peak in self.peaks.items()},
+        }
 
 
-@measures(lambda choice: f"peak bytes {choice.peaks[choice.other]} {choice.other}, {choice.peaks[_FROM_OPERANDS]} {_FROM_OPERANDS}")
+@measures(
+    lambda choice: (
+        f"peak bytes {choice.peaks[choice.other]} {choice.other}, {choice.peaks[_FROM_OPERANDS]} {_FROM_OPERANDS}"
+    )
+)
 def order_saves_bytes(choice: OrderChoice) -> Reason | None:
     """Another order must keep clearly fewer bytes alive than that from the operands on."""
     peak, forward = choice.peaks[choice.other], choice.peaks[_FROM_OPERANDS]
@@ -104,7 +121,9 @@ def order_saves_bytes(choice: OrderChoice) -> Reason | None:
 PROFITABILITY = (order_saves_bytes,)
 
 
-def order_that_saves_copies(computation: HloComputation) -> list[tuple[HloInstruction, HloInstruction]]:
+def order_that_saves_copies(
+    computation: HloComputation,
+) -> list[tuple[HloInstruction, HloInstruction]]:
     """(before, after) pairs that no operand asks for but that save copies; together with the operands they have no cycle."""
     wanted: list[tuple[HloInstruction, HloInstruction]] = []
     for i in computation.instructions.values():
@@ -112,22 +131,36 @@ def order_that_saves_copies(computation: HloComputation) -> list[tuple[HloInstru
             buffer = i.operands[number]
             wanted.extend([(user, i) for user in _readers(buffer) if user is not i])
     if (
-        any(c.opcode.name == "parameter" and c.shape.is_tuple for c in computation.instructions.values())
+        any(
+            c.opcode.name == "parameter" and c.shape.is_tuple
+            for c in computation.instructions.values()
+        )
         and computation.root.opcode.name == "tuple"
     ):
         parameters = computation.parameters()
         if len(parameters) == 1 and parameters[0].shape.base is computation.root.shape.base:
-            elements = {int(u.attribute("index")): u for u in parameters[0].users if u.opcode.name == "get-tuple-element"}
+            elements = {
+                int(u.attribute("index")): u
+                for u in parameters[0].users
+                if u.opcode.name == "get-tuple-element"
+            }
             for number, made in enumerate(computation.root.operands):
                 old = elements.get(number)
-                while made.opcode.name in ("bitcast", "reshape", "get-tuple-element") and made is not old:
+                while (
+                    made.opcode.name in ("bitcast", "reshape", "get-tuple-element")
+                    and made is not old
+                ):
                     made = made.operands[0]
                 if old is not None and made is not old and made.opcode.name not in FREE:
                     wanted.extend([(user, made) for user in _readers(old) if user is not made])
     if not wanted:
         return []
     order = GrowingOrder(computation)
-    return [(before, after) for before, after in wanted if before.opcode.name != "tuple" and order.add(before, after)]
+    return [
+        (before, after)
+        for before, after in wanted
+        if before.opcode.name != "tuple" and order.add(before, after)
+    ]
 
 
 def _readers(i: HloInstruction) -> list[HloInstruction]:

@@ -19,7 +19,18 @@ from xla_explorer.hlo.instruction import HloInstruction
 Order = list[HloInstruction]
 Edges = Iterable[tuple[HloInstruction, HloInstruction]]
 
-FREE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "reshape", "opt-barrier", "after-all"})
+FREE = frozenset(
+    {
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "reshape",
+        "opt-barrier",
+        "after-all",
+    }
+)
 """What takes no bytes of its own."""
 _GIVEN = ("parameter", "constant")
 
@@ -49,7 +60,9 @@ def forward_order(computation: HloComputation, edges: Edges = ()) -> Order:
 
     def lighter(i: HloInstruction) -> Iterator[HloInstruction]:
         """It has read its operands: who is now the last reader of one frees it."""
-        for operand in dict.fromkeys(i.operands):  # in one order, on which estimates of the same moment depend
+        for operand in dict.fromkeys(
+            i.operands
+        ):  # in one order, on which estimates of the same moment depend
             readers[operand] -= 1
             if readers[operand] == 1 and operand.opcode.name not in FREE:
                 yield from operand.users
@@ -63,7 +76,9 @@ def backward_order(computation: HloComputation, edges: Edges = ()) -> Order:
     depth: dict[HloInstruction, int] = {}
     for i in order:
         depth[i] = 1 + max([depth[o] for o in i.operands], default=0)
-    rank = {i: number for number, i in enumerate(sorted(order, key=depth.__getitem__, reverse=True))}
+    rank = {
+        i: number for number, i in enumerate(sorted(order, key=depth.__getitem__, reverse=True))
+    }
     waits = {i: len(i.users) for i in order}
     leaders: dict[HloInstruction, list[HloInstruction]] = {}
     for before, after in _all_edges(order, edges):
@@ -89,7 +104,9 @@ def backward_order(computation: HloComputation, edges: Edges = ()) -> Order:
                 if operand.opcode.name not in FREE:
                     yield from operand.users
 
-    return _greedy(waits, rank, growth, lighter, lambda i: (*dict.fromkeys(i.operands), *leaders.get(i, ())))[::-1]
+    return _greedy(
+        waits, rank, growth, lighter, lambda i: (*dict.fromkeys(i.operands), *leaders.get(i, ()))
+    )[::-1]
 
 
 def written_order(computation: HloComputation, edges: Edges = ()) -> Order:
@@ -115,7 +132,13 @@ def peak_bytes(order: Order) -> int:
     for number, i in enumerate(order):
         if i.opcode.name not in FREE:
             size = i.shape.byte_size
-            taken = sum([i.operands[k].shape.byte_size for k, _ in in_place_pairs(i) if last.get(i.operands[k]) == number])
+            taken = sum(
+                [
+                    i.operands[k].shape.byte_size
+                    for k, _ in in_place_pairs(i)
+                    if last.get(i.operands[k]) == number
+                ]
+            )
             live += size - min(taken, size)
             dies[last[i]] += size
             peak = max(peak, live)

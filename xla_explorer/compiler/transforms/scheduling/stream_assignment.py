@@ -42,7 +42,12 @@ class StreamAssignment:
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Annotate starts and dones in every computation that control flow runs."""
-        kinds = (("computation", self.computations), ("copy", self.copies), ("collective", self.collectives), ("transfer", self.transfers))
+        kinds = (
+            ("computation", self.computations),
+            ("copy", self.copies),
+            ("collective", self.collectives),
+            ("transfer", self.transfers),
+        )
         streams: dict[str, range] = {}
         first = 1
         for kind, count in kinds:
@@ -72,11 +77,28 @@ def _assign(computation: HloComputation, streams: dict[str, range], context: Pas
     changed = False
     for start in [i for i in order if i in pairs]:
         pair = pairs[start]
-        free = [s for s in streams[pair.kind] if s not in busy_until or place[busy_until[s].done] < place[start]]
+        free = [
+            s
+            for s in streams[pair.kind]
+            if s not in busy_until or place[busy_until[s].done] < place[start]
+        ]
 
         between = order[place[start] + 1 : place[pair.done]]
-        window = StreamWindow(pair, tuple(free), tuple([busy_until[s].start for s in streams[pair.kind] if s not in free]), tuple(between))
-        reason = context.decide("stream-assignment", LEGALITY, PROFITABILITY, start, pair.done, candidate=window, facts=window.facts)
+        window = StreamWindow(
+            pair,
+            tuple(free),
+            tuple([busy_until[s].start for s in streams[pair.kind] if s not in free]),
+            tuple(between),
+        )
+        reason = context.decide(
+            "stream-assignment",
+            LEGALITY,
+            PROFITABILITY,
+            start,
+            pair.done,
+            candidate=window,
+            facts=window.facts,
+        )
         if reason is None:
             stream = free[0]
             busy_until[stream] = pair
@@ -95,31 +117,55 @@ class StreamWindow(NamedTuple):
 
     def facts(self) -> dict[str, Any]:
         """The numbers of the decision."""
-        return {"stream": self.free[0] if self.free else 0, "instructions_between": len(self.between)}
+        return {
+            "stream": self.free[0] if self.free else 0,
+            "instructions_between": len(self.between),
+        }
 
 
-@measures(lambda window: f"%{window.pair.start.parent.name} is {'' if window.pair.start.parent.schedule is not None else 'not '}scheduled")
+@measures(
+    lambda window: (
+        f"%{window.pair.start.parent.name} is {'' if window.pair.start.parent.schedule is not None else 'not '}scheduled"
+    )
+)
 def has_a_schedule(window: StreamWindow) -> Reason | None:
     """The computation must have an order of execution."""
     computation = window.pair.start.parent
-    return refuse("no-schedule", f"%{computation.name} has no schedule") if computation.schedule is None else None
+    return (
+        refuse("no-schedule", f"%{computation.name} has no schedule")
+        if computation.schedule is None
+        else None
+    )
 
 
-@measures(lambda window: f"free streams {len(window.free)} of {len(window.free) + len(window.busy)}")
+@measures(
+    lambda window: f"free streams {len(window.free)} of {len(window.free) + len(window.busy)}"
+)
 def stream_is_free(window: StreamWindow) -> Reason | None:
     """A stream of its kind must be free."""
     if window.free:
         return None
     kind, busy = window.pair.kind, listed([i.name for i in window.busy])
-    message = f"the streams for a {kind} are busy with {busy}" if window.busy else f"the target has no stream for a {kind}"
+    message = (
+        f"the streams for a {kind} are busy with {busy}"
+        if window.busy
+        else f"the target has no stream for a {kind}"
+    )
     return refuse("no-free-stream", message, streams=len(window.busy))
 
 
-@measures(lambda window: f"work between {len([i for i in window.between if i.opcode.name not in _FREE])} instructions")
+@measures(
+    lambda window: (
+        f"work between {len([i for i in window.between if i.opcode.name not in _FREE])} instructions"
+    )
+)
 def work_lies_between(window: StreamWindow) -> Reason | None:
     """Something that takes time must run between start and done."""
     if all(i.opcode.name in _FREE for i in window.between):
-        return refuse("nothing-in-between", f"%{window.pair.done.name} follows %{window.pair.start.name} at once")
+        return refuse(
+            "nothing-in-between",
+            f"%{window.pair.done.name} follows %{window.pair.start.name} at once",
+        )
     return None
 
 
@@ -129,7 +175,11 @@ PROFITABILITY = (work_lies_between,)
 
 def _annotate(i: HloInstruction, stream: int, waits: tuple[int, ...]) -> bool:
     """Say it in `backend_config`, beside what is there. Whether that was new."""
-    config = {**json_config(i), "operation_queue_id": str(stream), "wait_on_operation_queues": [str(s) for s in waits]}
+    config = {
+        **json_config(i),
+        "operation_queue_id": str(stream),
+        "wait_on_operation_queues": [str(s) for s in waits],
+    }
     text = json.dumps(config, separators=(",", ":"))
     if i.attributes.get("backend_config") == text:
         return False

@@ -28,7 +28,11 @@ def order_from_root(computation: HloComputation) -> list[HloInstruction]:
         stack = [start]
         while stack:
             i = stack[-1]
-            missing = [o for o in (*i.operands, *i.control_predecessors) if o not in found] if i not in found else []
+            missing = (
+                [o for o in (*i.operands, *i.control_predecessors) if o not in found]
+                if i not in found
+                else []
+            )
             if missing:
                 stack.append(missing[0])
             else:
@@ -98,7 +102,9 @@ def shardings_differ(a: HloInstruction, b: HloInstruction) -> bool:
 MERGE = "merge-equal"
 
 
-def merge_equal_instructions(computation: HloComputation, keys: StructuralKeys, context: PassContext | None = None) -> int:
+def merge_equal_instructions(
+    computation: HloComputation, keys: StructuralKeys, context: PassContext | None = None
+) -> int:
     """Make users of equal instructions read the first one and remove the others. Returns the number removed."""
     context = context or PassContext()
     seen: dict[Any, HloInstruction] = {}
@@ -137,7 +143,12 @@ def merge_equal_instructions(computation: HloComputation, keys: StructuralKeys, 
             key = (row, shape, without_sharding(i.attributes), i.payload, operands)
         first = lookup(key, i)
         fits = first is not i and not shardings_differ(i, first)
-        if fits and not i.control_predecessors and i not in targets and not first.control_predecessors:
+        if (
+            fits
+            and not i.control_predecessors
+            and i not in targets
+            and not first.control_predecessors
+        ):
             if not context.may_rewrite(MERGE):
                 continue
             computation.replace(i, first)

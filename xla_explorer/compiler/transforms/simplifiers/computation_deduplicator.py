@@ -29,8 +29,14 @@ class ComputationDeduplicator:
         first: dict[int, HloComputation] = {}
         instead: dict[HloComputation, HloComputation] = {}
         for computation in module.post_order_computations():
-            plain = not any(i.called or i.opcode.side_effect for i in computation.instructions.values())
-            if computation is not module.entry and plain and len(computation.instructions) <= self.most_instructions:
+            plain = not any(
+                i.called or i.opcode.side_effect for i in computation.instructions.values()
+            )
+            if (
+                computation is not module.entry
+                and plain
+                and len(computation.instructions) <= self.most_instructions
+            ):
                 known = first.setdefault(keys.of(computation), computation)
                 if known is not computation:
                     instead[computation] = known

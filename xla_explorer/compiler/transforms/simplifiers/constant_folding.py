@@ -11,7 +11,12 @@ import numpy as np
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.patterns import BROADCAST
-from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, inherit_sharding, remove_if_dead
+from xla_explorer.compiler.rewriting.removal import (
+    control_targets,
+    has_side_effect,
+    inherit_sharding,
+    remove_if_dead,
+)
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Reason, measures, refuse
 from xla_explorer.hlo.computation import HloComputation
@@ -65,12 +70,18 @@ def has_constant_operands(i: HloInstruction) -> bool:
             if operand.operands and not has_constant_operands(operand):
                 return False
             plain |= bool(operand.operands)
-        elif row is not IOTA and (row is not BROADCAST or operand.operands[0].opcode is not CONSTANT):
+        elif row is not IOTA and (
+            row is not BROADCAST or operand.operands[0].opcode is not CONSTANT
+        ):
             return False
     return plain
 
 
-@measures(lambda i: f"{at_most('elements', i.shape.element_count, MAXIMUM_ELEMENTS)}, bytes {i.shape.byte_size:,}")
+@measures(
+    lambda i: (
+        f"{at_most('elements', i.shape.element_count, MAXIMUM_ELEMENTS)}, bytes {i.shape.byte_size:,}"
+    )
+)
 def small_enough(i: HloInstruction) -> Reason | None:
     """The result is small, or not much larger than the operands."""
     elements = i.shape.element_count
@@ -113,7 +124,9 @@ def cheap_enough(i: HloInstruction) -> Reason | None:
     """The evaluator must not take long."""
     work = _work(i)
     if work > MAXIMUM_OPERATIONS:
-        return refuse("slow-to-evaluate", f"%{i.name} takes about {work} operations", operations=work)
+        return refuse(
+            "slow-to-evaluate", f"%{i.name} takes about {work} operations", operations=work
+        )
     return None
 
 
@@ -121,7 +134,13 @@ LEGALITY = (small_enough,)
 PROFITABILITY = (cheap_enough,)
 
 
-def fold_constants(computation: HloComputation, context: PassContext, evaluator: Evaluator, *, fold_loops: bool = False) -> int:
+def fold_constants(
+    computation: HloComputation,
+    context: PassContext,
+    evaluator: Evaluator,
+    *,
+    fold_loops: bool = False,
+) -> int:
     """Replace what depends on constants only by its value, in one walk. Returns the number of constants made."""
     folded = 0
     targets = control_targets(computation)
@@ -137,7 +156,11 @@ def fold_constants(computation: HloComputation, context: PassContext, evaluator:
         ):
             continue
         leaves = [leaf for _, leaf in i.shape.leaves()]
-        if not has_constant_operands(i) or not all(leaf.is_array and not any(leaf.dynamic) for leaf in leaves) or not leaves:
+        if (
+            not has_constant_operands(i)
+            or not all(leaf.is_array and not any(leaf.dynamic) for leaf in leaves)
+            or not leaves
+        ):
             continue
         if row.family is Family.COLLECTIVE:
             continue  # its value is made of what other devices have
@@ -153,9 +176,9 @@ def fold_constants(computation: HloComputation, context: PassContext, evaluator:
             continue
         if i.called and has_side_effect(i):
             continue
-        if context.decide("constant-folding", LEGALITY, PROFITABILITY, i) is not None or not context.may_rewrite(
-            "constant-folding"
-        ):
+        if context.decide(
+            "constant-folding", LEGALITY, PROFITABILITY, i
+        ) is not None or not context.may_rewrite("constant-folding"):
             continue
         try:
             if row is GET_TUPLE_ELEMENT and i.operands[0].opcode is TUPLE:
@@ -178,7 +201,10 @@ def fold_constants(computation: HloComputation, context: PassContext, evaluator:
 def _constant_of(computation: HloComputation, value: Any, shape: Shape) -> HloInstruction:
     """A constant, or a tuple of constants."""
     if shape.is_tuple:
-        parts = [_constant_of(computation, part, sub) for part, sub in zip(value, shape.tuple_shapes, strict=True)]
+        parts = [
+            _constant_of(computation, part, sub)
+            for part, sub in zip(value, shape.tuple_shapes, strict=True)
+        ]
         return computation.add(TUPLE, shape, parts)
     return computation.add_constant(literal_from_array(np.asarray(value), shape))
 
@@ -191,7 +217,9 @@ def _value(i: HloInstruction) -> Any:
     if i.opcode is IOTA:
         along = i.attributes["iota_dimension"]
         line = np.arange(i.shape.dimensions[along]).astype(i.shape.element_type.dtype)
-        return np.broadcast_to(line.reshape([-1 if d == along else 1 for d in range(i.shape.rank)]), i.shape.dimensions)
+        return np.broadcast_to(
+            line.reshape([-1 if d == along else 1 for d in range(i.shape.rank)]), i.shape.dimensions
+        )
     source = i.operands[0].literal.array
     shape = [1] * i.shape.rank
     for of, to in enumerate(i.attributes.value("dimensions")):
@@ -212,7 +240,9 @@ def _calls(module: HloModule) -> dict[HloComputation, list[HloInstruction]]:
     return {c: calls for c, calls in found.items() if c not in other}
 
 
-def take_constant_arguments(computation: HloComputation, calls: list[HloInstruction], context: PassContext) -> int:
+def take_constant_arguments(
+    computation: HloComputation, calls: list[HloInstruction], context: PassContext
+) -> int:
     """Let a computation read a constant of its own where every call gives it the same one. Returns how many."""
     if any(i.opcode.name == "fft" for i in computation.instructions.values()):
         return 0  # what is made of it is not folded
@@ -220,7 +250,11 @@ def take_constant_arguments(computation: HloComputation, calls: list[HloInstruct
     for parameter in computation.parameters():
         given = [call.operands[parameter.parameter_number] for call in calls]
         first = given[0]
-        if not parameter.users or any(o.opcode is not CONSTANT for o in given) or any(o.literal != first.literal for o in given):
+        if (
+            not parameter.users
+            or any(o.opcode is not CONSTANT for o in given)
+            or any(o.literal != first.literal for o in given)
+        ):
             continue
         made = computation.add_constant(first.literal)
         context.rewrote("constant-argument", parameter, made, (made.id,), {"calls": len(calls)})
@@ -248,5 +282,13 @@ class ConstantFolding:
         bodies = module.fusion_computations()
         evaluator = Evaluator(max_elements=MAXIMUM_ELEMENTS, max_iterations=100_000)
         chosen = [c for c in module.computations.values() if c not in bodies]
-        known = sum([take_constant_arguments(c, calls, context) for c, calls in _calls(module).items()])
-        return known + sum([fold_constants(c, context, evaluator, fold_loops=self.fold_loops) for c in chosen]) > 0
+        known = sum(
+            [take_constant_arguments(c, calls, context) for c, calls in _calls(module).items()]
+        )
+        return (
+            known
+            + sum(
+                [fold_constants(c, context, evaluator, fold_loops=self.fold_loops) for c in chosen]
+            )
+            > 0
+        )

@@ -61,17 +61,32 @@ class ConvertMover:
         if i.opcode.name not in _MOVERS | {"concatenate", "pad"} or not i.operands:
             return False
         first = i.operands[0]
-        if first.opcode.name != "convert" or len(first.users) > 1 or not lossless(first.operands[0], first):
+        if (
+            first.opcode.name != "convert"
+            or len(first.users) > 1
+            or not lossless(first.operands[0], first)
+        ):
             return False
         narrow = first.operands[0].shape.element_type
         sources = []
         for operand in i.operands:
-            if operand.opcode.name == "convert" and operand.operands[0].shape.element_type is narrow and len(operand.users) == 1:
+            if (
+                operand.opcode.name == "convert"
+                and operand.operands[0].shape.element_type is narrow
+                and len(operand.users) == 1
+            ):
                 sources.append(operand.operands[0])
-            elif operand.opcode.name == "constant" and operand.shape.is_scalar and _keeps(operand, narrow):
+            elif (
+                operand.opcode.name == "constant"
+                and operand.shape.is_scalar
+                and _keeps(operand, narrow)
+            ):
                 sources.append(
                     operand.parent.add_constant(
-                        literal_from_array(operand.literal.array.astype(narrow.dtype), operand.shape.with_element_type(narrow))
+                        literal_from_array(
+                            operand.literal.array.astype(narrow.dtype),
+                            operand.shape.with_element_type(narrow),
+                        )
                     )
                 )
             else:
@@ -79,7 +94,13 @@ class ConvertMover:
         if i.shape.element_type.bits <= narrow.bits:
             return False
         computation, before = i.parent, i.parent.module.next_instruction_id
-        moved = computation.add(i.opcode, i.shape.with_element_type(narrow), sources, i.attributes.with_values(sharding=None), name=i.name)
+        moved = computation.add(
+            i.opcode,
+            i.shape.with_element_type(narrow),
+            sources,
+            i.attributes.with_values(sharding=None),
+            name=i.name,
+        )
         context.rewrote(self.name, i, moved, (moved.id,))
         substitute(i, computation.add("convert", i.shape, (moved,)), before)
         return True
@@ -98,8 +119,17 @@ class ConvertMover:
         if source.opcode.name == "broadcast" and not source.operands[0].shape.rank:
             return False
         computation, before = i.parent, i.parent.module.next_instruction_id
-        narrow = [computation.add("convert", x.shape.with_element_type(i.shape.element_type), (x,)) for x in source.operands]
-        moved = computation.add(source.opcode, i.shape, narrow, source.attributes.with_values(sharding=None), name=source.name)
+        narrow = [
+            computation.add("convert", x.shape.with_element_type(i.shape.element_type), (x,))
+            for x in source.operands
+        ]
+        moved = computation.add(
+            source.opcode,
+            i.shape,
+            narrow,
+            source.attributes.with_values(sharding=None),
+            name=source.name,
+        )
         context.rewrote(self.name, i, moved, (moved.id,))
         substitute(i, moved, before)
         return True

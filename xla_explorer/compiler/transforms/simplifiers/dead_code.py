@@ -16,10 +16,16 @@ from xla_explorer.hlo.shape import tuple_shape
 REMOVE = "remove-dead"
 
 
-def remove_dead_instructions(computation: HloComputation, context: PassContext | None = None) -> int:
+def remove_dead_instructions(
+    computation: HloComputation, context: PassContext | None = None
+) -> int:
     """Remove what the root does not reach and has no side effect. Returns the number removed."""
     root = computation.root
-    dead = [i for i in computation.instructions.values() if not i.users and i is not root and i.opcode is not PARAMETER]
+    dead = [
+        i
+        for i in computation.instructions.values()
+        if not i.users and i is not root and i.opcode is not PARAMETER
+    ]
     if not dead:
         return 0
     targets = control_targets(computation)
@@ -98,7 +104,8 @@ def remove_dead_fusion_results(computation: HloComputation) -> int:
                 computation.remove(user)
             else:
                 computation.set_attributes(
-                    user, user.attributes.with_values(index=used.index(int(user.attributes["index"])))
+                    user,
+                    user.attributes.with_values(index=used.index(int(user.attributes["index"]))),
                 )
     return dropped
 
@@ -127,6 +134,8 @@ class DeadCodeElimination:
             removed += remove_dead_instructions(computation, context)
         for computation in reversed(list(module.computations.values())):
             if any(i.opcode is FUSION for i in computation.instructions.values()):
-                dropped = remove_dead_fusion_results(computation) + remove_dead_fusion_parameters(computation)
+                dropped = remove_dead_fusion_results(computation) + remove_dead_fusion_parameters(
+                    computation
+                )
                 removed += dropped + (remove_dead_instructions(computation) if dropped else 0)
         return removed + remove_unreachable_computations(module) > 0

@@ -33,19 +33,36 @@ class DynamicDimensionSimplifier(OpExpanderPass):
             along = i.attributes["dimensions"][0]
             if i.shape.rank != 1 or not any(_concatenates(o) for o in i.operands):
                 return None
-            parts = [v for o in i.operands for v in (values_of(b, o) if _concatenates(o) else [HloValue(b, o)])]
+            parts = [
+                v
+                for o in i.operands
+                for v in (values_of(b, o) if _concatenates(o) else [HloValue(b, o)])
+            ]
             return b.concatenate(*parts, dimensions=[along])
         if name == "slice":
             [one, *rest] = i.attributes["slice"]
             single = not rest and one.limit - one.start == 1 and one.stride == 1
-            if not single or not _concatenates(source) or any(o.shape.element_count != 1 for o in source.operands):
+            if (
+                not single
+                or not _concatenates(source)
+                or any(o.shape.element_count != 1 for o in source.operands)
+            ):
                 return None
             return HloValue(b, source.operands[one.start])
         if i.shape is source.shape:
             return operands[0]
-        if name == "reshape" and source.opcode.name == "reshape" and source.operands[0].shape.base is i.shape.base:
+        if (
+            name == "reshape"
+            and source.opcode.name == "reshape"
+            and source.operands[0].shape.base is i.shape.base
+        ):
             return values_of(b, source)[0]
-        if name == "reshape" and source.opcode.name == "broadcast" and source.operands[0].shape.base is i.shape.base and not i.shape.rank:
+        if (
+            name == "reshape"
+            and source.opcode.name == "broadcast"
+            and source.operands[0].shape.base is i.shape.base
+            and not i.shape.rank
+        ):
             return values_of(b, source)[0]
         return None
 

@@ -32,14 +32,18 @@ class ReductionDegenerateDimRemover(OpExpanderPass):
         return reduce_reshaped(b, i, [sizes[d] for d in kept], reduced)
 
 
-def reduce_reshaped(b: HloBuilder, i: HloInstruction, sizes: list[int], reduced: list[int]) -> HloValue:
+def reduce_reshaped(
+    b: HloBuilder, i: HloInstruction, sizes: list[int], reduced: list[int]
+) -> HloValue:
     """The reduction of the operands in other dimensions, its results in the old ones."""
     values = values_of(b, i)
     half = len(values) // 2
     arrays = [b.reshape(x, sizes) for x in values[:half]]
     if not reduced and half == 1 and len(i.operands) == 2:
         combined = b.emit(
-            "map", (b.broadcast(values[1], sizes, ()), arrays[0]), {"dimensions": tuple(range(len(sizes))), "to_apply": i.called[0]}
+            "map",
+            (b.broadcast(values[1], sizes, ()), arrays[0]),
+            {"dimensions": tuple(range(len(sizes))), "to_apply": i.called[0]},
         )
         return b.reshape(combined, i.shape.dimensions)
     made = b.reduce(*arrays, *values[half:], dimensions=reduced, to_apply=i.called[0])

@@ -7,7 +7,9 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass
-from xla_explorer.compiler.transforms.simplifiers.reduction_degenerate_dim_remover import reduce_reshaped
+from xla_explorer.compiler.transforms.simplifiers.reduction_degenerate_dim_remover import (
+    reduce_reshaped,
+)
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -36,4 +38,6 @@ class ReductionDimensionGrouper(OpExpanderPass):
                 groups[-1] = (kind, groups[-1][1] * n)
             else:
                 groups.append((kind, n))
-        return reduce_reshaped(b, i, [n for _, n in groups], [k for k, (kind, _) in enumerate(groups) if kind])
+        return reduce_reshaped(
+            b, i, [n for _, n in groups], [k for k, (kind, _) in enumerate(groups) if kind]
+        )

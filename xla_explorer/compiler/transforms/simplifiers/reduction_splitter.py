@@ -33,14 +33,24 @@ class ReductionSplitter(OpExpanderPass):
     def matches(self, i: HloInstruction) -> bool:
         """One row-major operand whose reduced dimensions are apart, with a short last run."""
         x = i.operands[0].shape
-        if len(i.operands) != 2 or any(x.dynamic) or x.element_count < SMALL or not x.layout.is_default:
+        if (
+            len(i.operands) != 2
+            or any(x.dynamic)
+            or x.element_count < SMALL
+            or not x.layout.is_default
+        ):
             return False
         if x.element_type.is_float and x.element_type.bits < 32:
             return False
         run = _last_run(i)
         outer = set(i.attributes["dimensions"]) - set(run)
         extent = prod([x.dimensions[d] for d in run])
-        apart = bool(run) and bool(outer) and 1 < extent < LONG_ROW and prod([x.dimensions[d] for d in outer]) >= FEW
+        apart = (
+            bool(run)
+            and bool(outer)
+            and 1 < extent < LONG_ROW
+            and prod([x.dimensions[d] for d in outer]) >= FEW
+        )
         return apart and starts_from_identity(i, i.operands[1]) is None
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:

@@ -13,7 +13,9 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.construction import reshape, transpose
 from xla_explorer.compiler.rewriting.patterns import BROADCAST
 from xla_explorer.compiler.rewriting.removal import control_targets, remove_if_dead
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import (
+    unmodified_dimensions,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -38,11 +40,16 @@ def _equivalent(a: HloInstruction, b: HloInstruction) -> bool:
         a.opcode is b.opcode
         and a.operands[0].shape.dimensions == b.operands[0].shape.dimensions
         and a.shape.dimensions == b.shape.dimensions
-        and (a.opcode is RESHAPE or a.attributes.value("dimensions") == b.attributes.value("dimensions"))
+        and (
+            a.opcode is RESHAPE
+            or a.attributes.value("dimensions") == b.attributes.value("dimensions")
+        )
     )
 
 
-def rearranges_trivially(i: HloInstruction, rearrangement: HloInstruction, *, vectors_are_cheap: bool) -> bool:
+def rearranges_trivially(
+    i: HloInstruction, rearrangement: HloInstruction, *, vectors_are_cheap: bool
+) -> bool:
     """Rearranging `i` the other way costs nothing that algsimp and constant folding do not take away again.
 
     True for constants and for broadcasts that stay broadcasts; vectors_are_cheap: those of vectors under a reshape too.
@@ -69,11 +76,14 @@ def rearranges_trivially(i: HloInstruction, rearrangement: HloInstruction, *, ve
         return True
     return vectors_are_cheap and (
         sum([size != 1 for size in narrow.dimensions]) <= 1
-        or set(mapped) <= set(unmodified_dimensions(rearrangement.shape.dimensions, source.dimensions).keys())
+        or set(mapped)
+        <= set(unmodified_dimensions(rearrangement.shape.dimensions, source.dimensions).keys())
     )
 
 
-def shared_rearrangement(i: HloInstruction, *, vectors_are_cheap: bool = False) -> HloInstruction | None:
+def shared_rearrangement(
+    i: HloInstruction, *, vectors_are_cheap: bool = False
+) -> HloInstruction | None:
     """The rearrangement that all operands of an elementwise operation share, trivial ones aside; None if there is none."""
     if not _is_elementwise(i.opcode) or i.called or any(i.shape.dynamic):
         return None
@@ -95,37 +105,58 @@ def shared_rearrangement(i: HloInstruction, *, vectors_are_cheap: bool = False) 
     return found
 
 
-def other_users(operand: HloInstruction, candidates: dict[HloInstruction, HloInstruction]) -> Reason | None:
+def other_users(
+    operand: HloInstruction, candidates: dict[HloInstruction, HloInstruction]
+) -> Reason | None:
     """The rearrangement is dead after the move, because every user moves too."""
     for user in operand.users:
         if user not in candidates:
             return refuse(
-                "rearrangement-stays", f"%{operand.name} is also read by %{user.name}, so the move would only add work"
+                "rearrangement-stays",
+                f"%{operand.name} is also read by %{user.name}, so the move would only add work",
             )
-    return refuse("rearrangement-stays", f"%{operand.name} is the result") if operand.is_root else None
+    return (
+        refuse("rearrangement-stays", f"%{operand.name} is the result") if operand.is_root else None
+    )
 
 
-def rearranged_back(computation: HloComputation, operand: HloInstruction, rearrangement: HloInstruction) -> HloInstruction:
+def rearranged_back(
+    computation: HloComputation, operand: HloInstruction, rearrangement: HloInstruction
+) -> HloInstruction:
     """The operand as it was before the rearrangement: two transposes that meet so are left to algsimp."""
     before = rearrangement.operands[0].shape.with_element_type(operand.shape.element_type)
     if rearrangement.opcode is RESHAPE:
-        return operand.operands[0] if operand.opcode is RESHAPE else reshape(computation, operand, before)
+        return (
+            operand.operands[0]
+            if operand.opcode is RESHAPE
+            else reshape(computation, operand, before)
+        )
     permutation = rearrangement.attributes.value("dimensions")
-    return transpose(computation, operand, tuple([permutation.index(d) for d in range(len(permutation))]), before)
+    return transpose(
+        computation, operand, tuple([permutation.index(d) for d in range(len(permutation))]), before
+    )
 
 
-def move_rearrangements(computation: HloComputation, context: PassContext, *, vectors_are_cheap: bool = False) -> int:
+def move_rearrangements(
+    computation: HloComputation, context: PassContext, *, vectors_are_cheap: bool = False
+) -> int:
     """One sweep. Returns the number of operations moved above their rearrangement."""
     candidates: dict[HloInstruction, HloInstruction] = {}
     for i in computation.post_order():
-        if _is_elementwise(i.opcode) and (found := shared_rearrangement(i, vectors_are_cheap=vectors_are_cheap)) is not None:
+        if (
+            _is_elementwise(i.opcode)
+            and (found := shared_rearrangement(i, vectors_are_cheap=vectors_are_cheap)) is not None
+        ):
             candidates[i] = found
     pruned = True
     while pruned and candidates:
         pruned = False
         for i in list(candidates):
             for operand in i.operands:
-                if _is_rearrangement(operand) and (reason := other_users(operand, candidates)) is not None:
+                if (
+                    _is_rearrangement(operand)
+                    and (reason := other_users(operand, candidates)) is not None
+                ):
                     context.refused("move-rearrangement", i, reason)
                     del candidates[i]
                     pruned = True
@@ -145,9 +176,13 @@ def move_rearrangements(computation: HloComputation, context: PassContext, *, ve
         attributes = i.attributes if sharding is None else i.attributes.with_values(sharding=None)
         inner = computation.add(i.opcode, before, operands, attributes, metadata=i.metadata)
         attributes = rearrangement.attributes.with_values(sharding=sharding)
-        outer = computation.add(rearrangement.opcode, i.shape, (inner,), attributes, metadata=i.metadata)
+        outer = computation.add(
+            rearrangement.opcode, i.shape, (inner,), attributes, metadata=i.metadata
+        )
         computation.replace(i, outer)
-        context.rewrote("move-rearrangement", i, outer, range(first, computation.module.next_instruction_id))
+        context.rewrote(
+            "move-rearrangement", i, outer, range(first, computation.module.next_instruction_id)
+        )
         remove_if_dead(computation, i, targets)
         moved += 1
     return moved
@@ -172,7 +207,9 @@ class ReshapeMover:
         return (
             sum(
                 [
-                    move_rearrangements(c, context, vectors_are_cheap=self.reshape_of_1d_broadcast_is_cheap)
+                    move_rearrangements(
+                        c, context, vectors_are_cheap=self.reshape_of_1d_broadcast_is_cheap
+                    )
                     for c in list(module.computations.values())
                     if c not in bodies
                 ]

@@ -22,7 +22,11 @@ from xla_explorer.hlo.module import HloModule
 def computed_for_the_slice_alone(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
     """Nobody else reads the whole, which would be computed in parts twice."""
     if len(whole.users) > 1 or whole.is_root:
-        return refuse("read-elsewhere", f"%{whole.name} is not read by %{cut.name} alone", users=len(whole.users))
+        return refuse(
+            "read-elsewhere",
+            f"%{whole.name} is not read by %{cut.name} alone",
+            users=len(whole.users),
+        )
     return None
 
 
@@ -30,7 +34,9 @@ def computed_for_the_slice_alone(cut: HloInstruction, whole: HloInstruction) -> 
 def is_static(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
     """The same part of each operand is needed, whose size is known."""
     dynamic = next((o for o in (cut, whole, *whole.operands) if any(o.shape.dynamic)), None)
-    return None if dynamic is None else refuse("dynamic-shape", f"%{dynamic.name} is {dynamic.shape}")
+    return (
+        None if dynamic is None else refuse("dynamic-shape", f"%{dynamic.name} is {dynamic.shape}")
+    )
 
 
 @register_pass()
@@ -60,7 +66,10 @@ class SliceHoister:
         turned = whole.opcode.name == "transpose"
         if not turned and (not whole.opcode.elementwise or len(whole.operands) != 2):
             return []
-        if context.decide(self.name, (is_static,), (computed_for_the_slice_alone,), cut, whole) is not None:
+        if (
+            context.decide(self.name, (is_static,), (computed_for_the_slice_alone,), cut, whole)
+            is not None
+        ):
             return []
         before = computation.module.next_instruction_id
         attributes, sizes = cut.attributes, cut.shape.dimensions
@@ -70,12 +79,23 @@ class SliceHoister:
             attributes = attributes.with_values(slice=tuple([rows[d] for d in back]), sharding=None)
             sizes = tuple([sizes[d] for d in back])
         parts = [
-            computation.add("slice", o.shape.with_dimensions(sizes), (o,), attributes, metadata=cut.metadata)
+            computation.add(
+                "slice", o.shape.with_dimensions(sizes), (o,), attributes, metadata=cut.metadata
+            )
             for o in dict.fromkeys(whole.operands)
         ]
         by_operand = dict(zip(dict.fromkeys(whole.operands), parts, strict=True))
         operands = [by_operand[o] for o in whole.operands]
-        made = computation.add(whole.opcode, cut.shape, operands, whole.attributes, called=whole.called, metadata=whole.metadata)
-        context.rewrote(self.name, cut, made, tuple(range(before, computation.module.next_instruction_id)))
+        made = computation.add(
+            whole.opcode,
+            cut.shape,
+            operands,
+            whole.attributes,
+            called=whole.called,
+            metadata=whole.metadata,
+        )
+        context.rewrote(
+            self.name, cut, made, tuple(range(before, computation.module.next_instruction_id))
+        )
         substitute(cut, made, before)
         return parts

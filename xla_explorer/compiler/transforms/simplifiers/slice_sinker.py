@@ -50,11 +50,22 @@ class SliceSinker:
             and len({o.attributes["slice"] for o in u.operands}) == 1
         ]
         peers = list(dict.fromkeys(peers))
-        if i not in peers or len(peers) < 2 or sum([p.shape.element_count for p in peers]) < sources[0].shape.element_count:
+        if (
+            i not in peers
+            or len(peers) < 2
+            or sum([p.shape.element_count for p in peers]) < sources[0].shape.element_count
+        ):
             return False
         whole_shape = i.shape.base.with_dimensions(first.operands[0].shape.dimensions)
         before = computation.module.next_instruction_id
-        whole = computation.add(i.opcode, whole_shape, sources, i.attributes.with_values(sharding=None), name=i.name, called=i.called)
+        whole = computation.add(
+            i.opcode,
+            whole_shape,
+            sources,
+            i.attributes.with_values(sharding=None),
+            name=i.name,
+            called=i.called,
+        )
         context.rewrote(self.name, i, whole, (whole.id,), {"peers": len(peers)})
         for peer in peers:
             attributes = peer.operands[0].attributes

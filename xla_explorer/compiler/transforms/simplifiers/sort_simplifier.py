@@ -25,7 +25,9 @@ class SortSimplifier:
         """Every sort."""
         changed = False
         for computation in list(module.computations.values()):
-            for sort in [i for i in computation.post_order() if i.opcode.name == "sort" and i.shape.is_tuple]:
+            for sort in [
+                i for i in computation.post_order() if i.opcode.name == "sort" and i.shape.is_tuple
+            ]:
                 changed |= self._shrink(sort, context)
         if changed:
             order_callees_first(module)
@@ -49,15 +51,31 @@ class SortSimplifier:
             else:
                 comparator.remove(parameter)
         operands = [sort.operands[k] for k in kept]
-        shape = operands[0].shape if len(kept) == 1 else tuple_shape([sort.shape.tuple_shapes[k] for k in kept])
+        shape = (
+            operands[0].shape
+            if len(kept) == 1
+            else tuple_shape([sort.shape.tuple_shapes[k] for k in kept])
+        )
         before = computation.module.next_instruction_id
-        made = computation.add("sort", shape, operands, sort.attributes.with_values(sharding=None), called=(comparator,), name=sort.name)
+        made = computation.add(
+            "sort",
+            shape,
+            operands,
+            sort.attributes.with_values(sharding=None),
+            called=(comparator,),
+            name=sort.name,
+        )
         for user in list(sort.users):
             place = kept.index(int(user.attributes["index"]))
             part = (
                 made
                 if len(kept) == 1
-                else computation.add("get-tuple-element", shape.tuple_shapes[place], (made,), attributes_of({"index": place}))
+                else computation.add(
+                    "get-tuple-element",
+                    shape.tuple_shapes[place],
+                    (made,),
+                    attributes_of({"index": place}),
+                )
             )
             substitute(user, part, before)
         context.rewrote(self.name, made, made, (made.id,), {"operands": len(kept)})

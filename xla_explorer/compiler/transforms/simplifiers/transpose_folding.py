@@ -19,19 +19,32 @@ TRANSPOSE = opcode("transpose")
 _SIDES = ("lhs", "rhs")
 
 
-def _roles(dot: HloInstruction, side: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+def _roles(
+    dot: HloInstruction, side: int
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Batch, contracting and free dimensions of one operand."""
     batch = dot.attributes.value(f"{_SIDES[side]}_batch_dims")
     contracting = dot.attributes.value(f"{_SIDES[side]}_contracting_dims")
-    free = tuple([d for d in range(dot.operands[side].shape.rank) if d not in batch and d not in contracting])
+    free = tuple(
+        [d for d in range(dot.operands[side].shape.rank) if d not in batch and d not in contracting]
+    )
     return batch, contracting, free
 
 
 def _free(dot: HloInstruction, transpose: HloInstruction) -> list[int]:
-    return [d for side, operand in enumerate(dot.operands) if operand is transpose for d in _roles(dot, side)[2]]
+    return [
+        d
+        for side, operand in enumerate(dot.operands)
+        if operand is transpose
+        for d in _roles(dot, side)[2]
+    ]
 
 
-@measures(lambda dot, transpose: f"permutation {list(transpose.attributes.value('dimensions'))}, free {_free(dot, transpose)}")
+@measures(
+    lambda dot, transpose: (
+        f"permutation {list(transpose.attributes.value('dimensions'))}, free {_free(dot, transpose)}"
+    )
+)
 def free_dimensions_keep_order(dot: HloInstruction, transpose: HloInstruction) -> Reason | None:
     """The free dimensions, which the result lists in order, have the same order before the transpose."""
     permutation = transpose.attributes.value("dimensions")
@@ -46,7 +59,11 @@ def free_dimensions_keep_order(dot: HloInstruction, transpose: HloInstruction) -
     return None
 
 
-@measures(lambda dot, transpose: f"{described(transpose.operands[0])}, permutation {list(transpose.attributes.value('dimensions'))}")
+@measures(
+    lambda dot, transpose: (
+        f"{described(transpose.operands[0])}, permutation {list(transpose.attributes.value('dimensions'))}"
+    )
+)
 def rows_stay_contiguous(dot: HloInstruction, transpose: HloInstruction) -> Reason | None:
     """What is multiplied stays a matrix with a unit stride, so that a library can take it as it is."""
     permutation, source = transpose.attributes.value("dimensions"), transpose.operands[0].shape
@@ -54,13 +71,19 @@ def rows_stay_contiguous(dot: HloInstruction, transpose: HloInstruction) -> Reas
         if operand is not transpose:
             continue
         batch, contracting, free = [
-            [permutation[d] for d in dims if source.dimensions[permutation[d]] != 1] for dims in _roles(dot, side)
+            [permutation[d] for d in dims if source.dimensions[permutation[d]] != 1]
+            for dims in _roles(dot, side)
         ]
         large = [d for d in range(source.rank) if source.dimensions[d] != 1]
         if len(contracting) > 1 or len(free) > 1:
-            return refuse("not-a-matrix", f"%{transpose.name} has more than one free or contracted dimension")
+            return refuse(
+                "not-a-matrix", f"%{transpose.name} has more than one free or contracted dimension"
+            )
         if large and large[-1] in batch:
-            return refuse("batch-innermost", f"the batch dimension of %{transpose.operands[0].name} varies fastest")
+            return refuse(
+                "batch-innermost",
+                f"the batch dimension of %{transpose.operands[0].name} varies fastest",
+            )
     return None
 
 
@@ -98,13 +121,20 @@ class TransposeFolding:
                         or dot.shape.rank != len(dot.attributes.value("lhs_batch_dims")) + 2
                         or any(operand.shape.dynamic)
                         or dot.operands[0] is dot.operands[1]
-                        or (operand.operands[0].shape.base is operand.shape.base
-                        and list(operand.attributes["dimensions"]) == sorted(operand.attributes["dimensions"]))
+                        or (
+                            operand.operands[0].shape.base is operand.shape.base
+                            and list(operand.attributes["dimensions"])
+                            == sorted(operand.attributes["dimensions"])
+                        )
                     ):
                         continue
                     if (
                         context.decide(
-                            "transpose-folding", (free_dimensions_keep_order,), (rows_stay_contiguous,), dot, operand
+                            "transpose-folding",
+                            (free_dimensions_keep_order,),
+                            (rows_stay_contiguous,),
+                            dot,
+                            operand,
                         )
                         is None
                     ):

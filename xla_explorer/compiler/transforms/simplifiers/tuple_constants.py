@@ -18,7 +18,9 @@ from xla_explorer.hlo.opcodes import CONSTANT, TUPLE
 def _as_instructions(computation: HloComputation, literal: Literal) -> HloInstruction:
     if not literal.shape.is_tuple:
         return computation.add_constant(literal)
-    return computation.add(TUPLE, literal.shape, [_as_instructions(computation, part) for part in literal.parts])
+    return computation.add(
+        TUPLE, literal.shape, [_as_instructions(computation, part) for part in literal.parts]
+    )
 
 
 @register_pass()

@@ -7,7 +7,11 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import control_targets, inherit_sharding, remove_if_dead
+from xla_explorer.compiler.rewriting.removal import (
+    control_targets,
+    inherit_sharding,
+    remove_if_dead,
+)
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -62,5 +66,9 @@ class TupleSimplifier:
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Simplify in every computation."""
-        chosen = [c for c in module.computations.values() if not (self.exclude_entry_computation and c is module.entry)]
+        chosen = [
+            c
+            for c in module.computations.values()
+            if not (self.exclude_entry_computation and c is module.entry)
+        ]
         return sum([simplify_tuples(c) for c in chosen]) > 0

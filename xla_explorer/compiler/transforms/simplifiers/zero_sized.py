@@ -10,7 +10,9 @@ import numpy as np
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.rearranging import is_short_to_write
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.rearranging import (
+    is_short_to_write,
+)
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
@@ -32,9 +34,16 @@ def eliminate_zero_sized(computation: HloComputation) -> int:
             or i.opcode in (CONSTANT, PARAMETER)
         ):
             continue
-        if i.id not in computation.instructions or i.control_predecessors or i in targets or has_side_effect(i):
+        if (
+            i.id not in computation.instructions
+            or i.control_predecessors
+            or i in targets
+            or has_side_effect(i)
+        ):
             continue
-        made = computation.add_constant(literal_from_array(np.zeros(shape.dimensions, shape.element_type.dtype), shape))
+        made = computation.add_constant(
+            literal_from_array(np.zeros(shape.dimensions, shape.element_type.dtype), shape)
+        )
         made.metadata = i.metadata
         computation.replace(i, made)
         remove_if_dead(computation, i, targets)

@@ -76,14 +76,22 @@ class DeviceJoining:
         """What the pass has no joined form of."""
         for i in module.instructions():
             if _is_exchange(i) and i.opcode.name not in JOINED:
-                return refuse("not-joined", f"%{i.name} ({i.opcode.name}) has no form on joined devices")
+                return refuse(
+                    "not-joined", f"%{i.name} ({i.opcode.name}) has no form on joined devices"
+                )
             if i.opcode.name in ("fusion", "async-start") and _Dependence().of(i.called[0]):
-                return refuse("not-joined", f"%{i.name} hides exchanges between devices in a computation of its own")
+                return refuse(
+                    "not-joined",
+                    f"%{i.name} hides exchanges between devices in a computation of its own",
+                )
             if custom_call_target(i) in INTO | OUT_OF:
                 try:
                     border(i)
                 except ValueError as problem:
-                    return refuse("not-joined", f"%{i.name} does not say which part each device has: {problem}")
+                    return refuse(
+                        "not-joined",
+                        f"%{i.name} does not say which part each device has: {problem}",
+                    )
         return None
 
 
@@ -100,12 +108,19 @@ class _Dependence:
     def of(self, computation: HloComputation) -> bool:
         found = self._known.get(computation)
         if found is None:
-            found = self._known[computation] = any(map(self.of_instruction, computation.instructions.values()))
+            found = self._known[computation] = any(
+                map(self.of_instruction, computation.instructions.values())
+            )
         return found
 
     def of_instruction(self, i: HloInstruction) -> bool:
         name = i.opcode.name
-        return _is_exchange(i) or name in _NUMBERS or custom_call_target(i) in INTO | OUT_OF or any(map(self.of, i.called))
+        return (
+            _is_exchange(i)
+            or name in _NUMBERS
+            or custom_call_target(i) in INTO | OUT_OF
+            or any(map(self.of, i.called))
+        )
 
 
 def _agree(values: Iterable[HloInstruction]) -> bool:
@@ -120,11 +135,18 @@ def _elements(value: HloInstruction) -> Values:
     if value.opcode is TUPLE:
         return list(value.operands)
     shapes = value.shape.tuple_shapes
-    return [value.parent.add(GET_TUPLE_ELEMENT, shape, [value], attributes_of({"index": k})) for k, shape in enumerate(shapes)]
+    return [
+        value.parent.add(GET_TUPLE_ELEMENT, shape, [value], attributes_of({"index": k}))
+        for k, shape in enumerate(shapes)
+    ]
 
 
 def _packed(computation: HloComputation, parts: Values, is_tuple: bool) -> HloInstruction:
-    return computation.add(TUPLE, tuple_shape([p.shape for p in parts]), parts) if is_tuple else parts[0]
+    return (
+        computation.add(TUPLE, tuple_shape([p.shape for p in parts]), parts)
+        if is_tuple
+        else parts[0]
+    )
 
 
 class _Joiner:
@@ -133,7 +155,13 @@ class _Joiner:
         self.dependence = _Dependence()
 
     # -- one computation -----------------------------------------------------------------------------------------------
-    def walk(self, source: HloComputation, target: HloComputation, values: dict[HloInstruction, Values], in_place: bool = False) -> Values:
+    def walk(
+        self,
+        source: HloComputation,
+        target: HloComputation,
+        values: dict[HloInstruction, Values],
+        in_place: bool = False,
+    ) -> Values:
         """Write what a computation computes on every device into another one (or into itself). Returns the root's values.
 
         values: of the parameters; in place, what stays the same for all devices is left where it is.
@@ -143,11 +171,20 @@ class _Joiner:
                 values[i] = self._joined(i, [values[o] for o in i.operands], target, in_place)
         return values[source.root]
 
-    def _joined(self, i: HloInstruction, operands: list[Values], target: HloComputation, in_place: bool) -> Values:
+    def _joined(
+        self, i: HloInstruction, operands: list[Values], target: HloComputation, in_place: bool
+    ) -> Values:
         name, devices = i.opcode.name, range(self.count)
         if name in _NUMBERS:
             numbers = devices if name == "partition-id" else [0] * self.count
-            made = {n: target.add(CONSTANT, i.shape, payload=literal_from_array(i.shape.element_type.dtype.type(n))) for n in numbers}
+            made = {
+                n: target.add(
+                    CONSTANT,
+                    i.shape,
+                    payload=literal_from_array(i.shape.element_type.dtype.type(n)),
+                )
+                for n in numbers
+            }
             return [made[n] for n in numbers]
         if custom_call_target(i) in INTO | OUT_OF:
             return self._border(i, operands, target)
@@ -155,19 +192,26 @@ class _Joiner:
             return joined_collective(i, operands, target, self.count)
         if any(map(self.dependence.of, i.called)):
             if name == "call":
-                return self.walk(i.called[0], target, dict(zip(i.called[0].parameters(), operands, strict=True)))
+                return self.walk(
+                    i.called[0], target, dict(zip(i.called[0].parameters(), operands, strict=True))
+                )
             if name == "while":
                 return self._while(i, operands[0], target)
             if name == "conditional":
                 return self._conditional(i, operands, target)
             raise NotJoinedError(i)
         if i.opcode is GET_TUPLE_ELEMENT:
-            found = [v.operands[i.attributes["index"]] if v.opcode is TUPLE else None for v in operands[0]]
+            found = [
+                v.operands[i.attributes["index"]] if v.opcode is TUPLE else None
+                for v in operands[0]
+            ]
             if all(f is not None for f in found):
                 return [f for f in found if f is not None]
         return self._copies(i, operands, target, in_place)
 
-    def _copies(self, i: HloInstruction, operands: list[Values], target: HloComputation, in_place: bool) -> Values:
+    def _copies(
+        self, i: HloInstruction, operands: list[Values], target: HloComputation, in_place: bool
+    ) -> Values:
         """The instruction for each different combination of operands; one with effects, inside a region, for each device."""
         apart = (not in_place or is_region(i)) and has_side_effect(i)
         if in_place and not apart and all(map(_agree, operands)):
@@ -182,7 +226,14 @@ class _Joiner:
             key = (*[v.id for v in given], device if apart else -1)
             if key not in made:
                 made[key] = target.add(
-                    i.opcode, i.shape, given, i.attributes, called=i.called, payload=i.payload, name=i.name, metadata=i.metadata
+                    i.opcode,
+                    i.shape,
+                    given,
+                    i.attributes,
+                    called=i.called,
+                    payload=i.payload,
+                    name=i.name,
+                    metadata=i.metadata,
                 )
                 made[key].line = i.line
             found.append(made[key])
@@ -199,17 +250,33 @@ class _Joiner:
             for device in range(self.count):
                 group = [device] if found.into else found.groups[device]
                 places = [(parts[d], values[d]) for d in group]
-                key = (*[(tuple([(s.start, s.stop) for s in part]), v.id) for part, v in places], found.into and terms[device] > 0)
+                key = (
+                    *[(tuple([(s.start, s.stop) for s in part]), v.id) for part, v in places],
+                    found.into and terms[device] > 0,
+                )
                 if key not in made:
                     if found.into:
-                        (part, value), = places
-                        whole = all(s.stop - s.start == n for s, n in zip(part, value.shape.dimensions, strict=True))
-                        made[key] = value if whole else HloValue(builder_at(target), value)[part].instruction
+                        ((part, value),) = places
+                        whole = all(
+                            s.stop - s.start == n
+                            for s, n in zip(part, value.shape.dimensions, strict=True)
+                        )
+                        made[key] = (
+                            value
+                            if whole
+                            else HloValue(builder_at(target), value)[part].instruction
+                        )
                         if terms[device]:
                             made[key] = zeros_like(target, made[key])
                     else:
                         numbers = sorted({terms[d] for d in group})
-                        sums = [put_together(target, [p for p, d in zip(places, group, strict=True) if terms[d] == n]) for n in numbers]
+                        sums = [
+                            put_together(
+                                target,
+                                [p for p, d in zip(places, group, strict=True) if terms[d] == n],
+                            )
+                            for n in numbers
+                        ]
                         made[key] = combined(target, sums, "add")
                 row.append(made[key])
             results.append(row)
@@ -227,7 +294,10 @@ class _Joiner:
         shared = [_agree(column) for column in zip(*initial, strict=True)]
         is_tuple = i.shape.is_tuple
         while True:
-            columns = [column[:1] if same else column for same, column in zip(shared, zip(*initial, strict=True), strict=True)]
+            columns = [
+                column[:1] if same else column
+                for same, column in zip(shared, zip(*initial, strict=True), strict=True)
+            ]
             state_shape = tuple_shape([v.shape for column in columns for v in column])
             condition = self.module.add_computation(f"{i.called[0].name}.joined")
             holds = self._turn(i.called[0], condition, state_shape, shared, is_tuple)[1]
@@ -243,42 +313,71 @@ class _Joiner:
                     [self._chosen(body, go_on, a, b) for a, b in zip(row, kept, strict=True)]
                     for go_on, row, kept in zip(inside, after, before, strict=True)
                 ]
-            stays = [same and _agree(column) for same, column in zip(shared, zip(*after, strict=True), strict=True)]
+            stays = [
+                same and _agree(column)
+                for same, column in zip(shared, zip(*after, strict=True), strict=True)
+            ]
             if stays == shared:
                 break
             shared = stays
             self.module.remove_computation(condition)
             self.module.remove_computation(body)
-        flat = [v for same, column in zip(shared, zip(*after, strict=True), strict=True) for v in (column[:1] if same else column)]
+        flat = [
+            v
+            for same, column in zip(shared, zip(*after, strict=True), strict=True)
+            for v in (column[:1] if same else column)
+        ]
         body.set_root(body.add(TUPLE, state_shape, flat))
         start = target.add(TUPLE, state_shape, [v for column in columns for v in column])
-        loop = target.add(i.opcode, state_shape, [start], i.attributes, called=(condition, body), name=i.name, metadata=i.metadata)
+        loop = target.add(
+            i.opcode,
+            state_shape,
+            [start],
+            i.attributes,
+            called=(condition, body),
+            name=i.name,
+            metadata=i.metadata,
+        )
         loop.line = i.line
         return self._states(loop, shared, is_tuple, target)
 
     def _turn(
-        self, source: HloComputation, target: HloComputation, shape: object, shared: Sequence[bool], is_tuple: bool
+        self,
+        source: HloComputation,
+        target: HloComputation,
+        shape: object,
+        shared: Sequence[bool],
+        is_tuple: bool,
     ) -> tuple[Values, Values]:
         """(the states, what the computation makes of them) of all devices, in a new computation."""
         parameter = target.add_parameter(0, shape)  # type: ignore[arg-type]
         states = self._states(parameter, shared, is_tuple, target)
         return states, self.walk(source, target, {source.parameters()[0]: states})
 
-    def _states(self, joined: HloInstruction, shared: Sequence[bool], is_tuple: bool, target: HloComputation) -> Values:
+    def _states(
+        self, joined: HloInstruction, shared: Sequence[bool], is_tuple: bool, target: HloComputation
+    ) -> Values:
         """The devices' states of the joined one."""
         parts = iter(_elements(joined))
-        columns = [[next(parts)] * self.count if same else [next(parts) for _ in range(self.count)] for same in shared]
+        columns = [
+            [next(parts)] * self.count if same else [next(parts) for _ in range(self.count)]
+            for same in shared
+        ]
         return rows_of_devices(is_tuple, columns, target, self.count)
 
     @staticmethod
-    def _chosen(target: HloComputation, predicate: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+    def _chosen(
+        target: HloComputation, predicate: HloInstruction, a: HloInstruction, b: HloInstruction
+    ) -> HloInstruction:
         """`select` of arrays; tokens have no choice."""
         if a is b or not a.shape.is_array:
             return a
         b_ = builder_at(target)
         return b_.select(HloValue(b_, predicate), HloValue(b_, a), HloValue(b_, b)).instruction
 
-    def _conditional(self, i: HloInstruction, operands: list[Values], target: HloComputation) -> Values:
+    def _conditional(
+        self, i: HloInstruction, operands: list[Values], target: HloComputation
+    ) -> Values:
         """Where all devices take the same branch, one conditional; else every branch is computed, and each device takes its own."""
         choice, given = operands[0], operands[1:]
         if _agree(choice):
@@ -288,22 +387,38 @@ class _Joiner:
                 distinct = list(dict.fromkeys(values))
                 parameter = made.add_parameter(0, tuple_shape([v.shape for v in distinct]))
                 inside = dict(zip(distinct, _elements(parameter), strict=True))
-                results = self.walk(computation, made, {computation.parameters()[0]: [inside[v] for v in values]})
+                results = self.walk(
+                    computation, made, {computation.parameters()[0]: [inside[v] for v in values]}
+                )
                 made.set_root(made.add(TUPLE, tuple_shape([r.shape for r in results]), results))
                 branches.append(made)
                 handed.append(target.add(TUPLE, parameter.shape, distinct))
-            joined = target.add(i.opcode, branches[0].root.shape, [choice[0], *handed], i.attributes, called=tuple(branches), name=i.name)
+            joined = target.add(
+                i.opcode,
+                branches[0].root.shape,
+                [choice[0], *handed],
+                i.attributes,
+                called=tuple(branches),
+                name=i.name,
+            )
             joined.line = i.line
             return _elements(joined)
-        every = [self.walk(c, target, {c.parameters()[0]: values}) for c, values in zip(i.called, given, strict=True)]
+        every = [
+            self.walk(c, target, {c.parameters()[0]: values})
+            for c, values in zip(i.called, given, strict=True)
+        ]
         found = []
         for device in range(self.count):
             rows = [_elements(values[device]) for values in every]
-            chosen = [self._taken(target, choice[device], options) for options in zip(*rows, strict=True)]
+            chosen = [
+                self._taken(target, choice[device], options) for options in zip(*rows, strict=True)
+            ]
             found.append(_packed(target, chosen, i.shape.is_tuple))
         return found
 
-    def _taken(self, target: HloComputation, choice: HloInstruction, options: Sequence[HloInstruction]) -> HloInstruction:
+    def _taken(
+        self, target: HloComputation, choice: HloInstruction, options: Sequence[HloInstruction]
+    ) -> HloInstruction:
         if choice.shape.element_type.name == "pred":
             return self._chosen(target, choice, options[0], options[1])
         taken = options[-1]
@@ -313,7 +428,9 @@ class _Joiner:
         return taken
 
 
-def rows_of_devices(is_tuple: bool, columns: list[Values], target: HloComputation, count: int) -> Values:
+def rows_of_devices(
+    is_tuple: bool, columns: list[Values], target: HloComputation, count: int
+) -> Values:
     """Of each element its values on the devices -> of each device one value, a tuple where `is_tuple`."""
     made: dict[tuple[int, ...], HloInstruction] = {}
     found = []

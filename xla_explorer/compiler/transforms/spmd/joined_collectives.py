@@ -22,14 +22,20 @@ class NotJoinedError(Exception):
     """An instruction that has no form on joined devices."""
 
 
-def put_together(target: HloComputation, parts: Sequence[Part], dimension: int = 0) -> HloInstruction:
+def put_together(
+    target: HloComputation, parts: Sequence[Part], dimension: int = 0
+) -> HloInstruction:
     """Parts of an array as a whole; of equal ones the first is taken."""
     if dimension == len(parts[0][0]):
         return parts[0][1]
     rows: dict[int, list[Part]] = {}
     for part in parts:
         rows.setdefault(part[0][dimension].start, []).append(part)
-    return _concatenated(target, [put_together(target, rows[start], dimension + 1) for start in sorted(rows)], dimension)
+    return _concatenated(
+        target,
+        [put_together(target, rows[start], dimension + 1) for start in sorted(rows)],
+        dimension,
+    )
 
 
 def _concatenated(target: HloComputation, values: Values, dimension: int) -> HloInstruction:
@@ -38,7 +44,9 @@ def _concatenated(target: HloComputation, values: Values, dimension: int) -> Hlo
     return target.add("concatenate", None, values, attributes_of({"dimensions": (dimension,)}))
 
 
-def combined(target: HloComputation, values: Sequence[HloInstruction], by: str | HloComputation) -> HloInstruction:
+def combined(
+    target: HloComputation, values: Sequence[HloInstruction], by: str | HloComputation
+) -> HloInstruction:
     """Values combined in order, by an elementwise opcode or by a computation of two scalars."""
     result, *rest = values
     for value in rest:
@@ -50,7 +58,9 @@ def combined(target: HloComputation, values: Sequence[HloInstruction], by: str |
     return result
 
 
-def _block(target: HloComputation, value: HloInstruction, dimension: int, number: int, count: int) -> HloInstruction:
+def _block(
+    target: HloComputation, value: HloInstruction, dimension: int, number: int, count: int
+) -> HloInstruction:
     size = value.shape.dimensions[dimension] // count
     place = (slice(None),) * dimension + (slice(number * size, (number + 1) * size),)
     return HloValue(builder_at(target), value)[place].instruction
@@ -59,16 +69,24 @@ def _block(target: HloComputation, value: HloInstruction, dimension: int, number
 def zeros_like(target: HloComputation, value: HloInstruction) -> HloInstruction:
     """Zeros of a value's shape."""
     b = builder_at(target)
-    return b.broadcast_to(b.constant(0, value.shape.element_type), value.shape.dimensions).instruction
+    return b.broadcast_to(
+        b.constant(0, value.shape.element_type), value.shape.dimensions
+    ).instruction
 
 
 class _Exchange:
     """One collective: its instruction, where it is written, and the values of each operand."""
 
-    def __init__(self, i: HloInstruction, operands: list[Values], target: HloComputation, count: int) -> None:
+    def __init__(
+        self, i: HloInstruction, operands: list[Values], target: HloComputation, count: int
+    ) -> None:
         self.i, self.operands, self.target = i, operands, target
         self.world = World(1, count)
-        self.groups = [group_of(i, device) for device in self.world.devices] if "replica_groups" in i.opcode.attributes else []
+        self.groups = (
+            [group_of(i, device) for device in self.world.devices]
+            if "replica_groups" in i.opcode.attributes
+            else []
+        )
         self._made: dict[object, HloInstruction] = {}
 
     def once(self, key: object, make: Callable[[], HloInstruction]) -> HloInstruction:
@@ -83,7 +101,10 @@ class _Exchange:
 
     def reduced(self, device: int, k: int) -> HloInstruction:
         """Operand k combined over the group."""
-        return self.once((self.groups[device], k), lambda: combined(self.target, self.brought(device, k), self.i.called[0]))
+        return self.once(
+            (self.groups[device], k),
+            lambda: combined(self.target, self.brought(device, k), self.i.called[0]),
+        )
 
 
 def _all_reduce(e: _Exchange, device: int, k: int) -> HloInstruction:
@@ -91,12 +112,21 @@ def _all_reduce(e: _Exchange, device: int, k: int) -> HloInstruction:
 
 
 def _all_gather(e: _Exchange, device: int, k: int) -> HloInstruction:
-    return e.once((e.groups[device], k), lambda: _concatenated(e.target, e.brought(device, k), e.i.attributes["dimensions"][0]))
+    return e.once(
+        (e.groups[device], k),
+        lambda: _concatenated(e.target, e.brought(device, k), e.i.attributes["dimensions"][0]),
+    )
 
 
 def _reduce_scatter(e: _Exchange, device: int, k: int) -> HloInstruction:
     group = e.groups[device]
-    return _block(e.target, e.reduced(device, k), e.i.attributes["dimensions"][0], group.index(device), len(group))
+    return _block(
+        e.target,
+        e.reduced(device, k),
+        e.i.attributes["dimensions"][0],
+        group.index(device),
+        len(group),
+    )
 
 
 def _all_to_all(e: _Exchange, device: int, k: int) -> HloInstruction:
@@ -104,7 +134,11 @@ def _all_to_all(e: _Exchange, device: int, k: int) -> HloInstruction:
     if not e.i.attributes.get("dimensions"):  # result k is what member k brought for this device
         return e.operands[group.index(device)][group[k]]
     along, rank = e.i.attributes["dimensions"][0], group.index(device)
-    return _concatenated(e.target, [_block(e.target, value, along, rank, len(group)) for value in e.brought(device, k)], along)
+    return _concatenated(
+        e.target,
+        [_block(e.target, value, along, rank, len(group)) for value in e.brought(device, k)],
+        along,
+    )
 
 
 def _broadcast(e: _Exchange, device: int, k: int) -> HloInstruction:
@@ -112,7 +146,9 @@ def _broadcast(e: _Exchange, device: int, k: int) -> HloInstruction:
 
 
 def _permute(e: _Exchange, device: int, k: int) -> HloInstruction:
-    sources = [source for source, into in permutation_pairs(e.i, e.world.devices[device]) if into == device]
+    sources = [
+        source for source, into in permutation_pairs(e.i, e.world.devices[device]) if into == device
+    ]
     if sources:
         return e.operands[k][sources[0]]
     return e.once(("nothing", k), lambda: zeros_like(e.target, e.operands[k][device]))
@@ -125,7 +161,9 @@ _RULES: Final[dict[str, Callable[[_Exchange, int, int], HloInstruction]]] = {
 JOINED: Final = frozenset(_RULES)
 
 
-def joined_collective(i: HloInstruction, operands: list[Values], target: HloComputation, count: int) -> Values:
+def joined_collective(
+    i: HloInstruction, operands: list[Values], target: HloComputation, count: int
+) -> Values:
     """What each device gets. NotJoinedError for an exchange without a rule."""
     rule = _RULES.get(i.opcode.name)
     if rule is None or i.attributes.get("slice_sizes"):
@@ -134,5 +172,9 @@ def joined_collective(i: HloInstruction, operands: list[Values], target: HloComp
     found = []
     for device in range(count):
         parts = [rule(exchange, device, k) for k in range(len(operands))]
-        found.append(target.add("tuple", tuple_shape([p.shape for p in parts]), parts) if i.shape.is_tuple else parts[0])
+        found.append(
+            target.add("tuple", tuple_shape([p.shape for p in parts]), parts)
+            if i.shape.is_tuple
+            else parts[0]
+        )
     return found

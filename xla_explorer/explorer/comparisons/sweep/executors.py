@@ -30,8 +30,14 @@ class WorkersDoNotStartError(XlaExplorerError):
 def lost_row(task: Task, tries: int, how: str = "") -> Row:
     """The row of a task whose worker died each time."""
     told = f", the last time it {how}" if how else ""
-    return {"module": task.module, "option": task.option, "key": task.key, "status": "crashed",
-            "error": f"its worker died {tries} times{told}; compile it alone to see why", **machine()}
+    return {
+        "module": task.module,
+        "option": task.option,
+        "key": task.key,
+        "status": "crashed",
+        "error": f"its worker died {tries} times{told}; compile it alone to see why",
+        **machine(),
+    }
 
 
 def here(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
@@ -71,7 +77,11 @@ class _Worker:
     """One process of a sweep and the thread that waits for it. The process ends with the thread, however that ends."""
 
     def __init__(
-        self, tasks: Sequence[Task], waiting: queue.SimpleQueue[int], done: queue.SimpleQueue[tuple[int, Row] | BaseException], retries: int
+        self,
+        tasks: Sequence[Task],
+        waiting: queue.SimpleQueue[int],
+        done: queue.SimpleQueue[tuple[int, Row] | BaseException],
+        retries: int,
     ) -> None:
         self.tasks, self.waiting, self.done, self.retries = tasks, waiting, done, retries
         self.child: MessagingChild | None = None
@@ -80,13 +90,19 @@ class _Worker:
 
     def start(self) -> None:
         """Start the process. WorkersDoNotStartError when it does not get to its first task."""
-        command = child_command("xla_explorer.explorer.comparisons.sweep.worker", *options.isolated_imports, tied=self.thread.is_alive())
+        command = child_command(
+            "xla_explorer.explorer.comparisons.sweep.worker",
+            *options.isolated_imports,
+            tied=self.thread.is_alive(),
+        )
         self.child = MessagingChild(command, child_environment())
         try:
             self.child.ask(None, None)
         except ChildEndedError as ended:
             hint = "executor=None needs no processes"
-            raise WorkersDoNotStartError(f"the processes of the sweep end before they take a task: one {ended}", hint) from None
+            raise WorkersDoNotStartError(
+                f"the processes of the sweep end before they take a task: one {ended}", hint
+            ) from None
 
     def close(self) -> None:
         """End process and thread."""
@@ -155,7 +171,12 @@ def on_dask(client: Any, retries: int) -> Runner:
         for future in as_completed(futures):
             number = numbers[future.key]
             # A row whose worker dies before it is fetched is computed again: both calls wait for it, while the status says "lost".
-            yield number, future.result() if future.exception() is None else lost_row(tasks[number], retries + 1)
+            yield (
+                number,
+                future.result()
+                if future.exception() is None
+                else lost_row(tasks[number], retries + 1),
+            )
 
     return run
 

@@ -19,9 +19,32 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 if TYPE_CHECKING:
     import pandas
 
-COLUMNS = ["module", "option", "backend", "status", "error", "note", "instructions", "kernels", "flops", "bytes", "peak_bytes",
-           "compile_seconds", "median_us", "iqr_us", "n", "max_error", "host", "load", "process", "xla_explorer", "python", "numpy",
-           "when", "key"]
+COLUMNS = [
+    "module",
+    "option",
+    "backend",
+    "status",
+    "error",
+    "note",
+    "instructions",
+    "kernels",
+    "flops",
+    "bytes",
+    "peak_bytes",
+    "compile_seconds",
+    "median_us",
+    "iqr_us",
+    "n",
+    "max_error",
+    "host",
+    "load",
+    "process",
+    "xla_explorer",
+    "python",
+    "numpy",
+    "when",
+    "key",
+]
 
 
 class SweepError(XlaExplorerError, ValueError):
@@ -84,17 +107,25 @@ def sweep(
     >>> list(frame["status"])
     ['ok', 'ok']
     """
-    tasks = [Task(name, text, option, settings, repeats, check, seed)
-             for name, text in _named_texts(modules) for option, settings in named_options(options)]
+    tasks = [
+        Task(name, text, option, settings, repeats, check, seed)
+        for name, text in _named_texts(modules)
+        for option, settings in named_options(options)
+    ]
     if not tasks:
         raise SweepError("nothing to sweep: no module or no option", "pass at least one of each")
     kept = RowStore(Path(store) if store is not None else None)
     keys = [task.key for task in tasks]
     missing = [k for k, key in enumerate(keys) if key not in kept.rows]
-    for number, row in counted(choose(executor, retries)([tasks[k] for k in missing]), "sweep", len(missing), "tasks"):
+    for number, row in counted(
+        choose(executor, retries)([tasks[k] for k in missing]), "sweep", len(missing), "tasks"
+    ):
         kept.add({**row, "key": keys[missing[number]]})
     # Equal tasks under two names share a row's facts, not its names.
-    rows = [{**kept.rows[key], "module": task.module, "option": task.option} for task, key in zip(tasks, keys, strict=True)]
+    rows = [
+        {**kept.rows[key], "module": task.module, "option": task.option}
+        for task, key in zip(tasks, keys, strict=True)
+    ]
     return wide_frame([[row.get(column) for column in COLUMNS] for row in rows], COLUMNS)
 
 
@@ -110,7 +141,11 @@ def _named_texts(modules: Any) -> list[tuple[str, str]]:
     for name, given in pairs:
         module = as_module(given)
         stem = name or (given.stem if isinstance(given, Path) else module.name)
-        unique = next(n for n in itertools.chain([stem], (f"{stem}.{k}" for k in itertools.count(2))) if n not in taken)
+        unique = next(
+            n
+            for n in itertools.chain([stem], (f"{stem}.{k}" for k in itertools.count(2)))
+            if n not in taken
+        )
         taken.add(unique)
         found.append((unique, module.to_text()))
     return found
@@ -121,11 +156,15 @@ def named_options(options: Any) -> list[tuple[str, dict[str, Any]]]:
     named: list[tuple[str, dict[str, Any]]]
     if options is None:
         named = [("default", {})]
-    elif isinstance(options, Mapping) and all(isinstance(value, Mapping) for value in options.values()):
+    elif isinstance(options, Mapping) and all(
+        isinstance(value, Mapping) for value in options.values()
+    ):
         named = [(str(name), dict(value)) for name, value in options.items()]
     elif isinstance(options, Mapping):
         grid = [value if isinstance(value, list | tuple) else [value] for value in options.values()]
-        named = [("", dict(zip(options, values, strict=True))) for values in itertools.product(*grid)]
+        named = [
+            ("", dict(zip(options, values, strict=True))) for values in itertools.product(*grid)
+        ]
     else:
         named = [("", dict(value)) for value in options]
     made = []
@@ -135,7 +174,9 @@ def named_options(options: Any) -> list[tuple[str, dict[str, Any]]]:
         except TypeError as problem:
             hint = "use strings, numbers, lists: pipelines as text"
             raise SweepError(f"the option {settings} is not plain data: {problem}", hint) from None
-        made.append((name or ", ".join([f"{k}={v}" for k, v in settings.items()]) or text, settings))
+        made.append(
+            (name or ", ".join([f"{k}={v}" for k, v in settings.items()]) or text, settings)
+        )
     return made
 
 
@@ -154,7 +195,9 @@ class RowStore:
                 row = json.loads(line)
             except (ValueError, RecursionError):
                 continue
-            if isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ("key", "status", "module", "option")):
+            if isinstance(row, dict) and all(
+                isinstance(row.get(name), str) for name in ("key", "status", "module", "option")
+            ):
                 self.rows[row["key"]] = row
         if whole and not whole.endswith(b"\n"):
             with open(path, "ab") as file:

@@ -48,7 +48,14 @@ class Task(NamedTuple):
 
 def run_task(task: Task, measure: bool = True) -> dict[str, Any]:
     """Compile, and with `measure` run, check and time; a failure is a row too, with status and error."""
-    row: dict[str, Any] = {"module": task.module, "option": task.option, "key": task.key, "status": "ok", "error": "", **machine()}
+    row: dict[str, Any] = {
+        "module": task.module,
+        "option": task.option,
+        "key": task.key,
+        "status": "ok",
+        "error": "",
+        **machine(),
+    }
     try:
         session = compile_as(Compilation, task.text, **{"journal": "off", **task.settings})
         row |= facts(session, task)
@@ -110,7 +117,11 @@ def alone_on_this_machine(patience: float = PATIENCE) -> Iterator[str]:
                 break
             if waited > 5 and not told:
                 told = True
-                print("xla_explorer: waiting for another sweep on this machine to finish a timing", file=sys.stderr, flush=True)
+                print(
+                    "xla_explorer: waiting for another sweep on this machine to finish a timing",
+                    file=sys.stderr,
+                    flush=True,
+                )
             time.sleep(0.02)
         yield note
     finally:
@@ -125,7 +136,9 @@ def _timing_lock() -> tuple[int | None, str]:
         if not private_folder(folder):
             return None, f"timed without a lock: {folder} is not this user's alone"
         # Never followed where it is a link, never shortened: a file of that name may be anything.
-        return os.open(folder / "timing.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600), ""
+        return os.open(
+            folder / "timing.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600
+        ), ""
     except OSError as problem:
         return None, f"timed without a lock: {problem.strerror or problem}"
 
@@ -134,8 +147,15 @@ def machine() -> dict[str, Any]:
     """Where and with what a row was made."""
     import numpy
 
-    return {"host": platform.node(), "process": os.getpid(), "load": _load(), "xla_explorer": __version__,
-            "python": platform.python_version(), "numpy": numpy.__version__, "when": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+    return {
+        "host": platform.node(),
+        "process": os.getpid(),
+        "load": _load(),
+        "xla_explorer": __version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "when": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+    }
 
 
 def _load() -> float | None:

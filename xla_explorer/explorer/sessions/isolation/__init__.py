@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from xla_explorer.explorer.sessions.isolation.failure import IsolatedCrashError, IsolatedError, IsolatedMemoryError, IsolatedTimeoutError
+from xla_explorer.explorer.sessions.isolation.failure import (
+    IsolatedCrashError,
+    IsolatedError,
+    IsolatedMemoryError,
+    IsolatedTimeoutError,
+)
 from xla_explorer.explorer.sessions.isolation.program import compile_isolated, kept_here
 from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
 

@@ -38,7 +38,9 @@ class Blackboard:
 
     def __init__(self, path: str) -> None:
         self._file = open(path, "r+b")  # noqa: SIM115  (as long as the process)
-        with contextlib.suppress(OSError):  # both sides have it open: it needs no name, which would stay when the parent is killed
+        with contextlib.suppress(
+            OSError
+        ):  # both sides have it open: it needs no name, which would stay when the parent is killed
             os.unlink(path)
         self._map(1024)
 
@@ -89,7 +91,11 @@ class BlackboardFile:
         rows = words[_HEADER : _HEADER + 2 * steps].reshape(-1, 2)
         running = tuple(np.flatnonzero(rows[:, 0] < 0).tolist())
         phase = PHASES[int(words[1])] if 0 <= words[1] < len(PHASES) else "loading"
-        name = words[_NAME].tobytes().rstrip(b"\0").decode(errors="replace") if phase == "in the passes" else ""
+        name = (
+            words[_NAME].tobytes().rstrip(b"\0").decode(errors="replace")
+            if phase == "in the passes"
+            else ""
+        )
         return Progress(int(words[0]), phase, running, tuple(rows[:, 1].tolist()), name)
 
     def remove(self) -> None:

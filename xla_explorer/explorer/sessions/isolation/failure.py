@@ -57,12 +57,28 @@ class IsolatedMemoryError(IsolatedError, MemoryError):
 
 
 def failure(
-    kind: type[IsolatedError], what: str, hint: str, name: str, module: HloModule | None, steps: Sequence[ProgramStep], progress: Progress
+    kind: type[IsolatedError],
+    what: str,
+    hint: str,
+    name: str,
+    module: HloModule | None,
+    steps: Sequence[ProgramStep],
+    progress: Progress,
 ) -> IsolatedError:
     """The error. what: how it ended, a clause that follows the name of what was running. name: of the program; module: the optimised one,
     None while there is none."""
-    doing = f" in the pass {progress.hlo_pass}" if progress.hlo_pass else f" {progress.phase}" if progress.phase.startswith("in ") else ""
-    place, kernel, text = name + (doing or f" while {progress.phase}" if progress.phase != "idle" else ""), "", ""
+    doing = (
+        f" in the pass {progress.hlo_pass}"
+        if progress.hlo_pass
+        else f" {progress.phase}"
+        if progress.phase.startswith("in ")
+        else ""
+    )
+    place, kernel, text = (
+        name + (doing or f" while {progress.phase}" if progress.phase != "idle" else ""),
+        "",
+        "",
+    )
     if module is not None and progress.running and progress.running[-1] < len(steps):
         step = steps[progress.running[-1]]
         kernel, text = step.name, _instruction_text(module, step.instruction)
@@ -72,7 +88,12 @@ def failure(
         lines.append(f"    {text}")
     lines += _loop_note(steps, progress)
     made = kind("\n".join(lines), hint)
-    made.kernel, made.hlo, made.phase, made.hlo_pass = kernel, text, progress.phase, progress.hlo_pass
+    made.kernel, made.hlo, made.phase, made.hlo_pass = (
+        kernel,
+        text,
+        progress.phase,
+        progress.hlo_pass,
+    )
     return made
 
 

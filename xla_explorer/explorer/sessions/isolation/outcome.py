@@ -47,7 +47,11 @@ def source_of(given: Any, filename: str | None, verify: bool) -> HloModule:
 
 
 def compiled(
-    source: HloModule, backend: str, options: CompileOptions, check_values: Any, at_backend: Callable[[], None] = lambda: None
+    source: HloModule,
+    backend: str,
+    options: CompileOptions,
+    check_values: Any,
+    at_backend: Callable[[], None] = lambda: None,
 ) -> Outcome:
     """Passes, then the backend. check_values: arguments to check every pass with; True: random ones. at_backend: told when the passes are
     done."""
@@ -68,7 +72,13 @@ def compiled(
             trace = compiler.run_hlo_passes(source, options)
     except PassFailedError as problem:
         seconds = {"hlo-passes": time.perf_counter() - started}
-        return Outcome(problem.trace, None, _named(problem.__cause__ or problem, source), f"the pass {problem.pass_name}", seconds)
+        return Outcome(
+            problem.trace,
+            None,
+            _named(problem.__cause__ or problem, source),
+            f"the pass {problem.pass_name}",
+            seconds,
+        )
     in_passes = time.perf_counter() - started
     at_backend()
     started = time.perf_counter()

@@ -37,7 +37,9 @@ class ChildProcess:
     def __init__(self) -> None:
         self._board = BlackboardFile()
         self._kills = out_of_memory_kills()
-        command = child_command("xla_explorer.explorer.sessions.isolation.worker", str(self._board.path))
+        command = child_command(
+            "xla_explorer.explorer.sessions.isolation.worker", str(self._board.path)
+        )
         self._child = MessagingChild(command, child_environment(XLA_EXPLORER_ISOLATE="0"))
 
     @property
@@ -69,7 +71,9 @@ class ChildProcess:
 
     def _died(self, ended: ChildEndedError) -> ProcessEndedError:
         if ended.code == -signal.SIGKILL and out_of_memory_kills() > self._kills:
-            return self._gone("memory", f"was ended by the system, whose memory ran out{ended.last_words}")
+            return self._gone(
+                "memory", f"was ended by the system, whose memory ran out{ended.last_words}"
+            )
         if ended.code == -signal.SIGKILL:
             return self._gone("killed", f"was killed (SIGKILL) by somebody else{ended.last_words}")
         if any("out of memory" in line or "bad_alloc" in line for line in ended.said):

@@ -13,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.interfaces import CompileOptions, CompileResult, ProfileResult, ProgramStep, Stage, hlo_stage
+from xla_explorer.backends.interfaces import (
+    CompileOptions,
+    CompileResult,
+    ProfileResult,
+    ProgramStep,
+    Stage,
+    hlo_stage,
+)
 from xla_explorer.backends.registry import is_registered_here, platform
 from xla_explorer.compiler.buffers.assignment import assign_buffers
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS
@@ -30,7 +37,13 @@ from xla_explorer.explorer.sessions.isolation.failure import (
     failure,
 )
 from xla_explorer.explorer.sessions.isolation.outcome import Outcome
-from xla_explorer.explorer.sessions.isolation.process import ChildProcess, ProcessEndedError, RemoteError, process_lock, shared_process
+from xla_explorer.explorer.sessions.isolation.process import (
+    ChildProcess,
+    ProcessEndedError,
+    RemoteError,
+    process_lock,
+    shared_process,
+)
 from xla_explorer.explorer.sessions.isolation.settings import Isolation
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.plain_data import PlainDataError, packed
@@ -39,7 +52,10 @@ from xla_explorer.hlo.module import HloModule
 
 Array = np.ndarray[Any, Any]
 _KINDS: dict[str, type[IsolatedError]] = {
-    "crash": IsolatedCrashError, "killed": IsolatedCrashError, "timeout": IsolatedTimeoutError, "memory": IsolatedMemoryError,
+    "crash": IsolatedCrashError,
+    "killed": IsolatedCrashError,
+    "timeout": IsolatedTimeoutError,
+    "memory": IsolatedMemoryError,
 }
 _HINTS = {
     "crash": "this session is unharmed; session.stage('llvm-ir') has the code, session.bisect(...) finds the pass that broke it",
@@ -62,9 +78,14 @@ def kept_here(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
     if isolation.imports:
         return None
     if is_registered_here(backend):
-        return Reason("backend-of-this-process", f"the backend {backend!r} was registered in this process, a child does not know it")
+        return Reason(
+            "backend-of-this-process",
+            f"the backend {backend!r} was registered in this process, a child does not know it",
+        )
     emitters = {**ELEMENTWISE_EMITTERS, **INDEXED_EMITTERS}
-    own = sorted([opcode for opcode, function in emitters.items() if function.__module__ == "__main__"])
+    own = sorted(
+        [opcode for opcode, function in emitters.items() if function.__module__ == "__main__"]
+    )
     if own:
         message = f"the emitter of {', '.join(own)} was written in this notebook, a child does not have it"
         return Reason("emitter-of-this-process", message, {"opcodes": own})
@@ -73,24 +94,32 @@ def kept_here(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
 
 def _pass_kept_here(passes: Any) -> Reason | None:
     """Passes and rules of a notebook are known where they were written."""
-    if isinstance(passes, str) and not any(cls.__module__ == "__main__" for cls in declared_passes().values()):
+    if isinstance(passes, str) and not any(
+        cls.__module__ == "__main__" for cls in declared_passes().values()
+    ):
         return None
     pipeline = requested_pipeline(passes, PassPipeline("default", ()))
     own = sorted({step.name for step in pipeline.passes() if type(step).__module__ == "__main__"})
     if own:
-        message = f"the pass {', '.join(own)} was written in this notebook, a child does not have it"
+        message = (
+            f"the pass {', '.join(own)} was written in this notebook, a child does not have it"
+        )
         return Reason("pass-of-this-process", message, {"passes": own})
     try:
         packed(pipeline)
     except PlainDataError as problem:
-        return Reason("pass-of-this-process", f"the pipeline cannot be sent to a child: {problem.message}")
+        return Reason(
+            "pass-of-this-process", f"the pipeline cannot be sent to a child: {problem.message}"
+        )
     return None
 
 
 class RemoteProgram:
     """A program whose code lives in the child. When the child has gone, the next question compiles the optimised module in a new one."""
 
-    def __init__(self, name: str, backend: str, options: CompileOptions, isolation: Isolation) -> None:
+    def __init__(
+        self, name: str, backend: str, options: CompileOptions, isolation: Isolation
+    ) -> None:
         self.name, self.backend, self.options, self.isolation = name, backend, options, isolation
         self.number = next(_numbers)
         self.module: HloModule | None = None
@@ -99,10 +128,21 @@ class RemoteProgram:
         self._process: ChildProcess | None = None
         weakref.finalize(self, _forgotten.append, self.number)
 
-    def compile(self, given: Any, filename: str | None, verify: bool, check_values: Any) -> dict[str, Any]:
+    def compile(
+        self, given: Any, filename: str | None, verify: bool, check_values: Any
+    ) -> dict[str, Any]:
         """Everything from the text to the code, in the child."""
         is_path = isinstance(given, Path)
-        request = "compile", self.number, str(given) if is_path else given, is_path, filename, verify, check_values, self.backend
+        request = (
+            "compile",
+            self.number,
+            str(given) if is_path else given,
+            is_path,
+            filename,
+            verify,
+            check_values,
+            self.backend,
+        )
         with process_lock:
             process = self._prepared()
             described: dict[str, Any] = self._asked(process, *request, self.options)
@@ -115,7 +155,9 @@ class RemoteProgram:
             process = self._prepared()
             if process is not self._process:
                 options = replace(self.options, control=None)
-                self._asked(process, "restore", self.number, self.module, self.backend, self.target, options)
+                self._asked(
+                    process, "restore", self.number, self.module, self.backend, self.target, options
+                )
                 self._process = process
             return self._asked(process, name, self.number, *arguments)
 
@@ -127,7 +169,9 @@ class RemoteProgram:
         for last in (False, True):
             process = shared_process()
             try:
-                process.ask(None, "prepare", self.backend, limits.imports, limits.memory, gone, environment)
+                process.ask(
+                    None, "prepare", self.backend, limits.imports, limits.memory, gone, environment
+                )
                 break
             except ProcessEndedError as ended:
                 if last:
@@ -144,19 +188,29 @@ class RemoteProgram:
         except RemoteError as raised:
             raise self._raised(process, raised) from None
         except PlainDataError as problem:
-            raise IsolatedError(f"{self.name}: {problem.message}", "compile it with isolate=False") from None
+            raise IsolatedError(
+                f"{self.name}: {problem.message}", "compile it with isolate=False"
+            ) from None
 
     def _failure(self, ended: ProcessEndedError) -> IsolatedError:
         self._process = None
         hint = _HINTS[ended.how]
-        if ended.how == "timeout" and ended.progress.phase in ("parsing", "in the passes", "compiling"):
+        if ended.how == "timeout" and ended.progress.phase in (
+            "parsing",
+            "in the passes",
+            "compiling",
+        ):
             hint = "a big module takes long to compile: raise timeout="
         elif ended.how == "crash" and self.module is None:  # there is no session to ask
             hint = "this process is unharmed; report it with the module that was given"
-        return failure(_KINDS[ended.how], ended.words, hint, self.name, self.module, self.steps, ended.progress)
+        return failure(
+            _KINDS[ended.how], ended.words, hint, self.name, self.module, self.steps, ended.progress
+        )
 
     def _raised(self, process: ChildProcess, raised: RemoteError) -> BaseException:
-        if getattr(raised.problem, "fatal", False):  # its device's context is lost: the next question goes to a new child
+        if getattr(
+            raised.problem, "fatal", False
+        ):  # its device's context is lost: the next question goes to a new child
             process.close()
             self._process = None
         return raised.problem or IsolatedError(f"{self.name} in its child process: {raised.text}")
@@ -213,42 +267,76 @@ class RemoteEmulatedExecutable(RemoteExecutable):
 
 
 def compile_isolated(
-    given: Any, filename: str | None, backend: str, options: CompileOptions, isolation: Isolation, *, verify: bool, check_values: Any
+    given: Any,
+    filename: str | None,
+    backend: str,
+    options: CompileOptions,
+    isolation: Isolation,
+    *,
+    verify: bool,
+    check_values: Any,
 ) -> tuple[HloModule, Outcome]:
     """What `compiled` gives, and the module as written; all of it made in the child process.
 
     Only work that the child has done within its limits is done again here: reading what it sent, and sharing out buffers.
     Raises what parsing and verifying raise, and IsolatedError.
     """
-    program = RemoteProgram(given.name if isinstance(given, HloModule | Path) else "the module", backend, options, isolation)
+    program = RemoteProgram(
+        given.name if isinstance(given, HloModule | Path) else "the module",
+        backend,
+        options,
+        isolation,
+    )
     found = program.compile(given, filename, verify, check_values)
     source: HloModule = given if found["source"] is None else found["source"]
     trace: PassTrace = found["trace"]
     program.module, program.target, program.name = trace.module, trace.target, source.name
-    result = None if found["backend"] is None else _result(program, backend, trace, options, found["backend"])
+    result = (
+        None
+        if found["backend"] is None
+        else _result(program, backend, trace, options, found["backend"])
+    )
     return source, Outcome(trace, result, found["error"], found["phase"], found["seconds"])
 
 
 def _result(
-    program: RemoteProgram, backend: str, trace: PassTrace, options: CompileOptions, described: dict[str, Any]
+    program: RemoteProgram,
+    backend: str,
+    trace: PassTrace,
+    options: CompileOptions,
+    described: dict[str, Any],
 ) -> CompileResult:
     if described["steps"] is not None:
         program.steps = described["steps"]
     executable: RemoteExecutable | None = None
     if described["emulates"]:
-        silent = PassTrace(trace.module, PassPipeline("stepped", ()), Journal("off"), None, None, trace.target)
-        executable = RemoteEmulatedExecutable(program, lambda: platform(backend).compiler().run_backend(silent, options).executable)
+        silent = PassTrace(
+            trace.module, PassPipeline("stepped", ()), Journal("off"), None, None, trace.target
+        )
+        executable = RemoteEmulatedExecutable(
+            program, lambda: platform(backend).compiler().run_backend(silent, options).executable
+        )
     elif described["steps"] is not None:
         executable = RemoteExecutable(program)
     donate = bool(options.backend_options.get("donate"))
     buffers = assign_buffers(trace.module, donate=donate) if described["buffers"] else None
     stages = _stages(program, trace, described["stages"])
-    return CompileResult(trace, executable, stages, buffers, described["seconds"], described["why_not"])
+    return CompileResult(
+        trace, executable, stages, buffers, described["seconds"], described["why_not"]
+    )
 
 
-def _stages(program: RemoteProgram, trace: PassTrace, described: list[tuple[str, str, str]]) -> dict[str, Stage]:
+def _stages(
+    program: RemoteProgram, trace: PassTrace, described: list[tuple[str, str, str]]
+) -> dict[str, Stage]:
     """The modules as they are here, the rest asked for when it is looked at."""
     own = {"hlo-optimized": hlo_stage("hlo-optimized", trace.module)}
     if trace.initial is not None:
         own = {"hlo": hlo_stage("hlo", HloModule.from_snapshot(trace.initial)), **own}
-    return {**own, **{name: Stage(name, partial(program.ask, "stage", name), *how) for name, *how in described}, **own}
+    return {
+        **own,
+        **{
+            name: Stage(name, partial(program.ask, "stage", name), *how) for name, *how in described
+        },
+        **own,
+    }

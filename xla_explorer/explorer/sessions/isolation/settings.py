@@ -50,7 +50,10 @@ def isolation_settings(isolate: Any, timeout: float | None, memory: int | None) 
     if not wanted:
         if timeout is not None or memory is not None:
             name = "timeout" if timeout is not None else "memory_limit"
-            raise XlaExplorerError(f"{name} needs a child process: native code in this one cannot be stopped", "add isolate=True")
+            raise XlaExplorerError(
+                f"{name} needs a child process: native code in this one cannot be stopped",
+                "add isolate=True",
+            )
         return None
     return Isolation(
         options.timeout if timeout is None else options.checked("timeout", timeout),

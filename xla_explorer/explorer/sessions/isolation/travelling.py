@@ -27,11 +27,32 @@ from xla_explorer.hlo.text.errors import HloParseError
 from xla_explorer.hlo.verifier.violation import Violation
 
 _STEP = (
-    "seconds", "changed", "before", "after", "span", "instructions_before", "instructions_after", "rewrites", "actions", "error",
+    "seconds",
+    "changed",
+    "before",
+    "after",
+    "span",
+    "instructions_before",
+    "instructions_after",
+    "rewrites",
+    "actions",
+    "error",
 )
 _SPAN = ("started", "seconds", "changed", "error")
 _VIOLATION = ("code", "message", "computation", "instruction", "instruction_id", "span")
-_EVENT = ("sequence", "span", "kind", "by", "subjects", "names", "reason", "facts", "verdict", "checklist", "forceable")
+_EVENT = (
+    "sequence",
+    "span",
+    "kind",
+    "by",
+    "subjects",
+    "names",
+    "reason",
+    "facts",
+    "verdict",
+    "checklist",
+    "forceable",
+)
 
 
 def portable(problem: BaseException) -> BaseException | None:
@@ -58,7 +79,11 @@ def _module_apart(module: HloModule) -> tuple[Any, ...]:
 
 
 def _module(
-    snapshot: ModuleSnapshot, numbers: tuple[int, int], source_text: str | None, filename: str | None, lines: dict[int, int]
+    snapshot: ModuleSnapshot,
+    numbers: tuple[int, int],
+    source_text: str | None,
+    filename: str | None,
+    lines: dict[int, int],
 ) -> HloModule:
     module = HloModule.from_snapshot(snapshot)
     module._next_instruction, module._next_computation = numbers
@@ -85,8 +110,15 @@ def _journal(level: str, spans: list[Span], events: list[Event]) -> Journal:
 
 
 def _trace(
-    module: HloModule, pipeline: Any, journal: Journal | None, initial: ModuleSnapshot | None, control: PassControl, target: Target,
-    steps: list[PassStep], error: BaseException | None, seconds: float,
+    module: HloModule,
+    pipeline: Any,
+    journal: Journal | None,
+    initial: ModuleSnapshot | None,
+    control: PassControl,
+    target: Target,
+    steps: list[PassStep],
+    error: BaseException | None,
+    seconds: float,
 ) -> PassTrace:
     made = PassTrace(module, pipeline, journal, initial, control, target)
     made.steps, made.error, made.seconds = steps, error, seconds
@@ -94,8 +126,22 @@ def _trace(
 
 
 def _trace_apart(trace: PassTrace) -> tuple[Any, ...]:
-    error = None if trace.error is None else portable(trace.error) or RuntimeError(f"{type(trace.error).__name__}: {trace.error}")
-    return trace.module, trace.pipeline, trace.journal, trace.initial, trace.control, trace.target, trace.steps, error, trace.seconds
+    error = (
+        None
+        if trace.error is None
+        else portable(trace.error) or RuntimeError(f"{type(trace.error).__name__}: {trace.error}")
+    )
+    return (
+        trace.module,
+        trace.pipeline,
+        trace.journal,
+        trace.initial,
+        trace.control,
+        trace.target,
+        trace.steps,
+        error,
+        trace.seconds,
+    )
 
 
 travels(PrimitiveType, lambda v: (v.name,), primitive_type)
@@ -114,20 +160,28 @@ travels(StablehloUnsupportedError, lambda e: (e.reason, e.span, e.hint), Stableh
 travels(Violation, lambda v: _fields(v, _VIOLATION), lambda *values: Violation(*values))
 travels(Event, lambda e: _fields(e, _EVENT), lambda *values: Event(*values))
 travels(
-    Span, lambda s: (s.id, s.kind, s.name, s.parent, _fields(s, _SPAN)),
-    lambda number, kind, name, parent, rest: _with_fields(Span(number, kind, name, parent), _SPAN, rest),
+    Span,
+    lambda s: (s.id, s.kind, s.name, s.parent, _fields(s, _SPAN)),
+    lambda number, kind, name, parent, rest: _with_fields(
+        Span(number, kind, name, parent), _SPAN, rest
+    ),
 )
 travels(Journal, lambda j: (j.level.name.lower(), j.spans, j.events), _journal)
 travels(
-    PassStep, lambda s: (s.index, s.path, s.hlo_pass, s.options, _fields(s, _STEP)),
-    lambda index, path, hlo_pass, options, rest: _with_fields(PassStep(index, path, hlo_pass, options), _STEP, rest),
+    PassStep,
+    lambda s: (s.index, s.path, s.hlo_pass, s.options, _fields(s, _STEP)),
+    lambda index, path, hlo_pass, options, rest: _with_fields(
+        PassStep(index, path, hlo_pass, options), _STEP, rest
+    ),
 )
 travels(
-    PassControl, lambda c: (c.force, c.forbid, c.skipped_rules, c.rewrite_limit, c.check_values),
+    PassControl,
+    lambda c: (c.force, c.forbid, c.skipped_rules, c.rewrite_limit, c.check_values),
     lambda *values: PassControl(*values),
 )
 travels(PassTrace, _trace_apart, _trace)
 travels(
-    CompileOptions, lambda o: (o.passes, o.journal, o.threads, o.verify, o.cache, o.control, o.backend_options),
+    CompileOptions,
+    lambda o: (o.passes, o.journal, o.threads, o.verify, o.cache, o.control, o.backend_options),
     lambda *values: CompileOptions(*values),
 )

@@ -40,7 +40,12 @@ class Worker:
         self._loaded: set[str] = set()
 
     def prepare(
-        self, backend: str, imports: tuple[str, ...], memory: int | None, gone: tuple[int, ...], environment: dict[str, str | None]
+        self,
+        backend: str,
+        imports: tuple[str, ...],
+        memory: int | None,
+        gone: tuple[int, ...],
+        environment: dict[str, str | None],
     ) -> None:
         """Load the backend (no timeout counts that) and plug-ins; forget programs; limit the memory to so many bytes above what is mapped
         before any program runs."""
@@ -64,7 +69,14 @@ class Worker:
             limit_memory(self._floor + memory)
 
     def compile(
-        self, number: int, given: Any, is_path: bool, filename: str | None, verify: bool, check_values: Any, backend: str,
+        self,
+        number: int,
+        given: Any,
+        is_path: bool,
+        filename: str | None,
+        verify: bool,
+        check_values: Any,
+        backend: str,
         options: CompileOptions,
     ) -> dict[str, Any]:
         """Everything from the text to the code; what the session at home needs to know of it.
@@ -75,7 +87,13 @@ class Worker:
         board.begin(number, "parsing")
         source = source_of(Path(given) if is_path else given, filename, verify)
         board.begin(number, "in the passes")
-        outcome = compiled(source, backend, _watched(options, board), check_values, lambda: board.begin(number, "compiling"))
+        outcome = compiled(
+            source,
+            backend,
+            _watched(options, board),
+            check_values,
+            lambda: board.begin(number, "compiling"),
+        )
         if outcome.error is not None and _out_of_memory(outcome.error):
             raise MemoryError(str(outcome.error)) from outcome.error
         error = outcome.error
@@ -102,7 +120,9 @@ class Worker:
         self.programs[number] = result
         executable = result.executable
         return {
-            "stages": [(stage.name, stage.language, stage.compiler) for stage in result.stages.values()],
+            "stages": [
+                (stage.name, stage.language, stage.compiler) for stage in result.stages.values()
+            ],
             "steps": None if executable is None else list(executable.steps),
             "buffers": isinstance(result.buffers, BufferAssignment),
             "seconds": dict(result.seconds),
@@ -132,7 +152,9 @@ class Worker:
         """See `Executable.profile`."""
         return self._begin(number, "measuring").profile(arrays, repeats)
 
-    def emulate(self, number: int, arrays: list[Any], options: Any = None, text: str | None = None) -> Any:
+    def emulate(
+        self, number: int, arrays: list[Any], options: Any = None, text: str | None = None
+    ) -> Any:
         """See the GPU executable."""
         return self._begin(number, "running").emulate(arrays, options, text)
 
@@ -146,15 +168,25 @@ def _watched(options: CompileOptions, board: Blackboard) -> CompileOptions:
     control = options.control or PassControl()
     control.on_pass = board.name_pass
     return CompileOptions(
-        options.passes, options.journal, options.threads, options.verify, options.cache, control, options.backend_options
+        options.passes,
+        options.journal,
+        options.threads,
+        options.verify,
+        options.cache,
+        control,
+        options.backend_options,
     )
 
 
 def _out_of_memory(problem: BaseException | None) -> bool:
     while problem is not None:
-        if isinstance(problem, MemoryError) or (isinstance(problem, OSError) and problem.errno == errno.ENOMEM):
+        if isinstance(problem, MemoryError) or (
+            isinstance(problem, OSError) and problem.errno == errno.ENOMEM
+        ):
             return True
-        if isinstance(problem, RuntimeError) and "can't start new thread" in str(problem):  # its stack does not fit
+        if isinstance(problem, RuntimeError) and "can't start new thread" in str(
+            problem
+        ):  # its stack does not fit
             return True
         problem = problem.__cause__
     return False
@@ -169,7 +201,9 @@ def main() -> None:
             answer: tuple[Any, ...] = ("ok", getattr(worker, name)(*arguments))
         except BaseException as problem:  # whatever it is, the answer is for the other side
             text = f"{type(problem).__name__}: {problem}"
-            answer = ("memory", text) if _out_of_memory(problem) else ("error", portable(problem), text)
+            answer = (
+                ("memory", text) if _out_of_memory(problem) else ("error", portable(problem), text)
+            )
         try:
             send(answers, answer)
         except MemoryError as problem:

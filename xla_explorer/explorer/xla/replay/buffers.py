@@ -12,7 +12,12 @@ from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
 from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
 
 STAGE: Final = "buffer-assignment"
-_ROLES: Final = (("preallocated-temp", "temporary"), ("parameter", "parameter"), ("constant", "constant"), ("thread-local", "thread-local"))
+_ROLES: Final = (
+    ("preallocated-temp", "temporary"),
+    ("parameter", "parameter"),
+    ("constant", "constant"),
+    ("thread-local", "thread-local"),
+)
 
 
 class Totals(NamedTuple):
@@ -65,24 +70,43 @@ def replayed_buffers(session: Compilation) -> ReplayedBuffers:
     """
     stages = session.stages()
     if STAGE not in stages or session.module.entry.schedule is None:
-        raise NotThereError("XLA's dump has no buffer assignment of a scheduled module", "dump with --xla_dump_hlo_as_text")
+        raise NotThereError(
+            "XLA's dump has no buffer assignment of a scheduled module",
+            "dump with --xla_dump_hlo_as_text",
+        )
     slices = parse_buffer_assignment(stages[STAGE].text)
-    restored: Mapping[str, str] = getattr(session.result.executable if session.result else None, "restored", {})
+    restored: Mapping[str, str] = getattr(
+        session.result.executable if session.result else None, "restored", {}
+    )
     theirs = [_dumped(one, restored) for one in slices]
     try:
         assigned = assign_as_xla(session.module)
     except NotFlatError as problem:
-        raise NotThereError(f"the buffers cannot be replayed: {problem.message}", problem.hint) from None
+        raise NotThereError(
+            f"the buffers cannot be replayed: {problem.message}", problem.hint
+        ) from None
     ours = [_Placed(name, number, one.kind, offset, one.size)
             for number, one in enumerate(assigned.allocations) for name, offset in one.offsets.items()]  # fmt: skip
     out = {value.name for _, value in assigned.results}
-    sizes = {restored.get(one.instruction, one.instruction) + one.shape_index: one.size for one in slices}
-    return ReplayedBuffers(_rows(session, _places(ours, out), _places(theirs, out), sizes), _totals(ours), _totals(theirs))
+    sizes = {
+        restored.get(one.instruction, one.instruction) + one.shape_index: one.size for one in slices
+    }
+    return ReplayedBuffers(
+        _rows(session, _places(ours, out), _places(theirs, out), sizes),
+        _totals(ours),
+        _totals(theirs),
+    )
 
 
 def _dumped(one: DumpedSlice, restored: Mapping[str, str]) -> _Placed:
     role = next((role for word, role in _ROLES if word in one.role), "result")
-    return _Placed(restored.get(one.instruction, one.instruction) + one.shape_index, one.allocation, role, one.offset, one.allocation_size)
+    return _Placed(
+        restored.get(one.instruction, one.instruction) + one.shape_index,
+        one.allocation,
+        role,
+        one.offset,
+        one.allocation_size,
+    )
 
 
 def _totals(placed: Iterable[_Placed]) -> Totals:
@@ -91,13 +115,30 @@ def _totals(placed: Iterable[_Placed]) -> Totals:
     return Totals(len(sizes), sum([size for size, _ in sizes.values()]), temporary)
 
 
-def _rows(session: Compilation, ours: Mapping[str, str], theirs: Mapping[str, str], sizes: Mapping[str, int]) -> list[ReplayRow]:
+def _rows(
+    session: Compilation,
+    ours: Mapping[str, str],
+    theirs: Mapping[str, str],
+    sizes: Mapping[str, int],
+) -> list[ReplayRow]:
     known = {i.name: i.id for i in session.module.instructions()}
     rows = []
     for value, place in theirs.items():
         mine, found = ours.get(value, "no value of its own"), known.get(value.partition("{")[0])
         ids = () if found is None else (found,)
-        rows.append(ReplayRow(value, "", mine, place, mine == place, "", f"%{value} lies in the {place}", sizes[value], ids))
+        rows.append(
+            ReplayRow(
+                value,
+                "",
+                mine,
+                place,
+                mine == place,
+                "",
+                f"%{value} lies in the {place}",
+                sizes[value],
+                ids,
+            )
+        )
     return rows
 
 

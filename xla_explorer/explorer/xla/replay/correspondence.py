@@ -61,7 +61,10 @@ class Correspondence:
     """
 
     def __init__(
-        self, before: HloModule, after: HloModule, inserted: Callable[[HloInstruction, HloInstruction], bool] | None = None
+        self,
+        before: HloModule,
+        after: HloModule,
+        inserted: Callable[[HloInstruction, HloInstruction], bool] | None = None,
     ) -> None:
         """inserted(early, late): whether `late`, at the place of `early`, was put in by the pass, so that its operand is looked at."""
         self.places: dict[HloInstruction, list[Place]] = {}
@@ -86,11 +89,15 @@ class Correspondence:
         while work:
             i, place = work.pop()
             for number, operand in enumerate(i.operands):
-                source, between = self._resolved(operand, Place(place.instruction.operands[number], place.inside))
+                source, between = self._resolved(
+                    operand, Place(place.instruction.operands[number], place.inside)
+                )
                 self.edges.append(Edge(operand, i, number, source, place, between))
                 self._meet(operand, source, work)
 
-    def _meet(self, i: HloInstruction, place: Place, work: list[tuple[HloInstruction, Place]]) -> None:
+    def _meet(
+        self, i: HloInstruction, place: Place, work: list[tuple[HloInstruction, Place]]
+    ) -> None:
         if place in self._seen:
             return
         self._seen.add(place)
@@ -104,11 +111,16 @@ class Correspondence:
             for early, called in zip(i.called, late.called, strict=True):
                 self._walk_computation(early, called)
 
-    def _resolved(self, i: HloInstruction, place: Place) -> tuple[Place, tuple[HloInstruction, ...]]:
+    def _resolved(
+        self, i: HloInstruction, place: Place
+    ) -> tuple[Place, tuple[HloInstruction, ...]]:
         """Where the value that `i` is in the earlier module is computed in the later; what lies between."""
         between: list[HloInstruction] = []
         while (moved := self._step(i, place)) is not None:
-            if moved.inside == place.inside and place.instruction.opcode.name != "get-tuple-element":
+            if (
+                moved.inside == place.inside
+                and place.instruction.opcode.name != "get-tuple-element"
+            ):
                 between.append(place.instruction)
             place = moved
         return place, tuple(between)
@@ -120,11 +132,21 @@ class Correspondence:
             return Place(inside[-1].operands[late.parameter_number], inside[:-1])
         if name == "fusion" and i.opcode.name != "fusion":
             return Place(late.called[0].root, (*inside, late))
-        if name == "get-tuple-element" and i.opcode.name != name and late.operands[0].opcode.name == "fusion":
+        if (
+            name == "get-tuple-element"
+            and i.opcode.name != name
+            and late.operands[0].opcode.name == "fusion"
+        ):
             fusion = late.operands[0]
             return Place(fusion.called[0].root.operands[late.attribute("index")], (*inside, fusion))
-        if name == "get-tuple-element" and i.opcode.name != name and late.operands[0].opcode.name == "tuple":
-            return Place(late.operands[0].operands[late.attribute("index")], inside)  # results that were given other layouts
+        if (
+            name == "get-tuple-element"
+            and i.opcode.name != name
+            and late.operands[0].opcode.name == "tuple"
+        ):
+            return Place(
+                late.operands[0].operands[late.attribute("index")], inside
+            )  # results that were given other layouts
         if self._inserted is not None and i.opcode is not late.opcode and self._inserted(i, late):
             return Place(late.operands[0], inside)
         return None

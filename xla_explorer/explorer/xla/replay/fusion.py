@@ -6,7 +6,13 @@ from collections.abc import Mapping
 
 from xla_explorer.backends.xla.dumped_compile import FUSION_POLICIES
 from xla_explorer.compiler.pipeline import optimize
-from xla_explorer.explorer.comparisons.fusion_comparison import FUSED, MEMORY, FusionEdge, original_name, refusals_of
+from xla_explorer.explorer.comparisons.fusion_comparison import (
+    FUSED,
+    MEMORY,
+    FusionEdge,
+    original_name,
+    refusals_of,
+)
 from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.sessions.passes import RecordedPass
 from xla_explorer.explorer.xla.replay.correspondence import Correspondence, fused_edges
@@ -16,7 +22,9 @@ from xla_explorer.frontends.xla_dump import FusionVerdict
 from xla_explorer.hlo.instruction import HloInstruction
 
 _NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
-_CONTROL_FLOW = frozenset({"while", "conditional", "call"})  # no kernels: nothing is fused with them
+_CONTROL_FLOW = frozenset(
+    {"while", "conditional", "call"}
+)  # no kernels: nothing is fused with them
 
 
 class ReplayedFusion(Replay):
@@ -25,7 +33,10 @@ class ReplayedFusion(Replay):
     @property
     def edges(self) -> list[FusionEdge]:
         """The rows as edges: `left` is what our policy does, `right` what XLA did."""
-        return [FusionEdge(r.subject, r.consumer, r.ours, r.xla, r.code, r.message, r.bytes) for r in self.rows]
+        return [
+            FusionEdge(r.subject, r.consumer, r.ours, r.xla, r.code, r.message, r.bytes)
+            for r in self.rows
+        ]
 
     @property
     def agreed(self) -> float:
@@ -34,7 +45,9 @@ class ReplayedFusion(Replay):
 
     def refused(self) -> list[FusionEdge]:
         """The edges that XLA left in memory, by bytes; those with the policy's reason where it agrees."""
-        return sorted([edge for edge in self.edges if edge.right == MEMORY], key=lambda edge: -edge.bytes)
+        return sorted(
+            [edge for edge in self.edges if edge.right == MEMORY], key=lambda edge: -edge.bytes
+        )
 
     def headline(self) -> str:
         """How many were fused, and how well the replay agrees."""
@@ -43,18 +56,31 @@ class ReplayedFusion(Replay):
 
     def blocks(self) -> Blocks:
         """What XLA did not fuse."""
-        rows = [(f"%{r.subject}", f"%{r.consumer}", r.bytes, r.why) for r in sorted(self.rows, key=lambda r: -r.bytes) if r.xla == MEMORY]
-        yield Table(["producer", "consumer", "bytes", "why not"], rows, "in memory between two kernels", printed=20)
+        rows = [
+            (f"%{r.subject}", f"%{r.consumer}", r.bytes, r.why)
+            for r in sorted(self.rows, key=lambda r: -r.bytes)
+            if r.xla == MEMORY
+        ]
+        yield Table(
+            ["producer", "consumer", "bytes", "why not"],
+            rows,
+            "in memory between two kernels",
+            printed=20,
+        )
 
 
-def replayed_fusion(step: RecordedPass, makers: dict[str, str], said: Mapping[str, FusionVerdict] | None = None) -> ReplayedFusion:
+def replayed_fusion(
+    step: RecordedPass, makers: dict[str, str], said: Mapping[str, FusionVerdict] | None = None
+) -> ReplayedFusion:
     """The decisions of one of XLA's passes that fuse.
 
     makers: name of a fusion that was there before -> the pass that made it. said: instruction -> XLA's own verdict on it as a producer.
     """
     before = step.before
     trace = optimize(before.clone(), FUSION_POLICIES[step.name])
-    theirs, ours = [dict(_edges(Correspondence(before, after))) for after in (step.module, trace.module)]
+    theirs, ours = [
+        dict(_edges(Correspondence(before, after))) for after in (step.module, trace.module)
+    ]
     refusals = refusals_of(trace)
     rows = []
     for pair, fused in theirs.items():
@@ -62,7 +88,9 @@ def replayed_fusion(step: RecordedPass, makers: dict[str, str], said: Mapping[st
         here, there = [FUSED if is_fused else MEMORY for is_fused in (ours.get(pair, False), fused)]
         code, message = "", "one kernel computes both" if here == there == FUSED else ""
         if here == MEMORY:
-            asked = refusals.get((original_name(producer.name), original_name(consumer.name)), ("", ""))
+            asked = refusals.get(
+                (original_name(producer.name), original_name(consumer.name)), ("", "")
+            )
             made = _made_before(producer, consumer, makers)
             code, message = (made.code, made.message) if made is not None else asked
         verdict = (said or {}).get(producer.name) if there == MEMORY else None
@@ -74,13 +102,23 @@ def replayed_fusion(step: RecordedPass, makers: dict[str, str], said: Mapping[st
 
 def _edges(found: Correspondence) -> list[tuple[tuple[HloInstruction, HloInstruction], bool]]:
     none = _NO_WORK | _CONTROL_FLOW
-    return [((p, c), fused) for p, c, fused in fused_edges(found) if p.opcode.name not in none and c.opcode.name not in none]
+    return [
+        ((p, c), fused)
+        for p, c, fused in fused_edges(found)
+        if p.opcode.name not in none and c.opcode.name not in none
+    ]
 
 
-def _made_before(producer: HloInstruction, consumer: HloInstruction, makers: dict[str, str]) -> Reason | None:
+def _made_before(
+    producer: HloInstruction, consumer: HloInstruction, makers: dict[str, str]
+) -> Reason | None:
     """The reason where one end is a fusion that was there before: nothing is fused with it."""
     for end in (producer, consumer):
         if end.opcode.name == "fusion":
             maker = makers.get(end.name, "an earlier pass")
-            return refuse("fused-before", f"%{end.name} was made before by {maker}: the replay fuses nothing with it", maker=maker)
+            return refuse(
+                "fused-before",
+                f"%{end.name} was made before by {maker}: the replay fuses nothing with it",
+                maker=maker,
+            )
     return None

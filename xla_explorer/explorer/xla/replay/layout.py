@@ -19,18 +19,41 @@ def replayed_layouts(step: RecordedPass) -> Replay:
     """The layout of each array, and of each operand whether it is copied into another one."""
     before = step.before
     trace = optimize(before.clone(), _POLICY)
-    theirs, ours = [Correspondence(before, after, lambda _, late: late.opcode.name == "copy") for after in (step.module, trace.module)]
+    theirs, ours = [
+        Correspondence(before, after, lambda _, late: late.opcode.name == "copy")
+        for after in (step.module, trace.module)
+    ]
     rows = []
     for i, places in theirs.places.items():
         if not i.shape.is_array or i.shape.rank < 2:
             continue  # there is but one order
-        here, there = [_order(found[0].instruction.shape) if found else "?" for found in (ours.places.get(i, []), places)]
-        rows.append(ReplayRow(i.name, "", here, there, here == there, "", f"%{i.name} has the layout {there}", i.shape.byte_size, (i.id,)))
-    copied, wanted = [{(e.producer, e.consumer, e.number): bool(e.between) for e in found.edges} for found in (ours, theirs)]
+        here, there = [
+            _order(found[0].instruction.shape) if found else "?"
+            for found in (ours.places.get(i, []), places)
+        ]
+        rows.append(
+            ReplayRow(
+                i.name,
+                "",
+                here,
+                there,
+                here == there,
+                "",
+                f"%{i.name} has the layout {there}",
+                i.shape.byte_size,
+                (i.id,),
+            )
+        )
+    copied, wanted = [
+        {(e.producer, e.consumer, e.number): bool(e.between) for e in found.edges}
+        for found in (ours, theirs)
+    ]
     for edge, there_copied in wanted.items():
         producer, consumer, _ = edge
         if copied.get(edge) or there_copied:
-            here, there = [COPIED if yes else KEPT for yes in (copied.get(edge, False), there_copied)]
+            here, there = [
+                COPIED if yes else KEPT for yes in (copied.get(edge, False), there_copied)
+            ]
             found = (theirs if there_copied else ours).places.get(producer)
             order = _order(found[0].instruction.shape) if found else "another layout"
             message = f"%{producer.name} has {order}; %{consumer.name} reads it in another order"
@@ -40,4 +63,6 @@ def replayed_layouts(step: RecordedPass) -> Replay:
 
 
 def _order(shape: Shape) -> str:
-    return f"{{{','.join(map(str, shape.layout.minor_to_major))}}}" if shape.is_array else str(shape)
+    return (
+        f"{{{','.join(map(str, shape.layout.minor_to_major))}}}" if shape.is_array else str(shape)
+    )

@@ -23,14 +23,22 @@ def replayed_library(step: RecordedPass) -> Replay:
     plans = [LibraryPlan(computation) for computation in sequential_computations(before)]
     kernels = {kernel.start: kernel for plan in plans for kernel in plan.kernels}
     refused = {i: reason for plan in plans for i, reason in plan.refused.items()}
-    found = Correspondence(before, step.module).places  # instruction before -> the library kernel that computes it
-    theirs = {i: places[0].kernel for i, places in found.items() if i.opcode.name != "fusion" and places[0].inside}
+    found = Correspondence(
+        before, step.module
+    ).places  # instruction before -> the library kernel that computes it
+    theirs = {
+        i: places[0].kernel
+        for i, places in found.items()
+        if i.opcode.name != "fusion" and places[0].inside
+    }
     within = {member: start for start, kernel in kernels.items() for member in kernel.members}
     rows = []
     for start in dict.fromkeys([*kernels, *refused, *filter(starts_library_kernel, within)]):
         here, there = (LIBRARY if start in found else OWN for found in (within, theirs))
         reason = refused.get(start)
-        message = reason.message if reason is not None else f"%{start.name} is computed by the library"
+        message = (
+            reason.message if reason is not None else f"%{start.name} is computed by the library"
+        )
         rows.append(ReplayRow(start.name, "", here, there, here == there, reason.code if reason is not None else "", message,
                               start.shape.byte_size, (start.id,)))  # fmt: skip
     for (neighbour, start), (here, reason) in _grown(plans).items():
@@ -39,14 +47,26 @@ def replayed_library(step: RecordedPass) -> Replay:
         code, message = (reason.code, reason.message) if reason is not None else ("", yes)
         rows.append(ReplayRow(neighbour.name, start.name, here, there, here == there, code, message, neighbour.shape.byte_size,
                               (neighbour.id, start.id)))  # fmt: skip
-    return Replay("dot-library", rows, step.name, step.number, "choices between XLA's own code and its library")
+    return Replay(
+        "dot-library",
+        rows,
+        step.name,
+        step.number,
+        "choices between XLA's own code and its library",
+    )
 
 
-def _grown(plans: list[LibraryPlan]) -> dict[tuple[HloInstruction, HloInstruction], tuple[str, Reason | None]]:
+def _grown(
+    plans: list[LibraryPlan],
+) -> dict[tuple[HloInstruction, HloInstruction], tuple[str, Reason | None]]:
     """What each library kernel that grows took in and what not."""
     rows: dict[tuple[HloInstruction, HloInstruction], tuple[str, Reason | None]] = {}
     for plan in plans:
         for kernel in plan.kernels:
-            rows.update({(i, kernel.start): (INSIDE, None) for i in kernel.members if i is not kernel.start})
-        rows.update({(one.instruction, one.kernel.start): (OUTSIDE, one.reason) for one in plan.outside})
+            rows.update(
+                {(i, kernel.start): (INSIDE, None) for i in kernel.members if i is not kernel.start}
+            )
+        rows.update(
+            {(one.instruction, one.kernel.start): (OUTSIDE, one.reason) for one in plan.outside}
+        )
     return {pair: row for pair, row in rows.items() if pair[0].opcode.name != "constant"}

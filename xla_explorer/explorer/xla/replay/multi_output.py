@@ -32,11 +32,23 @@ def replayed_multi_output(step: RecordedPass) -> Replay:
             reason = plan.why_not(first, second)
             here = FUSED if reason is None else MEMORY
             there = FUSED if kernel_of[first] == kernel_of[second] else MEMORY
-            code, message = (reason.code, reason.message) if reason is not None else ("", "one kernel stores both")
+            code, message = (
+                (reason.code, reason.message)
+                if reason is not None
+                else ("", "one kernel stores both")
+            )
             size, ids = _shared_bytes(first, second), (first.id, second.id)
             agrees = here == there
-            rows.append(ReplayRow(first.name, second.name, here, there, agrees, code, message, size, ids))
-    return Replay("multi-output-fusion", rows, step.name, step.number, "pairs of kernels that read the same or one another")
+            rows.append(
+                ReplayRow(first.name, second.name, here, there, agrees, code, message, size, ids)
+            )
+    return Replay(
+        "multi-output-fusion",
+        rows,
+        step.name,
+        step.number,
+        "pairs of kernels that read the same or one another",
+    )
 
 
 def _shared_bytes(first: HloInstruction, second: HloInstruction) -> int:
@@ -60,10 +72,16 @@ def _kernels_after(before: HloModule, after: HloModule) -> dict[HloInstruction, 
     return found
 
 
-def _taken_by(i: HloInstruction, later: dict[str, HloInstruction], found: dict[HloInstruction, str]) -> str:
+def _taken_by(
+    i: HloInstruction, later: dict[str, HloInstruction], found: dict[HloInstruction, str]
+) -> str:
     for user in i.users:
         now = later.get(user.name)
         if now is not None and len(now.operands) == len(user.operands):
             kernel = now.operands[user.operands.index(i)]
-            return kernel.operands[0].name if kernel.opcode.name == "get-tuple-element" else kernel.name
+            return (
+                kernel.operands[0].name
+                if kernel.opcode.name == "get-tuple-element"
+                else kernel.name
+            )
     return next((found[user] for user in i.users if user in found), i.name)

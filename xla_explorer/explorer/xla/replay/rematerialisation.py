@@ -48,13 +48,24 @@ class ReplayedRematerialisation(Replay):
         The same after our walk.
     """
 
-    def __init__(self, rows: list[ReplayRow], step: RecordedPass, limit: int, peak: int, peak_after: int) -> None:
-        super().__init__("rematerialization", rows, step.name, step.number, "instructions that are read again after the limit is reached")
+    def __init__(
+        self, rows: list[ReplayRow], step: RecordedPass, limit: int, peak: int, peak_after: int
+    ) -> None:
+        super().__init__(
+            "rematerialization",
+            rows,
+            step.name,
+            step.number,
+            "instructions that are read again after the limit is reached",
+        )
         self.limit, self.peak, self.peak_after = limit, peak, peak_after
 
     def headline(self) -> str:
         """How much is held, and how well the choices agree."""
-        theirs, ours = sum([row.xla == RECOMPUTED for row in self.rows]), sum([row.ours == RECOMPUTED for row in self.rows])
+        theirs, ours = (
+            sum([row.xla == RECOMPUTED for row in self.rows]),
+            sum([row.ours == RECOMPUTED for row in self.rows]),
+        )
         return (
             f"{super().headline()}; {byte_count(self.peak)} are held at most, the limit is {byte_count(self.limit)}; "
             f"computed again: {theirs} by XLA, {ours} replayed, which then hold {byte_count(self.peak_after)}"
@@ -74,8 +85,21 @@ class _Node:
 
     __slots__ = ("clone", "defines", "instruction", "name", "reads")
 
-    def __init__(self, instruction: HloInstruction, name: str, defines: dict[_Buffer, int], reads: set[_Buffer], clone: int = 0) -> None:
-        self.instruction, self.name, self.defines, self.reads, self.clone = instruction, name, defines, reads, clone
+    def __init__(
+        self,
+        instruction: HloInstruction,
+        name: str,
+        defines: dict[_Buffer, int],
+        reads: set[_Buffer],
+        clone: int = 0,
+    ) -> None:
+        self.instruction, self.name, self.defines, self.reads, self.clone = (
+            instruction,
+            name,
+            defines,
+            reads,
+            clone,
+        )
 
 
 class Choice(NamedTuple):
@@ -91,7 +115,9 @@ class Choice(NamedTuple):
 class Walk:
     """The walk over a scheduled computation. choices: what is computed again; weighed: the most that another would have freed."""
 
-    def __init__(self, computation: HloComputation, limit: int, called: Mapping[HloComputation, int]) -> None:
+    def __init__(
+        self, computation: HloComputation, limit: int, called: Mapping[HloComputation, int]
+    ) -> None:
         self.choices: list[Choice] = []
         self.weighed: dict[str, int] = {}
         self._called, self._moved, self._denied = called, set[str](), set[str]()
@@ -108,7 +134,12 @@ class Walk:
 
     def _indirect(self) -> set[_Buffer]:
         """Buffers that others read through tuples and loops, and results: they are held as they are."""
-        through = {b for node in self._order if node.instruction.opcode.name in ("tuple", "while") for b in node.reads}
+        through = {
+            b
+            for node in self._order
+            if node.instruction.opcode.name in ("tuple", "while")
+            for b in node.reads
+        }
         return through | set(self._out.values())
 
     def _last_readers(self) -> dict[_Buffer, int]:
@@ -131,7 +162,9 @@ class Walk:
 
     def _visit(self, place: int) -> None:
         node = self._order[place]
-        if not sum(node.defines.values()) and not any(self._called.get(one, 0) for one in node.instruction.called):
+        if not sum(node.defines.values()) and not any(
+            self._called.get(one, 0) for one in node.instruction.called
+        ):
             return
         while (held := self._held()[place]) > self._limit:
             found = self._best(place)
@@ -145,15 +178,24 @@ class Walk:
         sizes = {b: size for node in self._order for b, size in node.defines.items()}
         found: tuple[int, _Node, int] | None = None
         for before, node in enumerate(self._order[:place]):
-            if node.name in self._denied or not _may_be_repeated(node.instruction) or not node.defines.keys().isdisjoint(now | self._once):
+            if (
+                node.name in self._denied
+                or not _may_be_repeated(node.instruction)
+                or not node.defines.keys().isdisjoint(now | self._once)
+            ):
                 continue
             freed = sum([size for b, size in node.defines.items() if last.get(b, before) > place])
             freed -= sum([sizes.get(b, 0) for b in node.reads if last.get(b, -1) < place])
             if freed <= 0:
                 continue
             if not node.clone:
-                self.weighed[node.instruction.name] = max(freed, self.weighed.get(node.instruction.name, 0))
-            read_already = any(not one.reads.isdisjoint(node.defines) for one in self._order[before + 1 : place + 1])
+                self.weighed[node.instruction.name] = max(
+                    freed, self.weighed.get(node.instruction.name, 0)
+                )
+            read_already = any(
+                not one.reads.isdisjoint(node.defines)
+                for one in self._order[before + 1 : place + 1]
+            )
             cost = self._limit // freed if read_already else 0
             if found is None or cost < found[0]:
                 found = cost, node, freed
@@ -162,23 +204,45 @@ class Walk:
     def _compute_again(self, place: int, node: _Node, freed: int, held: int) -> None:
         clone = sum([one.instruction is node.instruction for one in self._order])
         renewed = {b: b._replace(clone=clone) for b in node.defines}
-        again = _Node(node.instruction, f"{node.name}+", {renewed[b]: size for b, size in node.defines.items()}, set(node.reads), clone)
+        again = _Node(
+            node.instruction,
+            f"{node.name}+",
+            {renewed[b]: size for b, size in node.defines.items()},
+            set(node.reads),
+            clone,
+        )
         ahead = self._order[place + 1 :]
         readers = [one for one in ahead if not one.reads.isdisjoint(renewed)]
         for one in readers:
             one.reads = {renewed.get(b, b) for b in one.reads}
         # Not so early that an operand is held for longer, and not after who reads it.
-        waiting = [k for k, one in enumerate(ahead, place + 1) if one in readers or not one.reads.isdisjoint(node.reads)]
+        waiting = [
+            k
+            for k, one in enumerate(ahead, place + 1)
+            if one in readers or not one.reads.isdisjoint(node.reads)
+        ]
         self._order.insert(waiting[0], again)
         if not any(not one.reads.isdisjoint(node.defines) for one in self._order):
             if node.name in self._moved:
                 self._denied.add(again.name)
             self._moved.add(again.name)
-        reader = next((one for one in readers if one.instruction.opcode.name not in _SEEN_THROUGH), readers[0])
-        self.choices.append(Choice(node.instruction.name, self._order[place].instruction.name, held, freed, reader.instruction.name))
+        reader = next(
+            (one for one in readers if one.instruction.opcode.name not in _SEEN_THROUGH), readers[0]
+        )
+        self.choices.append(
+            Choice(
+                node.instruction.name,
+                self._order[place].instruction.name,
+                held,
+                freed,
+                reader.instruction.name,
+            )
+        )
 
 
-def replayed_rematerialisation(session: Compilation, step: RecordedPass) -> ReplayedRematerialisation:
+def replayed_rematerialisation(
+    session: Compilation, step: RecordedPass
+) -> ReplayedRematerialisation:
     """Of each instruction that could be computed again where too much was held, whether it was.
 
     Raises
@@ -189,19 +253,31 @@ def replayed_rematerialisation(session: Compilation, step: RecordedPass) -> Repl
     stages, before = session.stages(), step.before
     memory = _MEMORY.search(stages[TARGET].text) if TARGET in stages else None
     if memory is None:
-        raise NotThereError("XLA's dump does not say how much memory the device has", f"keep the file *.{TARGET}.pbtxt of the dump")
+        raise NotThereError(
+            "XLA's dump does not say how much memory the device has",
+            f"keep the file *.{TARGET}.pbtxt of the dump",
+        )
     limit = _limit(before, int(memory[1]))
     called: dict[HloComputation, int] = {}
     for computation in sequential_computations(before):
         if computation is not before.entry:
             called[computation] = Walk(computation, 1 << 62, called).peak
     walk = Walk(before.entry, limit, called)
-    theirs = Counter([found["name"] for i in step.module.instructions() if (found := _CLONE.match(i.name)) is not None])
+    theirs = Counter(
+        [
+            found["name"]
+            for i in step.module.instructions()
+            if (found := _CLONE.match(i.name)) is not None
+        ]
+    )
     chosen = {one.name: one for one in reversed(walk.choices)}
     rows = []
     for i in before.entry.instructions.values():
         if i.name in chosen or i.name in theirs or i.name in walk.weighed:
-            here, there = RECOMPUTED if i.name in chosen else HELD, RECOMPUTED if i.name in theirs else HELD
+            here, there = (
+                RECOMPUTED if i.name in chosen else HELD,
+                RECOMPUTED if i.name in theirs else HELD,
+            )
             rows.append(ReplayRow(i.name, "", here, there, here == there, "", _why(i, chosen.get(i.name), walk, limit), i.shape.byte_size,
                                   (i.id,)))  # fmt: skip
     return ReplayedRematerialisation(rows, step, limit, walk.peak, walk.peak_after)
@@ -223,7 +299,9 @@ def _limit(module: HloModule, memory: int) -> int:
     entry = module.entry
     passed = sum([_whole_size(i.shape) for i in entry.parameters()]) + _whole_size(entry.root.shape)
     donated = set(map(int, _ALIASED.findall(str(module.attributes.get("input_output_alias", "")))))
-    passed -= sum([_whole_size(i.shape) for i in entry.parameters() if i.parameter_number in donated])
+    passed -= sum(
+        [_whole_size(i.shape) for i in entry.parameters() if i.parameter_number in donated]
+    )
     return (memory * _OF_THE_DEVICE // 100 - passed) * _OF_THE_REST // 100
 
 
@@ -253,9 +331,13 @@ def _values(computation: HloComputation) -> dict[HloInstruction, dict[Index, _Bu
             own = found[i.operands[0]]
         elif i.opcode.name == "get-tuple-element":
             number = i.attribute("index")
-            own = {index[1:]: b for index, b in found[i.operands[0]].items() if index[:1] == (number,)}
+            own = {
+                index[1:]: b for index, b in found[i.operands[0]].items() if index[:1] == (number,)
+            }
         elif i.opcode.name == "tuple":
-            own = {(): own[()]} | {(k, *index): b for k, o in enumerate(i.operands) for index, b in found[o].items()}
+            own = {(): own[()]} | {
+                (k, *index): b for k, o in enumerate(i.operands) for index, b in found[o].items()
+            }
         found[i] = own
     return found
 
@@ -264,7 +346,11 @@ def _nodes(computation: HloComputation) -> Iterator[_Node]:
     values = _values(computation)
     for i in computation.sequence():
         sizes = {index: _own_size(part) for index, part in _parts(i.shape)}
-        defines = {b: 0 if i.opcode.name == "parameter" else sizes[index] for index, b in values[i].items() if b.owner == i.name}
+        defines = {
+            b: 0 if i.opcode.name == "parameter" else sizes[index]
+            for index, b in values[i].items()
+            if b.owner == i.name
+        }
         if i.opcode.name == "get-tuple-element":
             reads = {values[i.operands[0]][()]}
         else:

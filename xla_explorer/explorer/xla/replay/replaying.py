@@ -9,7 +9,13 @@ from typing import Final, NamedTuple
 from xla_explorer.backends.xla.dumped_compile import FUSION_POLICIES
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
-from xla_explorer.explorer.xla.replay import layout, library, multi_output, rematerialisation, simplifier
+from xla_explorer.explorer.xla.replay import (
+    layout,
+    library,
+    multi_output,
+    rematerialisation,
+    simplifier,
+)
 from xla_explorer.explorer.xla.replay.buffers import replayed_buffers
 from xla_explorer.explorer.xla.replay.fusion import ReplayedFusion, replayed_fusion
 from xla_explorer.explorer.xla.replay.layout import replayed_layouts
@@ -29,13 +35,18 @@ _GPU_VERDICTS: Final = "priority_fusion_dump"
 def _fusion(session: Compilation) -> ReplayedFusion:
     step = _passes(session, *FUSION_POLICIES)[0]
     own = session.stages().get(_GPU_VERDICTS)
-    return replayed_fusion(step, _makers(session, step), fusion_verdicts(own.text) if own is not None else None)
+    return replayed_fusion(
+        step, _makers(session, step), fusion_verdicts(own.text) if own is not None else None
+    )
 
 
 def _of_a_cpu(session: Compilation) -> Compilation:
     """The session. NotThereError where XLA:GPU compiled it, which assigns and orders by other rules."""
     if any(step.name == _GPU_PASS for step in session.passes):
-        raise NotThereError("the buffers and the order of XLA:GPU are not replayed", "xe.xla.replay(session, 'fusion') replays its fusions")
+        raise NotThereError(
+            "the buffers and the order of XLA:GPU are not replayed",
+            "xe.xla.replay(session, 'fusion') replays its fusions",
+        )
     return session
 
 
@@ -46,8 +57,12 @@ KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
     "simplifier": lambda session: simplifier.replayed_simplifier(_passes(session, simplifier.PASS)),
     "buffers": lambda session: replayed_buffers(_of_a_cpu(session)),
     "schedule": lambda session: replayed_schedule(_of_a_cpu(session)),
-    "multi-output-fusion": lambda session: replayed_multi_output(_passes(session, multi_output.PASS)[0]),
-    "rematerialization": lambda session: replayed_rematerialisation(session, _passes(session, rematerialisation.PASS)[0]),
+    "multi-output-fusion": lambda session: replayed_multi_output(
+        _passes(session, multi_output.PASS)[0]
+    ),
+    "rematerialization": lambda session: replayed_rematerialisation(
+        session, _passes(session, rematerialisation.PASS)[0]
+    ),
 }
 """Kind of replay -> what makes it."""
 WEIGHED: Final = ("fusion", "multi-output-fusion", "dot-library", "layout")
@@ -174,4 +189,9 @@ def _passes(session: Compilation, *names: str) -> list[RecordedPass]:
 def _makers(session: Compilation, until: RecordedPass) -> dict[str, str]:
     """Name of a fusion -> the pass that made it, of those before one of XLA's passes."""
     before = reversed(session.passes[1 : until.number])
-    return {record.name: step.name for step in before for record in step.snapshot.records() if record.opcode.name == "fusion"}
+    return {
+        record.name: step.name
+        for step in before
+        for record in step.snapshot.records()
+        if record.opcode.name == "fusion"
+    }

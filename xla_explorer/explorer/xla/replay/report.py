@@ -72,7 +72,9 @@ class Replay(Report):
         The pass of XLA.
     """
 
-    def __init__(self, kind: str, rows: Sequence[ReplayRow], by: str, step: int | None, what: str) -> None:
+    def __init__(
+        self, kind: str, rows: Sequence[ReplayRow], by: str, step: int | None, what: str
+    ) -> None:
         """what: the rows' name in the plural, for people."""
         self.kind, self.by, self.step = kind, by, step
         self.rows = tuple(sorted(rows, key=lambda row: (row.agrees, -row.bytes)))
@@ -97,8 +99,17 @@ class Replay(Report):
         different = self.disagreements()
         if different:
             yield Table(ReplayRow._fields, different, "decided otherwise by XLA", printed=20)
-        rows = [(f"%{r.subject}", f"%{r.consumer}" if r.consumer else "", r.xla, r.code, r.why, r.bytes) for r in self.rows if r.agrees]
-        yield Table(["instruction", "consumer", "XLA", "code", "why", "bytes"], rows, f"XLA's decisions, {BY_POLICY}", printed=20)
+        rows = [
+            (f"%{r.subject}", f"%{r.consumer}" if r.consumer else "", r.xla, r.code, r.why, r.bytes)
+            for r in self.rows
+            if r.agrees
+        ]
+        yield Table(
+            ["instruction", "consumer", "XLA", "code", "why", "bytes"],
+            rows,
+            f"XLA's decisions, {BY_POLICY}",
+            printed=20,
+        )
 
     def records(self) -> Table:
         """A row a decision."""
@@ -113,7 +124,22 @@ class Replay(Report):
                 facts["xla_says"] = row.said
             names = (row.subject, row.consumer) if row.consumer else (row.subject,)
             accepted = row.xla not in NO
-            reason = refuse(row.code, row.message) if row.agrees else refuse("xla-decides-otherwise", row.why)
+            reason = (
+                refuse(row.code, row.message)
+                if row.agrees
+                else refuse("xla-decides-otherwise", row.why)
+            )
             code = "" if accepted else reason.code
-            found.append(Decision(self.kind, verdict_of(accepted), row.ids, names, code, reason.message, facts, self.step))
+            found.append(
+                Decision(
+                    self.kind,
+                    verdict_of(accepted),
+                    row.ids,
+                    names,
+                    code,
+                    reason.message,
+                    facts,
+                    self.step,
+                )
+            )
         return found

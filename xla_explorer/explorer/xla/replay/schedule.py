@@ -28,9 +28,13 @@ def replayed_schedule(session: Compilation) -> Replay:
     NotThereError
         The dump's last module has no schedule.
     """
-    computations = [one for one in sequential_computations(session.module) if one.schedule is not None]
+    computations = [
+        one for one in sequential_computations(session.module) if one.schedule is not None
+    ]
     if not computations or _STAGE not in session.stages():
-        raise NotThereError("XLA's dump has no scheduled module", "dump with --xla_dump_hlo_as_text")
+        raise NotThereError(
+            "XLA's dump has no scheduled module", "dump with --xla_dump_hlo_as_text"
+        )
     rows = [row for computation in computations for row in _rows(computation)]
     return Replay("schedule", rows, "scheduler", None, "instructions in order")
 
@@ -38,23 +42,47 @@ def replayed_schedule(session: Compilation) -> Replay:
 def _rows(computation: HloComputation) -> Iterator[ReplayRow]:
     order = list(computation.sequence())
     waits = {i: len(dict.fromkeys([*i.operands, *i.control_predecessors])) for i in order}
-    followers: dict[HloInstruction, list[HloInstruction]] = {i: list(dict.fromkeys(i.users)) for i in order}
+    followers: dict[HloInstruction, list[HloInstruction]] = {
+        i: list(dict.fromkeys(i.users)) for i in order
+    }
     for i in order:
         for before in dict.fromkeys(i.control_predecessors):
             followers[before].append(i)
     # Groups of what one instruction made ready, the oldest first; inside of a group any order is breadth first.
-    ready: deque[tuple[Released, set[HloInstruction]]] = deque([(None, {i for i in order if not waits[i]})])
+    ready: deque[tuple[Released, set[HloInstruction]]] = deque(
+        [(None, {i for i in order if not waits[i]})]
+    )
     for i in order:
         while ready and not ready[0][1]:
             ready.popleft()
         cause, group = next((entry for entry in ready if i in entry[1]), (None, set()))
         agrees = bool(ready) and group is ready[0][1]
-        ours = i.name if agrees else min([one.name for one in ready[0][1]], default="") if ready else ""
+        ours = (
+            i.name
+            if agrees
+            else min([one.name for one in ready[0][1]], default="")
+            if ready
+            else ""
+        )
         group.discard(i)
         released = {user for user in followers[i] if _released(user, waits)}
         ready.append((i, released))
-        message = f"ready as soon as %{cause.name} was issued" if cause is not None else "ready from the start"
-        yield ReplayRow(i.name, "", f"%{ours}", f"%{i.name}", agrees, "", f"%{i.name} was {message}", i.shape.byte_size, (i.id,))
+        message = (
+            f"ready as soon as %{cause.name} was issued"
+            if cause is not None
+            else "ready from the start"
+        )
+        yield ReplayRow(
+            i.name,
+            "",
+            f"%{ours}",
+            f"%{i.name}",
+            agrees,
+            "",
+            f"%{i.name} was {message}",
+            i.shape.byte_size,
+            (i.id,),
+        )
 
 
 def _released(user: HloInstruction, waits: dict[HloInstruction, int]) -> bool:

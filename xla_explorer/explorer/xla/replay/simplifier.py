@@ -38,8 +38,12 @@ class ReplayedSimplifier(Replay):
 
     def __init__(self, rows: Sequence[ReplayRow], steps: int) -> None:
         place = f"{PASS}, {steps} times" if steps != 1 else PASS
-        super().__init__("simplifier", rows, place, None, "instructions that XLA or our rules rewrote")
-        self.rules: dict[str, int] = dict(Counter([row.code for row in rows if row.agrees and row.code]).most_common())
+        super().__init__(
+            "simplifier", rows, place, None, "instructions that XLA or our rules rewrote"
+        )
+        self.rules: dict[str, int] = dict(
+            Counter([row.code for row in rows if row.agrees and row.code]).most_common()
+        )
 
     def headline(self) -> str:
         """How well the rules agree, and how many of them acted."""
@@ -53,9 +57,15 @@ def replayed_simplifier(steps: Sequence[RecordedPass]) -> ReplayedSimplifier:
 
 def replayed_rules(step: RecordedPass) -> RecordedPasses[RecordedPass]:
     """Our rules on the module that a run of XLA's simplifier was given; its instructions keep their ids."""
-    options = ["as_xla=true", "rewrite_no_op_bitcast_convert_to_bitcast=true", *["is_layout_sensitive=true"] * (_LATE in step.pipeline)]
+    options = [
+        "as_xla=true",
+        "rewrite_no_op_bitcast_convert_to_bitcast=true",
+        *["is_layout_sensitive=true"] * (_LATE in step.pipeline),
+    ]
     module = step.before.clone()
-    for i in _dead_no_ops(module):  # XLA visits what nothing reads first: the operand may have but one user then
+    for i in _dead_no_ops(
+        module
+    ):  # XLA visits what nothing reads first: the operand may have but one user then
         i.parent.remove(i)
     return RecordedPasses(optimize(module, f"{PASS}{{{','.join(options)}}}"), RecordedPass)
 
@@ -80,15 +90,35 @@ def _rows(step: RecordedPass) -> Iterator[ReplayRow]:
             continue
         agrees = (here == KEPT) == (there == KEPT)
         rule = rules.get(i.name, "")
-        by = f"by our rule {rule}" if rule else "as what reads it was rewritten" if GONE in (here, there) else "as an operand was rewritten"
+        by = (
+            f"by our rule {rule}"
+            if rule
+            else "as what reads it was rewritten"
+            if GONE in (here, there)
+            else "as an operand was rewritten"
+        )
         verb = f"XLA: {there}, ours: {here}" if here != there else there
-        yield ReplayRow(i.name, "", here, there, agrees, rule, f"%{i.name} ({i.opcode.name}) {verb}, {by}", i.shape.byte_size, (i.id,))
+        yield ReplayRow(
+            i.name,
+            "",
+            here,
+            there,
+            agrees,
+            rule,
+            f"%{i.name} ({i.opcode.name}) {verb}, {by}",
+            i.shape.byte_size,
+            (i.id,),
+        )
 
 
-def _both_fates(before: HloModule, trace: PassTrace, theirs: HloModule) -> tuple[dict[str, str], dict[str, str]]:
+def _both_fates(
+    before: HloModule, trace: PassTrace, theirs: HloModule
+) -> tuple[dict[str, str], dict[str, str]]:
     """What became of each instruction by our rules, and by XLA's."""
     ours, theirs = _names_kept(before, trace), _own_names(before, theirs)
-    return _fates(before, ours, {i: i.id for i in ours.instructions()}), _fates(before, theirs, _identities(before, ours, theirs))
+    return _fates(before, ours, {i: i.id for i in ours.instructions()}), _fates(
+        before, theirs, _identities(before, ours, theirs)
+    )
 
 
 def _dead(module: HloModule) -> set[HloInstruction]:
@@ -96,7 +126,12 @@ def _dead(module: HloModule) -> set[HloInstruction]:
     found: set[HloInstruction] = set()
     for computation in module.computations.values():
         for i in reversed(computation.post_order()):
-            if i is not computation.root and not has_side_effect(i) and i.opcode.name != "parameter" and found.issuperset(i.users):
+            if (
+                i is not computation.root
+                and not has_side_effect(i)
+                and i.opcode.name != "parameter"
+                and found.issuperset(i.users)
+            ):
                 found.add(i)
     return found
 
@@ -126,7 +161,10 @@ def _names_kept(before: HloModule, trace: PassTrace) -> HloModule:
     for event in trace.journal.events if trace.journal is not None else ():
         if event.is_rewrite and event.acted and len(event.subjects) > 1:
             (old, new), said = event.subjects, event.names
-            kinds = [opcodes.get(number) or name.lstrip("%").partition(".")[0] for number, name in zip((old, new), said, strict=True)]
+            kinds = [
+                opcodes.get(number) or name.lstrip("%").partition(".")[0]
+                for number, name in zip((old, new), said, strict=True)
+            ]
             if kinds[0] == kinds[1]:
                 names[new] = names.get(old, said[0].lstrip("%"))
     for i in after.instructions():
@@ -137,21 +175,35 @@ def _names_kept(before: HloModule, trace: PassTrace) -> HloModule:
 def _identities(before: HloModule, ours: HloModule, theirs: HloModule) -> dict[HloInstruction, int]:
     """Each instruction of XLA's result with the id of the same in ours, else with that of the instruction before whose name it bears."""
     matching = match_modules(theirs, ours, by_name=False)
-    found = {a: b.id for a, b in matching.left_to_right.items() if matching.evidence[a] == "meaning" or a.name == b.name}
+    found = {
+        a: b.id
+        for a, b in matching.left_to_right.items()
+        if matching.evidence[a] == "meaning" or a.name == b.name
+    }
     taken, earlier = set(found.values()), {i.name: i for i in before.instructions()}
     for number, i in enumerate(theirs.instructions(), 1):
         if i not in found:
             same = earlier.get(i.name)
-            found[i] = same.id if same is not None and same.opcode is i.opcode and same.id not in taken else -number
+            found[i] = (
+                same.id
+                if same is not None and same.opcode is i.opcode and same.id not in taken
+                else -number
+            )
     return found
 
 
 def _same_constant(one: HloInstruction, other: HloInstruction) -> bool:
     """Which of several equal constants is read tells nothing."""
-    return one.opcode is other.opcode is CONSTANT and one.shape == other.shape and one.payload == other.payload
+    return (
+        one.opcode is other.opcode is CONSTANT
+        and one.shape == other.shape
+        and one.payload == other.payload
+    )
 
 
-def _fates(before: HloModule, after: HloModule, identities: Mapping[HloInstruction, int]) -> dict[str, str]:
+def _fates(
+    before: HloModule, after: HloModule, identities: Mapping[HloInstruction, int]
+) -> dict[str, str]:
     """What became of each instruction of a module."""
     dead = _dead(after)
     later = {identities[i]: i for i in after.instructions() if i not in dead}
@@ -162,6 +214,10 @@ def _fates(before: HloModule, after: HloModule, identities: Mapping[HloInstructi
             found[i.name] = GONE
             continue
         operands = list(zip(now.operands, i.operands, strict=False))
-        reads_the_same = len(now.operands) == len(i.operands) and all(identities[o] == p.id or _same_constant(o, p) for o, p in operands)
-        found[i.name] = KEPT if reads_the_same and now.shape.dimensions == i.shape.dimensions else CHANGED
+        reads_the_same = len(now.operands) == len(i.operands) and all(
+            identities[o] == p.id or _same_constant(o, p) for o, p in operands
+        )
+        found[i.name] = (
+            KEPT if reads_the_same and now.shape.dimensions == i.shape.dimensions else CHANGED
+        )
     return found

@@ -17,6 +17,17 @@ from xla_explorer.frontends.stablehlo.conversion import (
 from xla_explorer.frontends.stablehlo.conversion.module_converter import ModuleConverter
 from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS
 
-_FAMILIES = (chlo, collective, contraction, control_flow, custom, data_movement, dynamic, elementwise, reduction, shardy)
+_FAMILIES = (
+    chlo,
+    collective,
+    contraction,
+    control_flow,
+    custom,
+    data_movement,
+    dynamic,
+    elementwise,
+    reduction,
+    shardy,
+)
 
 __all__ = ["CONVERSIONS", "ModuleConverter"]

@@ -44,9 +44,14 @@ def _spread(scope: Scope, operation: Operation) -> list[HloInstruction]:
                 "export the program with static shapes",
             )
     try:
-        sizes = np.broadcast_shapes(*[_padded(scope, operation, i.shape, operands) for i in operands])
+        sizes = np.broadcast_shapes(
+            *[_padded(scope, operation, i.shape, operands) for i in operands]
+        )
     except ValueError:
-        scope.fail(f"{' and '.join([i.shape.text_without_layout for i in operands])} do not broadcast", "sizes must be equal or 1")
+        scope.fail(
+            f"{' and '.join([i.shape.text_without_layout for i in operands])} do not broadcast",
+            "sizes must be equal or 1",
+        )
     found = []
     for i in operands:
         places = _places(scope, operation, i.shape, operands)
@@ -54,7 +59,9 @@ def _spread(scope: Scope, operation: Operation) -> list[HloInstruction]:
     return found
 
 
-def _places(scope: Scope, operation: Operation, shape: Shape, operands: list[HloInstruction]) -> tuple[int, ...]:
+def _places(
+    scope: Scope, operation: Operation, shape: Shape, operands: list[HloInstruction]
+) -> tuple[int, ...]:
     rank = max(i.shape.rank for i in operands)
     given = scope.integers(operation, "broadcast_dimensions", ())
     if given and shape.rank < rank:
@@ -62,9 +69,13 @@ def _places(scope: Scope, operation: Operation, shape: Shape, operands: list[Hlo
     return tuple(range(rank - shape.rank, rank))
 
 
-def _padded(scope: Scope, operation: Operation, shape: Shape, operands: list[HloInstruction]) -> tuple[int, ...]:
+def _padded(
+    scope: Scope, operation: Operation, shape: Shape, operands: list[HloInstruction]
+) -> tuple[int, ...]:
     sizes = [1] * max(i.shape.rank for i in operands)
-    for place, size in zip(_places(scope, operation, shape, operands), shape.dimensions, strict=True):
+    for place, size in zip(
+        _places(scope, operation, shape, operands), shape.dimensions, strict=True
+    ):
         sizes[place] = size
     return tuple(sizes)
 
@@ -84,7 +95,9 @@ def broadcast_compare(scope: Scope, operation: Operation) -> list[HloInstruction
     attributes = {"direction": scope.keyword(operation, "comparison_direction", among=DIRECTIONS)}
     if operation.attributes.get("compare_type") == Keyword("TOTALORDER"):
         attributes["type"] = "TOTALORDER"
-    return [scope.emit("compare", _spread(scope, operation), attributes, shape=scope.type_of(operation))]
+    return [
+        scope.emit("compare", _spread(scope, operation), attributes, shape=scope.type_of(operation))
+    ]
 
 
 @converts("chlo.broadcast_select")
@@ -96,7 +109,11 @@ def broadcast_select(scope: Scope, operation: Operation) -> list[HloInstruction]
 @converts("chlo.constant_like")
 def constant_like(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """A number in the shape of the operand."""
-    return [scope.full(scope.attribute(operation, "value", required=True), scope.operands(operation)[0].shape)]
+    return [
+        scope.full(
+            scope.attribute(operation, "value", required=True), scope.operands(operation)[0].shape
+        )
+    ]
 
 
 @converts("chlo.square")
@@ -105,9 +122,17 @@ def square(scope: Scope, operation: Operation) -> list[HloInstruction]:
     (x,) = scope.operands(operation)
     if x.shape.element_type.is_complex:
         re, im = scope.emit("real", (x,)), scope.emit("imag", (x,))
-        real = scope.emit("multiply", (scope.emit("subtract", (re, im)), scope.emit("add", (re, im))))
+        real = scope.emit(
+            "multiply", (scope.emit("subtract", (re, im)), scope.emit("add", (re, im)))
+        )
         product = scope.emit("multiply", (re, im))
-        return [scope.emit("complex", (real, scope.emit("add", (product, product))), shape=scope.type_of(operation))]
+        return [
+            scope.emit(
+                "complex",
+                (real, scope.emit("add", (product, product))),
+                shape=scope.type_of(operation),
+            )
+        ]
     return [scope.emit("multiply", (x, x), shape=scope.type_of(operation))]
 
 
@@ -117,7 +142,11 @@ def conj(scope: Scope, operation: Operation) -> list[HloInstruction]:
     (x,) = scope.operands(operation)
     if not x.shape.element_type.is_complex:
         return [x]
-    return [scope.emit("complex", (scope.emit("real", (x,)), scope.emit("negate", (scope.emit("imag", (x,)),))))]
+    return [
+        scope.emit(
+            "complex", (scope.emit("real", (x,)), scope.emit("negate", (scope.emit("imag", (x,)),)))
+        )
+    ]
 
 
 @converts("chlo.is_inf", "chlo.is_pos_inf", "chlo.is_neg_inf")
@@ -146,8 +175,17 @@ def _call(scope: Scope, name: str, operands: list[HloInstruction]) -> HloInstruc
 def _special(scope: Scope, operation: Operation) -> list[HloInstruction]:
     operands = _spread(scope, operation)
     for i in operands:
-        if i.shape.element_type.name not in ("f16", "bf16", "f32", "f64") and not i.shape.element_type.name.startswith("f8"):
-            scope.refuse("element-type", f"{operation.name} of {i.shape.element_type.name}", "convert to a float type first")
+        if i.shape.element_type.name not in (
+            "f16",
+            "bf16",
+            "f32",
+            "f64",
+        ) and not i.shape.element_type.name.startswith("f8"):
+            scope.refuse(
+                "element-type",
+                f"{operation.name} of {i.shape.element_type.name}",
+                "convert to a float type first",
+            )
     return [_call(scope, operation.name.removeprefix("chlo.").removeprefix("broadcast_"), operands)]
 
 

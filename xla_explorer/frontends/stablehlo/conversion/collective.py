@@ -31,7 +31,11 @@ def groups(scope: Scope, operation: Operation) -> dict[str, Any]:
     given = operation.attributes.get("replica_groups")
     found: dict[str, Any] = {}
     if isinstance(given, Literal):
-        found["replica_groups"] = _listed([[int(v) for v in row if v >= 0] for row in given.array] if given.array.ndim == 2 else [])
+        found["replica_groups"] = _listed(
+            [[int(v) for v in row if v >= 0] for row in given.array]
+            if given.array.ndim == 2
+            else []
+        )
     elif given is not None:
         found["replica_groups"] = _listed(_along_axes(scope, operation, given))
     if _channel(operation) > 0:
@@ -42,7 +46,9 @@ def groups(scope: Scope, operation: Operation) -> dict[str, Any]:
 
 
 def _listed(rows: Sequence[Sequence[int]]) -> Any:
-    return CODECS["replica_groups"].read("{" + ",".join(["{" + ",".join(map(str, row)) + "}" for row in rows]) + "}")
+    return CODECS["replica_groups"].read(
+        "{" + ",".join(["{" + ",".join(map(str, row)) + "}" for row in rows]) + "}"
+    )
 
 
 def _along_axes(scope: Scope, operation: Operation, given: Any) -> list[list[int]]:
@@ -50,19 +56,38 @@ def _along_axes(scope: Scope, operation: Operation, given: Any) -> list[list[int
     name = str(given.get("mesh")).strip('@"') if isinstance(given, dict) else ""
     text = scope.converter.meshes.get(name)
     axes = given.get("axes") if isinstance(given, dict) else None
-    if text is None or not isinstance(axes, (tuple, list)) or not all(isinstance(a, dict) and "name" in a for a in axes):
+    if (
+        text is None
+        or not isinstance(axes, (tuple, list))
+        or not all(isinstance(a, dict) and "name" in a for a in axes)
+    ):
         known = ", ".join([f"@{m}" for m in scope.converter.meshes]) or "none"
-        scope.fail(f"the groups of {operation.name} must be axes of a mesh of the module, which has {known}",
-                   'write sdy.mesh @m = <["x"=2]> and replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = "x">]>')
+        scope.fail(
+            f"the groups of {operation.name} must be axes of a mesh of the module, which has {known}",
+            'write sdy.mesh @m = <["x"=2]> and replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = "x">]>',
+        )
     mesh = Mesh.read(text)
     parts = []
     for axis in axes:
         part = axis.get("sub_axis_info") or {}
-        parts.append(AxisPart(str(axis["name"]).strip('"'), int(part.get("pre_size", 1)), int(part.get("size", 0))))
+        parts.append(
+            AxisPart(
+                str(axis["name"]).strip('"'), int(part.get("pre_size", 1)), int(part.get("size", 0))
+            )
+        )
     sizes = dict(mesh.axes)
-    if any(p.name not in sizes or p.before < 1 or p.size < 0 or sizes[p.name] % (p.before * max(p.size, 1)) for p in parts):
+    if any(
+        p.name not in sizes
+        or p.before < 1
+        or p.size < 0
+        or sizes[p.name] % (p.before * max(p.size, 1))
+        for p in parts
+    ):
         named = ", ".join(map(str, parts))
-        scope.fail(f"{operation.name} has no groups along {named} in the mesh {mesh}", "name axes of the mesh, and parts that divide them")
+        scope.fail(
+            f"{operation.name} has no groups along {named} in the mesh {mesh}",
+            "name axes of the mesh, and parts that divide them",
+        )
     return mesh.groups(parts)
 
 
@@ -78,7 +103,11 @@ def all_reduce(scope: Scope, operation: Operation) -> list[HloInstruction]:
     else:
         one_region(scope, operation)
         called = combiner(scope, operation.regions[0], "reducer")
-    return results(scope, operation, scope.emit("all-reduce", operands, groups(scope, operation), called=(called,)))
+    return results(
+        scope,
+        operation,
+        scope.emit("all-reduce", operands, groups(scope, operation), called=(called,)),
+    )
 
 
 def _shape_of_results(scope: Scope, operation: Operation) -> Shape:
@@ -88,9 +117,19 @@ def _shape_of_results(scope: Scope, operation: Operation) -> Shape:
 @converts("all_gather")
 def all_gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The operands of a group one after the other."""
-    attributes = {**groups(scope, operation), "dimensions": (scope.integer(operation, "all_gather_dim"),)}
+    attributes = {
+        **groups(scope, operation),
+        "dimensions": (scope.integer(operation, "all_gather_dim"),),
+    }
     return results(
-        scope, operation, scope.emit("all-gather", scope.operands(operation), attributes, shape=_shape_of_results(scope, operation))
+        scope,
+        operation,
+        scope.emit(
+            "all-gather",
+            scope.operands(operation),
+            attributes,
+            shape=_shape_of_results(scope, operation),
+        ),
     )
 
 
@@ -98,24 +137,47 @@ def all_gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
 def reduce_scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The combined operands, a block for each device."""
     one_region(scope, operation)
-    attributes = {**groups(scope, operation), "dimensions": (scope.integer(operation, "scatter_dimension"),)}
+    attributes = {
+        **groups(scope, operation),
+        "dimensions": (scope.integer(operation, "scatter_dimension"),),
+    }
     called = combiner(scope, operation.regions[0], "reducer")
-    return [scope.emit("reduce-scatter", scope.operands(operation), attributes, shape=scope.type_of(operation), called=(called,))]
+    return [
+        scope.emit(
+            "reduce-scatter",
+            scope.operands(operation),
+            attributes,
+            shape=scope.type_of(operation),
+            called=(called,),
+        )
+    ]
 
 
 @converts("all_to_all")
 def all_to_all(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Blocks exchanged along one dimension; where they are joined along another, moved there afterwards."""
-    split, joined, count = (scope.integer(operation, name) for name in ("split_dimension", "concat_dimension", "split_count"))
+    split, joined, count = (
+        scope.integer(operation, name)
+        for name in ("split_dimension", "concat_dimension", "split_count")
+    )
     found = []
     for number, x in enumerate(scope.operands(operation)):
         sizes = x.shape.dimensions
-        if not (0 <= split < len(sizes) and 0 <= joined < len(sizes)) or count < 1 or sizes[split] % count:
+        if (
+            not (0 <= split < len(sizes) and 0 <= joined < len(sizes))
+            or count < 1
+            or sizes[split] % count
+        ):
             scope.fail(
                 f"{x.shape.text_without_layout} cannot be split {count} ways along dimension {split} and joined along {joined}",
                 "the split dimension must be a multiple of split_count",
             )
-        i = scope.emit("all-to-all", (x,), {**groups(scope, operation), "dimensions": (split,)}, shape=x.shape.base)
+        i = scope.emit(
+            "all-to-all",
+            (x,),
+            {**groups(scope, operation), "dimensions": (split,)},
+            shape=x.shape.base,
+        )
         if split != joined:
             blocks = [*sizes[:split], count, sizes[split] // count, *sizes[split + 1 :]]
             i = scope.emit("reshape", (i,), shape=x.shape.with_dimensions(blocks))
@@ -130,24 +192,44 @@ def all_to_all(scope: Scope, operation: Operation) -> list[HloInstruction]:
 @converts("collective_broadcast")
 def collective_broadcast(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The operand of each group's first device."""
-    return [scope.emit("collective-broadcast", scope.operands(operation), groups(scope, operation), shape=scope.type_of(operation))]
+    return [
+        scope.emit(
+            "collective-broadcast",
+            scope.operands(operation),
+            groups(scope, operation),
+            shape=scope.type_of(operation),
+        )
+    ]
 
 
 @converts("collective_permute")
 def collective_permute(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Sources send to targets."""
     pairs = scope.attribute(operation, "source_target_pairs", required=True)
-    rows = tuple([tuple(map(int, row)) for row in (pairs.array if isinstance(pairs, Literal) else pairs)])
+    rows = tuple(
+        [tuple(map(int, row)) for row in (pairs.array if isinstance(pairs, Literal) else pairs)]
+    )
     attributes: dict[str, Any] = {"source_target_pairs": rows}
     if _channel(operation) > 0:
         attributes["channel_id"] = _channel(operation)
-    return [scope.emit("collective-permute", scope.operands(operation), attributes, shape=scope.type_of(operation))]
+    return [
+        scope.emit(
+            "collective-permute",
+            scope.operands(operation),
+            attributes,
+            shape=scope.type_of(operation),
+        )
+    ]
 
 
 @converts("replica_id", "partition_id")
 def device_number(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The number of this replica or partition."""
-    return [scope.emit(operation.name.partition(".")[2].replace("_", "-"), (), shape=scope.type_of(operation))]
+    return [
+        scope.emit(
+            operation.name.partition(".")[2].replace("_", "-"), (), shape=scope.type_of(operation)
+        )
+    ]
 
 
 # -- the host --------------------------------------------------------------------------------------------------------
@@ -161,7 +243,12 @@ def infeed(scope: Scope, operation: Operation) -> list[HloInstruction]:
             shapes[k] = shapes[k].with_layout(tuple(map(int, order)))
     config = operation.attributes.get("infeed_config")
     attributes = {"infeed_config": quoted(config)} if config else {}
-    i = scope.emit("infeed", scope.operands(operation), attributes, shape=tuple_shape([tuple_shape(shapes), token_shape()]))
+    i = scope.emit(
+        "infeed",
+        scope.operands(operation),
+        attributes,
+        shape=tuple_shape([tuple_shape(shapes), token_shape()]),
+    )
     data, token = scope.unpack(i, 2)
     return [*scope.unpack(data, len(shapes), always=True), token]
 
@@ -179,7 +266,10 @@ def outfeed(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 
 def _transfer(operation: Operation) -> dict[str, Any]:
-    return {"channel_id": _channel(operation), "is_host_transfer": bool(operation.attributes.get("is_host_transfer", False))}
+    return {
+        "channel_id": _channel(operation),
+        "is_host_transfer": bool(operation.attributes.get("is_host_transfer", False)),
+    }
 
 
 @converts("send")
@@ -219,5 +309,7 @@ def async_done(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Waits for what `async_start` began."""
     (start,) = scope.operands(operation)
     if start.opcode is GET_TUPLE_ELEMENT or start.opcode.name != "async-start":
-        scope.refuse("future", "a future that crosses a call or region", "wait for it where it was started")
+        scope.refuse(
+            "future", "a future that crosses a call or region", "wait for it where it was started"
+        )
     return results(scope, operation, scope.emit("async-done", (start,)))

@@ -37,7 +37,9 @@ _ALGORITHMS: dict[tuple[str, str, int], str] = {
 
 def precision(operation: Operation) -> dict[str, Any]:
     """`operand_precision`, unless every operand has the default."""
-    given = tuple([str(word).lower() for word in operation.attributes.get("precision_config") or ()])
+    given = tuple(
+        [str(word).lower() for word in operation.attributes.get("precision_config") or ()]
+    )
     return {"operand_precision": given} if any(word != "default" for word in given) else {}
 
 
@@ -48,14 +50,26 @@ def _type_name(given: Any) -> str:
 def _algorithm(scope: Scope, given: Any) -> dict[str, Any]:
     if not isinstance(given, Dictionary):
         return {}
-    left, right, accumulator = (_type_name(given.get(f"{k}_type", "")) for k in ("lhs_precision", "rhs_precision", "accumulation"))
+    left, right, accumulator = (
+        _type_name(given.get(f"{k}_type", ""))
+        for k in ("lhs_precision", "rhs_precision", "accumulation")
+    )
     if left.startswith("f8") and right.startswith("f8") and accumulator == "f32":
         fast = "_fast_accum" if given.get("allow_imprecise_accumulation") else ""
         return {"algorithm": f"dot_any_f8_any_f8_f32{fast}"}
     components = given.get("lhs_component_count", 1), given.get("rhs_component_count", 1)
     found = _ALGORITHMS.get((left, accumulator, given.get("num_primitive_operations", 1)))
-    if found is None or left != right or components != (1, 1) or given.get("allow_imprecise_accumulation"):
-        scope.refuse("dot-algorithm", f"HLO has no dot algorithm for {given.text}", "leave the algorithm out, or choose one that XLA names")
+    if (
+        found is None
+        or left != right
+        or components != (1, 1)
+        or given.get("allow_imprecise_accumulation")
+    ):
+        scope.refuse(
+            "dot-algorithm",
+            f"HLO has no dot algorithm for {given.text}",
+            "leave the algorithm out, or choose one that XLA names",
+        )
     return {"algorithm": found}
 
 
@@ -64,7 +78,9 @@ def dot_general(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Batch and contracting dimensions of each side."""
     numbers = scope.attribute(operation, "dot_dimension_numbers", required=True)
     if not isinstance(numbers, dict):
-        scope.fail("dot_dimension_numbers must be a set of dimension numbers", "write #stablehlo.dot<...>")
+        scope.fail(
+            "dot_dimension_numbers must be a set of dimension numbers", "write #stablehlo.dot<...>"
+        )
     attributes = {
         f"{side}_{ours}_dims": integers(numbers.get(f"{side}_{theirs}_dimensions", ()))
         for side in ("lhs", "rhs")
@@ -84,7 +100,17 @@ def _dot(scope: Scope, operation: Operation, attributes: dict[str, Any]) -> HloI
 def dot(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The last dimension of the left side with the first of the right."""
     left = scope.operands(operation)[0].shape
-    return [_dot(scope, operation, {"lhs_contracting_dims": (left.rank - 1,), "rhs_contracting_dims": (0,), **precision(operation)})]
+    return [
+        _dot(
+            scope,
+            operation,
+            {
+                "lhs_contracting_dims": (left.rank - 1,),
+                "rhs_contracting_dims": (0,),
+                **precision(operation),
+            },
+        )
+    ]
 
 
 @converts("einsum", "unary_einsum")
@@ -94,7 +120,8 @@ def einsum(scope: Scope, operation: Operation) -> list[HloInstruction]:
     inputs, _, result = config.replace(" ", "").partition("->")
     sides, operands = inputs.split(","), scope.operands(operation)
     fine = len(sides) == len(operands) and all(
-        side.isalpha() and len(set(side)) == len(side) == i.shape.rank for side, i in zip(sides, operands, strict=True)
+        side.isalpha() and len(set(side)) == len(side) == i.shape.rank
+        for side, i in zip(sides, operands, strict=True)
     )
     if not fine or len(set(result)) != len(result) or not set(result) <= set("".join(sides)):
         scope.refuse(
@@ -105,8 +132,17 @@ def einsum(scope: Scope, operation: Operation) -> list[HloInstruction]:
         )
     kept = []
     for k, (side, i) in enumerate(zip(sides, operands, strict=True)):
-        alone = [d for d, letter in enumerate(side) if letter not in result and letter not in "".join(sides[:k] + sides[k + 1 :])]
-        kept.append(("".join([letter for d, letter in enumerate(side) if d not in alone]), _summed(scope, i, alone)))
+        alone = [
+            d
+            for d, letter in enumerate(side)
+            if letter not in result and letter not in "".join(sides[:k] + sides[k + 1 :])
+        ]
+        kept.append(
+            (
+                "".join([letter for d, letter in enumerate(side) if d not in alone]),
+                _summed(scope, i, alone),
+            )
+        )
     if len(kept) == 1:
         letters, product = kept[0]
     else:
@@ -124,9 +160,20 @@ def einsum(scope: Scope, operation: Operation) -> list[HloInstruction]:
                 **precision(operation),
             },
         )
-        letters = "".join([*batch, *[c for c in a if c not in batch + shared], *[c for c in b if c not in batch + shared]])
+        letters = "".join(
+            [
+                *batch,
+                *[c for c in a if c not in batch + shared],
+                *[c for c in b if c not in batch + shared],
+            ]
+        )
     if letters != result:
-        product = scope.emit("transpose", (product,), {"dimensions": tuple(map(letters.index, result))}, shape=scope.type_of(operation))
+        product = scope.emit(
+            "transpose",
+            (product,),
+            {"dimensions": tuple(map(letters.index, result))},
+            shape=scope.type_of(operation),
+        )
     return [product]
 
 
@@ -136,41 +183,82 @@ def _summed(scope: Scope, i: HloInstruction, dimensions: list[int]) -> HloInstru
     kind = array_shape(i.shape.element_type, ())
     adder = scope.converter.builder.nested("sum")
     adder.computation.set_root((adder.parameter(kind) + adder.parameter(kind)).instruction)
-    return scope.emit("reduce", (i, scope.constant(0, kind)), {"dimensions": tuple(dimensions)}, called=(adder.computation,))
+    return scope.emit(
+        "reduce",
+        (i, scope.constant(0, kind)),
+        {"dimensions": tuple(dimensions)},
+        called=(adder.computation,),
+    )
 
 
-def window_of(scope: Scope, operation: Operation, sizes: tuple[int, ...], pads: Any, base: str, window: str) -> Window:
+def window_of(
+    scope: Scope, operation: Operation, sizes: tuple[int, ...], pads: Any, base: str, window: str
+) -> Window:
     """HLO's window. sizes: of the window; pads: low and high of each dimension; base, window: names of the dilations."""
     count = len(sizes)
     ones = (1,) * count
-    strides, lhs, rhs = (scope.integers(operation, name, ones) or ones for name in ("window_strides", base, window))
+    strides, lhs, rhs = (
+        scope.integers(operation, name, ones) or ones for name in ("window_strides", base, window)
+    )
     reversal = _flags(operation.attributes.get("window_reversal"), count)
     flat = _pairs(pads, count)
     if not len(strides) == len(lhs) == len(rhs) == len(flat) == count:
-        scope.fail(f"the window of {operation.name} has {count} dimensions, its attributes another number", "give each for every dimension")
-    return Window(tuple([WindowDimension(sizes[k], strides[k], flat[k][0], flat[k][1], lhs[k], rhs[k], reversal[k]) for k in range(count)]))
+        scope.fail(
+            f"the window of {operation.name} has {count} dimensions, its attributes another number",
+            "give each for every dimension",
+        )
+    return Window(
+        tuple(
+            [
+                WindowDimension(
+                    sizes[k], strides[k], flat[k][0], flat[k][1], lhs[k], rhs[k], reversal[k]
+                )
+                for k in range(count)
+            ]
+        )
+    )
 
 
 def _flags(given: Any, count: int) -> list[bool]:
     if given is None:
         return [False] * count
-    return [bool(flag) for flag in (given.array.reshape(-1) if isinstance(given, Literal) else given)] or [False] * count
+    return [
+        bool(flag) for flag in (given.array.reshape(-1) if isinstance(given, Literal) else given)
+    ] or [False] * count
 
 
 def _pairs(given: Any, count: int) -> list[tuple[int, int]]:
     """Low and high padding, from a dense matrix or nested lists; no attribute means no padding."""
     if given is None:
         return [(0, 0)] * count
-    flat = [int(v) for v in (given.array.reshape(-1) if isinstance(given, Literal) else [n for row in given for n in row])]
+    flat = [
+        int(v)
+        for v in (
+            given.array.reshape(-1)
+            if isinstance(given, Literal)
+            else [n for row in given for n in row]
+        )
+    ]
     return list(zip(flat[::2], flat[1::2], strict=False)) if flat or not count else [(0, 0)] * count
 
 
-def convolve(scope: Scope, operation: Operation, operands: list[HloInstruction], pads: Any) -> HloInstruction:
+def convolve(
+    scope: Scope, operation: Operation, operands: list[HloInstruction], pads: Any
+) -> HloInstruction:
     """A convolution with the padding given."""
     numbers = scope.attribute(operation, "dimension_numbers", required=True)
     if not isinstance(numbers, ConvolutionDimensionNumbers):
-        scope.fail("the dimension numbers must be those of a convolution", "write [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]")
-    sizes = tuple([operands[1].shape.dimensions[d] for d in numbers.kernel_spatial if d < operands[1].shape.rank])
+        scope.fail(
+            "the dimension numbers must be those of a convolution",
+            "write [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+        )
+    sizes = tuple(
+        [
+            operands[1].shape.dimensions[d]
+            for d in numbers.kernel_spatial
+            if d < operands[1].shape.rank
+        ]
+    )
     attributes: dict[str, Any] = {
         "window": window_of(scope, operation, sizes, pads, "lhs_dilation", "rhs_dilation"),
         "dim_labels": numbers,
@@ -178,13 +266,17 @@ def convolve(scope: Scope, operation: Operation, operands: list[HloInstruction],
         "batch_group_count": operation.attributes.get("batch_group_count", 1),
         **precision(operation),
     }
-    return scope.emit("convolution", operands, attributes, shape=scope.type_of(operation), any_type=True)
+    return scope.emit(
+        "convolution", operands, attributes, shape=scope.type_of(operation), any_type=True
+    )
 
 
 @converts("convolution")
 def convolution(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Windows of the input times a kernel."""
-    return [convolve(scope, operation, scope.operands(operation), operation.attributes.get("padding"))]
+    return [
+        convolve(scope, operation, scope.operands(operation), operation.attributes.get("padding"))
+    ]
 
 
 @converts("fft")
@@ -192,22 +284,40 @@ def fft(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The transform over the last dimensions."""
     kind = scope.keyword(operation, "fft_type", among=("FFT", "IFFT", "RFFT", "IRFFT"))
     attributes = {"fft_type": kind, "fft_length": scope.integers(operation, "fft_length")}
-    return [scope.emit("fft", scope.operands(operation), attributes, shape=scope.type_of(operation))]
+    return [
+        scope.emit("fft", scope.operands(operation), attributes, shape=scope.type_of(operation))
+    ]
 
 
 @converts("cholesky")
 def cholesky(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The factor of each matrix."""
     attributes = {"lower": bool(operation.attributes.get("lower", False))}
-    return [scope.emit("cholesky", scope.operands(operation), attributes, shape=scope.type_of(operation))]
+    return [
+        scope.emit(
+            "cholesky", scope.operands(operation), attributes, shape=scope.type_of(operation)
+        )
+    ]
 
 
 @converts("triangular_solve")
 def triangular_solve(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Systems with triangular matrices."""
-    attributes: dict[str, Any] = {name: bool(operation.attributes.get(name, False)) for name in ("left_side", "lower", "unit_diagonal")}
-    attributes["transpose_a"] = scope.keyword(operation, "transpose_a", "NO_TRANSPOSE", among=("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"))
-    return [scope.emit("triangular-solve", scope.operands(operation), attributes, shape=scope.type_of(operation))]
+    attributes: dict[str, Any] = {
+        name: bool(operation.attributes.get(name, False))
+        for name in ("left_side", "lower", "unit_diagonal")
+    }
+    attributes["transpose_a"] = scope.keyword(
+        operation, "transpose_a", "NO_TRANSPOSE", among=("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+    )
+    return [
+        scope.emit(
+            "triangular-solve",
+            scope.operands(operation),
+            attributes,
+            shape=scope.type_of(operation),
+        )
+    ]
 
 
 @converts("chlo.ragged_dot")
@@ -227,6 +337,10 @@ def ragged_dot(scope: Scope, operation: Operation) -> list[HloInstruction]:
     }
     return [
         scope.emit(
-            "ragged-dot", scope.operands(operation), attributes | precision(operation), shape=scope.type_of(operation), any_type=True
+            "ragged-dot",
+            scope.operands(operation),
+            attributes | precision(operation),
+            shape=scope.type_of(operation),
+            any_type=True,
         )
     ]

@@ -16,7 +16,9 @@ from xla_explorer.hlo.shape import token_shape
 def call(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The computation of a function."""
     operands = scope.operands(operation)
-    computation = scope.converter.call(scope, str(scope.attribute(operation, "callee", required=True)), operands)
+    computation = scope.converter.call(
+        scope, str(scope.attribute(operation, "callee", required=True)), operands
+    )
     return scope.unpack(scope.emit("call", operands, called=(computation,)), len(operation.types))
 
 
@@ -35,7 +37,9 @@ def composite(scope: Scope, operation: Operation) -> list[HloInstruction]:
     )
     computation = scope.converter.call(scope, str(Symbol(target)), operands)
     text = frontend_attributes(described)
-    i = scope.emit("call", operands, {"is_composite": True, "frontend_attributes": text}, called=(computation,))
+    i = scope.emit(
+        "call", operands, {"is_composite": True, "frontend_attributes": text}, called=(computation,)
+    )
     return scope.unpack(i, len(operation.types))
 
 
@@ -52,7 +56,9 @@ def branches(scope: Scope, operation: Operation) -> list[HloInstruction]:
         taken = captured(scope, [region])
         called.append(body(scope, region, (), taken, f"branch_{number}"))
         operands.append(scope.pack([scope.value(use) for use in taken]))
-    return scope.unpack(scope.emit("conditional", (choice, *operands), called=tuple(called)), len(operation.types))
+    return scope.unpack(
+        scope.emit("conditional", (choice, *operands), called=tuple(called)), len(operation.types)
+    )
 
 
 @converts("while")
@@ -79,7 +85,14 @@ def tuple_(scope: Scope, operation: Operation) -> list[HloInstruction]:
 def get_tuple_element(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """One element."""
     index = scope.integer(operation, "index")
-    return [scope.emit("get-tuple-element", scope.operands(operation), {"index": index}, shape=scope.type_of(operation))]
+    return [
+        scope.emit(
+            "get-tuple-element",
+            scope.operands(operation),
+            {"index": index},
+            shape=scope.type_of(operation),
+        )
+    ]
 
 
 @converts("optimization_barrier")

@@ -16,7 +16,11 @@ from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.shape import Shape
 
 # Source: xla_data.proto CustomCallApiVersion; 1 is the original one, which HLO text leaves out.
-_API_VERSIONS = {2: "API_VERSION_STATUS_RETURNING", 3: "API_VERSION_STATUS_RETURNING_UNIFIED", 4: "API_VERSION_TYPED_FFI"}
+_API_VERSIONS = {
+    2: "API_VERSION_STATUS_RETURNING",
+    3: "API_VERSION_STATUS_RETURNING_UNIFIED",
+    4: "API_VERSION_TYPED_FFI",
+}
 # Attributes that the HLO instruction has a place for; what else the dictionary holds is the frontend's own.
 _HIDDEN = ("mhlo.", "chlo.", "stablehlo.")
 
@@ -26,7 +30,11 @@ def custom_call(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """A call by name. `mhlo.topk`, `mhlo.erf` and their kin are the operations that StableHLO lacks."""
     target = str(scope.attribute(operation, "call_target_name", required=True))
     prefix, _, short = target.partition(".")
-    hidden = CONVERSIONS.get(f"chlo.{'top_k' if short == 'topk' else short}") if f"{prefix}." in _HIDDEN else None
+    hidden = (
+        CONVERSIONS.get(f"chlo.{'top_k' if short == 'topk' else short}")
+        if f"{prefix}." in _HIDDEN
+        else None
+    )
     if hidden is not None:
         inner = Operation(f"chlo.{'top_k' if short == 'topk' else short}", operation.at, [])
         inner.operands, inner.operand_types, inner.types, inner.regions = (
@@ -35,7 +43,9 @@ def custom_call(scope: Scope, operation: Operation) -> list[HloInstruction]:
             operation.types,
             operation.regions,
         )
-        inner.attributes = Dictionary({**operation.attributes, **(operation.attributes.get("mhlo.attributes") or {})})
+        inner.attributes = Dictionary(
+            {**operation.attributes, **(operation.attributes.get("mhlo.attributes") or {})}
+        )
         return hidden(scope, inner)
     if target == "ApproxTopK":
         return _approximate_top_k(scope, operation)
@@ -59,20 +69,34 @@ def _call(scope: Scope, operation: Operation, target: str) -> list[HloInstructio
         attributes["backend_config"] = quoted(config)
     shapes = [scope.type_of(operation, k) for k in range(len(operation.types))]
     if given.get("operand_layouts") is not None and given.get("result_layouts") is not None:
-        stated = [_laid_out(o.shape.base, order) for o, order in zip(operands, given["operand_layouts"], strict=False)]
+        stated = [
+            _laid_out(o.shape.base, order)
+            for o, order in zip(operands, given["operand_layouts"], strict=False)
+        ]
         attributes["operand_layout_constraints"] = "{" + ", ".join([s.text for s in stated]) + "}"
-        shapes = [_laid_out(shape, order) for shape, order in zip(shapes, given["result_layouts"], strict=False)]
+        shapes = [
+            _laid_out(shape, order)
+            for shape, order in zip(shapes, given["result_layouts"], strict=False)
+        ]
     aliases = _aliases(given.get("output_operand_aliases") or ())
     if aliases:
         attributes["output_to_operand_aliasing"] = aliases
-    i = scope.emit("custom-call", operands, attributes, shape=tuple_of(shapes), called=_called(scope, operation))
+    i = scope.emit(
+        "custom-call",
+        operands,
+        attributes,
+        shape=tuple_of(shapes),
+        called=_called(scope, operation),
+    )
     return scope.unpack(i, len(shapes))
 
 
 def _called(scope: Scope, operation: Operation) -> tuple[HloComputation, ...]:
     """The functions that a call names. What they are called with is the target's affair: comparators, reducers, bodies."""
     names = operation.attributes.get("called_computations") or ()
-    return tuple([scope.converter.named(scope, str(name)) for name in names if isinstance(name, Symbol)])
+    return tuple(
+        [scope.converter.named(scope, str(name)) for name in names if isinstance(name, Symbol)]
+    )
 
 
 def _approximate_top_k(scope: Scope, operation: Operation) -> list[HloInstruction]:
@@ -84,11 +108,16 @@ def _approximate_top_k(scope: Scope, operation: Operation) -> list[HloInstructio
     operands, called = scope.operands(operation), _called(scope, operation)
     count = len(operation.types)
     if not isinstance(dimension, int) or len(operands) != 2 * count or len(called) != 1:
-        scope.fail("ApproxTopK needs a reduction_dim, one comparator, and for each result an array and an initial value",
-                   "write it as jax.lax.approx_max_k does")
+        scope.fail(
+            "ApproxTopK needs a reduction_dim, one comparator, and for each result an array and an initial value",
+            "write it as jax.lax.approx_max_k does",
+        )
     arrays = operands[:count]
     if not all(0 <= dimension < a.shape.rank for a in arrays):
-        scope.fail(f"dimension {dimension} is not a dimension of {arrays[0].shape.text_without_layout}", "correct the reduction_dim")
+        scope.fail(
+            f"dimension {dimension} is not a dimension of {arrays[0].shape.text_without_layout}",
+            "correct the reduction_dim",
+        )
     i = scope.emit("sort", arrays, {"dimensions": (dimension,), "is_stable": False}, called=called)
     rows = []
     for k, array in enumerate(scope.unpack(i, count)):
@@ -100,7 +129,11 @@ def _approximate_top_k(scope: Scope, operation: Operation) -> list[HloInstructio
 
 def _laid_out(shape: Shape, order: Any) -> Shape:
     """The shape with a layout given minor to major, where there is one."""
-    if not shape.is_array or not isinstance(order, (Literal, tuple)) or len(integers(order)) != shape.rank:
+    if (
+        not shape.is_array
+        or not isinstance(order, (Literal, tuple))
+        or len(integers(order)) != shape.rank
+    ):
         return shape
     return shape.with_layout(layout(integers(order)))
 

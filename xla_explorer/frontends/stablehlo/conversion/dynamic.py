@@ -40,7 +40,14 @@ def known_value(i: HloInstruction) -> np.ndarray[Any, Any] | None:
             and x.shape.element_count <= _LARGEST_FOLDED
             and not x.called
             and not x.opcode.side_effect
-            and (name in ("constant", "iota") or (x.operands and name in supported_opcodes() and name not in ("custom-call", "parameter")))
+            and (
+                name in ("constant", "iota")
+                or (
+                    x.operands
+                    and name in supported_opcodes()
+                    and name not in ("custom-call", "parameter")
+                )
+            )
         ):
             operands = [find(o) for o in x.operands]
             if all(o is not None for o in operands):
@@ -73,9 +80,13 @@ def _result(scope: Scope, operation: Operation, number: int) -> Shape:
         return stated
     sizes = _sizes(scope, operation, number, "the sizes of the result")
     if len(sizes) != stated.rank or any(
-        a != b and not moving for a, b, moving in zip(sizes, stated.dimensions, stated.dynamic, strict=True)
+        a != b and not moving
+        for a, b, moving in zip(sizes, stated.dimensions, stated.dynamic, strict=True)
     ):
-        scope.fail(f"the sizes {list(sizes)} do not fit {stated.text_without_layout}", "correct the sizes or the type")
+        scope.fail(
+            f"the sizes {list(sizes)} do not fit {stated.text_without_layout}",
+            "correct the sizes or the type",
+        )
     return stated.with_dimensions(sizes)
 
 
@@ -91,14 +102,24 @@ def dynamic_broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInst
             "export the program with static shapes",
         )
     if any(x.shape.dimensions[k] not in (1, shape.dimensions[d]) for k, d in enumerate(dimensions)):
-        scope.fail(f"{x.shape.text_without_layout} does not broadcast to {shape.text_without_layout}", "sizes must be equal or 1")
+        scope.fail(
+            f"{x.shape.text_without_layout} does not broadcast to {shape.text_without_layout}",
+            "sizes must be equal or 1",
+        )
     return [scope.broadcast(x, shape, dimensions)]
 
 
 @converts("dynamic_iota")
 def dynamic_iota(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """iota of sizes given as an operand."""
-    return [scope.emit("iota", (), {"iota_dimension": scope.integer(operation, "iota_dimension")}, shape=_result(scope, operation, 0))]
+    return [
+        scope.emit(
+            "iota",
+            (),
+            {"iota_dimension": scope.integer(operation, "iota_dimension")},
+            shape=_result(scope, operation, 0),
+        )
+    ]
 
 
 @converts("dynamic_reshape")
@@ -111,7 +132,14 @@ def dynamic_reshape(scope: Scope, operation: Operation) -> list[HloInstruction]:
         pieces = [
             scope.emit(
                 "reshape",
-                (scope.emit("slice", (sizes,), {"slice": (SliceDimension(k, k + 1),)}, shape=sizes.shape.with_dimensions((1,))),),
+                (
+                    scope.emit(
+                        "slice",
+                        (sizes,),
+                        {"slice": (SliceDimension(k, k + 1),)},
+                        shape=sizes.shape.with_dimensions((1,)),
+                    ),
+                ),
                 shape=sizes.shape.with_dimensions(()),
             )
             for k in range(stated.rank)
@@ -125,7 +153,11 @@ def dynamic_pad(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """pad with amounts given as operands."""
     x, value = scope.operands(operation)[:2]
     low, high, interior = (_sizes(scope, operation, k, "the amounts") for k in (2, 3, 4))
-    return [scope.emit("pad", (x, value), padding(scope, low, high, interior), shape=scope.type_of(operation))]
+    return [
+        scope.emit(
+            "pad", (x, value), padding(scope, low, high, interior), shape=scope.type_of(operation)
+        )
+    ]
 
 
 @converts("real_dynamic_slice")
@@ -141,14 +173,25 @@ def real_dynamic_slice(scope: Scope, operation: Operation) -> list[HloInstructio
 def dynamic_gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """gather with slice sizes given as an operand."""
     attributes = gather_attributes(scope, operation, _sizes(scope, operation, 2, "the slice sizes"))
-    return [scope.emit("gather", scope.operands(operation)[:2], attributes, shape=scope.type_of(operation))]
+    return [
+        scope.emit(
+            "gather", scope.operands(operation)[:2], attributes, shape=scope.type_of(operation)
+        )
+    ]
 
 
 @converts("dynamic_conv")
 def dynamic_conv(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """convolution with padding given as an operand."""
     flat = _sizes(scope, operation, 2, "the padding")
-    return [convolve(scope, operation, scope.operands(operation)[:2], [flat[k : k + 2] for k in range(0, len(flat), 2)])]
+    return [
+        convolve(
+            scope,
+            operation,
+            scope.operands(operation)[:2],
+            [flat[k : k + 2] for k in range(0, len(flat), 2)],
+        )
+    ]
 
 
 @converts("uniform_quantize", "uniform_dequantize")

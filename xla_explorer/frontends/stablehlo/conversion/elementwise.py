@@ -65,7 +65,22 @@ SAME: dict[str, str] = {
             "copy",
         )
     },
-    **{f"chlo.{name}": name for name in ("erf", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan", "mulhi")},
+    **{
+        f"chlo.{name}": name
+        for name in (
+            "erf",
+            "acos",
+            "acosh",
+            "asin",
+            "asinh",
+            "atan",
+            "atanh",
+            "cosh",
+            "sinh",
+            "tan",
+            "mulhi",
+        )
+    },
 }
 
 
@@ -104,11 +119,17 @@ def compare(scope: Scope, operation: Operation) -> list[HloInstruction]:
     attributes = {"direction": scope.keyword(operation, "comparison_direction", among=DIRECTIONS)}
     if scope.keyword(operation, "compare_type", "NOTYPE", among=COMPARE_TYPES) == "TOTALORDER":
         attributes["type"] = "TOTALORDER"
-    return [scope.emit("compare", scope.operands(operation), attributes, shape=scope.type_of(operation))]
+    return [
+        scope.emit("compare", scope.operands(operation), attributes, shape=scope.type_of(operation))
+    ]
 
 
 @converts("reduce_precision")
 def reduce_precision(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Exponent and mantissa bits."""
     bits = {name: scope.integer(operation, name) for name in ("exponent_bits", "mantissa_bits")}
-    return [scope.emit("reduce-precision", scope.operands(operation), bits, shape=scope.type_of(operation))]
+    return [
+        scope.emit(
+            "reduce-precision", scope.operands(operation), bits, shape=scope.type_of(operation)
+        )
+    ]

@@ -43,7 +43,9 @@ def _names(functions: Sequence[Function]) -> str:
 class ModuleConverter:
     """Converts one program. `builder` writes the computations that are decompositions of ours."""
 
-    def __init__(self, program: Program, reader: Reader, open_result: str, function: str | None = None) -> None:
+    def __init__(
+        self, program: Program, reader: Reader, open_result: str, function: str | None = None
+    ) -> None:
         self.program = program
         self.function = function
         self.open_result = open_result
@@ -71,7 +73,8 @@ class ModuleConverter:
             near = nearest(key, CONVERSIONS, 3)
             scope.refuse(
                 "operation",
-                f"{operation.name} has no HLO of ours" + (f"; near: {', '.join(near)}" if near else ""),
+                f"{operation.name} has no HLO of ours"
+                + (f"; near: {', '.join(near)}" if near else ""),
                 f"write it by operations of StableHLO{NEEDS_JAX}",
                 operation=operation.name,
             )
@@ -81,7 +84,9 @@ class ModuleConverter:
         """The computation of one of `SPECIAL_FUNCTIONS`, written once for each combination of shapes."""
         found = self._instances.get((f"chlo.{name}", shapes))
         if found is None:
-            found = self._instances[f"chlo.{name}", shapes] = write_function(self.builder, name, shapes)
+            found = self._instances[f"chlo.{name}", shapes] = write_function(
+                self.builder, name, shapes
+            )
         return found
 
     # -- functions ---------------------------------------------------------------------------------------------------
@@ -96,13 +101,22 @@ class ModuleConverter:
         results = self._body(function, scope)
         scope.operation = None
         # A library call may give a layout of its own; results lie as the caller of a program expects.
-        results = [i if i.shape.is_tuple or i.shape.base is i.shape else scope.emit("copy", (i,), shape=i.shape.base) for i in results]
+        results = [
+            i
+            if i.shape.is_tuple or i.shape.base is i.shape
+            else scope.emit("copy", (i,), shape=i.shape.base)
+            for i in results
+        ]
         shardings = [sharding_of_value(self.meshes, given) for given in function.result_attributes]
         root = scope.pack(results)
         if any(s is not None for s in shardings):
             if len(results) == 1:
                 root = scope.emit("copy", (root,))
-            text = shardings[0] if len(shardings) == 1 else "{" + ", ".join([s or self.open_result for s in shardings]) + "}"
+            text = (
+                shardings[0]
+                if len(shardings) == 1
+                else "{" + ", ".join([s or self.open_result for s in shardings]) + "}"
+            )
             entry.set_attributes(root, root.attributes.with_values(sharding=text))
         entry.set_root(root)
         self._header(function, len(results))
@@ -110,7 +124,10 @@ class ModuleConverter:
         for computation in module.computations.values():
             _remove_unused_constants(computation)
         module.computations = {c.name: c for c in module.post_order_computations()}
-        module.source_text, module.filename = self.reader.text, self.reader.filename or "<stablehlo>"
+        module.source_text, module.filename = (
+            self.reader.text,
+            self.reader.filename or "<stablehlo>",
+        )
         return module
 
     def _entry(self) -> Function:
@@ -121,7 +138,11 @@ class ModuleConverter:
             return functions["main"]
         found = [f for f in functions.values() if not f.private] or list(functions.values())
         if not found:
-            self.reader.fail("the text holds no function to begin with", "a program has a function with a body", 0)
+            self.reader.fail(
+                "the text holds no function to begin with",
+                "a program has a function with a body",
+                0,
+            )
         if len(found) > 1:
             names, example = _names(found), found[0].name
             hint = f"say which: xe.load(path, function={example!r}), `%%hlo --function {example}`; or name it @main"
@@ -130,8 +151,14 @@ class ModuleConverter:
 
     def _chosen(self, name: str, functions: Mapping[str, Function]) -> Function:
         if name not in functions:
-            near = [functions[other] for other in nearest(name, functions)] or list(functions.values())
-            self.reader.fail(f"the text has no function @{name}", f"it has {_names(near)}" if near else "it has no function with a body", 0)
+            near = [functions[other] for other in nearest(name, functions)] or list(
+                functions.values()
+            )
+            self.reader.fail(
+                f"the text has no function @{name}",
+                f"it has {_names(near)}" if near else "it has no function with a body",
+                0,
+            )
         return functions[name]
 
     def call(self, scope: Scope, name: str, operands: Sequence[HloInstruction]) -> HloComputation:
@@ -155,16 +182,25 @@ class ModuleConverter:
     def _function(self, scope: Scope, name: str) -> Function:
         function = self.program.functions.get(name)
         if function is None:
-            scope.fail(f"no function is named @{name}", f"the functions are {', '.join('@' + n for n in list(self.program.functions)[:6])}")
+            scope.fail(
+                f"no function is named @{name}",
+                f"the functions are {', '.join('@' + n for n in list(self.program.functions)[:6])}",
+            )
         return function
 
-    def _instance(self, scope: Scope, function: Function, shapes: tuple[Shape, ...]) -> HloComputation:
+    def _instance(
+        self, scope: Scope, function: Function, shapes: tuple[Shape, ...]
+    ) -> HloComputation:
         name = function.name
         found = self._instances.get((name, shapes))
         if found is not None:
             return found
         if name in self._open:
-            scope.refuse("recursion", f"@{name} calls itself ({' -> '.join([*self._open, name])})", "HLO has no recursion: write a loop")
+            scope.refuse(
+                "recursion",
+                f"@{name} calls itself ({' -> '.join([*self._open, name])})",
+                "HLO has no recursion: write a loop",
+            )
         self._open.append(name)
         computation = self.module.add_computation(hlo_name(name, "function"))
         inner = Scope(self, computation)
@@ -179,11 +215,16 @@ class ModuleConverter:
     def _body(self, function: Function, scope: Scope) -> list[HloInstruction]:
         if function.body is None:
             self.reader.fail(
-                f"@{function.name} is declared, but has no body here", "give the function's body", function.at, len(function.name) + 1
+                f"@{function.name} is declared, but has no body here",
+                "give the function's body",
+                function.at,
+                len(function.name) + 1,
             )
         results = scope.run(function.body)
         stated = [kind for kind in function.results if isinstance(kind, Shape)]
-        if len(results) != len(stated) or not all(fits(i.shape, kind) for i, kind in zip(results, stated, strict=True)):
+        if len(results) != len(stated) or not all(
+            fits(i.shape, kind) for i, kind in zip(results, stated, strict=True)
+        ):
             got = ", ".join([i.shape.text_without_layout for i in results])
             self.reader.fail(
                 f"@{function.name} states ({', '.join([s.text_without_layout for s in stated])}), but returns ({got})",
@@ -196,14 +237,28 @@ class ModuleConverter:
     def _shape(self, argument: Argument) -> Shape:
         if not isinstance(argument.type, Shape):
             self.reader.refuse(
-                "value-type", "an argument that is not a tensor, token or tuple", "pass tensors", argument.at, max(len(argument.name), 1)
+                "value-type",
+                "an argument that is not a tensor, token or tuple",
+                "pass tensors",
+                argument.at,
+                max(len(argument.name), 1),
             )
         return argument.type
 
-    def _parameter(self, computation: HloComputation, number: int, argument: Argument, shape: Shape) -> HloInstruction:
+    def _parameter(
+        self, computation: HloComputation, number: int, argument: Argument, shape: Shape
+    ) -> HloInstruction:
         place = self.locations.at(argument.location)
-        name = place.name if place.name and not place.file else argument.name if not _PLAIN_ARGUMENT.fullmatch(argument.name) else ""
-        i = computation.add_parameter(number, shape, hlo_name(name.lstrip("%"), f"arg{number}") if name else f"arg{number}")
+        name = (
+            place.name
+            if place.name and not place.file
+            else argument.name
+            if not _PLAIN_ARGUMENT.fullmatch(argument.name)
+            else ""
+        )
+        i = computation.add_parameter(
+            number, shape, hlo_name(name.lstrip("%"), f"arg{number}") if name else f"arg{number}"
+        )
         i.metadata = self.locations.metadata(argument.location)
         i.line = self.line(argument.at)
         given: dict[str, Any] = {}
@@ -227,17 +282,25 @@ class ModuleConverter:
             if isinstance(output, int):
                 index = f"{{{output}}}" if result_count != 1 else "{}"
                 aliases.append(f"{index}: ({number}, {{}}, may-alias)")
-            elif argument.attributes.get("jax.buffer_donor") or argument.attributes.get("mhlo.buffer_donor"):
+            elif argument.attributes.get("jax.buffer_donor") or argument.attributes.get(
+                "mhlo.buffer_donor"
+            ):
                 donors.append(f"({number}, {{}})")
         if aliases:
             header["input_output_alias"] = f"{{ {', '.join(aliases)} }}"
         if donors:
             header["buffer_donor"] = f"{{ {', '.join(donors)} }}"
-        for name, own in (("mhlo.num_replicas", "replica_count"), ("mhlo.num_partitions", "num_partitions")):
+        for name, own in (
+            ("mhlo.num_replicas", "replica_count"),
+            ("mhlo.num_partitions", "num_partitions"),
+        ):
             if isinstance(given.get(name), int) and given[name] != 1:
                 header[own] = str(given[name])
         frontend = Dictionary(given.get("mhlo.frontend_attributes") or {})
-        if any(i.attributes.get("custom_call_target", "").startswith('"xla.sdy.') for i in self.module.instructions()):
+        if any(
+            i.attributes.get("custom_call_target", "").startswith('"xla.sdy.')
+            for i in self.module.instructions()
+        ):
             listed = ", ".join([f"{name} = #sdy.mesh{text}" for name, text in self.meshes.items()])
             frontend["xla.sdy.meshes"] = f"{{{listed}}}"
         if frontend:
@@ -247,6 +310,8 @@ class ModuleConverter:
 def _remove_unused_constants(computation: HloComputation) -> None:
     """Remove the constants that only said sizes, and what repeats them."""
     for i in reversed(list(computation.instructions.values())):
-        constant = i.opcode is CONSTANT or (i.opcode.name == "broadcast" and i.operands[0].opcode is CONSTANT)
+        constant = i.opcode is CONSTANT or (
+            i.opcode.name == "broadcast" and i.operands[0].opcode is CONSTANT
+        )
         if constant and not i.users and not i.is_root:
             computation.remove(i)

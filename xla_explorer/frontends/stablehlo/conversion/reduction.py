@@ -16,7 +16,10 @@ from xla_explorer.hlo.shape import Shape
 def one_region(scope: Scope, operation: Operation, count: int = 1) -> None:
     """Fail unless the operation has so many regions."""
     if len(operation.regions) != count:
-        scope.fail(f"{operation.name} has {len(operation.regions)} regions, it needs {count}", "write ({ ^bb0(...): ... })")
+        scope.fail(
+            f"{operation.name} has {len(operation.regions)} regions, it needs {count}",
+            "write ({ ^bb0(...): ... })",
+        )
 
 
 def results(scope: Scope, operation: Operation, i: HloInstruction) -> list[HloInstruction]:
@@ -29,7 +32,12 @@ def reduce(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Inputs, then their initial values."""
     one_region(scope, operation)
     called = combiner(scope, operation.regions[0], "reducer")
-    i = scope.emit("reduce", scope.operands(operation), {"dimensions": scope.integers(operation, "dimensions")}, called=(called,))
+    i = scope.emit(
+        "reduce",
+        scope.operands(operation),
+        {"dimensions": scope.integers(operation, "dimensions")},
+        called=(called,),
+    )
     return results(scope, operation, i)
 
 
@@ -46,7 +54,13 @@ def reduce_window(scope: Scope, operation: Operation) -> list[HloInstruction]:
         "window_dilations",
     )
     called = combiner(scope, operation.regions[0], "reducer")
-    return results(scope, operation, scope.emit("reduce-window", scope.operands(operation), {"window": window}, called=(called,)))
+    return results(
+        scope,
+        operation,
+        scope.emit(
+            "reduce-window", scope.operands(operation), {"window": window}, called=(called,)
+        ),
+    )
 
 
 @converts("select_and_scatter")
@@ -55,9 +69,27 @@ def select_and_scatter(scope: Scope, operation: Operation) -> list[HloInstructio
     one_region(scope, operation, 2)
     operands = scope.operands(operation)
     sizes = scope.integers(operation, "window_dimensions", (1,) * operands[0].shape.rank)
-    window = window_of(scope, operation, sizes, operation.attributes.get("padding"), "base_dilations", "window_dilations")
-    called = (combiner(scope, operation.regions[0], "select"), combiner(scope, operation.regions[1], "scatter"))
-    return [scope.emit("select-and-scatter", operands, {"window": window}, shape=scope.type_of(operation), called=called)]
+    window = window_of(
+        scope,
+        operation,
+        sizes,
+        operation.attributes.get("padding"),
+        "base_dilations",
+        "window_dilations",
+    )
+    called = (
+        combiner(scope, operation.regions[0], "select"),
+        combiner(scope, operation.regions[1], "scatter"),
+    )
+    return [
+        scope.emit(
+            "select-and-scatter",
+            operands,
+            {"window": window},
+            shape=scope.type_of(operation),
+            called=called,
+        )
+    ]
 
 
 @converts("sort")
@@ -70,7 +102,9 @@ def sort(scope: Scope, operation: Operation) -> list[HloInstruction]:
         "dimensions": (dimension % max(operands[0].shape.rank, 1),),
         "is_stable": bool(operation.attributes.get("is_stable", False)),
     }
-    i = scope.emit("sort", operands, attributes, called=(combiner(scope, operation.regions[0], "comparator"),))
+    i = scope.emit(
+        "sort", operands, attributes, called=(combiner(scope, operation.regions[0], "comparator"),)
+    )
     return results(scope, operation, i)
 
 
@@ -80,7 +114,15 @@ def map_(scope: Scope, operation: Operation) -> list[HloInstruction]:
     one_region(scope, operation)
     attributes = {"dimensions": scope.integers(operation, "dimensions")}
     called = combiner(scope, operation.regions[0], "mapped")
-    return [scope.emit("map", scope.operands(operation), attributes, shape=scope.type_of(operation), called=(called,))]
+    return [
+        scope.emit(
+            "map",
+            scope.operands(operation),
+            attributes,
+            shape=scope.type_of(operation),
+            called=(called,),
+        )
+    ]
 
 
 @converts("batch_norm_training", "batch_norm_inference", "batch_norm_grad")
@@ -98,16 +140,27 @@ def batch_norm(scope: Scope, operation: Operation) -> list[HloInstruction]:
 def rng(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Numbers from the device's own state; the operand that gives the shape says what the type says."""
     a, b = scope.operands(operation)[:2]
-    distribution = f"rng_{scope.keyword(operation, 'rng_distribution', among=('UNIFORM', 'NORMAL')).lower()}"
-    return [scope.emit("rng", (a, b), {"distribution": distribution}, shape=scope.type_of(operation))]
+    distribution = (
+        f"rng_{scope.keyword(operation, 'rng_distribution', among=('UNIFORM', 'NORMAL')).lower()}"
+    )
+    return [
+        scope.emit("rng", (a, b), {"distribution": distribution}, shape=scope.type_of(operation))
+    ]
 
 
 @converts("rng_bit_generator")
 def rng_bit_generator(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """(new state, bits)."""
     algorithm = f"rng_{scope.keyword(operation, 'rng_algorithm', 'DEFAULT', among=('DEFAULT', 'THREE_FRY', 'PHILOX')).lower()}"
-    algorithm = {"rng_three_fry": "rng_three_fry", "rng_philox": "rng_philox"}.get(algorithm, "rng_default")
-    i = scope.emit("rng-bit-generator", scope.operands(operation), {"algorithm": algorithm}, shape=scope.result_tuple(operation))
+    algorithm = {"rng_three_fry": "rng_three_fry", "rng_philox": "rng_philox"}.get(
+        algorithm, "rng_default"
+    )
+    i = scope.emit(
+        "rng-bit-generator",
+        scope.operands(operation),
+        {"algorithm": algorithm},
+        shape=scope.result_tuple(operation),
+    )
     return scope.unpack(i, 2)
 
 
@@ -132,8 +185,19 @@ def scan(scope: Scope, operation: Operation) -> list[HloInstruction]:
     for k, operand in enumerate(operands):
         sizes = operand.shape.dimensions
         shapes.append(
-            operand.shape.with_dimensions([*sizes[:dimension], *sizes[dimension + 1 :]]) if k < segments[0] else operand.shape.base
+            operand.shape.with_dimensions([*sizes[:dimension], *sizes[dimension + 1 :]])
+            if k < segments[0]
+            else operand.shape.base
         )
-    attributes = {"dimensions": (dimension,), "num_carries": segments[1], "is_reverse": bool(operation.attributes.get("is_reverse", False))}
-    i = scope.emit("scan", operands, attributes, called=(combiner(scope, operation.regions[0], "step", shapes),))
+    attributes = {
+        "dimensions": (dimension,),
+        "num_carries": segments[1],
+        "is_reverse": bool(operation.attributes.get("is_reverse", False)),
+    }
+    i = scope.emit(
+        "scan",
+        operands,
+        attributes,
+        called=(combiner(scope, operation.regions[0], "step", shapes),),
+    )
     return results(scope, operation, i)

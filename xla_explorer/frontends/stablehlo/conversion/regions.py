@@ -12,14 +12,18 @@ from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.shape import Shape
 
 
-def combiner(scope: Scope, region: Region, name: str, shapes: Sequence[Shape] | None = None) -> HloComputation:
+def combiner(
+    scope: Scope, region: Region, name: str, shapes: Sequence[Shape] | None = None
+) -> HloComputation:
     """A computation with one parameter for each argument of the region. shapes: by default those that the region states."""
     computation = scope.converter.module.add_computation(name)
     inner = Scope(scope.converter, computation, scope)
     for number, argument in enumerate(region.arguments):
         shape = shapes[number] if shapes is not None else argument.type
         if not isinstance(shape, Shape):
-            scope.refuse("value-type", "an argument of a region that is not a tensor", "use tensors")
+            scope.refuse(
+                "value-type", "an argument of a region that is not a tensor", "use tensors"
+            )
         inner.values[argument.name] = [computation.add_parameter(number, shape)]
     computation.set_root(inner.pack(inner.run(region)))
     return computation
@@ -50,7 +54,13 @@ def captured(scope: Scope, regions: Sequence[Region]) -> list[Use]:
 
 
 def body(
-    scope: Scope, region: Region, shapes: Sequence[Shape], taken: Sequence[Use], name: str, *, passes_on: bool = False
+    scope: Scope,
+    region: Region,
+    shapes: Sequence[Shape],
+    taken: Sequence[Use],
+    name: str,
+    *,
+    passes_on: bool = False,
 ) -> HloComputation:
     """A computation with one parameter: the region's arguments of these shapes and the captured values, as a tuple unless there is one.
 
@@ -59,7 +69,10 @@ def body(
     computation = scope.converter.module.add_computation(name)
     inner = Scope(scope.converter, computation, scope)
     if len(region.arguments) != len(shapes):
-        scope.fail(f"the region takes {len(region.arguments)} arguments, it is given {len(shapes)}", "name one argument for each value")
+        scope.fail(
+            f"the region takes {len(region.arguments)} arguments, it is given {len(shapes)}",
+            "name one argument for each value",
+        )
     outside = [scope.value(use) for use in taken]
     every = [*shapes, *[i.shape.base for i in outside]]
     parameter = computation.add_parameter(0, tuple_of(every), "state")

@@ -34,7 +34,9 @@ _RETURNS = ("stablehlo.return", "mhlo.return", "func.return", "chlo.return", "sd
 class Scope:
     """values: name -> an instruction for each result, or the literal of a constant. outer: the scope around a region."""
 
-    def __init__(self, converter: ModuleConverter, computation: HloComputation, outer: Scope | None = None) -> None:
+    def __init__(
+        self, converter: ModuleConverter, computation: HloComputation, outer: Scope | None = None
+    ) -> None:
         self.converter = converter
         self.computation = computation
         self.outer = outer
@@ -52,7 +54,9 @@ class Scope:
             return self._literal(use.name, found)
         if found is not None:
             if use.number >= len(found):
-                self._undefined(use, f"{use.name} has {len(found)} result{'s' if len(found) != 1 else ''}")
+                self._undefined(
+                    use, f"{use.name} has {len(found)} result{'s' if len(found) != 1 else ''}"
+                )
             return found[use.number]
         taken = self.captured.get((use.name, use.number))
         if taken is not None:
@@ -81,7 +85,10 @@ class Scope:
     def _undefined(self, use: Use, message: str) -> NoReturn:
         near = [name for name in self.values if name.startswith(use.name[:2])][:4]
         self.converter.reader.fail(
-            message, "define the value first" + (f"; near: {', '.join(near)}" if near else ""), use.at, len(use.name)
+            message,
+            "define the value first" + (f"; near: {', '.join(near)}" if near else ""),
+            use.at,
+            len(use.name),
         )
 
     def _literal(self, name: str, literal: Literal) -> HloInstruction:
@@ -91,7 +98,11 @@ class Scope:
             found = self.constant(literal if one is None else one)
             if one is not None:  # as XLA's translation does: a splat of any size takes no memory
                 found = self.computation.add(
-                    opcode("broadcast"), literal.shape, (found,), attributes_of({"dimensions": ()}), metadata=self._metadata()
+                    opcode("broadcast"),
+                    literal.shape,
+                    (found,),
+                    attributes_of({"dimensions": ()}),
+                    metadata=self._metadata(),
                 )
                 found.line = self._line()
             self._literals[name] = found
@@ -99,8 +110,14 @@ class Scope:
 
     def constant(self, value: Any, like: Shape | None = None) -> HloInstruction:
         """A constant instruction. like: the shape whose element type a number takes."""
-        literal = value if isinstance(value, Literal) else literal_from_array(np.asarray(value, like.element_type.dtype if like else None))
-        i = self.computation.add(CONSTANT, literal.shape, payload=literal, metadata=self._metadata())
+        literal = (
+            value
+            if isinstance(value, Literal)
+            else literal_from_array(np.asarray(value, like.element_type.dtype if like else None))
+        )
+        i = self.computation.add(
+            CONSTANT, literal.shape, payload=literal, metadata=self._metadata()
+        )
         i.line = self._line()
         return i
 
@@ -109,8 +126,13 @@ class Scope:
         found = [self.value(use) for use in operation.operands]
         if operation.operand_types is not None:
             if len(operation.operand_types) != len(found):
-                self.fail(f"{operation.name} has {len(found)} operands, its type gives {len(operation.operand_types)}", "correct the type")
-            for use, i, kind in zip(operation.operands, found, operation.operand_types, strict=True):
+                self.fail(
+                    f"{operation.name} has {len(found)} operands, its type gives {len(operation.operand_types)}",
+                    "correct the type",
+                )
+            for use, i, kind in zip(
+                operation.operands, found, operation.operand_types, strict=True
+            ):
                 if isinstance(kind, Shape) and not fits(i.shape, kind):
                     self.converter.reader.fail(
                         f"{use.name} is {i.shape.text_without_layout}, but {operation.name} states {kind.text_without_layout}",
@@ -143,17 +165,28 @@ class Scope:
                 inferred = infer_shape(spec, tuple([o.shape for o in operands]), known, called)
             except (ShapeError, IndexError, AttributeError) as problem:
                 self.fail(str(problem), f"see {spec.source}")
-            if any_type and shape is not None and inferred is not None and inferred.element_type is not shape.element_type:
+            if (
+                any_type
+                and shape is not None
+                and inferred is not None
+                and inferred.element_type is not shape.element_type
+            ):
                 inferred = inferred.with_element_type(shape.element_type)
             if shape is not None and not fits(inferred, shape):
                 self.fail(
                     f"{self._name} states {shape.text_without_layout}, but its operands give {inferred.text_without_layout}",
                     f"correct the type; {spec.summary}",
                 )
-        final = shape if inferred is None or (shape is not None and shape.base is inferred.base) else inferred
+        final = (
+            shape
+            if inferred is None or (shape is not None and shape.base is inferred.base)
+            else inferred
+        )
         if final is None:
             self.fail(f"{self._name} needs the type of its result", "write it behind ->")
-        i = self.computation.add(spec, final, operands, known, called=called, metadata=self._metadata())
+        i = self.computation.add(
+            spec, final, operands, known, called=called, metadata=self._metadata()
+        )
         i.line = self._line()
         if name not in ("tuple", "get-tuple-element"):
             self._main = i
@@ -163,18 +196,30 @@ class Scope:
         """One value as it is, any other number as a tuple."""
         return values[0] if len(values) == 1 else self.emit("tuple", values)
 
-    def unpack(self, i: HloInstruction, count: int, *, always: bool = False) -> list[HloInstruction]:
+    def unpack(
+        self, i: HloInstruction, count: int, *, always: bool = False
+    ) -> list[HloInstruction]:
         """What `pack` packed: the elements of a tuple, or the value itself when there is one (and it is not `always` a tuple)."""
         if count == 1 and not always:
             return [i]
         return [self.emit("get-tuple-element", (i,), {"index": k}) for k in range(count)]
 
-    def broadcast(self, i: HloInstruction, shape: Shape, dimensions: Sequence[int] = ()) -> HloInstruction:
+    def broadcast(
+        self, i: HloInstruction, shape: Shape, dimensions: Sequence[int] = ()
+    ) -> HloInstruction:
         """HLO's broadcast; dimensions of size one that grow are reshaped away first, as HLO repeats whole dimensions only."""
-        grown = [k for k, d in enumerate(dimensions) if i.shape.dimensions[k] == 1 and shape.dimensions[d] != 1]
+        grown = [
+            k
+            for k, d in enumerate(dimensions)
+            if i.shape.dimensions[k] == 1 and shape.dimensions[d] != 1
+        ]
         if grown:
             kept = [k for k in range(i.shape.rank) if k not in grown]
-            i = self.emit("reshape", (i,), shape=i.shape.with_dimensions([i.shape.dimensions[k] for k in kept]))
+            i = self.emit(
+                "reshape",
+                (i,),
+                shape=i.shape.with_dimensions([i.shape.dimensions[k] for k in kept]),
+            )
             dimensions = [dimensions[k] for k in kept]
         if i.shape.base is shape.base and list(dimensions) == list(range(shape.rank)):
             return i
@@ -196,18 +241,33 @@ class Scope:
             self.operation = operation
             if operation.name in _RETURNS:
                 if operation is not region.operations[-1]:
-                    self.fail("operations stand behind the return", "end the region with its return")
+                    self.fail(
+                        "operations stand behind the return", "end the region with its return"
+                    )
                 return self.operands(operation)
             self._convert(operation)
-        self.converter.reader.fail("this region returns nothing", "end it with stablehlo.return", region.at)
+        self.converter.reader.fail(
+            "this region returns nothing", "end it with stablehlo.return", region.at
+        )
 
     def _convert(self, operation: Operation) -> None:
         if operation.name in ("stablehlo.constant", "mhlo.constant", "chlo.constant"):
             value = operation.attributes.get("value")
             if not isinstance(value, Literal):
-                self.refuse("constant", f"{operation.name} holds no dense literal", "write dense<...> : tensor<...>")
-            if operation.types and isinstance(operation.types[0], Shape) and operation.types[0].base is not value.shape.base:
-                self.fail(f"the constant is {value.shape}, its type {operation.types[0]}", "correct the type")
+                self.refuse(
+                    "constant",
+                    f"{operation.name} holds no dense literal",
+                    "write dense<...> : tensor<...>",
+                )
+            if (
+                operation.types
+                and isinstance(operation.types[0], Shape)
+                and operation.types[0].base is not value.shape.base
+            ):
+                self.fail(
+                    f"the constant is {value.shape}, its type {operation.types[0]}",
+                    "correct the type",
+                )
             if operation.results:
                 self.values[operation.results[0][0]] = value
             return
@@ -215,7 +275,14 @@ class Scope:
         conversion = self.converter.conversion_of(self, operation)
         try:
             results = conversion(self, operation)
-        except (TypeError, ValueError, KeyError, AttributeError, IndexError, HloBuilderError) as problem:
+        except (
+            TypeError,
+            ValueError,
+            KeyError,
+            AttributeError,
+            IndexError,
+            HloBuilderError,
+        ) as problem:
             # Attributes of another kind than the operation has; which of them, the problem says.
             reader = self.converter.reader
             span = reader.span(operation.at, len(operation.name))
@@ -225,7 +292,10 @@ class Scope:
                 "compare its attributes with those of the StableHLO specification",
             ) from problem
         if len(results) != len(operation.types):
-            self.fail(f"{operation.name} gives {len(results)} results, its type {len(operation.types)}", "correct the type")
+            self.fail(
+                f"{operation.name} gives {len(results)} results, its type {len(operation.types)}",
+                "correct the type",
+            )
         for number, (i, stated) in enumerate(zip(results, operation.types, strict=True)):
             if isinstance(stated, Shape) and not fits(i.shape, stated):
                 self.fail(
@@ -259,14 +329,20 @@ class Scope:
         """The stated shape of a result."""
         kind = operation.types[number] if number < len(operation.types) else None
         if not isinstance(kind, Shape):
-            self.refuse("value-type", f"result {number} of {operation.name} must be a tensor, token or tuple", "use tensors")
+            self.refuse(
+                "value-type",
+                f"result {number} of {operation.name} must be a tensor, token or tuple",
+                "use tensors",
+            )
         return kind
 
     def result_tuple(self, operation: Operation) -> Shape:
         """The stated shapes of all results, as a tuple."""
         return tuple_shape([self.type_of(operation, k) for k in range(len(operation.types))])
 
-    def attribute(self, operation: Operation, name: str, default: Any = None, *, required: bool = False) -> Any:
+    def attribute(
+        self, operation: Operation, name: str, default: Any = None, *, required: bool = False
+    ) -> Any:
         """An attribute; fails when a required one is missing."""
         if required and name not in operation.attributes:
             self.fail(f"{operation.name} needs the attribute {name}", f"write {name} = ...")
@@ -279,7 +355,9 @@ class Scope:
             self.fail(f"{name} of {operation.name} must be an integer", f"write {name} = 0 : i64")
         return value
 
-    def integers(self, operation: Operation, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    def integers(
+        self, operation: Operation, name: str, default: tuple[int, ...] | None = None
+    ) -> tuple[int, ...]:
         """An attribute that lists integers; without a default it is required."""
         value = self.attribute(operation, name, default, required=default is None)
         try:
@@ -287,13 +365,26 @@ class Scope:
         except ValueError as problem:
             self.fail(f"{name} of {operation.name}: {problem}", f"write {name} = array<i64: 0, 1>")
 
-    def keyword(self, operation: Operation, name: str, default: str | None = None, *, among: Sequence[str] = ()) -> str:
+    def keyword(
+        self,
+        operation: Operation,
+        name: str,
+        default: str | None = None,
+        *,
+        among: Sequence[str] = (),
+    ) -> str:
         """An attribute that is a value of an enumeration; without a default it is required. among: the values that there are."""
         value = self.attribute(operation, name, default, required=default is None)
         if not isinstance(value, (Keyword, str)):
-            self.fail(f"{name} of {operation.name} must be a value of an enumeration", f"write {name} = #stablehlo<...>")
+            self.fail(
+                f"{name} of {operation.name} must be a value of an enumeration",
+                f"write {name} = #stablehlo<...>",
+            )
         if among and value not in among:
-            self.fail(f"{name} of {operation.name} must be one of {', '.join(among)}, got {value}", "write one of them")
+            self.fail(
+                f"{name} of {operation.name} must be one of {', '.join(among)}, got {value}",
+                "write one of them",
+            )
         return str(value)
 
     # -- errors and places -------------------------------------------------------------------------------------------
@@ -304,17 +395,28 @@ class Scope:
     def fail(self, message: str, hint: str) -> NoReturn:
         """Raise StablehloError at the operation being converted."""
         operation = self.operation
-        self.converter.reader.fail(message, hint, operation.at if operation else 0, len(operation.name) if operation else 1)
+        self.converter.reader.fail(
+            message, hint, operation.at if operation else 0, len(operation.name) if operation else 1
+        )
 
     def refuse(self, code: str, message: str, hint: str, **facts: Any) -> NoReturn:
         """Raise StablehloUnsupportedError at the operation being converted."""
         operation = self.operation
         self.converter.reader.refuse(
-            code, message, hint, operation.at if operation else 0, len(operation.name) if operation else 1, **facts
+            code,
+            message,
+            hint,
+            operation.at if operation else 0,
+            len(operation.name) if operation else 1,
+            **facts,
         )
 
     def _metadata(self) -> str | None:
-        return self.converter.locations.metadata(self.operation.location) if self.operation is not None else None
+        return (
+            self.converter.locations.metadata(self.operation.location)
+            if self.operation is not None
+            else None
+        )
 
     def _line(self) -> int:
         return self.converter.line(self.operation.at) if self.operation is not None else 0
@@ -325,13 +427,17 @@ def fits(actual: Shape, stated: Shape) -> bool:
     if actual.base is stated.base:
         return True
     if actual.is_tuple or stated.is_tuple:
-        return len(actual.tuple_shapes) == len(stated.tuple_shapes) and all(map(fits, actual.tuple_shapes, stated.tuple_shapes))
+        return len(actual.tuple_shapes) == len(stated.tuple_shapes) and all(
+            map(fits, actual.tuple_shapes, stated.tuple_shapes)
+        )
     return (
         actual.element_type is stated.element_type
         and actual.rank == stated.rank
         and all(
             a == b or moving_a or moving_b
-            for a, b, moving_a, moving_b in zip(actual.dimensions, stated.dimensions, actual.dynamic, stated.dynamic, strict=True)
+            for a, b, moving_a, moving_b in zip(
+                actual.dimensions, stated.dimensions, actual.dynamic, stated.dynamic, strict=True
+            )
         )
     )
 
@@ -343,7 +449,9 @@ def quoted(value: Any) -> str:
 
 def frontend_attributes(given: Dictionary) -> str:
     """The HLO text of frontend attributes, sorted by name."""
-    return read_frontend_attributes("{" + ",".join([f"{name}={quoted(given[name])}" for name in sorted(given)]) + "}")
+    return read_frontend_attributes(
+        "{" + ",".join([f"{name}={quoted(given[name])}" for name in sorted(given)]) + "}"
+    )
 
 
 def tuple_of(shapes: Sequence[Shape]) -> Shape:

@@ -23,10 +23,19 @@ from xla_explorer.hlo.shape import Shape
 def sharding_constraint(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """A marker with the sharding, where HLO can say it; the value is the operand."""
     (x,) = scope.operands(operation)
-    text = sharding_text(scope.converter.meshes, str(operation.words[0])) if operation.words else None
+    text = (
+        sharding_text(scope.converter.meshes, str(operation.words[0])) if operation.words else None
+    )
     if text is None:
         return [x]
-    return [scope.emit("custom-call", (x,), {"custom_call_target": '"Sharding"', "sharding": text}, shape=x.shape)]
+    return [
+        scope.emit(
+            "custom-call",
+            (x,),
+            {"custom_call_target": '"Sharding"', "sharding": text},
+            shape=x.shape,
+        )
+    ]
 
 
 @converts("sdy.sharding_group")
@@ -40,11 +49,16 @@ def manual_computation(scope: Scope, operation: Operation) -> list[HloInstructio
     """Each device's parts of the operands, a call of the body, and the parts of the results put together."""
     one_region(scope, operation)
     operands = scope.operands(operation)
-    given = {name: _text(operation, name) for name in ("in_shardings", "out_shardings", "manual_axes")}
+    given = {
+        name: _text(operation, name) for name in ("in_shardings", "out_shardings", "manual_axes")
+    }
     region = operation.regions[0]
     local = [a.type for a in region.arguments if isinstance(a.type, Shape)]
     if len(local) != len(operands):
-        scope.fail(f"the body takes {len(region.arguments)} tensors, it is given {len(operands)}", "name one argument for each operand")
+        scope.fail(
+            f"the body takes {len(region.arguments)} tensors, it is given {len(operands)}",
+            "name one argument for each operand",
+        )
     taken = {"in_shardings": given["in_shardings"], "manual_axes": given["manual_axes"]}
     inside = _border(scope, "GlobalToLocalShape", operands, local, taken)
     body = combiner(scope, region, REGION_BODY)
@@ -63,14 +77,25 @@ def _text(operation: Operation, name: str) -> str:
 
 
 def _border(
-    scope: Scope, target: str, values: Sequence[HloInstruction], shapes: Sequence[Shape], given: dict[str, str]
+    scope: Scope,
+    target: str,
+    values: Sequence[HloInstruction],
+    shapes: Sequence[Shape],
+    given: dict[str, str],
 ) -> list[HloInstruction]:
     if not values:
         return []
     spelled = {}
     for name, text in given.items():
-        inner = text[text.index("{"):] if name == "manual_axes" and "{" in text else text
-        spelled[f"xla.sdy.{name}"] = f"#sdy<manual_axes{inner}>" if name == "manual_axes" else f"#sdy.sharding_per_value<{inner}>"
-    attributes = {"custom_call_target": f'"xla.sdy.{target}"', "frontend_attributes": frontend_attributes(Dictionary(spelled))}
+        inner = text[text.index("{") :] if name == "manual_axes" and "{" in text else text
+        spelled[f"xla.sdy.{name}"] = (
+            f"#sdy<manual_axes{inner}>"
+            if name == "manual_axes"
+            else f"#sdy.sharding_per_value<{inner}>"
+        )
+    attributes = {
+        "custom_call_target": f'"xla.sdy.{target}"',
+        "frontend_attributes": frontend_attributes(Dictionary(spelled)),
+    }
     i = scope.emit("custom-call", values, attributes, shape=tuple_of(list(shapes)))
     return scope.unpack(i, len(values))

@@ -48,7 +48,11 @@ def lgamma(b: HloBuilder, x: HloValue) -> HloValue:
     for k, c in enumerate(_LANCZOS):
         series = series + c / (z + float(k + 1))
     log_t = (z / (_LANCZOS_G + 0.5)).log1p() + math.log(_LANCZOS_G + 0.5)
-    plain = (z + 0.5 - (z + _LANCZOS_G + 0.5) / log_t) * log_t + 0.5 * math.log(2 * math.pi) + series.log()
+    plain = (
+        (z + 0.5 - (z + _LANCZOS_G + 0.5) / log_t) * log_t
+        + 0.5 * math.log(2 * math.pi)
+        + series.log()
+    )
     part = abs(x) - abs(x).floor()
     log_sine = (b.select(part > 0.5, 1.0 - part, part) * math.pi).sin().log()
     reflected = b.select(log_sine.isfinite(), math.log(math.pi) - log_sine - plain, -log_sine)
@@ -65,7 +69,12 @@ def digamma(b: HloBuilder, x: HloValue) -> HloValue:
         numerator = numerator - c / (shifted * shifted)
         denominator = denominator + c / shifted
     t = z + _LANCZOS_G + 0.5
-    plain = (z / (_LANCZOS_G + 0.5)).log1p() + math.log(_LANCZOS_G + 0.5) + numerator / denominator - _LANCZOS_G / t
+    plain = (
+        (z / (_LANCZOS_G + 0.5)).log1p()
+        + math.log(_LANCZOS_G + 0.5)
+        + numerator / denominator
+        - _LANCZOS_G / t
+    )
     reduced = x + abs((x + 0.5).floor())  # the tangent has period one
     reflected = plain - math.pi * (reduced * math.pi).cos() / (reduced * math.pi).sin()
     pole = (x <= 0.0) & (x == x.floor())
@@ -119,7 +128,11 @@ def erfc(b: HloBuilder, x: HloValue) -> HloValue:
     """1 - erf, without cancellation where erf is near one."""
     a = abs(x)
     near, far = a.minimum(8.0), a.maximum(8.0).minimum(30.0)
-    ratio = b.select(a < 8.0, polynomial(near, _ERFC_P) / polynomial(near, _ERFC_Q), polynomial(far, _ERFC_R) / polynomial(far, _ERFC_S))
+    ratio = b.select(
+        a < 8.0,
+        polynomial(near, _ERFC_P) / polynomial(near, _ERFC_Q),
+        polynomial(far, _ERFC_R) / polynomial(far, _ERFC_S),
+    )
     tail = (-(a * a)).exp() * ratio
     return b.select(a < 1.0, 1.0 - x.erf(), b.select(x < 0.0, 2.0 - tail, tail))
 
@@ -152,12 +165,17 @@ _ERFINV_TAIL = (
 def erf_inv(b: HloBuilder, x: HloValue) -> HloValue:
     """The inverse of erf; in double precision improved by Halley's rule on erf, and on erfc towards the ends."""
     w = -(-(x * x)).log1p()
-    centre, tail = polynomial(w - 2.5, _ERFINV_CENTRE), polynomial(w.maximum(5.0).sqrt() - 3.0, _ERFINV_TAIL)
+    centre, tail = (
+        polynomial(w - 2.5, _ERFINV_CENTRE),
+        polynomial(w.maximum(5.0).sqrt() - 3.0, _ERFINV_TAIL),
+    )
     found = b.select(w < 5.0, centre, tail) * x
     if x.dtype.name == "f64":
         for _ in range(3):
             # 1 - |x| is exact where |x| is near one, and erfc keeps its digits there.
-            error = b.select(abs(x) < 0.5, found.erf() - x, x.sign() * ((1.0 - abs(x)) - erfc(b, abs(found))))
+            error = b.select(
+                abs(x) < 0.5, found.erf() - x, x.sign() * ((1.0 - abs(x)) - erfc(b, abs(found)))
+            )
             slope = (-(found * found)).exp() * (2 / math.sqrt(math.pi))
             step = error / slope
             found = found - b.select(step.isfinite(), step / (1.0 + found * step), 0.0)
@@ -169,7 +187,20 @@ def erf_inv(b: HloBuilder, x: HloValue) -> HloValue:
 _BERNOULLI = tuple(
     [
         value / math.factorial(2 * (k + 1))
-        for k, value in enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330))
+        for k, value in enumerate(
+            (
+                1 / 6,
+                -1 / 30,
+                1 / 42,
+                -1 / 30,
+                5 / 66,
+                -691 / 2730,
+                7 / 6,
+                -3617 / 510,
+                43867 / 798,
+                -174611 / 330,
+            )
+        )
     ]
 )
 
@@ -184,7 +215,9 @@ def zeta(b: HloBuilder, x: HloValue, q: HloValue) -> HloValue:
     power = a**-x
     total = total + power * a / (x - 1.0) + power * 0.5
     inverse = 1.0 / a
-    term = x * inverse * power  # x (x + 1) ... / a^(x + 2k + 1), kept together: apart, one overflows where the other vanishes
+    term = (
+        x * inverse * power
+    )  # x (x + 1) ... / a^(x + 2k + 1), kept together: apart, one overflows where the other vanishes
     for k, bernoulli in enumerate(_BERNOULLI):
         total = total + bernoulli * term
         term = term * ((x + float(2 * k + 1)) * inverse) * ((x + float(2 * k + 2)) * inverse)
@@ -252,5 +285,7 @@ def write_function(builder: HloBuilder, name: str, shapes: Sequence[Shape]) -> H
     values = [inner.parameter(shape) for shape in shapes]
     narrow = shapes[0].element_type.bits < 32 and name != "next_after"
     result = SPECIAL_FUNCTIONS[name](inner, *[v.astype(F32) if narrow else v for v in values])
-    inner.computation.set_root((result.astype(shapes[0].element_type) if narrow else result).instruction)
+    inner.computation.set_root(
+        (result.astype(shapes[0].element_type) if narrow else result).instruction
+    )
     return inner.computation

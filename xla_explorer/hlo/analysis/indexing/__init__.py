@@ -20,8 +20,20 @@ from xla_explorer.hlo.analysis.indexing.expression import (
     place_text,
     row_major_strides,
 )
-from xla_explorer.hlo.analysis.indexing.expression_text import IndexSyntaxError, parse_index, parse_place
-from xla_explorer.hlo.analysis.indexing.reads import MOVEMENT, Guard, Read, Reads, mapped_opcodes, reads_by, reads_of
+from xla_explorer.hlo.analysis.indexing.expression_text import (
+    IndexSyntaxError,
+    parse_index,
+    parse_place,
+)
+from xla_explorer.hlo.analysis.indexing.reads import (
+    MOVEMENT,
+    Guard,
+    Read,
+    Reads,
+    mapped_opcodes,
+    reads_by,
+    reads_of,
+)
 
 # The families register their functions when they are imported.
 _FAMILIES = (combining, movement)

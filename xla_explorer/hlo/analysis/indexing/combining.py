@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from xla_explorer.foundation.reason import refuse
 from xla_explorer.hlo.analysis.indexing.expression import ZERO, IndexExpression, Place
-from xla_explorer.hlo.analysis.indexing.reads import Guard, Read, Reads, guards_where_needed, ranges, reads_by
+from xla_explorer.hlo.analysis.indexing.reads import (
+    Guard,
+    Read,
+    Reads,
+    guards_where_needed,
+    ranges,
+    reads_by,
+)
 from xla_explorer.hlo.attributes import WindowDimension
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -17,7 +24,10 @@ def reduce(i: HloInstruction, place: Place) -> Reads:
     axes, steps = ranges(tuple([extents[d] for d in reduced]))
     along, kept = dict(zip(reduced, steps, strict=True)), iter(place)
     source = tuple([along[d] if d in along else next(kept) for d in range(len(extents))])
-    return [*[Read(k, source, (), axes) for k in range(count)], *[Read(k, ()) for k in range(count, 2 * count)]]
+    return [
+        *[Read(k, source, (), axes) for k in range(count)],
+        *[Read(k, ()) for k in range(count, 2 * count)],
+    ]
 
 
 @reads_by("reduce-window")
@@ -27,16 +37,27 @@ def reduce_window(i: HloInstruction, place: Place) -> Reads:
     axes, steps = ranges(tuple([row.size for row in window]))
     source: list[IndexExpression] = []
     guards: list[Guard] = []
-    for x, step, row, extent in zip(place, steps, window, i.operands[0].shape.dimensions, strict=True):
+    for x, step, row, extent in zip(
+        place, steps, window, i.operands[0].shape.dimensions, strict=True
+    ):
         element, needed = _under_window(x, step, row, extent)
         source.append(element)
         guards += needed
-    return [*[Read(k, tuple(source), tuple(guards), axes) for k in range(count)], *[Read(k, ()) for k in range(count, 2 * count)]]
+    return [
+        *[Read(k, tuple(source), tuple(guards), axes) for k in range(count)],
+        *[Read(k, ()) for k in range(count, 2 * count)],
+    ]
 
 
-def _under_window(x: IndexExpression, step: IndexExpression, row: WindowDimension, extent: int) -> tuple[IndexExpression, list[Guard]]:
+def _under_window(
+    x: IndexExpression, step: IndexExpression, row: WindowDimension, extent: int
+) -> tuple[IndexExpression, list[Guard]]:
     """The element of the base under position `step` of window `x`, and where there is one."""
-    position = x * row.stride + (row.size - 1 - step if row.window_reversal else step) * row.window_dilation - row.padding_low
+    position = (
+        x * row.stride
+        + (row.size - 1 - step if row.window_reversal else step) * row.window_dilation
+        - row.padding_low
+    )
     guards = [Guard(position % row.base_dilation, 1)] if row.base_dilation > 1 else []
     element = position // row.base_dilation
     return element, list(guards_where_needed(*guards, Guard(element, extent)))
@@ -45,7 +66,9 @@ def _under_window(x: IndexExpression, step: IndexExpression, row: WindowDimensio
 def _taps_seen(row: WindowDimension, extent: int, outputs: int) -> tuple[int, int]:
     """(first, last) position of the window that can lie on an element of the base for one of the outputs; all where none can."""
     first = max(0, -(((outputs - 1) * row.stride - row.padding_low) // row.window_dilation))
-    last = min(row.size - 1, ((extent - 1) * row.base_dilation + row.padding_low) // row.window_dilation)
+    last = min(
+        row.size - 1, ((extent - 1) * row.base_dilation + row.padding_low) // row.window_dilation
+    )
     if last < first:
         return 0, row.size - 1
     return (row.size - 1 - last, row.size - 1 - first) if row.window_reversal else (first, last)
@@ -80,23 +103,34 @@ def convolution(i: HloInstruction, place: Place) -> Reads:
     features, batches = i.attribute("feature_group_count"), i.attribute("batch_group_count")
     base, kernel = i.operands[0].shape.dimensions, i.operands[1].shape.dimensions
     if len(window) != len(labels.input_spatial):
-        return refuse("window-of-another-rank", f"%{i.name}: {len(window)} window dimensions, {len(labels.input_spatial)} spatial ones")
+        return refuse(
+            "window-of-another-rank",
+            f"%{i.name}: {len(window)} window dimensions, {len(labels.input_spatial)} spatial ones",
+        )
     taps = [_taps_seen(row, base[b], i.shape.dimensions[o])
             for row, b, o in zip(window, labels.input_spatial, labels.output_spatial, strict=True)]  # fmt: skip
-    axes, steps = ranges((kernel[labels.kernel_input_feature], *[last - first + 1 for first, last in taps]))
+    axes, steps = ranges(
+        (kernel[labels.kernel_input_feature], *[last - first + 1 for first, last in taps])
+    )
     groups = max(features, batches)
     per_group = kernel[labels.kernel_output_feature] // groups
     output = place[labels.output_feature]
     group = output // per_group if groups > 1 else ZERO
     source: list[IndexExpression] = [ZERO] * len(base)
-    source[labels.input_batch] = place[labels.output_batch] + (group * (base[labels.input_batch] // batches) if batches > 1 else ZERO)
-    source[labels.input_feature] = steps[0] + (group * kernel[labels.kernel_input_feature] if features > 1 else ZERO)
+    source[labels.input_batch] = place[labels.output_batch] + (
+        group * (base[labels.input_batch] // batches) if batches > 1 else ZERO
+    )
+    source[labels.input_feature] = steps[0] + (
+        group * kernel[labels.kernel_input_feature] if features > 1 else ZERO
+    )
     at: list[IndexExpression] = [ZERO] * len(kernel)
     at[labels.kernel_input_feature], at[labels.kernel_output_feature] = steps[0], output
     guards: list[Guard] = []
     for k, row in enumerate(window):
         d = labels.input_spatial[k]
         at[labels.kernel_spatial[k]] = steps[k + 1] + taps[k][0]
-        source[d], needed = _under_window(place[labels.output_spatial[k]], at[labels.kernel_spatial[k]], row, base[d])
+        source[d], needed = _under_window(
+            place[labels.output_spatial[k]], at[labels.kernel_spatial[k]], row, base[d]
+        )
         guards += needed
     return [Read(0, tuple(source), tuple(guards), axes), Read(1, tuple(at), tuple(guards), axes)]

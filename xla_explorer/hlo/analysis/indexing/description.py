@@ -34,5 +34,7 @@ def index_map_text(i: HloInstruction) -> str:
 
 def _read_text(i: HloInstruction, read: Read) -> str:
     where = f" where {' and '.join(map(str, read.guards))}" if read.guards else ""
-    over = f" for {', '.join([f'{axis} in {axis.extent}' for axis in read.over])}" if read.over else ""
+    over = (
+        f" for {', '.join([f'{axis} in {axis.extent}' for axis in read.over])}" if read.over else ""
+    )
     return f"%{i.operands[read.operand].name}{place_text(read.place)}{over}{where}"

@@ -14,7 +14,9 @@ DimensionMap: TypeAlias = tuple[int, ...]
 """For each dimension of an instruction, the dimension of some root that it runs along."""
 
 
-def dimensions_read(i: HloInstruction, along: DimensionMap) -> list[tuple[HloInstruction, DimensionMap]] | None:
+def dimensions_read(
+    i: HloInstruction, along: DimensionMap
+) -> list[tuple[HloInstruction, DimensionMap]] | None:
     """The operands that an instruction reads, each with what its dimensions run along; None where an index is no whole dimension.
 
     along: what the dimensions of the instruction itself run along.
@@ -33,11 +35,18 @@ def dimensions_read(i: HloInstruction, along: DimensionMap) -> list[tuple[HloIns
         axes = [x.axis for x in read.place]
         if None in axes:
             return None
-        found.append((i.operands[read.operand], tuple([along[int(axis.name)] for axis in axes if axis is not None])))
+        found.append(
+            (
+                i.operands[read.operand],
+                tuple([along[int(axis.name)] for axis in axes if axis is not None]),
+            )
+        )
     return found
 
 
 @lru_cache(maxsize=4096)
 def _own_place(dimensions: tuple[int, ...]) -> Place:
     """Axes named by the number of their dimension. The terms are made by hand: an axis of one step is to stay an axis."""
-    return tuple([IndexExpression(((Axis(str(d), extent), 1),)) for d, extent in enumerate(dimensions)])
+    return tuple(
+        [IndexExpression(((Axis(str(d), extent), 1),)) for d, extent in enumerate(dimensions)]
+    )

@@ -94,9 +94,17 @@ class IndexExpression(NamedTuple):
     def __add__(self, other: Operand) -> IndexExpression:  # type: ignore[override]
         other = index(other)
         if not other.terms:
-            return IndexExpression(self.terms, self.constant + other.constant) if other.constant else self
+            return (
+                IndexExpression(self.terms, self.constant + other.constant)
+                if other.constant
+                else self
+            )
         if not self.terms:
-            return IndexExpression(other.terms, self.constant + other.constant) if self.constant else other
+            return (
+                IndexExpression(other.terms, self.constant + other.constant)
+                if self.constant
+                else other
+            )
         return _sum((*self.terms, *other.terms), self.constant + other.constant)
 
     def __radd__(self, other: Operand) -> IndexExpression:
@@ -105,7 +113,9 @@ class IndexExpression(NamedTuple):
     def __mul__(self, factor: int) -> IndexExpression:  # type: ignore[override]
         if factor in (0, 1):
             return self if factor else ZERO
-        return IndexExpression(tuple([(atom, f * factor) for atom, f in self.terms]), self.constant * factor)
+        return IndexExpression(
+            tuple([(atom, f * factor) for atom, f in self.terms]), self.constant * factor
+        )
 
     def __rmul__(self, factor: int) -> IndexExpression:  # type: ignore[override]
         return self * factor
@@ -142,21 +152,36 @@ class IndexExpression(NamedTuple):
             return rest
         common = gcd(divisor, *[factor for _, factor in rest.terms])
         if common > 1:
-            return (rest._scaled_down(common) % (divisor // common)) * common + rest.constant % common
+            return (
+                rest._scaled_down(common) % (divisor // common)
+            ) * common + rest.constant % common
         # a remainder by a multiple of the divisor is the same without that remainder
-        opened = _sum_of([(_opened(atom, divisor), factor) for atom, factor in rest.terms], rest.constant)
-        return opened % divisor if opened != rest else IndexExpression(((Remainder(rest, divisor), 1),))
+        opened = _sum_of(
+            [(_opened(atom, divisor), factor) for atom, factor in rest.terms], rest.constant
+        )
+        return (
+            opened % divisor
+            if opened != rest
+            else IndexExpression(((Remainder(rest, divisor), 1),))
+        )
 
     def _divided(self, divisor: int) -> tuple[IndexExpression, IndexExpression]:
         """(the quotient of what the divisor divides, the rest): self = quotient * divisor + rest."""
         if divisor < 1:
             raise ValueError(f"the divisor of an index must be at least 1, got {divisor}")
-        whole = tuple([(atom, factor // divisor) for atom, factor in self.terms if factor % divisor == 0])
+        whole = tuple(
+            [(atom, factor // divisor) for atom, factor in self.terms if factor % divisor == 0]
+        )
         rest = tuple([(atom, factor) for atom, factor in self.terms if factor % divisor])
-        return IndexExpression(whole, self.constant // divisor), IndexExpression(rest, self.constant % divisor)
+        return IndexExpression(whole, self.constant // divisor), IndexExpression(
+            rest, self.constant % divisor
+        )
 
     def _scaled_down(self, common: int) -> IndexExpression:
-        return IndexExpression(tuple([(atom, factor // common) for atom, factor in self.terms]), self.constant // common)
+        return IndexExpression(
+            tuple([(atom, factor // common) for atom, factor in self.terms]),
+            self.constant // common,
+        )
 
     # -- questions ---------------------------------------------------------------------------------------------------
     @property
@@ -193,7 +218,11 @@ class IndexExpression(NamedTuple):
     def axes(self) -> frozenset[Axis]:
         """The axes that the value depends on."""
         own = frozenset([atom for atom, _ in self.terms if isinstance(atom, Axis)])
-        return own if len(own) == len(self.terms) else own.union(*[inner.axes for atom, _ in self.terms for inner in _parts(atom)])
+        return (
+            own
+            if len(own) == len(self.terms)
+            else own.union(*[inner.axes for atom, _ in self.terms for inner in _parts(atom)])
+        )
 
     def coefficient(self, axis: Axis) -> int | None:
         """By how much the value grows from one step of the axis to the next; None where that is not constant."""
@@ -219,7 +248,9 @@ class IndexExpression(NamedTuple):
                 terms += [(a, f * factor) for a, f in new.terms]
         return self if same else _sum(terms, constant)
 
-    def evaluate(self, axes: Mapping[Axis, Any], runtime: Callable[[RuntimeValue], Any] | None = None) -> Any:
+    def evaluate(
+        self, axes: Mapping[Axis, Any], runtime: Callable[[RuntimeValue], Any] | None = None
+    ) -> Any:
         """The value at a point: numbers, or numpy arrays for many points at once.
 
         axes: the value of each axis. runtime: gives the value of a run-time value, which is clamped here.
@@ -242,7 +273,11 @@ class IndexExpression(NamedTuple):
         parts = [(factor, _term_text(atom, abs(factor))) for atom, factor in self.terms]
         if self.constant or not parts:
             constant = (self.constant, str(abs(self.constant)))
-            parts = [constant, *parts] if parts and parts[0][0] < 0 < self.constant else [*parts, constant]
+            parts = (
+                [constant, *parts]
+                if parts and parts[0][0] < 0 < self.constant
+                else [*parts, constant]
+            )
         text = ("-" if parts[0][0] < 0 else "") + parts[0][1]
         return text + "".join([(" - " if sign < 0 else " + ") + part for sign, part in parts[1:]])
 
@@ -252,8 +287,12 @@ Place: TypeAlias = tuple[IndexExpression, ...]
 Substitution: TypeAlias = Mapping[Axis | RuntimeValue, IndexExpression]
 
 ZERO = IndexExpression()
-_OFFSETS: dict[tuple[int, tuple[int, ...]], tuple[Place, IndexExpression]] = {}  # by a place's id, which is its own while it is kept here
-_MOST_OFFSETS = 4096  # accesses of a nest are asked for theirs again and again, one nest after the other
+_OFFSETS: dict[
+    tuple[int, tuple[int, ...]], tuple[Place, IndexExpression]
+] = {}  # by a place's id, which is its own while it is kept here
+_MOST_OFFSETS = (
+    4096  # accesses of a nest are asked for theirs again and again, one nest after the other
+)
 
 
 def index(value: Operand) -> IndexExpression:
@@ -325,11 +364,17 @@ def _parts(atom: Atom) -> tuple[IndexExpression, ...]:
     return atom.place if isinstance(atom, RuntimeValue) else (atom.dividend,)
 
 
-def _substituted(atom: Quotient | Remainder | RuntimeValue, values: Substitution) -> IndexExpression | None:
+def _substituted(
+    atom: Quotient | Remainder | RuntimeValue, values: Substitution
+) -> IndexExpression | None:
     """What an atom becomes; None where it stays as it is."""
     if isinstance(atom, RuntimeValue):
         place = tuple([x.substitute(values) for x in atom.place])
-        other = None if place == atom.place else index(RuntimeValue(atom.source, place, atom.low, atom.high))
+        other = (
+            None
+            if place == atom.place
+            else index(RuntimeValue(atom.source, place, atom.low, atom.high))
+        )
         return values.get(atom, other)
     inner = atom.dividend.substitute(values)
     if inner is atom.dividend:
@@ -351,11 +396,17 @@ def _sum(terms: Iterable[Term], constant: int, joins: bool = True) -> IndexExpre
         factors[atom] = factors.get(atom, 0) + factor
     if joins and Remainder in map(type, factors) and (joined := _joined(factors)) is not None:
         return joined + constant
-    found = list(factors.items()) if 0 not in factors.values() else [(atom, factor) for atom, factor in factors.items() if factor]
+    found = (
+        list(factors.items())
+        if 0 not in factors.values()
+        else [(atom, factor) for atom, factor in factors.items() if factor]
+    )
     return IndexExpression(_ordered(found), constant)
 
 
-def _sum_of(terms: Iterable[tuple[IndexExpression, int]], constant: int, joins: bool = True) -> IndexExpression:
+def _sum_of(
+    terms: Iterable[tuple[IndexExpression, int]], constant: int, joins: bool = True
+) -> IndexExpression:
     """The sum of multiples of expressions."""
     found: list[Term] = []
     for expression, factor in terms:
@@ -373,13 +424,19 @@ def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
         for quotient, other in factors.items():
             if other != factor * n or quotient is remainder:
                 continue
-            if isinstance(quotient, Quotient) and dividend // n == IndexExpression(((quotient, 1),)):
+            if isinstance(quotient, Quotient) and dividend // n == IndexExpression(
+                ((quotient, 1),)
+            ):
                 whole = dividend
             elif isinstance(quotient, Remainder) and quotient.dividend == dividend // n:
                 whole = dividend % (n * quotient.divisor)
             else:
                 continue
-            rest = [(atom, f) for atom, f in factors.items() if f and atom != quotient and atom != remainder]
+            rest = [
+                (atom, f)
+                for atom, f in factors.items()
+                if f and atom != quotient and atom != remainder
+            ]
             return _sum_of([(whole, factor)], 0) + _sum(rest, 0)
     return None
 
@@ -389,7 +446,12 @@ def _ordered(terms: list[Term]) -> tuple[Term, ...]:
     if len(terms) == 2 and (first := abs(terms[0][1])) != (second := abs(terms[1][1])):
         return tuple(terms if first > second else terms[::-1])
     if len(terms) > 1:
-        terms.sort(key=lambda term: (-abs(term[1]), term[0].name if isinstance(term[0], Axis) else str(term[0])))
+        terms.sort(
+            key=lambda term: (
+                -abs(term[1]),
+                term[0].name if isinstance(term[0], Axis) else str(term[0]),
+            )
+        )
     return tuple(terms)
 
 
@@ -400,7 +462,11 @@ def _without_remainders(x: IndexExpression) -> IndexExpression:
         if isinstance(atom, (Quotient, Remainder)):
             inner = _without_remainders(atom.dividend)
             quotient = IndexExpression(((_one_quotient(inner, atom.divisor), 1),))
-            found += [(inner, factor), (quotient, -factor * atom.divisor)] if isinstance(atom, Remainder) else [(quotient, factor)]
+            found += (
+                [(inner, factor), (quotient, -factor * atom.divisor)]
+                if isinstance(atom, Remainder)
+                else [(quotient, factor)]
+            )
         else:
             found.append((IndexExpression(((atom, 1),)), factor))
     return _sum_of(found, x.constant, joins=False)
@@ -409,15 +475,24 @@ def _without_remainders(x: IndexExpression) -> IndexExpression:
 def _one_quotient(x: IndexExpression, divisor: int) -> Quotient:
     """x // divisor in the one form that equal quotients have: nested ones joined, without what is too small to count."""
     nested = [atom for atom, factor in x.terms if isinstance(atom, Quotient) and factor == 1]
-    if len(nested) == 1 and not any(isinstance(atom, Quotient) and atom != nested[0] for atom, _ in x.terms):
+    if len(nested) == 1 and not any(
+        isinstance(atom, Quotient) and atom != nested[0] for atom, _ in x.terms
+    ):
         inner, n = nested[0].dividend, nested[0].divisor
-        rest = IndexExpression(tuple([(atom, factor) for atom, factor in x.terms if atom != nested[0]]), x.constant)
+        rest = IndexExpression(
+            tuple([(atom, factor) for atom, factor in x.terms if atom != nested[0]]), x.constant
+        )
         return _one_quotient(_sum_of([(rest, n), (inner, 1)], 0), n * divisor)
     for common in sorted({gcd(divisor, factor) for _, factor in x.terms}, reverse=True):
-        small = IndexExpression(tuple([(atom, factor) for atom, factor in x.terms if factor % common]), x.constant % common)
+        small = IndexExpression(
+            tuple([(atom, factor) for atom, factor in x.terms if factor % common]),
+            x.constant % common,
+        )
         low, high = small.bounds
         if common > 1 and low >= 0 and high < common:
-            large = tuple([(atom, factor // common) for atom, factor in x.terms if factor % common == 0])
+            large = tuple(
+                [(atom, factor // common) for atom, factor in x.terms if factor % common == 0]
+            )
             return Quotient(IndexExpression(large, x.constant // common), divisor // common)
     return Quotient(x, divisor)
 
@@ -437,7 +512,14 @@ def _term_text(atom: Atom, factor: int) -> str:
 
 
 def _wrapped(x: IndexExpression) -> str:
-    return str(x) if len(x.terms) == 1 and not x.constant and x.terms[0][1] == 1 and not _is_division(x.terms[0][0]) else f"({x})"
+    return (
+        str(x)
+        if len(x.terms) == 1
+        and not x.constant
+        and x.terms[0][1] == 1
+        and not _is_division(x.terms[0][0])
+        else f"({x})"
+    )
 
 
 def _is_division(atom: Atom) -> bool:

@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterable
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.analysis.indexing.expression import Axis, IndexExpression, Place, RuntimeValue, index
+from xla_explorer.hlo.analysis.indexing.expression import (
+    Axis,
+    IndexExpression,
+    Place,
+    RuntimeValue,
+    index,
+)
 
 _TOKEN = re.compile(r"\s*(//|\d+|%?[A-Za-z_][\w.\-]*|%\d+|[-+*%()\[\],])")
 
@@ -62,7 +68,9 @@ class _Reader:
     def take(self, wanted: str | None = None) -> str:
         token = self.peek()
         if wanted is not None and token != wanted:
-            raise IndexSyntaxError(f"expected {wanted or 'the end'!r} before {token or 'the end'!r} in the index {self.text!r}")
+            raise IndexSyntaxError(
+                f"expected {wanted or 'the end'!r} before {token or 'the end'!r} in the index {self.text!r}"
+            )
         self.at += 1
         return token
 
@@ -87,7 +95,9 @@ class _Reader:
             if operator == "*" and not total.terms:
                 total = right * total.constant
             elif right.terms:
-                raise IndexSyntaxError(f"the right side of {operator} must be a number, got {right} in the index {self.text!r}")
+                raise IndexSyntaxError(
+                    f"the right side of {operator} must be a number, got {right} in the index {self.text!r}"
+                )
             elif operator == "*":
                 total = total * right.constant
             else:
@@ -98,7 +108,9 @@ class _Reader:
         sign = -1 if self.peek() == "-" else 1
         self.at += sign < 0
         if not self.peek().isdigit():
-            raise IndexSyntaxError(f"expected a number, got {self.peek()!r} in the index {self.text!r}")
+            raise IndexSyntaxError(
+                f"expected a number, got {self.peek()!r} in the index {self.text!r}"
+            )
         return sign * int(self.take())
 
     def factor(self) -> IndexExpression:
@@ -124,5 +136,7 @@ class _Reader:
             self.take(")")
             return index(RuntimeValue(source, place, low, high))
         if token not in self.axes:
-            raise IndexSyntaxError(f"unknown axis {token!r} in the index {self.text!r}; the axes are: {', '.join(self.axes) or 'none'}")
+            raise IndexSyntaxError(
+                f"unknown axis {token!r} in the index {self.text!r}; the axes are: {', '.join(self.axes) or 'none'}"
+            )
         return index(self.axes[token])

@@ -14,7 +14,13 @@ from xla_explorer.hlo.analysis.indexing.expression import (
     linearize,
     row_major_strides,
 )
-from xla_explorer.hlo.analysis.indexing.reads import Guard, Read, Reads, guards_where_needed, reads_by
+from xla_explorer.hlo.analysis.indexing.reads import (
+    Guard,
+    Read,
+    Reads,
+    guards_where_needed,
+    reads_by,
+)
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -35,7 +41,10 @@ def bitcast_convert(i: HloInstruction, place: Place) -> Reads:
     """The same place, where both types have one width."""
     if i.operands[0].shape.dimensions == i.shape.dimensions:
         return [Read(0, place)]
-    return refuse("element-width-changes", f"%{i.name}: an element of the result is a part, or several, of the operand's")
+    return refuse(
+        "element-width-changes",
+        f"%{i.name}: an element of the result is a part, or several, of the operand's",
+    )
 
 
 @reads_by("broadcast", moves=True)
@@ -54,13 +63,33 @@ def transpose(i: HloInstruction, place: Place) -> Reads:
 def reverse(i: HloInstruction, place: Place) -> Reads:
     """The listed dimensions count from their end."""
     from_end = set(i.attribute("dimensions"))
-    return [Read(0, tuple([n - 1 - x if d in from_end else x for d, (x, n) in enumerate(zip(place, i.shape.dimensions, strict=True))]))]
+    return [
+        Read(
+            0,
+            tuple(
+                [
+                    n - 1 - x if d in from_end else x
+                    for d, (x, n) in enumerate(zip(place, i.shape.dimensions, strict=True))
+                ]
+            ),
+        )
+    ]
 
 
 @reads_by("slice", moves=True)
 def slice_(i: HloInstruction, place: Place) -> Reads:
     """start + stride * index."""
-    return [Read(0, tuple([x * row.stride + row.start for x, row in zip(place, i.attribute("slice"), strict=True)]))]
+    return [
+        Read(
+            0,
+            tuple(
+                [
+                    x * row.stride + row.start
+                    for x, row in zip(place, i.attribute("slice"), strict=True)
+                ]
+            ),
+        )
+    ]
 
 
 @reads_by("reshape", moves=True)
@@ -73,10 +102,18 @@ def reshape(i: HloInstruction, place: Place) -> Reads:
 def bitcast(i: HloInstruction, place: Place) -> Reads:
     """The same offset in memory, by both layouts."""
     operand = i.operands[0]
-    if operand.shape.element_type.bits != i.shape.element_type.bits or operand.shape.element_count != i.shape.element_count:
-        return refuse("element-width-changes", f"%{i.name}: an element of the result is a part, or several, of the operand's")
+    if (
+        operand.shape.element_type.bits != i.shape.element_type.bits
+        or operand.shape.element_count != i.shape.element_count
+    ):
+        return refuse(
+            "element-width-changes",
+            f"%{i.name}: an element of the result is a part, or several, of the operand's",
+        )
     to, of = [tuple(reversed(shape.layout.minor_to_major)) for shape in (i.shape, operand.shape)]
-    result, source = [tuple([s.dimensions[d] for d in order]) for s, order in ((i.shape, to), (operand.shape, of))]
+    result, source = [
+        tuple([s.dimensions[d] for d in order]) for s, order in ((i.shape, to), (operand.shape, of))
+    ]
     found = _same_offset(tuple([place[d] for d in to]), result, source)
     return [Read(0, _permuted(found, of))]
 
@@ -90,7 +127,11 @@ def _permuted(place: Place, order: tuple[int, ...]) -> Place:
 
 
 def _same_offset(place: Place, dimensions: tuple[int, ...], others: tuple[int, ...]) -> Place:
-    return place if dimensions == others else delinearize(linearize(place, row_major_strides(dimensions)), others)
+    return (
+        place
+        if dimensions == others
+        else delinearize(linearize(place, row_major_strides(dimensions)), others)
+    )
 
 
 @reads_by("concatenate", moves=True)
@@ -101,7 +142,9 @@ def concatenate(i: HloInstruction, place: Place) -> Reads:
     for number, operand in enumerate(i.operands):
         extent = operand.shape.dimensions[d]
         x = place[d] - start
-        found.append(Read(number, (*place[:d], x, *place[d + 1 :]), guards_where_needed(Guard(x, extent))))
+        found.append(
+            Read(number, (*place[:d], x, *place[d + 1 :]), guards_where_needed(Guard(x, extent)))
+        )
         start += extent
     return found
 
@@ -111,7 +154,9 @@ def pad(i: HloInstruction, place: Place) -> Reads:
     """The operand where one of its elements is, else the padding value."""
     source: list[IndexExpression] = []
     guards: list[Guard] = []
-    for x, row, extent in zip(place, i.attribute("padding"), i.operands[0].shape.dimensions, strict=True):
+    for x, row, extent in zip(
+        place, i.attribute("padding"), i.operands[0].shape.dimensions, strict=True
+    ):
         shifted = x - row.low
         if row.interior:
             guards.append(Guard(shifted % (row.interior + 1), 1))
@@ -125,7 +170,10 @@ def pad(i: HloInstruction, place: Place) -> Reads:
 def dynamic_slice(i: HloInstruction, place: Place) -> Reads:
     """Clamped start + index."""
     starts, addressing = _starts(i, 1, i.operands[0].shape.dimensions, i.shape.dimensions)
-    return [Read(0, tuple([start + x for start, x in zip(starts, place, strict=True)])), *addressing]
+    return [
+        Read(0, tuple([start + x for start, x in zip(starts, place, strict=True)])),
+        *addressing,
+    ]
 
 
 @reads_by("dynamic-update-slice", moves=True)
@@ -134,11 +182,15 @@ def dynamic_update_slice(i: HloInstruction, place: Place) -> Reads:
     update = i.operands[1].shape.dimensions
     starts, addressing = _starts(i, 2, i.shape.dimensions, update)
     inside = tuple([x - start for x, start in zip(place, starts, strict=True)])
-    guards = guards_where_needed(*[Guard(x, extent) for x, extent in zip(inside, update, strict=True)])
+    guards = guards_where_needed(
+        *[Guard(x, extent) for x, extent in zip(inside, update, strict=True)]
+    )
     return [Read(1, inside, guards), Read(0, place), *addressing]
 
 
-def _starts(i: HloInstruction, first: int, extents: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[Place, list[Read]]:
+def _starts(
+    i: HloInstruction, first: int, extents: tuple[int, ...], sizes: tuple[int, ...]
+) -> tuple[Place, list[Read]]:
     """Starts of a window, clamped into range, and the reads of them. They are scalars from operand `first` on, or one vector."""
     vector = len(i.operands) == first + 1 and i.operands[first].shape.rank == 1
     starts, addressing = [], []
@@ -157,7 +209,11 @@ def gather(i: HloInstruction, place: Place) -> Reads:
     operand, indices = i.operands
     batching = i.attribute("operand_batching_dims")
     dropped = {*i.attribute("collapsed_slice_dims"), *batching}
-    vector, sizes, offset_dims = i.attribute("index_vector_dim"), i.attribute("slice_sizes"), i.attribute("offset_dims")
+    vector, sizes, offset_dims = (
+        i.attribute("index_vector_dim"),
+        i.attribute("slice_sizes"),
+        i.attribute("offset_dims"),
+    )
     offsets = iter([place[d] for d in offset_dims])
     source = [ZERO if d in dropped else next(offsets) for d in range(operand.shape.rank)]
     batch = iter([x for d, x in enumerate(place) if d not in offset_dims])
@@ -168,5 +224,7 @@ def gather(i: HloInstruction, place: Place) -> Reads:
     for component, d in enumerate(i.attribute("start_index_map")):
         where = tuple([index(component) if k == vector else x for k, x in enumerate(at)])
         addressing.append(Read(1, where, addressing=True))
-        source[d] = source[d] + RuntimeValue(indices, where, 0, max(0, operand.shape.dimensions[d] - sizes[d]))
+        source[d] = source[d] + RuntimeValue(
+            indices, where, 0, max(0, operand.shape.dimensions[d] - sizes[d])
+        )
     return [Read(0, tuple(source)), *addressing]

@@ -87,7 +87,9 @@ def reads_of(i: HloInstruction, place: Place) -> Reads:
         return found(i, place)
     if i.opcode.elementwise:
         return elementwise(i, place)
-    return refuse("no-index-map", f"%{i.name}: {i.opcode.name} has no index map", opcode=i.opcode.name)
+    return refuse(
+        "no-index-map", f"%{i.name}: {i.opcode.name} has no index map", opcode=i.opcode.name
+    )
 
 
 def elementwise(i: HloInstruction, place: Place) -> Reads:
@@ -99,13 +101,19 @@ def elementwise(i: HloInstruction, place: Place) -> Reads:
         elif operand.shape.is_array and not operand.shape.dimensions:
             found.append(Read(number, ()))
         else:
-            return refuse("operand-of-another-shape", f"%{i.name}: operand {number} has the shape {operand.shape}", operand=number)
+            return refuse(
+                "operand-of-another-shape",
+                f"%{i.name}: operand {number} has the shape {operand.shape}",
+                operand=number,
+            )
     return found
 
 
 def mapped_opcodes() -> frozenset[str]:
     """Every opcode that has an index map."""
-    return frozenset(READ_FUNCTIONS) | frozenset([name for name, row in OPCODES.items() if row.elementwise])
+    return frozenset(READ_FUNCTIONS) | frozenset(
+        [name for name, row in OPCODES.items() if row.elementwise]
+    )
 
 
 def guards_where_needed(*guards: Guard) -> tuple[Guard, ...]:

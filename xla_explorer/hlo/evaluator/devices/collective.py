@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_explorer.hlo.evaluator.devices.groups import base_name, channel_of, group_of, permutation_pairs
+from xla_explorer.hlo.evaluator.devices.groups import (
+    base_name,
+    channel_of,
+    group_of,
+    permutation_pairs,
+)
 from xla_explorer.hlo.evaluator.registry import (
     Array,
     EvaluationError,
@@ -43,7 +48,11 @@ def _check_devices_exist(i: HloInstruction, numbers: Sequence[int], evaluator: E
 
 
 def _exchange(
-    i: HloInstruction, contribution: Value, needed: Sequence[int], everybody: Sequence[int], evaluator: Evaluator
+    i: HloInstruction,
+    contribution: Value,
+    needed: Sequence[int],
+    everybody: Sequence[int],
+    evaluator: Evaluator,
 ) -> dict[int, Value]:
     """What the needed devices bring to this instruction. A channel id makes instructions of one kind meet each other."""
     device = evaluator.device
@@ -53,11 +62,18 @@ def _exchange(
     kind, channel = base_name(i), channel_of(i)
     place = (kind, "channel", channel) if channel else (kind, "instruction", i.id)
     return device.world.exchange(
-        device, (*place, tuple(everybody)), contribution, needed, len(everybody), f"%{i.name} ({i.opcode.name})"
+        device,
+        (*place, tuple(everybody)),
+        contribution,
+        needed,
+        len(everybody),
+        f"%{i.name} ({i.opcode.name})",
     )
 
 
-def _gather_group(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> tuple[list[Value], int]:
+def _gather_group(
+    i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> tuple[list[Value], int]:
     """(the operands of every member of the group in rank order, the own rank)."""
     group = group_of(i, evaluator.device)
     if len(group) == 1 and evaluator.device.number == group[0]:
@@ -74,7 +90,9 @@ def _leaves_like(i: HloInstruction, results: list[Array]) -> Value:
 def device_number(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """u32: which replica (partition) this device is; 0 where there is one."""
     device = evaluator.device
-    return np.asarray(device.replica if i.opcode.name == "replica-id" else device.partition, np.uint32)
+    return np.asarray(
+        device.replica if i.opcode.name == "replica-id" else device.partition, np.uint32
+    )
 
 
 def _combined(i: HloInstruction, members: list[Value], evaluator: Evaluator) -> list[Array]:
@@ -105,7 +123,9 @@ def all_gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
     """The operands of the group one after the other along a dimension."""
     members, _ = _gather_group(i, operands, evaluator)
     axis = i.attributes.value("dimensions")[0]
-    return _leaves_like(i, [np.concatenate(parts, axis=axis) for parts in zip(*members, strict=True)])
+    return _leaves_like(
+        i, [np.concatenate(parts, axis=axis) for parts in zip(*members, strict=True)]
+    )
 
 
 @evaluates("reduce-scatter")
@@ -142,7 +162,9 @@ def all_to_all(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 
 
 @evaluates("collective-broadcast")
-def collective_broadcast(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+def collective_broadcast(
+    i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
     """The operands of the group's first device."""
     members, _ = _gather_group(i, operands, evaluator)
     return _leaves_like(i, list(members[0]))
@@ -157,8 +179,12 @@ def ragged_all_to_all(i: HloInstruction, operands: Sequence[Value], evaluator: E
     members, rank = _gather_group(i, operands, evaluator)
     result = np.array(operands[1])
     for source, _, input_offsets, sizes, output_offsets, _ in members:
-        begins, counts, targets = [v.reshape(len(members), -1)[rank] for v in (input_offsets, sizes, output_offsets)]
-        for begin, size, into in zip(map(int, begins), map(int, counts), map(int, targets), strict=True):
+        begins, counts, targets = [
+            v.reshape(len(members), -1)[rank] for v in (input_offsets, sizes, output_offsets)
+        ]
+        for begin, size, into in zip(
+            map(int, begins), map(int, counts), map(int, targets), strict=True
+        ):
             result[into : into + size] = source[begin : begin + size]
     return result
 
@@ -187,14 +213,22 @@ def collective_permute(i: HloInstruction, operands: Sequence[Value], evaluator: 
         brought[device.number] = tuple(operands)
     elif any(device.number in pair for pair in pairs):
         # A pair with a device that does not exist concerns nobody else.
-        taking_part = sorted({n for pair in pairs for n in pair if n < len(device.world.devices)} | {*sources})
+        taking_part = sorted(
+            {n for pair in pairs for n in pair if n < len(device.world.devices)} | {*sources}
+        )
         brought = _exchange(i, tuple(operands), sources, taking_part, evaluator)
     received = brought[sources[0]] if sources else None
     sizes = i.attributes.value("slice_sizes")
     if sizes:
-        return _write_slices(operands[1], received, [s if isinstance(s, tuple) else tuple(sizes) for s in sizes])
+        return _write_slices(
+            operands[1], received, [s if isinstance(s, tuple) else tuple(sizes) for s in sizes]
+        )
     if received is None:
-        return tuple([np.zeros_like(x) for x in operands]) if len(operands) > 1 else np.zeros_like(operands[0])
+        return (
+            tuple([np.zeros_like(x) for x in operands])
+            if len(operands) > 1
+            else np.zeros_like(operands[0])
+        )
     return tuple(received) if len(operands) > 1 else received[0]
 
 
@@ -208,7 +242,9 @@ def _write_slices(output: Value, received: Value | None, sizes: Sequence[tuple[i
         for number, size in enumerate(sizes):
             which = number // per_output
             source = tuple([slice(start, start + n) for start, n in zip(reads, size, strict=False)])
-            target = tuple([slice(start, start + n) for start, n in zip(writes, size, strict=False)])
+            target = tuple(
+                [slice(start, start + n) for start, n in zip(writes, size, strict=False)]
+            )
             outputs[which][target] = given[which][source]
     return tuple(outputs) if isinstance(output, tuple) else outputs[0]
 

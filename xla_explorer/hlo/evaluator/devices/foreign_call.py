@@ -44,7 +44,9 @@ def foreign_shapes(i: HloInstruction) -> str | None:
     """The shapes that a foreign function is told; None where the instruction calls none."""
     if i.opcode.name != "custom-call":
         return None
-    return frontend_attribute_values(str(i.attributes.get("frontend_attributes") or "")).get(FOREIGN)
+    return frontend_attribute_values(str(i.attributes.get("frontend_attributes") or "")).get(
+        FOREIGN
+    )
 
 
 def in_place_operands(i: HloInstruction) -> dict[int, int]:

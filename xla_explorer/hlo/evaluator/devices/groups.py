@@ -59,7 +59,10 @@ def group_of(instruction: HloInstruction, device: Device) -> tuple[int, ...]:
     if len(world.devices) == 1:
         # Alone, a device must not answer for those that the module says it runs on.
         written = instruction.parent.module.attributes
-        replicas, partitions = int(written.get("replica_count") or 1), int(written.get("num_partitions") or 1)
+        replicas, partitions = (
+            int(written.get("replica_count") or 1),
+            int(written.get("num_partitions") or 1),
+        )
     own, count = {
         GroupMode.CROSS_PARTITION: (device.partition, partitions),
         GroupMode.FLATTENED_IDS: (device.number, replicas * partitions),
@@ -90,4 +93,7 @@ def permutation_pairs(instruction: HloInstruction, device: Device) -> list[tuple
     if channel_of(instruction):
         first = device.replica * partitions
         return [(first + source, first + target) for source, target in pairs]
-    return [(source * partitions + device.partition, target * partitions + device.partition) for source, target in pairs]
+    return [
+        (source * partitions + device.partition, target * partitions + device.partition)
+        for source, target in pairs
+    ]

@@ -20,11 +20,16 @@ def _border(i: HloInstruction, evaluator: Evaluator) -> Border:
     try:
         found = border(i)
     except ValueError as problem:
-        raise EvaluationError(f"%{i.name} ({custom_call_target(i)}) does not say which part each device has: {problem}") from problem
+        raise EvaluationError(
+            f"%{i.name} ({custom_call_target(i)}) does not say which part each device has: {problem}"
+        ) from problem
     assert found is not None
     if any(len(parts) != len(evaluator.device.world.devices) for parts in found.parts):
         counts = f"{len(found.parts[0])} devices have parts of it, this evaluation has {len(evaluator.device.world.devices)}"
-        raise EvaluationError(f"%{i.name} ({custom_call_target(i)}): {counts}", "evaluate_replicated takes partitions=")
+        raise EvaluationError(
+            f"%{i.name} ({custom_call_target(i)}): {counts}",
+            "evaluate_replicated takes partitions=",
+        )
     return found
 
 
@@ -45,7 +50,13 @@ def into_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
         return _result(i, list(operands))
     found, device = _border(i, evaluator), evaluator.device.number
     taken = [value[parts[device]] for value, parts in zip(operands, found.parts, strict=True)]
-    return _result(i, [np.zeros_like(part) if terms[device] else part for part, terms in zip(taken, found.terms, strict=True)])
+    return _result(
+        i,
+        [
+            np.zeros_like(part) if terms[device] else part
+            for part, terms in zip(taken, found.terms, strict=True)
+        ],
+    )
 
 
 @evaluates_custom_call(*sorted(OUT_OF))
@@ -57,9 +68,13 @@ def out_of_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     found = _border(i, evaluator)
     group = found.groups[device.number]
     place = f"%{i.name} ({custom_call_target(i)})"
-    brought = device.world.exchange(device, ("region", i.id, group), tuple(operands), group, len(group), place)
+    brought = device.world.exchange(
+        device, ("region", i.id, group), tuple(operands), group, len(group), place
+    )
     results: list[Value] = []
-    for k, ((_, shape), parts, terms) in enumerate(zip(i.shape.leaves(), found.parts, found.terms, strict=True)):
+    for k, ((_, shape), parts, terms) in enumerate(
+        zip(i.shape.leaves(), found.parts, found.terms, strict=True)
+    ):
         whole = np.empty(shape.dimensions, shape.element_type.dtype)
         for number in sorted(set(terms.values())):
             term = whole if number == 0 else np.empty_like(whole)

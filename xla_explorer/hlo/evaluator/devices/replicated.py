@@ -92,12 +92,16 @@ def evaluate_replicated(
     return world.run(run)
 
 
-def _counts(module: HloModule, devices: int, replicas: int | None, partitions: int | None) -> tuple[int, int]:
+def _counts(
+    module: HloModule, devices: int, replicas: int | None, partitions: int | None
+) -> tuple[int, int]:
     written = [module.attributes.get(name) for name in ("replica_count", "num_partitions")]
     if replicas is None and partitions is None and written == [None, None]:
         return max(devices, 1), 1
     replicas = replicas if replicas is not None else int(written[0] or 1)
     partitions = partitions if partitions is not None else int(written[1] or 1)
     if replicas < 1 or partitions < 1:
-        raise EvaluationError(f"replicas and partitions count from 1, got {replicas} and {partitions}")
+        raise EvaluationError(
+            f"replicas and partitions count from 1, got {replicas} and {partitions}"
+        )
     return replicas, partitions

@@ -100,8 +100,13 @@ def recv_done(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
     begun = i.operands[0] if i.operands[0].opcode.name == "recv" else i
     channel = channel_of(i) or channel_of(begun)
     what = f"%{i.name}"
-    if i.attributes.get("is_host_transfer", False) or begun.attributes.get("is_host_transfer", False):
-        return (check_argument(evaluator.host.receive(channel, shape, what), shape, what), TOKEN_VALUE)
+    if i.attributes.get("is_host_transfer", False) or begun.attributes.get(
+        "is_host_transfer", False
+    ):
+        return (
+            check_argument(evaluator.host.receive(channel, shape, what), shape, what),
+            TOKEN_VALUE,
+        )
     device = evaluator.device
     paired, source = _partner(i, evaluator, 1)
     if not paired:

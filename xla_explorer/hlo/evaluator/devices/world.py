@@ -30,7 +30,8 @@ class RendezvousError(EvaluationError):
 
     def __init__(self, message: str, missing: tuple[int, ...] = ()) -> None:
         super().__init__(
-            message, "see that every device of a group runs the same collectives, in the same order and equally often"
+            message,
+            "see that every device of a group runs the same collectives, in the same order and equally often",
         )
         self.missing = missing
 
@@ -65,7 +66,9 @@ class _Wait:
 
     __slots__ = ("missing", "place", "ready")
 
-    def __init__(self, place: str, ready: Callable[[], bool], missing: Callable[[], tuple[int, ...]]) -> None:
+    def __init__(
+        self, place: str, ready: Callable[[], bool], missing: Callable[[], tuple[int, ...]]
+    ) -> None:
         self.place = place
         self.ready = ready
         self.missing = missing
@@ -74,7 +77,9 @@ class _Wait:
 class World:
     """The devices of one run and what they exchange. timeout: seconds that a device waits for the others."""
 
-    def __init__(self, replicas: int = 1, partitions: int = 1, timeout: float = DEFAULT_TIMEOUT) -> None:
+    def __init__(
+        self, replicas: int = 1, partitions: int = 1, timeout: float = DEFAULT_TIMEOUT
+    ) -> None:
         self.replicas = replicas
         self.partitions = partitions
         self.timeout = timeout
@@ -96,14 +101,19 @@ class World:
                 results[device.number] = function(device)
             except AbandonedError:
                 return
-            except BaseException as problem:  # whatever ends one device ends the run, and is raised below
+            except (
+                BaseException
+            ) as problem:  # whatever ends one device ends the run, and is raised below
                 if len(self.devices) > 1:
                     problem.add_note(f"on {device!r}")
                 self.fail(problem)
             else:
                 self.finish(device)
 
-        threads = [threading.Thread(target=one, args=(d,), name=f"xla-explorer-{d!r}", daemon=True) for d in self.devices]
+        threads = [
+            threading.Thread(target=one, args=(d,), name=f"xla-explorer-{d!r}", daemon=True)
+            for d in self.devices
+        ]
         try:
             for thread in threads:
                 thread.start()
@@ -163,7 +173,11 @@ class World:
         """The next value of a channel, once somebody has sent one. source: the device it comes from, None for any."""
         with self._changed:
             queue = self._channels.setdefault(channel, deque())
-            others = (source,) if source is not None else tuple([d.number for d in self.devices if d is not device])
+            others = (
+                (source,)
+                if source is not None
+                else tuple([d.number for d in self.devices if d is not device])
+            )
             self._wait(device, description, lambda: bool(queue), lambda: others)
             return queue.popleft()
 
@@ -188,7 +202,11 @@ class World:
             self._changed.notify_all()
 
     def _wait(
-        self, device: Device, place: str, ready: Callable[[], bool], missing: Callable[[], tuple[int, ...]]
+        self,
+        device: Device,
+        place: str,
+        ready: Callable[[], bool],
+        missing: Callable[[], tuple[int, ...]],
     ) -> None:
         if self.failure is not None:
             self._abandon()
@@ -218,7 +236,11 @@ class World:
     def _fail_if_stuck(self) -> None:
         """Every device has finished or waits for what no running device can bring: an error now, not at the timeout."""
         waiting = self._waiting
-        if self.failure is not None or not waiting or len(waiting) + len(self._finished) < len(self.devices):
+        if (
+            self.failure is not None
+            or not waiting
+            or len(waiting) + len(self._finished) < len(self.devices)
+        ):
             return
         if not any(w.ready() for w in waiting.values()):
             first = self.devices[min(waiting)]
@@ -228,7 +250,11 @@ class World:
     def _report(self, device: Device, what: str) -> RendezvousError:
         wait = self._waiting[device.number]
         missing = wait.missing()
-        partners = f"missing: {'; '.join([self._whereabouts(n) for n in missing])}" if missing else "no device answers"
+        partners = (
+            f"missing: {'; '.join([self._whereabouts(n) for n in missing])}"
+            if missing
+            else "no device answers"
+        )
         return RendezvousError(f"{device!r} {what} at {wait.place}; {partners}", missing)
 
     def _whereabouts(self, number: int) -> str:

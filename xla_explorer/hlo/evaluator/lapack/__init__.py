@@ -8,7 +8,13 @@ Sources: jaxlib/cpu/lapack_kernels.h for names, results and attributes; LAPACK U
 
 from __future__ import annotations
 
-from xla_explorer.hlo.evaluator.lapack import condensed_forms, eigenvalues, factorizations, schur, tridiagonal_systems
+from xla_explorer.hlo.evaluator.lapack import (
+    condensed_forms,
+    eigenvalues,
+    factorizations,
+    schur,
+    tridiagonal_systems,
+)
 
 # Each registers its custom calls when it is imported.
 _FAMILIES = (condensed_forms, eigenvalues, factorizations, schur, tridiagonal_systems)

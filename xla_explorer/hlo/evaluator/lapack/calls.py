@@ -19,7 +19,9 @@ NO_INFO = np.int32(0)
 
 def targets(real: str, complex_: str | None = None) -> list[str]:
     """The four calls of a routine: `lapack_sgetrf_ffi`, d, c and z. Some have another name for complex matrices."""
-    return [f"lapack_{letter}{real}_ffi" for letter in "sd"] + [f"lapack_{letter}{complex_ or real}_ffi" for letter in "cz"]
+    return [f"lapack_{letter}{real}_ffi" for letter in "sd"] + [
+        f"lapack_{letter}{complex_ or real}_ffi" for letter in "cz"
+    ]
 
 
 def wide(a: Array) -> Array:
@@ -27,7 +29,9 @@ def wide(a: Array) -> Array:
     return a.astype(np.result_type(a, np.float64))
 
 
-def each(i: HloInstruction, function: Callable[..., Sequence[Any]], *arrays: Array, stacked: bool = False) -> Value:
+def each(
+    i: HloInstruction, function: Callable[..., Sequence[Any]], *arrays: Array, stacked: bool = False
+) -> Value:
     """A function of one matrix over the batch, the last two dimensions of the first array; one result for each of the call's.
 
     Where it raises LinAlgError, numbers are NaN and integers (LAPACK's info) 1 for that matrix. The batch may be empty.
@@ -64,7 +68,11 @@ def hermitian(a: Array, uplo: str) -> Array:
     """The Hermitian matrix whose one triangle is given."""
     triangle = np.tril(a, -1) if uplo == "L" else np.triu(a, 1)
     diagonal = np.real(np.einsum("...ii->...i", a))
-    return np.asarray(triangle + np.conj(np.swapaxes(triangle, -1, -2)) + diagonal[..., None] * np.eye(a.shape[-1], dtype=a.dtype))
+    return np.asarray(
+        triangle
+        + np.conj(np.swapaxes(triangle, -1, -2))
+        + diagonal[..., None] * np.eye(a.shape[-1], dtype=a.dtype)
+    )
 
 
 def norm(x: Array, axis: int | None = None) -> Array:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_explorer.hlo.analysis.backend_config import attribute, letter
-from xla_explorer.hlo.evaluator.lapack.calls import NO_INFO, Array, each, hermitian, reflector, targets, wide
+from xla_explorer.hlo.evaluator.lapack.calls import (
+    NO_INFO,
+    Array,
+    each,
+    hermitian,
+    reflector,
+    targets,
+    wide,
+)
 from xla_explorer.hlo.evaluator.registry import Value, evaluates_custom_call
 
 if TYPE_CHECKING:
@@ -21,10 +29,14 @@ def hessenberg(a: Array, low: int, high: int) -> tuple[Array, Array]:
     packed = wide(a)
     tau = np.zeros(max(len(a) - 1, 0), packed.dtype)
     for k in range(low, high - 1):
-        v, tau[k], beta = reflector(packed[k + 1:high, k])
-        packed[:high, k + 1:high] -= tau[k] * np.outer(packed[:high, k + 1:high] @ v, np.conj(v))
-        packed[k + 1:high, k + 1:] -= np.conj(tau[k]) * np.outer(v, np.conj(v) @ packed[k + 1:high, k + 1:])
-        packed[k + 1, k], packed[k + 2:high, k] = beta, v[1:]
+        v, tau[k], beta = reflector(packed[k + 1 : high, k])
+        packed[:high, k + 1 : high] -= tau[k] * np.outer(
+            packed[:high, k + 1 : high] @ v, np.conj(v)
+        )
+        packed[k + 1 : high, k + 1 :] -= np.conj(tau[k]) * np.outer(
+            v, np.conj(v) @ packed[k + 1 : high, k + 1 :]
+        )
+        packed[k + 1, k], packed[k + 2 : high, k] = beta, v[1:]
     return packed, tau
 
 
@@ -33,7 +45,9 @@ def gehrd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
     """(the Hessenberg form with reflectors below, tau, info); low and high count from 1."""
     a = operands[0]
     low = attribute(i, "low", 1) - 1
-    return each(i, lambda matrix: (*hessenberg(matrix, low, attribute(i, "high", len(matrix))), NO_INFO), a)
+    return each(
+        i, lambda matrix: (*hessenberg(matrix, low, attribute(i, "high", len(matrix))), NO_INFO), a
+    )
 
 
 def tridiagonal(a: Array, uplo: str) -> tuple[Array, Array, Array, Array]:
@@ -44,13 +58,13 @@ def tridiagonal(a: Array, uplo: str) -> tuple[Array, Array, Array, Array]:
     for step in range(size - 1):
         # Lower: column k below its diagonal, the first column first. Upper: column k + 1 above its diagonal, upwards, the last one first.
         if uplo == "L":
-            k, part, column = step, slice(step + 1, size), full[step + 1:, step]
+            k, part, column = step, slice(step + 1, size), full[step + 1 :, step]
         else:
             k = size - 2 - step
             part, column = slice(0, k + 1), full[k::-1, k + 1]
         v, tau[k], off[k] = reflector(column)
         if uplo == "L":
-            packed[k + 1, k], packed[k + 2:, k] = off[k], v[1:]
+            packed[k + 1, k], packed[k + 2 :, k] = off[k], v[1:]
         else:
             v = v[::-1]
             packed[k, k + 1], packed[:k, k + 1] = off[k], v[:-1]

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_explorer.hlo.analysis.backend_config import letter
-from xla_explorer.hlo.evaluator.lapack.calls import NO_INFO, Array, each, hermitian, need_finite, targets, wide
+from xla_explorer.hlo.evaluator.lapack.calls import (
+    NO_INFO,
+    Array,
+    each,
+    hermitian,
+    need_finite,
+    targets,
+    wide,
+)
 from xla_explorer.hlo.evaluator.registry import Value, evaluates_custom_call
 
 if TYPE_CHECKING:
@@ -63,7 +71,10 @@ def geev(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
 
     A real matrix is decomposed in real arithmetic, so that complex eigenvalues come in exact conjugate pairs, the one above first."""
     a = operands[0]
-    with_left, with_right = letter(i, "compute_left", "N") == "V", letter(i, "compute_right", "N") == "V"
+    with_left, with_right = (
+        letter(i, "compute_left", "N") == "V",
+        letter(i, "compute_right", "N") == "V",
+    )
 
     def decompose(matrix: Array) -> tuple[Any, ...]:
         need_finite(matrix)

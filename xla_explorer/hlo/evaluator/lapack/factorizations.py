@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_explorer.hlo.analysis.backend_config import attribute, letter
-from xla_explorer.hlo.evaluator.lapack.calls import NO_INFO, Array, each, hermitian, norm, reflector, targets, wide
+from xla_explorer.hlo.evaluator.lapack.calls import (
+    NO_INFO,
+    Array,
+    each,
+    hermitian,
+    norm,
+    reflector,
+    targets,
+    wide,
+)
 from xla_explorer.hlo.evaluator.linear_algebra import solve_triangular
 from xla_explorer.hlo.evaluator.registry import Value, evaluates_custom_call
 
@@ -49,7 +58,9 @@ def _first_bad_minor(a: Array) -> int:
         if not pivot > 0:
             return k + 1
         lower[k, k] = np.sqrt(pivot)
-        lower[k + 1:, k] = (a[k + 1:, k] - lower[k + 1:, :k] @ np.conj(lower[k, :k])) / lower[k, k]
+        lower[k + 1 :, k] = (a[k + 1 :, k] - lower[k + 1 :, :k] @ np.conj(lower[k, :k])) / lower[
+            k, k
+        ]
     return size
 
 
@@ -65,10 +76,10 @@ def lu_factor(a: Array) -> tuple[Array, Array, int]:
         if row != k:
             lu[[k, row]] = lu[[row, k]]
         if lu[k, k] != 0:
-            lu[k + 1:, k] /= lu[k, k]
+            lu[k + 1 :, k] /= lu[k, k]
         elif not info:
             info = k + 1
-        lu[k + 1:, k + 1:] -= np.outer(lu[k + 1:, k], lu[k, k + 1:])
+        lu[k + 1 :, k + 1 :] -= np.outer(lu[k + 1 :, k], lu[k, k + 1 :])
     return lu, exchanges, info
 
 
@@ -118,8 +129,8 @@ def householder(a: Array, pivots: Array | None = None) -> tuple[Array, Array, Ar
             best = k + int(np.argmax(sizes))
             packed[:, [k, best]], order[[k, best]] = packed[:, [best, k]], order[[best, k]]
         v, tau[k], packed[k, k] = reflector(packed[k:, k])
-        packed[k + 1:, k] = v[1:]
-        packed[k:, k + 1:] -= np.conj(tau[k]) * np.outer(v, np.conj(v) @ packed[k:, k + 1:])
+        packed[k + 1 :, k] = v[1:]
+        packed[k:, k + 1 :] -= np.conj(tau[k]) * np.outer(v, np.conj(v) @ packed[k:, k + 1 :])
     return packed, tau, order
 
 
@@ -173,12 +184,20 @@ def ormqr(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
     """A matrix multiplied by Q from reflectors, from the left or the right, or by its conjugate transpose."""
     a, tau, c = operands[:3]
     with np.errstate(all="ignore"):
-        return apply_reflectors(a, tau, c, left=bool(attribute(i, "left", 1)), adjoint=bool(attribute(i, "transpose")))
+        return apply_reflectors(
+            a, tau, c, left=bool(attribute(i, "left", 1)), adjoint=bool(attribute(i, "transpose"))
+        )
 
 
 @evaluates_custom_call(*targets("trsm"))
 def trsm(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
     """X of op(A) X = B (side L) or X op(A) = B (side R), A triangular."""
     transpose = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}[letter(i, "trans_x", "N")]
-    return solve_triangular(operands[0], operands[1], left_side=letter(i, "side", "L") == "L", lower=letter(i, "uplo", "L") == "L",
-                            unit_diagonal=letter(i, "diag", "N") == "U", transpose_a=transpose)
+    return solve_triangular(
+        operands[0],
+        operands[1],
+        left_side=letter(i, "side", "L") == "L",
+        lower=letter(i, "uplo", "L") == "L",
+        unit_diagonal=letter(i, "diag", "N") == "U",
+        transpose_a=transpose,
+    )

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_explorer.hlo.analysis.backend_config import letter
-from xla_explorer.hlo.evaluator.lapack.calls import NO_INFO, Array, each, need_finite, reflector, targets, wide
+from xla_explorer.hlo.evaluator.lapack.calls import (
+    NO_INFO,
+    Array,
+    each,
+    need_finite,
+    reflector,
+    targets,
+    wide,
+)
 from xla_explorer.hlo.evaluator.lapack.condensed_forms import hessenberg
 from xla_explorer.hlo.evaluator.lapack.factorizations import apply_reflectors
 from xla_explorer.hlo.evaluator.registry import UnsupportedOpcodeError, Value, evaluates_custom_call
@@ -30,8 +38,11 @@ def gees(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
     """(T, Z, eigenvalues with real and imaginary parts apart for real matrices, number of selected ones, info), a = Z T Z^H."""
     a, with_vectors = operands[0], letter(i, "mode", "V") == "V"
     if letter(i, "sort", "N") != "N":
-        raise UnsupportedOpcodeError("custom-call", f"%{i.name}: no function says which eigenvalues of the Schur form come first",
-                                     "ask for sort = 78 (N)")
+        raise UnsupportedOpcodeError(
+            "custom-call",
+            f"%{i.name}: no function says which eigenvalues of the Schur form come first",
+            "ask for sort = 78 (N)",
+        )
 
     def decompose(matrix: Array) -> tuple[Any, ...]:
         form, vectors = schur(wide(matrix))
@@ -47,12 +58,18 @@ def schur(a: Array) -> tuple[Array, Array]:
     need_finite(a)
     largest = float(np.max(np.abs(a), initial=0))
     # Products of elements must not overflow or vanish; powers of two are exact.
-    scale = 2.0 ** -max(-1000, math.frexp(largest)[1]) if largest and not 1e-60 < largest < 1e60 else 1.0
+    scale = (
+        2.0 ** -max(-1000, math.frexp(largest)[1])
+        if largest and not 1e-60 < largest < 1e60
+        else 1.0
+    )
     packed, tau = hessenberg(a * scale, 0, len(a))
     form = np.triu(packed, -1)
     vectors = np.eye(len(a), dtype=a.dtype)
     if len(a) > 1:
-        vectors[1:, 1:] = apply_reflectors(packed[1:, :-1], tau, vectors[1:, 1:], left=True, adjoint=False)
+        vectors[1:, 1:] = apply_reflectors(
+            packed[1:, :-1], tau, vectors[1:, 1:], left=True, adjoint=False
+        )
     (_complex_steps if a.dtype.kind == "c" else _real_steps)(form, vectors)
     return form / scale, vectors
 
@@ -88,7 +105,12 @@ def _complex_steps(form: Array, vectors: Array) -> None:
         tries += 1
         if tries > _ITERATIONS * 10:
             raise np.linalg.LinAlgError("no convergence")
-        a, b, c, d = form[last - 1, last - 1], form[last - 1, last], form[last, last - 1], form[last, last]
+        a, b, c, d = (
+            form[last - 1, last - 1],
+            form[last - 1, last],
+            form[last, last - 1],
+            form[last, last],
+        )
         root = np.sqrt(((a - d) / 2) ** 2 + b * c)
         mean = (a + d) / 2
         shift = min(mean + root, mean - root, key=lambda value: abs(value - d))
@@ -117,23 +139,35 @@ def _real_steps(form: Array, vectors: Array) -> None:
         tries += 1
         if tries > _ITERATIONS * 10:
             raise np.linalg.LinAlgError("no convergence")
-        a, b, c, d = form[last - 1, last - 1], form[last - 1, last], form[last, last - 1], form[last, last]
+        a, b, c, d = (
+            form[last - 1, last - 1],
+            form[last - 1, last],
+            form[last, last - 1],
+            form[last, last],
+        )
         total, product = a + d, a * d - b * c
         if tries % 10 == 0:  # a cycle: any other shifts leave it
             size = abs(c) + abs(form[last - 1, last - 2])
             total, product = 1.5 * size, size * size
-        head = form[first:first + 3, first:first + 3]
-        column = np.array([head[0, 0] * head[0, 0] + head[0, 1] * head[1, 0] - total * head[0, 0] + product,
-                           head[1, 0] * (head[0, 0] + head[1, 1] - total), head[1, 0] * head[2, 1]])
+        head = form[first : first + 3, first : first + 3]
+        column = np.array(
+            [
+                head[0, 0] * head[0, 0] + head[0, 1] * head[1, 0] - total * head[0, 0] + product,
+                head[1, 0] * (head[0, 0] + head[1, 1] - total),
+                head[1, 0] * head[2, 1],
+            ]
+        )
         for k in range(first, last):
             v, tau, _ = reflector(column)
             _reflect(form, vectors, v, tau, k, max(first, k - 1), min(k + 3, last) + 1)
             if k > first:
-                form[k + 1:k + len(v), k - 1] = 0
-            column = form[k + 1:min(k + 4, last + 1), k].copy()
+                form[k + 1 : k + len(v), k - 1] = 0
+            column = form[k + 1 : min(k + 4, last + 1), k].copy()
 
 
-def _reflect(form: Array, vectors: Array, v: Array, tau: Any, start: int, left: int, end: int) -> None:
+def _reflect(
+    form: Array, vectors: Array, v: Array, tau: Any, start: int, left: int, end: int
+) -> None:
     """The reflection of rows from `start` on (of their columns from `left` on) and of the same columns (of their rows before `end`)."""
     stop = start + len(v)
     rows = form[start:stop, left:]
@@ -144,12 +178,12 @@ def _reflect(form: Array, vectors: Array, v: Array, tau: Any, start: int, left: 
 
 def _standardise(form: Array, vectors: Array, k: int) -> None:
     """A 2 x 2 block becomes triangular (real eigenvalues) or gets equal diagonal elements and off-diagonals of opposite signs."""
-    cosine, sine, block = _rotation(*[float(x) for x in form[k:k + 2, k:k + 2].ravel()])
+    cosine, sine, block = _rotation(*[float(x) for x in form[k : k + 2, k : k + 2].ravel()])
     turn = np.array([[cosine, -sine], [sine, cosine]])
-    form[k:k + 2, k:] = turn.T @ form[k:k + 2, k:]
-    for columns in (form[:k + 2, k:k + 2], vectors[:, k:k + 2]):
+    form[k : k + 2, k:] = turn.T @ form[k : k + 2, k:]
+    for columns in (form[: k + 2, k : k + 2], vectors[:, k : k + 2]):
         columns[...] = columns @ turn
-    form[k:k + 2, k:k + 2] = block
+    form[k : k + 2, k : k + 2] = block
 
 
 def _rotation(a: float, b: float, c: float, d: float) -> tuple[float, float, list[list[float]]]:
@@ -161,7 +195,10 @@ def _rotation(a: float, b: float, c: float, d: float) -> tuple[float, float, lis
     if a == d and (b < 0) != (c < 0):
         return 1.0, 0.0, [[a, b], [c, d]]
     half = (a - d) / 2
-    larger, smaller = max(abs(b), abs(c)), min(abs(b), abs(c)) * math.copysign(1, b) * math.copysign(1, c)
+    larger, smaller = (
+        max(abs(b), abs(c)),
+        min(abs(b), abs(c)) * math.copysign(1, b) * math.copysign(1, c),
+    )
     scale = max(abs(half), larger)
     discriminant = half / scale * half + larger / scale * smaller
     if discriminant >= 4 * _EPSILON:  # real eigenvalues, well apart
@@ -182,5 +219,8 @@ def _rotation(a: float, b: float, c: float, d: float) -> tuple[float, float, lis
     # The eigenvalues are real after all, and nearly equal.
     first, second = math.sqrt(abs(b)), math.sqrt(abs(c))
     apart, length = math.copysign(first * second, c), 1 / math.sqrt(abs(b + c))
-    return (cosine * first * length - sine * second * length, cosine * second * length + sine * first * length,
-            [[mean + apart, b - c], [0.0, mean - apart]])
+    return (
+        cosine * first * length - sine * second * length,
+        cosine * second * length + sine * first * length,
+        [[mean + apart, b - c], [0.0, mean - apart]],
+    )

@@ -34,16 +34,25 @@ def gtsv(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
     with np.errstate(all="ignore"):
         for k in range(size - 1):
             keep = _size(diagonal[k]) >= _size(below[k])
-            pivot, other = np.where(keep, diagonal[k], below[k]), np.where(keep, below[k], diagonal[k])
+            pivot, other = (
+                np.where(keep, diagonal[k], below[k]),
+                np.where(keep, below[k], diagonal[k]),
+            )
             info = np.where((info == 0) & (pivot == 0), k + 1, info)
             factor = np.where(other == 0, other, other / pivot)
-            right, next_diagonal = np.where(keep, above[k], diagonal[k + 1]), np.where(keep, diagonal[k + 1], above[k])
+            right, next_diagonal = (
+                np.where(keep, above[k], diagonal[k + 1]),
+                np.where(keep, diagonal[k + 1], above[k]),
+            )
             diagonal[k], above[k] = pivot, right
             diagonal[k + 1] = next_diagonal - factor * right
             if k + 2 < size:
                 second[k] = np.where(keep, 0, above[k + 1])
                 above[k + 1] = np.where(keep, above[k + 1], -factor * above[k + 1])
-            rows = np.where(keep[..., None], x[k], x[k + 1]), np.where(keep[..., None], x[k + 1], x[k])
+            rows = (
+                np.where(keep[..., None], x[k], x[k + 1]),
+                np.where(keep[..., None], x[k + 1], x[k]),
+            )
             x[k], x[k + 1] = rows[0], rows[1] - factor[..., None] * rows[0]
         if size:
             info = np.where((info == 0) & (diagonal[-1] == 0), size, info)
@@ -55,10 +64,15 @@ def gtsv(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
             x[k] /= diagonal[k][..., None]
         x = np.where((info != 0)[..., None], np.nan, x)
         outer = np.zeros_like(lower), np.zeros_like(upper)
-        outer[0][..., int(full):int(full) + max(size - 2, 0)] = np.moveaxis(second, 0, -1)
+        outer[0][..., int(full) : int(full) + max(size - 2, 0)] = np.moveaxis(second, 0, -1)
         outer[1][..., : max(size - 1, 0)] = np.moveaxis(above, 0, -1)
-        return (outer[0], np.moveaxis(diagonal, 0, -1).astype(main.dtype), outer[1], np.moveaxis(x, 0, -2).astype(b.dtype),
-                info.astype(np.int32))
+        return (
+            outer[0],
+            np.moveaxis(diagonal, 0, -1).astype(main.dtype),
+            outer[1],
+            np.moveaxis(x, 0, -2).astype(b.dtype),
+            info.astype(np.int32),
+        )
 
 
 def _size(x: Array) -> Array:
@@ -67,12 +81,16 @@ def _size(x: Array) -> Array:
 
 
 @evaluates_custom_call("tridiagonal_solve_perturbed_ffi")
-def tridiagonal_solve_perturbed(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
+def tridiagonal_solve_perturbed(
+    i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator
+) -> Value:
     """X of tridiagonal systems that may be singular: pivots near zero are moved by about an epsilon of the largest element of U.
 
     In the type of the operands, whose epsilon it is. Source: jaxlib/tridiagonal_solve_perturbed.h, after LAPACK's lagtf and lagts."""
     lower, main, upper, b = operands[:4]
-    return each(i, lambda right, *diagonals: (_solve_perturbed(diagonals, right),), b, lower, main, upper)
+    return each(
+        i, lambda right, *diagonals: (_solve_perturbed(diagonals, right),), b, lower, main, upper
+    )
 
 
 def _solve_perturbed(diagonals: Sequence[Array], b: Array) -> Array:
@@ -108,7 +126,9 @@ def _solve_perturbed(diagonals: Sequence[Array], b: Array) -> Array:
                 u[k, 2], u[k + 1, 1] = upper[k + 1], -factor * upper[k + 1]
             x[k], x[k + 1] = b[k + 1], x[k] - factor * b[k + 1]
             scale = abs(u[k + 1, 0]) + abs(u[k + 1, 1])
-    largest = np.fmax.reduce(np.asarray([abs(main[0]), abs(upper[0]), *np.abs(u[: size - 2]).ravel(), abs(u[-1, 0])]))
+    largest = np.fmax.reduce(
+        np.asarray([abs(main[0]), abs(upper[0]), *np.abs(u[: size - 2]).ravel(), abs(u[-1, 0])])
+    )
     perturbation = epsilon * largest
     for k in reversed(range(size)):
         row = x[k]

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 # Reducing in place needs no equal shares.
-_GROUPS_MAY_DIFFER = frozenset({"all-reduce", "all-reduce-start", "collective-broadcast", "collective-reduce"})
+_GROUPS_MAY_DIFFER = frozenset(
+    {"all-reduce", "all-reduce-start", "collective-broadcast", "collective-reduce"}
+)
 
 
 def _group_size(i: HloInstruction) -> int | None:
@@ -33,7 +35,9 @@ def replica_groups(i: HloInstruction) -> Reason | None:
     if len(set(members)) != len(members):
         return refuse("replica-repeated", f"a device stands twice in replica_groups={groups.text}")
     if i.opcode.name not in _GROUPS_MAY_DIFFER and len({len(group) for group in groups.groups}) > 1:
-        return refuse("replica-groups-uneven", f"the groups differ in size in replica_groups={groups.text}")
+        return refuse(
+            "replica-groups-uneven", f"the groups differ in size in replica_groups={groups.text}"
+        )
     if len(groups.groups) > 1 and any(not group for group in groups.groups):
         return refuse("replica-group-empty", f"a group is empty in replica_groups={groups.text}")
     return None
@@ -51,7 +55,8 @@ def _scaled(i: HloInstruction, small: Shape, large: Shape, words: str) -> Reason
         return refuse("shapes-differ", f"{words}: {bare(small)} vs {bare(large)}")
     if len(dimensions) != 1 or not 0 <= dimensions[0] < small.rank:
         return refuse(
-            "dimension-out-of-range", f"dimensions={list(dimensions)} must name one dimension of {bare(small)}"
+            "dimension-out-of-range",
+            f"dimensions={list(dimensions)} must name one dimension of {bare(small)}",
         )
     group_size = _group_size(i)
     for d, (a, b) in enumerate(zip(small.dimensions, large.dimensions, strict=True)):
@@ -72,7 +77,8 @@ def blocks_exchanged(i: HloInstruction) -> Reason | None:
     size = _group_size(i)
     if not i.attribute("dimensions") and size is not None and size != len(i.operands):
         return refuse(
-            "operand-count", f"takes one operand for each of the {size} members of a group, got {len(i.operands)}"
+            "operand-count",
+            f"takes one operand for each of the {size} members of a group, got {len(i.operands)}",
         )
     return None
 
@@ -88,7 +94,8 @@ def _each(i: HloInstruction, result: Shape, gathers: bool) -> Reason | None:
     pairs = _pairs(i, result)
     if pairs is None:
         return refuse(
-            "result-count", f"the result {bare(result)} does not give a value for each of {len(i.operands)} operands"
+            "result-count",
+            f"the result {bare(result)} does not give a value for each of {len(i.operands)} operands",
         )
     for operand, part in pairs:
         reason = (
@@ -110,7 +117,9 @@ def gather_started(i: HloInstruction) -> Reason | None:
     """(operands, results) of an all-gather-start."""
     parts = i.shape.tuple_shapes
     if len(parts) < 2:
-        return refuse("start-result", f"the result must be (operand, result), it is {bare(i.shape)}")
+        return refuse(
+            "start-result", f"the result must be (operand, result), it is {bare(i.shape)}"
+        )
     return _each(i, parts[1], True)
 
 
@@ -123,7 +132,10 @@ def permute_started(i: HloInstruction) -> Reason | None:
     """(operand, result, context...) of a collective-permute-start."""
     parts = i.shape.tuple_shapes
     if len(parts) < 2:
-        return refuse("start-result", f"the result must be (operand, result, context...), it is {bare(i.shape)}")
+        return refuse(
+            "start-result",
+            f"the result must be (operand, result, context...), it is {bare(i.shape)}",
+        )
     return None
 
 
@@ -133,10 +145,16 @@ def source_target_pairs(i: HloInstruction) -> Reason | None:
         return None
     pairs = i.attribute("source_target_pairs")
     if any(len(pair) != 2 for pair in pairs):
-        return refuse("pair-malformed", f"each of source_target_pairs {[list(p) for p in pairs]} must be a source and a target")
+        return refuse(
+            "pair-malformed",
+            f"each of source_target_pairs {[list(p) for p in pairs]} must be a source and a target",
+        )
     for name, members in (("source", [p[0] for p in pairs]), ("target", [p[-1] for p in pairs])):
         if len(set(members)) != len(members):
-            return refuse("pair-repeated", f"a {name} stands twice in source_target_pairs {[list(p) for p in pairs]}")
+            return refuse(
+                "pair-repeated",
+                f"a {name} stands twice in source_target_pairs {[list(p) for p in pairs]}",
+            )
     return None
 
 
@@ -148,4 +166,9 @@ def channel_of_the_start(i: HloInstruction) -> Reason | None:
     own, other = i.attribute("channel_id"), start.attribute("channel_id")
     if own == other:
         return None
-    return refuse("channels-differ", f"channel_id is {own}, that of %{start.name} is {other}", own=own, start=other)
+    return refuse(
+        "channels-differ",
+        f"channel_id is {own}, that of %{start.name} is {other}",
+        own=own,
+        start=other,
+    )

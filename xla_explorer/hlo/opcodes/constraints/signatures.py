@@ -27,15 +27,21 @@ def _list(shapes: Sequence[Shape]) -> str:
 
 def _takes(role: str, computation: HloComputation, wanted: Sequence[Shape]) -> Reason | None:
     found = _parameters(computation)
-    if len(found) != len(wanted) or any(a.base is not b.base for a, b in zip(found, wanted, strict=True)):
-        return refuse("parameters-differ", f"{role} takes {_list(found)}, it is called with {_list(wanted)}")
+    if len(found) != len(wanted) or any(
+        a.base is not b.base for a, b in zip(found, wanted, strict=True)
+    ):
+        return refuse(
+            "parameters-differ", f"{role} takes {_list(found)}, it is called with {_list(wanted)}"
+        )
     return None
 
 
 def _returns(role: str, computation: HloComputation, wanted: Shape) -> Reason | None:
     found = computation.root.shape
     if found.base is not wanted.base:
-        return refuse("result-differs", f"{role} returns {bare(found)}, it must return {bare(wanted)}")
+        return refuse(
+            "result-differs", f"{role} returns {bare(found)}, it must return {bare(wanted)}"
+        )
     return None
 
 
@@ -44,19 +50,24 @@ def _same_up_to_precision(a: PrimitiveType, b: PrimitiveType) -> bool:
     return a is b or (a.is_float and b.is_float)
 
 
-def _takes_scalars(role: str, computation: HloComputation, wanted: Sequence[Shape]) -> Reason | None:
+def _takes_scalars(
+    role: str, computation: HloComputation, wanted: Sequence[Shape]
+) -> Reason | None:
     """Whether the parameters are scalars of the element types of the wanted shapes, up to float precision."""
     found = _parameters(computation)
     types = [shape.element_type for shape in wanted]
     if len(found) != len(types) or not all(
-        p.is_scalar and _same_up_to_precision(p.element_type, t) for p, t in zip(found, types, strict=True)
+        p.is_scalar and _same_up_to_precision(p.element_type, t)
+        for p, t in zip(found, types, strict=True)
     ):
         scalars = "(" + ", ".join([f"{t}[]" for t in types]) + ")"
         return refuse("parameters-differ", f"{role} takes {_list(found)}, it must take {scalars}")
     return None
 
 
-def _returns_scalars(role: str, computation: HloComputation, wanted: Sequence[Shape]) -> Reason | None:
+def _returns_scalars(
+    role: str, computation: HloComputation, wanted: Sequence[Shape]
+) -> Reason | None:
     result = computation.root.shape
     parts = result.tuple_shapes if result.is_tuple else (result,)
     if len(parts) != len(wanted) or not all(
@@ -98,7 +109,9 @@ def selector_and_scatterer(i: HloInstruction) -> Reason | None:
         return reason
     if not result.is_scalar or result.element_type is not PRED:
         return refuse("result-differs", f"select returns {bare(result)}, it must return pred[]")
-    return _takes_scalars("scatter", scatter, [value, value]) or _returns_scalars("scatter", scatter, [value])
+    return _takes_scalars("scatter", scatter, [value, value]) or _returns_scalars(
+        "scatter", scatter, [value]
+    )
 
 
 def comparator(i: HloInstruction) -> Reason | None:
@@ -114,14 +127,20 @@ def comparator(i: HloInstruction) -> Reason | None:
 
 def mapped(i: HloInstruction) -> Reason | None:
     """One scalar of its element type for each operand to one scalar (map)."""
-    return _takes("to_apply", i.called[0], [array_shape(operand.shape.element_type, ()) for operand in i.operands])
+    return _takes(
+        "to_apply",
+        i.called[0],
+        [array_shape(operand.shape.element_type, ()) for operand in i.operands],
+    )
 
 
 def combiner(i: HloInstruction) -> Reason | None:
     """Two scalars to one, all of one type (all-reduce, reduce-scatter); 2N to N is accepted too."""
     found = _parameters(i.called[0])
     if len(found) < 2 or len(found) % 2 or not all(p.is_scalar for p in found):
-        return refuse("parameters-differ", f"to_apply takes {_list(found)}, it must take two scalars")
+        return refuse(
+            "parameters-differ", f"to_apply takes {_list(found)}, it must take two scalars"
+        )
     return None
 
 
@@ -140,7 +159,9 @@ def loop(i: HloInstruction) -> Reason | None:
 def branches(i: HloInstruction) -> Reason | None:
     """Branch k takes operand k + 1 and returns the result (conditional)."""
     for number, (branch, operand) in enumerate(zip(i.called, i.operands[1:], strict=False)):
-        reason = _takes(f"branch {number}", branch, [operand.shape]) or _returns(f"branch {number}", branch, i.shape)
+        reason = _takes(f"branch {number}", branch, [operand.shape]) or _returns(
+            f"branch {number}", branch, i.shape
+        )
         if reason is not None:
             return reason
     return None
@@ -149,13 +170,19 @@ def branches(i: HloInstruction) -> Reason | None:
 def callee(i: HloInstruction) -> Reason | None:
     """The parameters are the operands, the result is the result (call, fusion)."""
     role = i.opcode.called[0]
-    return _takes(role, i.called[0], [operand.shape for operand in i.operands]) or _returns(role, i.called[0], i.shape)
+    return _takes(role, i.called[0], [operand.shape for operand in i.operands]) or _returns(
+        role, i.called[0], i.shape
+    )
 
 
 def composite_is_named(i: HloInstruction) -> Reason | None:
     """A composite call carries `composite.name` in its frontend attributes (call)."""
-    if i.attribute("is_composite") and "composite.name=" not in str(i.attributes.get("frontend_attributes", "")):
-        return refuse("composite-unnamed", "is_composite=true needs composite.name in frontend_attributes")
+    if i.attribute("is_composite") and "composite.name=" not in str(
+        i.attributes.get("frontend_attributes", "")
+    ):
+        return refuse(
+            "composite-unnamed", "is_composite=true needs composite.name in frontend_attributes"
+        )
     return None
 
 
@@ -165,16 +192,24 @@ def step(i: HloInstruction) -> Reason | None:
     count, along = i.attributes.value("num_carries"), i.attributes.value("dimensions")[0]
     operands = [operand.shape for operand in i.operands]
     inputs, carries = operands[: len(operands) - count], operands[len(operands) - count :]
-    slices = [array_shape(x.element_type, (*x.dimensions[:along], *x.dimensions[along + 1 :])) for x in inputs]
+    slices = [
+        array_shape(x.element_type, (*x.dimensions[:along], *x.dimensions[along + 1 :]))
+        for x in inputs
+    ]
     if all(p.is_scalar for p in _parameters(body)):
-        slices, carries = ([array_shape(x.element_type, ()) for x in group] for group in (slices, carries))
+        slices, carries = (
+            [array_shape(x.element_type, ()) for x in group] for group in (slices, carries)
+        )
     if reason := _takes("to_apply", body, [*slices, *carries]):
         return reason
     result = body.root.shape
     parts = result.tuple_shapes if result.is_tuple else (result,)
     for part, carry in zip(parts[len(parts) - count :], carries, strict=True):
         if part.base is not carry.base:
-            return refuse("result-differs", f"to_apply returns {bare(part)} for a carried {bare(carry)}, it must return the same shape")
+            return refuse(
+                "result-differs",
+                f"to_apply returns {bare(part)} for a carried {bare(carry)}, it must return the same shape",
+            )
     return None
 
 
@@ -182,8 +217,14 @@ def asynchronous_start(i: HloInstruction) -> Reason | None:
     """The result is ((operands), result of the wrapped computation, state...) (async-start)."""
     parts = i.shape.tuple_shapes
     if len(parts) < 2 or not parts[0].is_tuple:
-        return refuse("async-result", f"the result must be ((operands), result, state...), it is {bare(i.shape)}")
+        return refuse(
+            "async-result",
+            f"the result must be ((operands), result, state...), it is {bare(i.shape)}",
+        )
     operands = [operand.shape for operand in i.operands]
     if [a.base for a in parts[0].tuple_shapes] != [b.base for b in operands]:
-        return refuse("async-operands", f"the result names operands {bare(parts[0])}, they are {_list(operands)}")
+        return refuse(
+            "async-operands",
+            f"the result names operands {bare(parts[0])}, they are {_list(operands)}",
+        )
     return _takes("calls", i.called[0], operands) or _returns("calls", i.called[0], parts[1])

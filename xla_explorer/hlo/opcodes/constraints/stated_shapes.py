@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 def _arrays(i: HloInstruction) -> Reason | None:
     for shape in (i.operands[0].shape, i.shape):
         if not shape.is_array:
-            return refuse("not-an-array", f"operand and result must be arrays, one is {bare(shape)}")
+            return refuse(
+                "not-an-array", f"operand and result must be arrays, one is {bare(shape)}"
+            )
     return None
 
 
@@ -24,7 +26,10 @@ def result_keeps_dimensions(i: HloInstruction) -> Reason | None:
     """The result has the dimensions of operand 0 (convert)."""
     operand = i.operands[0].shape
     if not operand.is_array or not i.shape.is_array or not same_sizes(operand, i.shape):
-        return refuse("dimensions-differ", f"the result must have the operand's dimensions: {bare(i.shape)} vs {bare(operand)}")
+        return refuse(
+            "dimensions-differ",
+            f"the result must have the operand's dimensions: {bare(i.shape)} vs {bare(operand)}",
+        )
     return None
 
 
@@ -32,7 +37,10 @@ def precision_bits(i: HloInstruction) -> Reason | None:
     """At least one exponent bit and no negative number of mantissa bits (reduce-precision)."""
     exponent, mantissa = i.attribute("exponent_bits"), i.attribute("mantissa_bits")
     if exponent < 1 or mantissa < 0:
-        return refuse("precision-bits", f"needs exponent_bits >= 1 and mantissa_bits >= 0, got {exponent} and {mantissa}")
+        return refuse(
+            "precision-bits",
+            f"needs exponent_bits >= 1 and mantissa_bits >= 0, got {exponent} and {mantissa}",
+        )
     return None
 
 
@@ -41,20 +49,34 @@ def random_bits_match(i: HloInstruction) -> Reason | None:
     value, bits = i.operands[0].shape, i.operands[1].shape
     if not value.is_array or not value.element_type.is_float:
         return refuse("not-float", f"operand 0 must be float, it is {bare(value)}")
-    if not bits.is_array or not bits.element_type.is_unsigned or bits.element_type.bits != value.element_type.bits:
-        return refuse("random-bits", f"operand 1 must be unsigned integers of {value.element_type.bits} bits, it is {bare(bits)}")
+    if (
+        not bits.is_array
+        or not bits.element_type.is_unsigned
+        or bits.element_type.bits != value.element_type.bits
+    ):
+        return refuse(
+            "random-bits",
+            f"operand 1 must be unsigned integers of {value.element_type.bits} bits, it is {bare(bits)}",
+        )
     if not same_sizes(value, bits):
-        return refuse("dimensions-differ", f"operands differ in dimensions: {bare(value)} vs {bare(bits)}")
+        return refuse(
+            "dimensions-differ", f"operands differ in dimensions: {bare(value)} vs {bare(bits)}"
+        )
     return None
 
 
 def iota_dimension_in_range(i: HloInstruction) -> Reason | None:
     """The result is a numeric array that has the counted dimension (iota)."""
     if not i.shape.is_array or i.shape.element_type.is_pred:
-        return refuse("iota-type", f"the result must be integer, float or complex, it is {bare(i.shape)}")
+        return refuse(
+            "iota-type", f"the result must be integer, float or complex, it is {bare(i.shape)}"
+        )
     dimension = i.attribute("iota_dimension")
     if not 0 <= dimension < i.shape.rank:
-        return refuse("dimension-out-of-range", f"iota_dimension {dimension} is out of range for {bare(i.shape)}")
+        return refuse(
+            "dimension-out-of-range",
+            f"iota_dimension {dimension} is out of range for {bare(i.shape)}",
+        )
     return None
 
 
@@ -70,15 +92,24 @@ def broadcast_dimensions(i: HloInstruction) -> Reason | None:
         )
     for number, target in enumerate(dimensions):
         if not 0 <= target < result.rank:
-            return refuse("dimension-out-of-range", f"dimension {target} is out of range for the result {bare(result)}")
-        if operand.dimensions[number] != result.dimensions[target] and operand.dimensions[number] >= 0 <= result.dimensions[target]:
+            return refuse(
+                "dimension-out-of-range",
+                f"dimension {target} is out of range for the result {bare(result)}",
+            )
+        if (
+            operand.dimensions[number] != result.dimensions[target]
+            and operand.dimensions[number] >= 0 <= result.dimensions[target]
+        ):
             return refuse(
                 "dimensions-differ",
                 f"dimension {number} of {bare(operand)} and {target} of the result {bare(result)} differ "
                 f"in size: {operand.dimensions[number]} vs {result.dimensions[target]}",
             )
     if len(set(dimensions)) != len(dimensions):
-        return refuse("dimension-repeated", f"dimensions={list(dimensions)} maps two dimensions to the same one")
+        return refuse(
+            "dimension-repeated",
+            f"dimensions={list(dimensions)} maps two dimensions to the same one",
+        )
     return _same_element_type(operand, result)
 
 
@@ -87,7 +118,11 @@ def same_element_count(i: HloInstruction) -> Reason | None:
     operand, result = i.operands[0].shape, i.shape
     if (reason := _arrays(i)) is not None:
         return reason
-    if -1 not in operand.dimensions and -1 not in result.dimensions and operand.element_count != result.element_count:
+    if (
+        -1 not in operand.dimensions
+        and -1 not in result.dimensions
+        and operand.element_count != result.element_count
+    ):
         return refuse(
             "element-count",
             f"element counts differ: {bare(operand)} has {operand.element_count}, the result {bare(result)} has {result.element_count}",
@@ -101,7 +136,10 @@ def _same_element_type(operand: Shape, result: Shape) -> Reason | None:
     """Asked last: an option of the verifier lets float precisions differ."""
     if operand.element_type is result.element_type:
         return None
-    return refuse("element-type", f"operand and result differ in element type: {bare(operand)} vs {bare(result)}")
+    return refuse(
+        "element-type",
+        f"operand and result differ in element type: {bare(operand)} vs {bare(result)}",
+    )
 
 
 def sizes_are_integers(i: HloInstruction) -> Reason | None:
@@ -113,7 +151,10 @@ def sizes_are_integers(i: HloInstruction) -> Reason | None:
         )
     for number, operand in enumerate(i.operands[1:], 1):
         if not operand.shape.is_scalar or not operand.shape.element_type.is_integer:
-            return refuse("not-an-integer", f"operand {number} must be an integer scalar, it is {bare(operand.shape)}")
+            return refuse(
+                "not-an-integer",
+                f"operand {number} must be an integer scalar, it is {bare(operand.shape)}",
+            )
     return None
 
 
@@ -122,15 +163,24 @@ def same_bit_count(i: HloInstruction) -> Reason | None:
     operand, result = i.operands[0].shape, i.shape
     if operand.is_tuple or result.is_tuple:
         if operand.base is not result.base:
-            return refuse("tuple-bitcast", f"a tuple cannot be another shape: {bare(operand)} vs {bare(result)}")
+            return refuse(
+                "tuple-bitcast",
+                f"a tuple cannot be another shape: {bare(operand)} vs {bare(result)}",
+            )
         return None
     if (reason := _arrays(i)) is not None:
         return reason
     if operand.layout.properties or result.layout.properties:
         return None
-    a, b = operand.element_count * operand.element_type.bits, result.element_count * result.element_type.bits
+    a, b = (
+        operand.element_count * operand.element_type.bits,
+        result.element_count * result.element_type.bits,
+    )
     if a != b:
-        return refuse("bit-count", f"sizes differ: {bare(operand)} has {a} bits, the result {bare(result)} has {b}")
+        return refuse(
+            "bit-count",
+            f"sizes differ: {bare(operand)} has {a} bits, the result {bare(result)} has {b}",
+        )
     return None
 
 
@@ -141,7 +191,10 @@ def bitcast_convert_dimensions(i: HloInstruction) -> Reason | None:
         return reason
     a, b = operand.element_type, result.element_type
     if a.is_complex != b.is_complex:
-        return refuse("element-type", f"complex and real types do not convert into each other: {bare(operand)} vs {bare(result)}")
+        return refuse(
+            "element-type",
+            f"complex and real types do not convert into each other: {bare(operand)} vs {bare(result)}",
+        )
     if a.bits == b.bits:
         fits = same_sizes(operand, result)
     else:
@@ -158,18 +211,28 @@ def bitcast_convert_dimensions(i: HloInstruction) -> Reason | None:
 
 def result_is_array(i: HloInstruction) -> Reason | None:
     """The result is an array (scaled-dot)."""
-    return None if i.shape.is_array else refuse("not-an-array", f"the result must be an array, it is {bare(i.shape)}")
+    return (
+        None
+        if i.shape.is_array
+        else refuse("not-an-array", f"the result must be an array, it is {bare(i.shape)}")
+    )
 
 
 def scales_divide(i: HloInstruction) -> Reason | None:
     """Each scale covers whole blocks along the contracting dimensions (scaled-dot)."""
-    for side, value, scale in (("lhs", i.operands[0].shape, i.operands[2].shape), ("rhs", i.operands[1].shape, i.operands[3].shape)):
+    for side, value, scale in (
+        ("lhs", i.operands[0].shape, i.operands[2].shape),
+        ("rhs", i.operands[1].shape, i.operands[3].shape),
+    ):
         if scale.is_scalar or scale.rank != value.rank:
             continue
         for d in i.attribute(f"{side}_contracting_dims"):
-            if not 0 <= d < value.rank or (scale.dimensions[d] > 0 and value.dimensions[d] % scale.dimensions[d]):
+            if not 0 <= d < value.rank or (
+                scale.dimensions[d] > 0 and value.dimensions[d] % scale.dimensions[d]
+            ):
                 return refuse(
-                    "scale-size", f"dimension {d} of {bare(value)} should be a multiple of dimension {d} of its scale {bare(scale)}"
+                    "scale-size",
+                    f"dimension {d} of {bare(value)} should be a multiple of dimension {d} of its scale {bare(scale)}",
                 )
     return None
 
@@ -177,7 +240,10 @@ def scales_divide(i: HloInstruction) -> Reason | None:
 def rng_bounds(i: HloInstruction) -> Reason | None:
     """Both parameters of the distribution are scalars of the result's element type (rng)."""
     if len(i.operands) != 2:
-        return refuse("operand-count", f"takes the two parameters of the distribution, got {len(i.operands)} operands")
+        return refuse(
+            "operand-count",
+            f"takes the two parameters of the distribution, got {len(i.operands)} operands",
+        )
     for number, operand in enumerate(i.operands):
         if not operand.shape.is_scalar or operand.shape.element_type is not i.shape.element_type:
             return refuse(
@@ -188,7 +254,10 @@ def rng_bounds(i: HloInstruction) -> Reason | None:
     if kind.is_complex or (i.attribute("distribution") == "rng_normal" and not kind.is_float):
         return refuse("rng-type", f"{i.attribute('distribution')} gives no {kind}")
     if i.attribute("distribution") not in ("rng_uniform", "rng_normal"):
-        return refuse("rng-distribution", f"distribution must be rng_uniform or rng_normal, it is {i.attribute('distribution')}")
+        return refuse(
+            "rng-distribution",
+            f"distribution must be rng_uniform or rng_normal, it is {i.attribute('distribution')}",
+        )
     return None
 
 
@@ -196,11 +265,17 @@ def rng_state_and_bits(i: HloInstruction) -> Reason | None:
     """The result is (state, bits), the state of the operand's shape; or the bits alone (rng-bit-generator)."""
     state, parts = i.operands[0].shape, i.shape.tuple_shapes
     if not i.shape.is_tuple:
-        return None if i.shape.is_array else refuse("rng-result", f"the result must be (state, bits), it is {bare(i.shape)}")
+        return (
+            None
+            if i.shape.is_array
+            else refuse("rng-result", f"the result must be (state, bits), it is {bare(i.shape)}")
+        )
     if len(parts) != 2 or not parts[1].is_array:
         return refuse("rng-result", f"the result must be (state, bits), it is {bare(i.shape)}")
     if parts[0].base is not state.base:
-        return refuse("rng-state", f"operand and new state differ: {bare(state)} vs {bare(parts[0])}")
+        return refuse(
+            "rng-state", f"operand and new state differ: {bare(state)} vs {bare(parts[0])}"
+        )
     return None
 
 
@@ -219,22 +294,36 @@ def infeed_result(i: HloInstruction) -> Reason | None:
     """(data, token[]) from a token."""
     parts = i.shape.tuple_shapes
     if len(parts) != 2 or not _is_token(parts[1]) or not _is_token(i.operands[0].shape):
-        return refuse("infeed-result", f"takes a token and gives (data, token[]); the result is {bare(i.shape)}")
+        return refuse(
+            "infeed-result",
+            f"takes a token and gives (data, token[]); the result is {bare(i.shape)}",
+        )
     return None
 
 
 def outfeed_operands(i: HloInstruction) -> Reason | None:
     """Data and a token."""
     if not _is_token(i.operands[1].shape):
-        return refuse("not-a-token", f"operand 1 must be a token, it is {bare(i.operands[1].shape)}")
+        return refuse(
+            "not-a-token", f"operand 1 must be a token, it is {bare(i.operands[1].shape)}"
+        )
     return None
 
 
 def recv_result(i: HloInstruction) -> Reason | None:
     """(data, u32[], token[]) from a token."""
     parts = i.shape.tuple_shapes
-    if len(parts) != 3 or parts[1].element_type is not U32 or not parts[1].is_scalar or not _is_token(parts[2]):
-        return refuse("recv-result", f"the result must be (data, u32[], token[]), it is {bare(i.shape)}")
+    if (
+        len(parts) != 3
+        or parts[1].element_type is not U32
+        or not parts[1].is_scalar
+        or not _is_token(parts[2])
+    ):
+        return refuse(
+            "recv-result", f"the result must be (data, u32[], token[]), it is {bare(i.shape)}"
+        )
     if not _is_token(i.operands[0].shape):
-        return refuse("not-a-token", f"the operand must be a token, it is {bare(i.operands[0].shape)}")
+        return refuse(
+            "not-a-token", f"the operand must be a token, it is {bare(i.operands[0].shape)}"
+        )
     return None

@@ -26,16 +26,22 @@ def require_array(shape: Shape, what: str = "the operand") -> None:
 def require_operand_count(operands: tuple[Shape, ...], least: int, what: str = "operand") -> None:
     """ShapeError when there are fewer operands than `least`."""
     if len(operands) < least:
-        raise ShapeError(f"takes at least {least} {what}{'s' if least != 1 else ''}, got {len(operands)}")
+        raise ShapeError(
+            f"takes at least {least} {what}{'s' if least != 1 else ''}, got {len(operands)}"
+        )
 
 
-def require_dimensions(dimensions: Iterable[int], of: Shape | int, what: str, *, unique: bool = True) -> None:
+def require_dimensions(
+    dimensions: Iterable[int], of: Shape | int, what: str, *, unique: bool = True
+) -> None:
     """ShapeError unless every number is a dimension of the shape (of a shape with so many dimensions), none twice."""
     rank = of if isinstance(of, int) else of.rank
     seen: set[int] = set()
     for dimension in dimensions:
         if not 0 <= dimension < rank:
-            raise ShapeError(f"{what} {dimension} is out of range for {f'rank {of}' if isinstance(of, int) else bare(of)}")
+            raise ShapeError(
+                f"{what} {dimension} is out of range for {f'rank {of}' if isinstance(of, int) else bare(of)}"
+            )
         if unique and dimension in seen:
             raise ShapeError(f"{what} {dimension} is listed twice")
         seen.add(dimension)
@@ -69,7 +75,9 @@ def same_sizes(a: Shape, b: Shape) -> bool:
     """Whether the dimensions agree; an unbounded dimension agrees with any."""
     if a.dimensions == b.dimensions:
         return True
-    return a.rank == b.rank and all(x == y or x < 0 or y < 0 for x, y in zip(a.dimensions, b.dimensions, strict=True))
+    return a.rank == b.rank and all(
+        x == y or x < 0 or y < 0 for x, y in zip(a.dimensions, b.dimensions, strict=True)
+    )
 
 
 def same_arrays(a: Shape, b: Shape) -> Shape:
@@ -84,7 +92,10 @@ def same_arrays(a: Shape, b: Shape) -> Shape:
         raise ShapeError(f"operands differ: {bare(a)} vs {bare(b)}")
     sizes = [y if x < 0 else x for x, y in zip(a.dimensions, b.dimensions, strict=True)]
     return array_shape(
-        wider_type(a.element_type, b.element_type), sizes, None, tuple([p or q for p, q in zip(a.dynamic, b.dynamic, strict=True)])
+        wider_type(a.element_type, b.element_type),
+        sizes,
+        None,
+        tuple([p or q for p, q in zip(a.dynamic, b.dynamic, strict=True)]),
     )
 
 

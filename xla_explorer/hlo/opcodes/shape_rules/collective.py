@@ -26,7 +26,11 @@ def device_number(operands: tuple[Shape, ...], attributes: Attributes, called: A
 def same_as_operands(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
     """The operand's shape; a tuple when there are several operands."""
     require_operand_count(operands, 1)
-    return operands[0].base if len(operands) == 1 else tuple_shape([operand.base for operand in operands])
+    return (
+        operands[0].base
+        if len(operands) == 1
+        else tuple_shape([operand.base for operand in operands])
+    )
 
 
 def all_to_all(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
@@ -42,7 +46,9 @@ def all_to_all(operands: tuple[Shape, ...], attributes: Attributes, called: Any)
     groups = attributes.value("replica_groups")
     count = len(groups.groups[0]) if groups and groups.groups else 1
     if count and operands[0].dimensions[dimensions[0]] % count:
-        raise ShapeError(f"dimension {dimensions[0]} of {bare(operands[0])} does not split into {count} blocks")
+        raise ShapeError(
+            f"dimension {dimensions[0]} of {bare(operands[0])} does not split into {count} blocks"
+        )
     return operands[0].base
 
 

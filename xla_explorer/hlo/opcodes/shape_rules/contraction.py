@@ -16,17 +16,27 @@ from xla_explorer.hlo.primitive_type import C64, C128, F32, F64
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape
 
 
-def _dot_dimensions(lhs: Shape, rhs: Shape, attributes: Attributes) -> tuple[tuple[int, ...], list[int], list[int]]:
+def _dot_dimensions(
+    lhs: Shape, rhs: Shape, attributes: Attributes
+) -> tuple[tuple[int, ...], list[int], list[int]]:
     """(batch, free dimensions of the left, free dimensions of the right), after all checks."""
     require_array(lhs, "the left side")
     require_array(rhs, "the right side")
     left_batch, right_batch = attributes.value("lhs_batch_dims"), attributes.value("rhs_batch_dims")
-    left_sum, right_sum = attributes.value("lhs_contracting_dims"), attributes.value("rhs_contracting_dims")
+    left_sum, right_sum = (
+        attributes.value("lhs_contracting_dims"),
+        attributes.value("rhs_contracting_dims"),
+    )
     require_dimensions(left_batch + left_sum, lhs, "dimension of the left side")
     require_dimensions(right_batch + right_sum, rhs, "dimension of the right side")
-    for kind, left, right in (("batch", left_batch, right_batch), ("contracting", left_sum, right_sum)):
+    for kind, left, right in (
+        ("batch", left_batch, right_batch),
+        ("contracting", left_sum, right_sum),
+    ):
         if len(left) != len(right):
-            raise ShapeError(f"{len(left)} {kind} dimensions of {bare(lhs)} go with {len(right)} of {bare(rhs)}")
+            raise ShapeError(
+                f"{len(left)} {kind} dimensions of {bare(lhs)} go with {len(right)} of {bare(rhs)}"
+            )
         for a, b in zip(left, right, strict=True):
             p, q = lhs.dimensions[a], rhs.dimensions[b]
             if p != q and p >= 0 and q >= 0:
@@ -53,7 +63,10 @@ def ragged_dot(operands: tuple[Shape, ...], attributes: Attributes, called: Any)
     """As dot without the group dimension of the right; a ragged contracting dimension puts the groups in front."""
     lhs, rhs, groups = operands
     batch, left, right = _dot_dimensions(lhs, rhs, attributes)
-    ragged, group_dimensions = attributes.value("lhs_ragged_dims"), attributes.value("rhs_group_dims")
+    ragged, group_dimensions = (
+        attributes.value("lhs_ragged_dims"),
+        attributes.value("rhs_group_dims"),
+    )
     require_array(groups, "the group sizes")
     if not groups.element_type.is_integer:
         raise ShapeError(f"the group sizes must be integers, they are {bare(groups)}")
@@ -73,7 +86,9 @@ def ragged_dot(operands: tuple[Shape, ...], attributes: Attributes, called: Any)
     if ragged[0] in attributes.value("lhs_contracting_dims"):
         sizes = [count, *sizes]
     elif ragged[0] not in batch and len(group_dimensions) != 1:
-        raise ShapeError("a ragged free dimension needs exactly one group dimension of the right side")
+        raise ShapeError(
+            "a ragged free dimension needs exactly one group dimension of the right side"
+        )
     return array_shape(wider_type(lhs.element_type, rhs.element_type), sizes)
 
 
@@ -83,7 +98,10 @@ def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any
     require_array(lhs, "the input")
     require_array(rhs, "the kernel")
     labels, window = attributes.value("dim_labels"), attributes.value("window").dimensions
-    feature_groups, batch_groups = attributes.value("feature_group_count"), attributes.value("batch_group_count")
+    feature_groups, batch_groups = (
+        attributes.value("feature_group_count"),
+        attributes.value("batch_group_count"),
+    )
     spatial = len(labels.input_spatial)
     if not lhs.rank == rhs.rank == spatial + 2:
         raise ShapeError(
@@ -91,12 +109,17 @@ def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any
         )
     for side, numbers in (
         ("input", (labels.input_batch, labels.input_feature, *labels.input_spatial)),
-        ("kernel", (labels.kernel_input_feature, labels.kernel_output_feature, *labels.kernel_spatial)),
+        (
+            "kernel",
+            (labels.kernel_input_feature, labels.kernel_output_feature, *labels.kernel_spatial),
+        ),
         ("output", (labels.output_batch, labels.output_feature, *labels.output_spatial)),
     ):
         require_dimensions(numbers, spatial + 2, f"{side} dimension")
         if len(numbers) != spatial + 2:
-            raise ShapeError(f"the {side} has {len(numbers)} dimension numbers, it must have {spatial + 2}")
+            raise ShapeError(
+                f"the {side} has {len(numbers)} dimension numbers, it must have {spatial + 2}"
+            )
     if len(window) != spatial:
         raise ShapeError(
             f"the window has {len(window)} dimensions, dim_labels={labels.text} has {spatial} spatial ones"
@@ -106,7 +129,10 @@ def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any
             f"feature_group_count {feature_groups} and batch_group_count {batch_groups} must be positive, one of them 1"
         )
     features, batch = lhs.dimensions[labels.input_feature], lhs.dimensions[labels.input_batch]
-    kernel_in, kernel_out = rhs.dimensions[labels.kernel_input_feature], rhs.dimensions[labels.kernel_output_feature]
+    kernel_in, kernel_out = (
+        rhs.dimensions[labels.kernel_input_feature],
+        rhs.dimensions[labels.kernel_output_feature],
+    )
     if features != kernel_in * feature_groups:
         raise ShapeError(
             f"{features} input features of {bare(lhs)} must be {feature_groups} groups of the kernel's {kernel_in} "
@@ -128,16 +154,24 @@ def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any
             )
         if row.stride < 1 or row.base_dilation < 1 or row.window_dilation < 1:
             raise ShapeError(f"stride and dilations of spatial dimension {number} must be positive")
-        sizes[labels.output_spatial[number]] = row.output_size(lhs.dimensions[labels.input_spatial[number]])
+        sizes[labels.output_spatial[number]] = row.output_size(
+            lhs.dimensions[labels.input_spatial[number]]
+        )
     return array_shape(wider_type(lhs.element_type, rhs.element_type), sizes)
 
 
 def fft(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
     """FFT and IFFT keep the shape; RFFT gives n/2+1 complex numbers in the last dimension, IRFFT takes as many; both keep a size of 0."""
-    operand, kind, lengths = operands[0], attributes.value("fft_type"), attributes.value("fft_length")
+    operand, kind, lengths = (
+        operands[0],
+        attributes.value("fft_type"),
+        attributes.value("fft_length"),
+    )
     require_array(operand)
     if not 1 <= len(lengths) <= 3 or len(lengths) > operand.rank:
-        raise ShapeError(f"fft_length {list(lengths)} must give 1 to 3 of the dimensions of {bare(operand)}")
+        raise ShapeError(
+            f"fft_length {list(lengths)} must give 1 to 3 of the dimensions of {bare(operand)}"
+        )
     wanted = list(lengths)
     halved = lengths[-1] // 2 + 1 if lengths[-1] else 0
     if kind == "IRFFT":
@@ -183,7 +217,9 @@ def triangular_solve(operands: tuple[Shape, ...], attributes: Attributes, called
     require_array(b, "the right side")
     require_same_type(a, b, "matrix and right side")
     if a.rank != b.rank or a.dimensions[:-2] != b.dimensions[:-2]:
-        raise ShapeError(f"matrix and right side differ in batch dimensions: {bare(a)} vs {bare(b)}")
+        raise ShapeError(
+            f"matrix and right side differ in batch dimensions: {bare(a)} vs {bare(b)}"
+        )
     side = b.dimensions[-2] if attributes.value("left_side") else b.dimensions[-1]
     if side != a.dimensions[-1]:
         raise ShapeError(

@@ -51,8 +51,14 @@ def call(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
 
 
 def _asynchronous(operand: Shape) -> None:
-    if not operand.is_tuple or len(operand.tuple_shapes) < 2 or not operand.tuple_shapes[0].is_tuple:
-        raise ShapeError(f"the operand must be ((operands), result, state...), it is {bare(operand)}")
+    if (
+        not operand.is_tuple
+        or len(operand.tuple_shapes) < 2
+        or not operand.tuple_shapes[0].is_tuple
+    ):
+        raise ShapeError(
+            f"the operand must be ((operands), result, state...), it is {bare(operand)}"
+        )
 
 
 def async_update(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:

@@ -51,7 +51,9 @@ def copy_done(operands: tuple[Shape, ...], attributes: Attributes, called: Any) 
     """The destination of the copy-start."""
     operand = operands[0]
     if not operand.is_tuple or len(operand.tuple_shapes) != 3:
-        raise ShapeError(f"the operand must be (destination, source, context), it is {bare(operand)}")
+        raise ShapeError(
+            f"the operand must be (destination, source, context), it is {bare(operand)}"
+        )
     return operand.tuple_shapes[0]
 
 
@@ -64,7 +66,10 @@ def transpose(operands: tuple[Shape, ...], attributes: Attributes, called: Any) 
             f"dimensions {_braces(order)} must be a permutation of the {operand.rank} dimensions of {bare(operand)}"
         )
     return array_shape(
-        operand.element_type, [operand.dimensions[d] for d in order], None, tuple([operand.dynamic[d] for d in order])
+        operand.element_type,
+        [operand.dimensions[d] for d in order],
+        None,
+        tuple([operand.dynamic[d] for d in order]),
     )
 
 
@@ -80,12 +85,16 @@ def slice_(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
     operand, rows = operands[0], attributes.value("slice")
     require_array(operand)
     if len(rows) != operand.rank:
-        raise ShapeError(f"slice gives {len(rows)} ranges for the {operand.rank} dimensions of {bare(operand)}")
+        raise ShapeError(
+            f"slice gives {len(rows)} ranges for the {operand.rank} dimensions of {bare(operand)}"
+        )
     sizes = []
     for number, row in enumerate(rows):
         size = operand.dimensions[number]
         if row.stride <= 0:
-            raise ShapeError(f"the stride of dimension {number} must be positive, it is {row.stride}")
+            raise ShapeError(
+                f"the stride of dimension {number} must be positive, it is {row.stride}"
+            )
         if not 0 <= row.start <= row.limit or (row.limit > size >= 0):
             raise ShapeError(
                 f"range [{row.start}:{row.limit}] of dimension {number} does not lie in [0:{size}] of {bare(operand)}"
@@ -98,7 +107,9 @@ def _start_indices(operand: Shape, starts: tuple[Shape, ...]) -> None:
     # The old form gives all starts as one rank-1 operand.
     if len(starts) == 1 and starts[0].is_array and starts[0].rank == 1:
         if starts[0].dimensions[0] != operand.rank or not starts[0].element_type.is_integer:
-            raise ShapeError(f"start indices {bare(starts[0])} do not give {operand.rank} integers for {bare(operand)}")
+            raise ShapeError(
+                f"start indices {bare(starts[0])} do not give {operand.rank} integers for {bare(operand)}"
+            )
         return
     if len(starts) != operand.rank:
         raise ShapeError(
@@ -137,7 +148,9 @@ def dynamic_update_slice(operands: tuple[Shape, ...], attributes: Attributes, ca
         raise ShapeError(f"operand and update differ in rank: {bare(operand)} vs {bare(update)}")
     for number, (whole, part) in enumerate(zip(operand.dimensions, update.dimensions, strict=True)):
         if part > whole >= 0:
-            raise ShapeError(f"dimension {number} of the update {bare(update)} does not fit into {bare(operand)}")
+            raise ShapeError(
+                f"dimension {number} of the update {bare(update)} does not fit into {bare(operand)}"
+            )
     _start_indices(operand, operands[2:])
     return operand.base
 
@@ -158,7 +171,9 @@ def concatenate(operands: tuple[Shape, ...], attributes: Attributes, called: Any
         for d in range(first.rank):
             a, b = first.dimensions[d], operand.dimensions[d]
             if d != axis and a != b and a >= 0 and b >= 0:
-                raise ShapeError(f"operands 0 and {number} differ in dimension {d}: {bare(first)} vs {bare(operand)}")
+                raise ShapeError(
+                    f"operands 0 and {number} differ in dimension {d}: {bare(first)} vs {bare(operand)}"
+                )
             dynamic[d] = dynamic[d] or operand.dynamic[d]
         size = operand.dimensions[axis]
         total = -1 if size < 0 or total < 0 else total + size
@@ -175,11 +190,15 @@ def pad(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Sha
     require_scalar(value, "the padding value")
     require_same_type(operand, value, "operand and padding value")
     if len(rows) != operand.rank:
-        raise ShapeError(f"padding gives {len(rows)} entries for the {operand.rank} dimensions of {bare(operand)}")
+        raise ShapeError(
+            f"padding gives {len(rows)} entries for the {operand.rank} dimensions of {bare(operand)}"
+        )
     sizes = []
     for number, (row, size) in enumerate(zip(rows, operand.dimensions, strict=True)):
         if row.interior < 0:
-            raise ShapeError(f"interior padding of dimension {number} must not be negative, it is {row.interior}")
+            raise ShapeError(
+                f"interior padding of dimension {number} must not be negative, it is {row.interior}"
+            )
         padded = size if size < 0 else row.low + row.high + size + max(size - 1, 0) * row.interior
         if size >= 0 > padded:
             raise ShapeError(

@@ -8,7 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_explorer.hlo.attributes import Attributes
-from xla_explorer.hlo.opcodes.shape_rules.agreement import bare, require_array, same_arrays, same_sizes, same_types, with_type
+from xla_explorer.hlo.opcodes.shape_rules.agreement import (
+    bare,
+    require_array,
+    same_arrays,
+    same_sizes,
+    same_types,
+    with_type,
+)
 from xla_explorer.hlo.primitive_type import F32, F64, PRED, PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape
 
@@ -40,7 +47,9 @@ def _accepts(test: Callable[[PrimitiveType], bool], wanted: str) -> tuple[Rule, 
 unary_any, binary = _accepts(lambda t: True, "arrays")
 unary_number, binary_number = _accepts(lambda t: not t.is_pred, "integer, float or complex")
 unary_float, _ = _accepts(lambda t: t.is_float, "float")
-unary_float_or_complex, binary_float_or_complex = _accepts(lambda t: t.is_float or t.is_complex, "float or complex")
+unary_float_or_complex, binary_float_or_complex = _accepts(
+    lambda t: t.is_float or t.is_complex, "float or complex"
+)
 unary_integer, binary_integer = _accepts(lambda t: t.is_integer, "integer")
 unary_logical, binary_logical = _accepts(lambda t: t.is_integer or t.is_pred, "integer or pred")
 reduce_precision = unary_float
@@ -82,9 +91,15 @@ def complex_of_parts(operands: tuple[Shape, ...], attributes: Attributes, called
 def compare(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
     """pred with the operands' dimensions; complex numbers compare by EQ and NE only."""
     operand = same_arrays(*operands)
-    kind, direction, order = operand.element_type, attributes.value("direction"), attributes.value("type")
+    kind, direction, order = (
+        operand.element_type,
+        attributes.value("direction"),
+        attributes.value("type"),
+    )
     if kind.is_complex and direction not in ("EQ", "NE"):
-        raise ShapeError(f"direction {direction} needs an ordered element type, the operands are {bare(operand)}")
+        raise ShapeError(
+            f"direction {direction} needs an ordered element type, the operands are {bare(operand)}"
+        )
     fits = {
         "FLOAT": kind.is_float or kind.is_complex,
         "TOTALORDER": kind.is_float,
@@ -122,7 +137,9 @@ def clamp(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> S
     require_array(value, "operand 1")
     for name, bound in (("lower", low), ("upper", high)):
         if not same_types(bound, value):
-            raise ShapeError(f"the {name} bound and the value differ in element type: {bare(bound)} vs {bare(value)}")
+            raise ShapeError(
+                f"the {name} bound and the value differ in element type: {bare(bound)} vs {bare(value)}"
+            )
         if not bound.is_scalar and not same_sizes(bound, value):
             raise ShapeError(
                 f"the {name} bound must be a scalar or have the value's dimensions: {bare(bound)} vs {bare(value)}"

@@ -17,13 +17,17 @@ from xla_explorer.hlo.opcodes.shape_rules.agreement import (
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, tuple_shape
 
 
-def _index_batch(indices: Shape, index_vector_dim: int, index_map: tuple[int, ...], what: str) -> list[int]:
+def _index_batch(
+    indices: Shape, index_vector_dim: int, index_map: tuple[int, ...], what: str
+) -> list[int]:
     """Sizes of the batch dimensions of the indices: all but index_vector_dim."""
     require_array(indices, "the indices")
     if not indices.element_type.is_integer:
         raise ShapeError(f"the indices must be integers, they are {bare(indices)}")
     if not 0 <= index_vector_dim <= indices.rank:
-        raise ShapeError(f"index_vector_dim {index_vector_dim} is out of range for indices {bare(indices)}")
+        raise ShapeError(
+            f"index_vector_dim {index_vector_dim} is out of range for indices {bare(indices)}"
+        )
     length = 1 if index_vector_dim == indices.rank else indices.dimensions[index_vector_dim]
     if length != len(index_map):
         raise ShapeError(
@@ -33,7 +37,11 @@ def _index_batch(indices: Shape, index_vector_dim: int, index_map: tuple[int, ..
 
 
 def _batching(
-    operand: Shape, indices: Shape, of_operand: tuple[int, ...], of_indices: tuple[int, ...], index_vector_dim: int
+    operand: Shape,
+    indices: Shape,
+    of_operand: tuple[int, ...],
+    of_indices: tuple[int, ...],
+    index_vector_dim: int,
 ) -> None:
     if len(of_operand) != len(of_indices):
         raise ShapeError(
@@ -45,7 +53,9 @@ def _batching(
         if b == index_vector_dim:
             raise ShapeError(f"indices batching dimension {b} is index_vector_dim")
         if operand.dimensions[a] != indices.dimensions[b]:
-            raise ShapeError(f"batching dimension {a} of {bare(operand)} and {b} of {bare(indices)} differ in size")
+            raise ShapeError(
+                f"batching dimension {a} of {bare(operand)} and {b} of {bare(indices)} differ in size"
+            )
 
 
 def gather(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
@@ -60,24 +70,34 @@ def gather(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
     require_dimensions(collapsed + batching, operand, "collapsed or batching dimension")
     _batching(operand, indices, batching, attributes.value("start_indices_batching_dims"), vector)
     if len(sizes) != operand.rank:
-        raise ShapeError(f"slice_sizes gives {len(sizes)} sizes for the {operand.rank} dimensions of {bare(operand)}")
+        raise ShapeError(
+            f"slice_sizes gives {len(sizes)} sizes for the {operand.rank} dimensions of {bare(operand)}"
+        )
     for d, (size, whole) in enumerate(zip(sizes, operand.dimensions, strict=True)):
         if not isinstance(size, int):
             raise ShapeError("slice_sizes must be one list of sizes")
         if not 0 <= size <= (whole if whole >= 0 else size):
-            raise ShapeError(f"slice size {size} of dimension {d} does not fit into {bare(operand)}")
+            raise ShapeError(
+                f"slice size {size} of dimension {d} does not fit into {bare(operand)}"
+            )
         if (d in collapsed or d in batching) and size > 1:
-            raise ShapeError(f"dimension {d} is collapsed or batching, its slice size must be at most 1, it is {size}")
+            raise ShapeError(
+                f"dimension {d} is collapsed or batching, its slice size must be at most 1, it is {size}"
+            )
     kept = [size for d, size in enumerate(sizes) if d not in collapsed and d not in batching]
     if len(kept) != len(offset):
-        raise ShapeError(f"offset_dims names {len(offset)} dimensions, a slice of {bare(operand)} keeps {len(kept)}")
+        raise ShapeError(
+            f"offset_dims names {len(offset)} dimensions, a slice of {bare(operand)} keeps {len(kept)}"
+        )
     rank = len(batch) + len(offset)
     require_dimensions(offset, rank, "offset dimension")
     if list(offset) != sorted(offset):
         raise ShapeError(f"offset_dims {list(offset)} must be sorted")
     outer, inner = iter(batch), iter(kept)
     inside = set(offset)
-    return array_shape(operand.element_type, [next(inner) if d in inside else next(outer) for d in range(rank)])
+    return array_shape(
+        operand.element_type, [next(inner) if d in inside else next(outer) for d in range(rank)]
+    )
 
 
 def scatter(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
@@ -87,8 +107,14 @@ def scatter(operands: tuple[Shape, ...], attributes: Attributes, called: Any) ->
         raise ShapeError(f"takes N inputs, the indices and N updates, got {len(operands)} operands")
     count = len(operands) // 2
     inputs, indices, updates = operands[:count], operands[count], operands[count + 1 :]
-    windows, inserted = attributes.value("update_window_dims"), attributes.value("inserted_window_dims")
-    batching, index_map = attributes.value("input_batching_dims"), attributes.value("scatter_dims_to_operand_dims")
+    windows, inserted = (
+        attributes.value("update_window_dims"),
+        attributes.value("inserted_window_dims"),
+    )
+    batching, index_map = (
+        attributes.value("input_batching_dims"),
+        attributes.value("scatter_dims_to_operand_dims"),
+    )
     vector = attributes.value("index_vector_dim")
     batch = _index_batch(indices, vector, index_map, "scatter_dims_to_operand_dims")
     for number, (value, update) in enumerate(zip(inputs, updates, strict=True)):
@@ -107,7 +133,9 @@ def scatter(operands: tuple[Shape, ...], attributes: Attributes, called: Any) ->
     require_dimensions(windows, update, "update_window_dims dimension")
     if list(windows) != sorted(windows):
         raise ShapeError(f"update_window_dims {list(windows)} must be sorted")
-    bounds = [size for d, size in enumerate(value.dimensions) if d not in inserted and d not in batching]
+    bounds = [
+        size for d, size in enumerate(value.dimensions) if d not in inserted and d not in batching
+    ]
     if len(bounds) != len(windows):
         raise ShapeError(
             f"update_window_dims names {len(windows)} dimensions, a window of {bare(value)} has {len(bounds)}"
@@ -121,7 +149,9 @@ def scatter(operands: tuple[Shape, ...], attributes: Attributes, called: Any) ->
         if d in inside:
             limit = next(bound)
             if size > limit >= 0:
-                raise ShapeError(f"window dimension {d} of the update {bare(update)} exceeds {limit} of {bare(value)}")
+                raise ShapeError(
+                    f"window dimension {d} of the update {bare(update)} exceeds {limit} of {bare(value)}"
+                )
         elif size != (expected := next(outer)) and size >= 0 and expected >= 0:
             raise ShapeError(
                 f"dimension {d} of the update {bare(update)} must be {expected}, as in the indices {bare(indices)}"

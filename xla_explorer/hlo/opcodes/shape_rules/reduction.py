@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 Called = tuple["HloComputation", ...]
 
 
-def _inputs_and_initials(operands: tuple[Shape, ...]) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
+def _inputs_and_initials(
+    operands: tuple[Shape, ...],
+) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     require_operand_count(operands, 2)
     if len(operands) % 2:
         raise ShapeError(f"takes N inputs and N initial values, got {len(operands)} operands")
@@ -34,7 +36,9 @@ def _inputs_and_initials(operands: tuple[Shape, ...]) -> tuple[tuple[Shape, ...]
         require_array(value, f"input {number}")
         require_scalar(initial, f"initial value {number}")
         if not same_sizes(inputs[0], value):
-            raise ShapeError(f"inputs 0 and {number} differ in dimensions: {bare(inputs[0])} vs {bare(value)}")
+            raise ShapeError(
+                f"inputs 0 and {number} differ in dimensions: {bare(inputs[0])} vs {bare(value)}"
+            )
         require_same_type(value, initial, f"input {number} and its initial value")
     return inputs, initials
 
@@ -59,9 +63,14 @@ def reduce(operands: tuple[Shape, ...], attributes: Attributes, called: Called) 
     dimensions = attributes.value("dimensions")
     require_dimensions(dimensions, inputs[0], "dimension")
     kept = [d for d in range(inputs[0].rank) if d not in dimensions]
-    sizes, moving = [inputs[0].dimensions[d] for d in kept], tuple([any(i.dynamic[d] for i in inputs) for d in kept])
+    sizes, moving = (
+        [inputs[0].dimensions[d] for d in kept],
+        tuple([any(i.dynamic[d] for i in inputs) for d in kept]),
+    )
     results = [array_shape(t, sizes, None, moving) for t in _result_types(initials, called)]
-    return tuple_shape(results) if called and called[0].root.shape.is_tuple else _one_or_tuple(results)
+    return (
+        tuple_shape(results) if called and called[0].root.shape.is_tuple else _one_or_tuple(results)
+    )
 
 
 def _window_positions(value: Shape, attributes: Attributes) -> list[int]:
@@ -70,7 +79,9 @@ def _window_positions(value: Shape, attributes: Attributes) -> list[int]:
         raise ShapeError(f"the window has {len(window)} dimensions, {bare(value)} has {value.rank}")
     for number, row in enumerate(window):
         if row.size < 1 or row.stride < 1 or row.base_dilation < 1 or row.window_dilation < 1:
-            raise ShapeError(f"size, stride and dilations of window dimension {number} must be positive")
+            raise ShapeError(
+                f"size, stride and dilations of window dimension {number} must be positive"
+            )
     return [row.output_size(size) for row, size in zip(window, value.dimensions, strict=True)]
 
 
@@ -81,7 +92,9 @@ def reduce_window(operands: tuple[Shape, ...], attributes: Attributes, called: C
     return _one_or_tuple([array_shape(initial.element_type, sizes) for initial in initials])
 
 
-def select_and_scatter(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
+def select_and_scatter(
+    operands: tuple[Shape, ...], attributes: Attributes, called: Called
+) -> Shape:
     """The operand's shape; the source has one element for each position of the window."""
     operand, source, initial = operands
     require_array(operand)
@@ -91,7 +104,9 @@ def select_and_scatter(operands: tuple[Shape, ...], attributes: Attributes, call
     require_same_type(operand, initial, "operand and initial value")
     positions = _window_positions(operand, attributes)
     if positions != list(source.dimensions):
-        raise ShapeError(f"the window has positions {positions} over {bare(operand)}, the source is {bare(source)}")
+        raise ShapeError(
+            f"the window has positions {positions} over {bare(operand)}, the source is {bare(source)}"
+        )
     return operand.base
 
 
@@ -102,7 +117,9 @@ def map_(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
     for number, operand in enumerate(operands):
         require_array(operand, f"operand {number}")
         if not same_sizes(first, operand):
-            raise ShapeError(f"operands 0 and {number} differ in dimensions: {bare(first)} vs {bare(operand)}")
+            raise ShapeError(
+                f"operands 0 and {number} differ in dimensions: {bare(first)} vs {bare(operand)}"
+            )
     if dimensions and list(dimensions) != list(range(first.rank)):
         raise ShapeError(
             f"dimensions must name all {first.rank} dimensions of {bare(first)} in order, they are {list(dimensions)}"
@@ -128,7 +145,9 @@ def scan(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
     for number, value in enumerate(inputs):
         require_array(value, f"input {number}")
         if axis >= value.rank or value.dimensions[axis] != steps:
-            raise ShapeError(f"inputs 0 and {number} differ in dimension {axis}: {bare(inputs[0])} vs {bare(value)}")
+            raise ShapeError(
+                f"inputs 0 and {number} differ in dimension {axis}: {bare(inputs[0])} vs {bare(value)}"
+            )
     if not called:
         raise ShapeError("needs the computation of one step")
     result = called[0].root.shape
@@ -137,7 +156,11 @@ def scan(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
     for part in parts[: len(parts) - count]:
         require_array(part, "an output of the step")
         require_dimensions((axis,), part.rank + 1, "dimension")
-        outputs.append(array_shape(part.element_type, (*part.dimensions[:axis], steps, *part.dimensions[axis:])))
+        outputs.append(
+            array_shape(
+                part.element_type, (*part.dimensions[:axis], steps, *part.dimensions[axis:])
+            )
+        )
     return tuple_shape([*outputs, *[carry.base for carry in carries]])
 
 
@@ -147,7 +170,9 @@ def sort(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
     for number, operand in enumerate(operands):
         require_array(operand, f"operand {number}")
         if not same_sizes(operands[0], operand):
-            raise ShapeError(f"operands 0 and {number} differ in dimensions: {bare(operands[0])} vs {bare(operand)}")
+            raise ShapeError(
+                f"operands 0 and {number} differ in dimensions: {bare(operands[0])} vs {bare(operand)}"
+            )
     dimensions = attributes.value("dimensions")
     if len(dimensions) != 1:
         raise ShapeError(f"takes exactly one dimension, got {list(dimensions)}")
@@ -165,7 +190,9 @@ def topk(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
     return tuple_shape((array_shape(operand.element_type, sizes), array_shape(S32, sizes)))
 
 
-def _batch_norm(operands: tuple[Shape, ...], attributes: Attributes, vectors: tuple[int, ...]) -> tuple[Shape, Shape]:
+def _batch_norm(
+    operands: tuple[Shape, ...], attributes: Attributes, vectors: tuple[int, ...]
+) -> tuple[Shape, Shape]:
     """(operand, feature vector), after checking that the operands numbered by `vectors` are vectors over the
     features.
     """
@@ -183,13 +210,17 @@ def _batch_norm(operands: tuple[Shape, ...], attributes: Attributes, vectors: tu
     return operand.base, operands[vectors[0]].base
 
 
-def batch_norm_training(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
+def batch_norm_training(
+    operands: tuple[Shape, ...], attributes: Attributes, called: Called
+) -> Shape:
     """(output, mean, variance)."""
     output, vector = _batch_norm(operands, attributes, (1, 2))
     return tuple_shape((output, vector, vector))
 
 
-def batch_norm_inference(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
+def batch_norm_inference(
+    operands: tuple[Shape, ...], attributes: Attributes, called: Called
+) -> Shape:
     """The operand's shape."""
     return _batch_norm(operands, attributes, (1, 2, 3, 4))[0]
 
@@ -198,5 +229,7 @@ def batch_norm_grad(operands: tuple[Shape, ...], attributes: Attributes, called:
     """(gradient of the operand, of scale, of offset)."""
     output, vector = _batch_norm(operands, attributes, (1, 2, 3))
     if not same_sizes(operands[0], operands[4]):
-        raise ShapeError(f"operand and gradient differ in dimensions: {bare(operands[0])} vs {bare(operands[4])}")
+        raise ShapeError(
+            f"operand and gradient differ in dimensions: {bare(operands[0])} vs {bare(operands[4])}"
+        )
     return tuple_shape((output, vector, vector))

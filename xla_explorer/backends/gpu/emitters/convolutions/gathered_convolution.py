@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block, both
-from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct, convolution_product
+from xla_explorer.backends.gpu.emitters.convolutions.geometry import (
+    ConvolutionProduct,
+    convolution_product,
+)
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Border, GatheredMatrix
 from xla_explorer.backends.gpu.emitters.dots.result_store import Product, ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.index_words import Words
@@ -38,7 +41,9 @@ def served_convolution(
         return product
     conv = product.dot
     kind, result = conv.operands[0].shape.element_type, conv.shape.element_type
-    same = conv.operands[1].shape.element_type is kind and (result is kind or result.name in _RESULTS.get(kind.name, ()))
+    same = conv.operands[1].shape.element_type is kind and (
+        result is kind or result.name in _RESULTS.get(kind.name, ())
+    )
     if kind.name not in types or not same:
         text = f"%{conv.name}: {kind} x {conv.operands[1].shape.element_type} to {result}, where {', '.join(sorted(types))} are served"
         return refuse(code, text, type=kind.name)
@@ -65,7 +70,9 @@ class BlockPlace(NamedTuple):
     split: Word
 
 
-def block_place(words: Words, number: Word, geometry: ConvolutionProduct, tile: tuple[int, int], parts: int) -> BlockPlace:
+def block_place(
+    words: Words, number: Word, geometry: ConvolutionProduct, tile: tuple[int, int], parts: int
+) -> BlockPlace:
     """Of block `number`: parts vary fastest, then columns, rows, phases, groups."""
     m, n = geometry.sides
     extents = [geometry.groups, *geometry.phases, -(-m // tile[0]), -(-n // tile[1]), parts]
@@ -73,23 +80,35 @@ def block_place(words: Words, number: Word, geometry: ConvolutionProduct, tile: 
     return BlockPlace(words.mul(row, tile[0]), words.mul(column, tile[1]), phases, group, split)
 
 
-def gathered_sides(words: Words, geometry: ConvolutionProduct, place: BlockPlace) -> tuple[GatheredMatrix, GatheredMatrix]:
+def gathered_sides(
+    words: Words, geometry: ConvolutionProduct, place: BlockPlace
+) -> tuple[GatheredMatrix, GatheredMatrix]:
     """The image and the weights as matrices."""
     image, weights = (words.mul(place.group, stride) for stride in geometry.group_strides[:2])
     borders, taps = {}, {}
     for number, (phase, one) in enumerate(zip(place.phases, geometry.spatial, strict=True)):
         start = words.pick(phase, [found.start for found in one.phases])
         image = words.add(image, words.mul(start, one.image))
-        weights = words.add(weights, words.pick(phase, [one.first_weight(found) for found in one.phases]))
+        weights = words.add(
+            weights, words.pick(phase, [one.first_weight(found) for found in one.phases])
+        )
         if one.leaves_image:
             borders[number] = Border(start, one.phases[0].stride, one.phases[0].spread, one.size)
         if one.uneven_taps:
             taps[number] = words.pick(phase, [found.taps for found in one.phases])
     groups = geometry.groups > 1
-    others = ([geometry.group_strides[0]] if groups else []) + [found.start * one.image for one in geometry.spatial for found in one.phases]
-    left = GatheredMatrix(words, geometry.positions, [a for a, _ in geometry.reduced], image, borders, taps, others)
-    others = ([geometry.group_strides[1]] if groups else []) + [one.first_weight(p) for one in geometry.spatial for p in one.phases]
-    right = GatheredMatrix(words, [geometry.features], [b for _, b in geometry.reduced], weights, {}, taps, others)
+    others = ([geometry.group_strides[0]] if groups else []) + [
+        found.start * one.image for one in geometry.spatial for found in one.phases
+    ]
+    left = GatheredMatrix(
+        words, geometry.positions, [a for a, _ in geometry.reduced], image, borders, taps, others
+    )
+    others = ([geometry.group_strides[1]] if groups else []) + [
+        one.first_weight(p) for one in geometry.spatial for p in one.phases
+    ]
+    right = GatheredMatrix(
+        words, [geometry.features], [b for _, b in geometry.reduced], weights, {}, taps, others
+    )
     return left, right
 
 
@@ -104,7 +123,9 @@ class ConvolutionStore(ResultStore):
 
     def _position(self, number: str | int) -> list[Word]:
         """Index of a position, by the axes of positions."""
-        return self.words.unravel(self.words.of(number), [axis.extent for axis in self.geometry.positions])
+        return self.words.unravel(
+            self.words.of(number), [axis.extent for axis in self.geometry.positions]
+        )
 
     def _sides(self, row: str | int, column: str | int) -> tuple[str | int, str | int]:
         """(position, feature)."""
@@ -122,24 +143,36 @@ class ConvolutionStore(ResultStore):
                 continue
             found = geometry.spatial[axis.spatial].phases
             first = words.pick(self.phases[axis.spatial], [phase.first for phase in found])
-            index[labels.output_spatial[axis.spatial]] = words.wide(words.add(words.mul(at, found[0].step), first))
-        index[labels.output_feature] = self.w.add(self.w.mul(self.batch[-1], geometry.features.extent), feature)
+            index[labels.output_spatial[axis.spatial]] = words.wide(
+                words.add(words.mul(at, found[0].step), first)
+            )
+        index[labels.output_feature] = self.w.add(
+            self.w.mul(self.batch[-1], geometry.features.extent), feature
+        )
         return tuple(index)
 
     def inside(self, side: int, at: str | int, exact: bool) -> tuple[str | int, str | None]:
         """See `ResultStore`; a phase may have fewer positions than another."""
         found, inside = super().inside(side, at, exact)
-        return self._in_phase(found, inside) if side == self.geometry.features_are_rows else (found, inside)
+        return (
+            self._in_phase(found, inside)
+            if side == self.geometry.features_are_rows
+            else (found, inside)
+        )
 
     def _in_phase(self, position: str | int, inside: str | None) -> tuple[str | int, str | None]:
         words, uneven = self.words, None
         axes = self.geometry.positions
-        if not any(a.spatial >= 0 and self.geometry.spatial[a.spatial].uneven_positions for a in axes):
+        if not any(
+            a.spatial >= 0 and self.geometry.spatial[a.spatial].uneven_positions for a in axes
+        ):
             return position, inside
         for axis, at in zip(axes, self._position(position), strict=True):
             if axis.spatial >= 0 and self.geometry.spatial[axis.spatial].uneven_positions:
                 counts = [phase.outputs for phase in self.geometry.spatial[axis.spatial].phases]
-                uneven = both(self.w, uneven, words.below(at, words.pick(self.phases[axis.spatial], counts)))
+                uneven = both(
+                    self.w, uneven, words.below(at, words.pick(self.phases[axis.spatial], counts))
+                )
         if uneven is None:
             return position, inside
         return self.w.choose(uneven, position, 0), both(self.w, inside, uneven)
@@ -153,7 +186,9 @@ class ConvolutionStore(ResultStore):
         at = words.add(at, words.mul(words.of(feature), geometry.features.result))
         at = words.add(at, words.mul(words.of(self.batch[-1]), geometry.group_strides[2]))
         for phase, one in zip(self.phases, geometry.spatial, strict=True):
-            at = words.add(at, words.pick(phase, [found.first * one.result for found in one.phases]))
+            at = words.add(
+                at, words.pick(phase, [found.first * one.result for found in one.phases])
+            )
         return words.wide(at)
 
 

@@ -64,7 +64,9 @@ class Spatial(NamedTuple):
 
     def first_weight(self, phase: Phase) -> int:
         """Elements from the beginning of the weights to a phase's first tap."""
-        return (self.rule.size - 1 - phase.tap if self.rule.window_reversal else phase.tap) * self.weights
+        return (
+            self.rule.size - 1 - phase.tap if self.rule.window_reversal else phase.tap
+        ) * self.weights
 
 
 class ConvolutionProduct(NamedTuple):
@@ -93,7 +95,9 @@ class ConvolutionProduct(NamedTuple):
     def features_are_rows(self) -> bool:
         """Whether the positions are the columns of what is stored: neighbours in the result are positions, not features."""
         minor = next((a for a in reversed(self.positions) if a.extent > 1), None)
-        return minor is not None and self.features.result != 1 and minor.result < self.features.result
+        return (
+            minor is not None and self.features.result != 1 and minor.result < self.features.result
+        )
 
     @property
     def sides(self) -> tuple[int, int]:
@@ -112,7 +116,11 @@ class ConvolutionProduct(NamedTuple):
         words = f"{self.sides[0]} x {self.sides[1]} x {self.depth}"
         if self.groups > 1:
             words += f", {self.groups} groups"
-        return words if self.products == self.groups else f"{words}, {self.products // self.groups} phases"
+        return (
+            words
+            if self.products == self.groups
+            else f"{words}, {self.products // self.groups} phases"
+        )
 
     @property
     def together(self) -> int:
@@ -142,34 +150,71 @@ class ConvolutionProduct(NamedTuple):
 def convolution_product(i: HloInstruction) -> ConvolutionProduct | Reason:
     """The products that a convolution is, or why it is not served."""
     lhs, rhs = i.operands
-    labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions if i.attribute("window") else ()
+    labels, rules = (
+        i.attribute("dim_labels"),
+        i.attribute("window").dimensions if i.attribute("window") else (),
+    )
     if 0 in (*i.shape.dimensions, *lhs.shape.dimensions, *rhs.shape.dimensions):
         return refuse("empty-convolution", f"%{i.name} has no multiplication")
     features, batches = i.attribute("feature_group_count"), i.attribute("batch_group_count")
     groups = max(features, batches)
     image, weights, result = lhs.shape.strides, rhs.shape.strides, i.shape.strides
-    depth, batch = rhs.shape.dimensions[labels.kernel_input_feature], i.shape.dimensions[labels.output_batch]
+    depth, batch = (
+        rhs.shape.dimensions[labels.kernel_input_feature],
+        i.shape.dimensions[labels.output_batch],
+    )
     per_group = i.shape.dimensions[labels.output_feature] // groups
     spatial = []
-    for rule, a, b, c in zip(rules, labels.input_spatial, labels.kernel_spatial, labels.output_spatial, strict=True):
+    for rule, a, b, c in zip(
+        rules, labels.input_spatial, labels.kernel_spatial, labels.output_spatial, strict=True
+    ):
         found = tuple(all_phases(rule, i.shape.dimensions[c]))
-        spatial.append(Spatial(lhs.shape.dimensions[a], image[a], weights[b], result[c], found, rule))
+        spatial.append(
+            Spatial(lhs.shape.dimensions[a], image[a], weights[b], result[c], found, rule)
+        )
     if math.prod([len(one.phases) for one in spatial]) > MOST_PHASES:
-        return refuse("too-many-phases", f"the outputs of %{i.name} use too many different parts of the window", most=MOST_PHASES)
+        return refuse(
+            "too-many-phases",
+            f"the outputs of %{i.name} use too many different parts of the window",
+            most=MOST_PHASES,
+        )
     positions = [Axis(batch, image[labels.input_batch], result[labels.output_batch])]
     reduced = []
     for number, one in enumerate(spatial):
         phase = one.phases[0]
-        positions.append(Axis(one.positions, phase.stride * one.image, phase.step * one.result, number))
+        positions.append(
+            Axis(one.positions, phase.stride * one.image, phase.step * one.result, number)
+        )
         towards = -phase.tap_step if one.rule.window_reversal else phase.tap_step
-        reduced.append((Axis(one.taps, phase.spread * one.image, 0, number), Axis(one.taps, towards * one.weights, 0, number)))
-    last = Axis(depth, image[labels.input_feature], 0), Axis(depth, weights[labels.kernel_input_feature], 0)
+        reduced.append(
+            (
+                Axis(one.taps, phase.spread * one.image, 0, number),
+                Axis(one.taps, towards * one.weights, 0, number),
+            )
+        )
+    last = (
+        Axis(depth, image[labels.input_feature], 0),
+        Axis(depth, weights[labels.kernel_input_feature], 0),
+    )
     # Axes of one index stay, so that every spatial dimension has its own; major first, so that neighbours are neighbours in memory.
     positions.sort(key=lambda axis: (axis.extent > 1, -axis.stride))
     reduced.append(last)
-    if positions[-1].stride < last[0].stride and last[1].stride < weights[labels.kernel_output_feature]:
-        reduced.sort(key=lambda pair: (pair[1].extent > 1, -abs(pair[1].stride)))  # the image is read by positions, the weights by these
-    group_image = batch * image[labels.input_batch] if batches > 1 else depth * image[labels.input_feature]
-    strides = (group_image, per_group * weights[labels.kernel_output_feature], per_group * result[labels.output_feature])
+    if (
+        positions[-1].stride < last[0].stride
+        and last[1].stride < weights[labels.kernel_output_feature]
+    ):
+        reduced.sort(
+            key=lambda pair: (pair[1].extent > 1, -abs(pair[1].stride))
+        )  # the image is read by positions, the weights by these
+    group_image = (
+        batch * image[labels.input_batch] if batches > 1 else depth * image[labels.input_feature]
+    )
+    strides = (
+        group_image,
+        per_group * weights[labels.kernel_output_feature],
+        per_group * result[labels.output_feature],
+    )
     kept = Axis(per_group, weights[labels.kernel_output_feature], result[labels.output_feature])
-    return ConvolutionProduct(tuple(positions), tuple(reduced), kept, tuple(spatial), groups, strides)
+    return ConvolutionProduct(
+        tuple(positions), tuple(reduced), kept, tuple(spatial), groups, strides
+    )

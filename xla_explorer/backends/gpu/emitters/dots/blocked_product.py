@@ -38,10 +38,23 @@ THREADS, SIDE = 256, 16  # threads of a block; of them beside and above one anot
 _BANK_BYTES = 128  # of all banks
 _MOST_ACROSS = 8  # threads beside one another that write to different rows of a tile
 # Rows and columns of the result that a thread computes, and the rate relative to the largest, which reads least for a product (assumed).
-_SQUARES = {(8, 8): 1.0, (8, 4): 0.85, (4, 8): 0.85, (4, 4): 0.7, (8, 2): 0.55, (2, 8): 0.55, (4, 2): 0.45, (2, 4): 0.45, (2, 2): 0.3}
+_SQUARES = {
+    (8, 8): 1.0,
+    (8, 4): 0.85,
+    (4, 8): 0.85,
+    (4, 4): 0.7,
+    (8, 2): 0.55,
+    (2, 8): 0.55,
+    (4, 2): 0.45,
+    (2, 4): 0.45,
+    (2, 2): 0.3,
+}
 _OWN_SHARE = 0.6  # of the peak at large sizes; assumed, not measured
 _RESIDENT = 2  # blocks of a multiprocessor that hide one another's waiting
-_STEP_US, _LAUNCH_US = 0.4, 2.0  # from asking for a tile to having it in shared memory; a second kernel; assumed
+_STEP_US, _LAUNCH_US = (
+    0.4,
+    2.0,
+)  # from asking for a tile to having it in shared memory; a second kernel; assumed
 _PARTS = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -77,7 +90,15 @@ def sum_type(kind: PrimitiveType) -> PrimitiveType:
     return F32 if kind.is_float and kind.bits < 32 else kind
 
 
-def plan_blocks(products: int, m: int, n: int, k: int, kind: PrimitiveType, may_cut: bool, architecture: GpuArchitecture) -> BlockedPlan:
+def plan_blocks(
+    products: int,
+    m: int,
+    n: int,
+    k: int,
+    kind: PrimitiveType,
+    may_cut: bool,
+    architecture: GpuArchitecture,
+) -> BlockedPlan:
     """The tile and the parts of so many products of m x k and k x n that are estimated to take the least time."""
     wide = sum_type(kind)
     depth = 8 if wide.bytes == 8 else 16
@@ -88,7 +109,9 @@ def plan_blocks(products: int, m: int, n: int, k: int, kind: PrimitiveType, may_
         if wide.bytes == 8 and max(rows, columns) > 4:
             continue
         tiles = products * -(-m // (SIDE * rows)) * -(-n // (SIDE * columns))
-        work_us = product_us(SIDE * SIDE * rows * columns * depth, rate, _OWN_SHARE * relative, architecture, 1)
+        work_us = product_us(
+            SIDE * SIDE * rows * columns * depth, rate, _OWN_SHARE * relative, architecture, 1
+        )
         for number in _PARTS if may_cut and wide is F32 else (1,):
             if number > 1 and steps < 2 * number:
                 break
@@ -99,18 +122,45 @@ def plan_blocks(products: int, m: int, n: int, k: int, kind: PrimitiveType, may_
             waves = -(-blocks // (architecture.multiprocessors * resident))
             extra = 0.0
             if parts.number > 1:
-                traffic = 8 * parts.number * products * m * n / architecture.dram_bytes_per_nanosecond / 1e3
+                traffic = (
+                    8
+                    * parts.number
+                    * products
+                    * m
+                    * n
+                    / architecture.dram_bytes_per_nanosecond
+                    / 1e3
+                )
                 extra = _LAUNCH_US + parts.number * 0.02 + traffic
             estimate = waves * ((each + 1) * max(resident * work_us, _STEP_US) + _STEP_US) + extra
-            choices.append((estimate, -rows * columns, BlockedPlan(rows, columns, wide, depth, parts, blocks, estimate)))
+            choices.append(
+                (
+                    estimate,
+                    -rows * columns,
+                    BlockedPlan(rows, columns, wide, depth, parts, blocks, estimate),
+                )
+            )
     return min(choices)[2]
 
 
 class _Tile:
     """An operand's tile: fetched into registers, put into shared memory, read from there."""
 
-    def __init__(self, kernel: BlockedKernel, matrix: GatheredMatrix, array: ArrayInMemory, each: int, first: Word) -> None:
-        self.kernel, self.matrix, self.array, self.each, self.first = kernel, matrix, array, each, first
+    def __init__(
+        self,
+        kernel: BlockedKernel,
+        matrix: GatheredMatrix,
+        array: ArrayInMemory,
+        each: int,
+        first: Word,
+    ) -> None:
+        self.kernel, self.matrix, self.array, self.each, self.first = (
+            kernel,
+            matrix,
+            array,
+            each,
+            first,
+        )
         plan, words = kernel.plan, kernel.words
         self.kind, self.wide, self.depth = array.shape.element_type, plan.wide, plan.depth
         self.length = SIDE * each
@@ -120,13 +170,20 @@ class _Tile:
         self.exact = matrix.length % self.length == 0
         vectors = self.length * self.depth // self.width
         self.number, self.rest = -(-vectors // THREADS), vectors % THREADS
-        self.waiting = [Accumulators(kernel.context, [self.wide] * self.width) for _ in range(self.number)]
-        self.base = kernel.block.shared_address(2 * self.length * self.depth * self.wide.bytes)  # two halves
+        self.waiting = [
+            Accumulators(kernel.context, [self.wide] * self.width) for _ in range(self.number)
+        ]
+        self.base = kernel.block.shared_address(
+            2 * self.length * self.depth * self.wide.bytes
+        )  # two halves
         thread = words.of(kernel.block.thread)
         per = (self.depth if self.across else self.length) // self.width
         # Neighbouring threads take neighbours in memory; of those that put them across, so many that the banks suffice.
         near = min(per, _MOST_ACROSS) if self.across else per
-        self.minor, self.major = words.mul(words.mod(thread, near), self.width), words.div(thread, near)
+        self.minor, self.major = (
+            words.mul(words.mod(thread, near), self.width),
+            words.div(thread, near),
+        )
         self.near, self.beside, self.major_step = near, per // near, THREADS // near
         self.active = words.below(thread, self.rest) if self.rest and vectors < THREADS else None
         assert vectors < THREADS or not self.rest
@@ -145,12 +202,18 @@ class _Tile:
         tail = INVARIANT if self.array.invariant else ""
         pointer, width = self.array.pointer_type, self.width
         at = [self._at(number) for number in range(self.number)]
-        places = [self.matrix.place(words.add(self.first, kept), step, reduced, self.depth, self.exact) for kept, reduced in at]
+        places = [
+            self.matrix.place(words.add(self.first, kept), step, reduced, self.depth, self.exact)
+            for kept, reduced in at
+        ]
         with self.kernel.block.only_if(self.active):
             for (offset, inside), slot in zip(places, self.waiting, strict=True):
                 address = w.element_at(self.array.pointer, stored, words.wide(offset), pointer)
                 raw = w.read_lanes(address, stored, width, pointer, tail)
-                values = [convert_value(w, from_memory(w, x, self.kind), self.kind, self.wide) for x in raw]
+                values = [
+                    convert_value(w, from_memory(w, x, self.kind), self.kind, self.wide)
+                    for x in raw
+                ]
                 t = memory_type(self.wide)
                 slot.store([x if inside is None else w.choose(inside, x, zero, t) for x in values])
 
@@ -163,26 +226,45 @@ class _Tile:
                 column ^= order
             elif order != 0:
                 column = w.operation("xor", column, order, words.kind)
-        at = words.add(words.add(words.mul(row, self.length), column), words.mul(half, self.length * self.depth))
+        at = words.add(
+            words.add(words.mul(row, self.length), column),
+            words.mul(half, self.length * self.depth),
+        )
         return w.element_at(self.base, memory_type(self.wide), words.wide(at), "ptr addrspace(3)")
 
     def _order(self, row: Word) -> Word:
         """What a row's columns are combined with: a multiple of what a thread reads together, different where threads write together."""
         words = self.kernel.words
-        return words.mul(words.mod(words.div(row, self.width), self.near), _BANK_BYTES // self.wide.bytes // self.near)
+        return words.mul(
+            words.mod(words.div(row, self.width), self.near),
+            _BANK_BYTES // self.wide.bytes // self.near,
+        )
 
     def put(self, half: Word) -> None:
         """What was fetched, into a half of shared memory."""
-        w, words, t, size = self.kernel.w, self.kernel.words, memory_type(self.wide), self.wide.bytes
+        w, words, t, size = (
+            self.kernel.w,
+            self.kernel.words,
+            memory_type(self.wide),
+            self.wide.bytes,
+        )
         with self.kernel.block.only_if(self.active):
             for number, slot in enumerate(self.waiting):
                 kept, reduced = self._at(number)
                 values = slot.load()
                 if self.across or self.width == 1:
                     for j, value in enumerate(values):
-                        w.write(value, self._address(half, words.add(reduced, j), kept), t, size, "ptr addrspace(3)")
+                        w.write(
+                            value,
+                            self._address(half, words.add(reduced, j), kept),
+                            t,
+                            size,
+                            "ptr addrspace(3)",
+                        )
                     continue
-                w.write_lanes(values, partial(self._address, half, reduced, kept), t, "ptr addrspace(3)")
+                w.write_lanes(
+                    values, partial(self._address, half, reduced, kept), t, "ptr addrspace(3)"
+                )
 
     def read(self, half: Word, row: int, thread: Word) -> list[Scalar]:
         """The elements of a thread's rows or columns, in a row of the tile: `run` neighbours, and the next of them SIDE runs further."""
@@ -190,26 +272,42 @@ class _Tile:
         found: list[Scalar] = []
         for first in range(0, self.length, SIDE * self.run):
             address = self._address(half, row, words.add(words.mul(thread, self.run), first))
-            found += [from_memory(w, x, self.wide) for x in w.read_lanes(address, t, self.run, "ptr addrspace(3)")]
+            found += [
+                from_memory(w, x, self.wide)
+                for x in w.read_lanes(address, t, self.run, "ptr addrspace(3)")
+            ]
         return found
 
 
 class BlockedKernel:
     """The kernel being written. rows and columns: first of the block's tile; first_step: of its part."""
 
-    def __init__(self, context: KernelContext, block: Block, words: Words, plan: BlockedPlan) -> None:
-        self.context, self.block, self.words, self.plan, self.w = context, block, words, plan, context.writer
+    def __init__(
+        self, context: KernelContext, block: Block, words: Words, plan: BlockedPlan
+    ) -> None:
+        self.context, self.block, self.words, self.plan, self.w = (
+            context,
+            block,
+            words,
+            plan,
+            context.writer,
+        )
         # Lanes of a warp 4 x 8, warps 4 x 2.
         thread = words.of(block.thread)
         lane, warp = words.mod(thread, 32), words.div(thread, 32)
         self.x = words.add(words.mul(words.mod(warp, 2), 8), words.mod(lane, 8))
         self.y = words.add(words.mul(words.div(warp, 2), 4), words.div(lane, 8))
 
-    def multiply(self, left: Side, right: Side, row: Word, column: Word, first_step: Word, store: ResultStore) -> None:
+    def multiply(
+        self, left: Side, right: Side, row: Word, column: Word, first_step: Word, store: ResultStore
+    ) -> None:
         """Fetch, put, multiply, store. row, column: the tile's first."""
         w, words, plan = self.w, self.words, self.plan
         a, b = _Tile(self, *left, plan.rows, row), _Tile(self, *right, plan.columns, column)
-        sums = [[Accumulators(self.context, [plan.wide]) for _ in range(plan.columns)] for _ in range(plan.rows)]
+        sums = [
+            [Accumulators(self.context, [plan.wide]) for _ in range(plan.columns)]
+            for _ in range(plan.rows)
+        ]
         for line in sums:
             for slot in line:
                 slot.store([scalar_constant(0, plan.wide)])
@@ -247,7 +345,9 @@ class BlockedKernel:
                     product = binary_value(w, "multiply", wide, x, y)
                     slot.store([binary_value(w, "add", wide, slot.load()[0], product)])
 
-    def _store(self, sums: list[list[Accumulators]], a: _Tile, b: _Tile, store: ResultStore) -> None:
+    def _store(
+        self, sums: list[list[Accumulators]], a: _Tile, b: _Tile, store: ResultStore
+    ) -> None:
         words, wide = self.words, self.plan.wide
         for number, line in enumerate(sums):
             group, j = divmod(number, a.run)
@@ -255,4 +355,6 @@ class BlockedKernel:
             for first in range(0, self.plan.columns, b.run):
                 column = words.add(words.add(b.first, words.mul(self.x, b.run)), first * SIDE)
                 values = [slot.load()[0] for slot in line[first : first + b.run]]
-                store.neighbours(values, wide, words.wide(row), words.wide(column), a.exact, b.exact)
+                store.neighbours(
+                    values, wide, words.wide(row), words.wide(column), a.exact, b.exact
+                )

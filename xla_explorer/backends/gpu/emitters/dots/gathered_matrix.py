@@ -52,8 +52,16 @@ class GatheredMatrix:
         taps: dict[int, Word] | None = None, others: Sequence[int] = (),
     ) -> None:  # fmt: skip
         self.words, self.kept, self.reduced, self.base = words, tuple(kept), tuple(reduced), base
-        self.borders, self.taps, self.others, self.of_dot = borders or {}, taps or {}, tuple(others), borders is None
-        self.length, self.depth = math.prod([a.extent for a in kept]), math.prod([a.extent for a in reduced])
+        self.borders, self.taps, self.others, self.of_dot = (
+            borders or {},
+            taps or {},
+            tuple(others),
+            borders is None,
+        )
+        self.length, self.depth = (
+            math.prod([a.extent for a in kept]),
+            math.prod([a.extent for a in reduced]),
+        )
         self._kept: dict[Word, _Part] = {}
         self._reduced: dict[tuple[Word, Word], _Part] = {}
 
@@ -67,7 +75,12 @@ class GatheredMatrix:
         """Elements along the minor side that lie together, begin at a multiple of their number, and are inside or outside together."""
         side = self.kept if self.kept_is_minor else self.reduced
         minor = _minor(side)
-        if minor is None or minor is not side[-1] or minor.stride != 1 or minor.spatial in (self.borders | self.taps):
+        if (
+            minor is None
+            or minor is not side[-1]
+            or minor.stride != 1
+            or minor.spatial in (self.borders | self.taps)
+        ):
             return 1
         strides = [a.stride for a in (*self.kept, *self.reduced) if a is not minor and a.extent > 1]
         width = most
@@ -75,18 +88,31 @@ class GatheredMatrix:
             width //= 2
         return width
 
-    def near(self, kept: Word, step: Word, inner: Word, tile: int, exact: bool) -> tuple[Word, str | None]:
+    def near(
+        self, kept: Word, step: Word, inner: Word, tile: int, exact: bool
+    ) -> tuple[Word, str | None]:
         """As `place`, where no result takes what is outside along the kept side, so that any element will do there: of a dot one of that
         step, which needs no condition; a convolution reads less where all that is outside is one element."""
         if not self.of_dot:
             return self.place(kept, step, inner, tile, exact)
         words = self.words
         at = words.add(words.mul(step, tile), inner)
-        within = words.below(at, self.depth) if self.depth % tile else words.below(step, self.depth // tile)
-        index = words.where(None if exact else words.below(kept, self.length), kept, 0), words.where(within, at, 0)
-        return words.add(self.base, words.linear(index, [self.kept[0].stride, self.reduced[0].stride])), within
+        within = (
+            words.below(at, self.depth)
+            if self.depth % tile
+            else words.below(step, self.depth // tile)
+        )
+        index = (
+            words.where(None if exact else words.below(kept, self.length), kept, 0),
+            words.where(within, at, 0),
+        )
+        return words.add(
+            self.base, words.linear(index, [self.kept[0].stride, self.reduced[0].stride])
+        ), within
 
-    def place(self, kept: Word, step: Word, inner: Word, tile: int, exact: bool) -> tuple[Word, str | None]:
+    def place(
+        self, kept: Word, step: Word, inner: Word, tile: int, exact: bool
+    ) -> tuple[Word, str | None]:
         """Offset of (kept, step * tile + inner), where that exists; and whether it does (None: always; else the offset is 0).
 
         exact: kept is always inside."""
@@ -106,7 +132,9 @@ class GatheredMatrix:
             along = {a.spatial: words.add(self.borders[a.spatial].start, words.mul(at, self.borders[a.spatial].stride))
                      for a, at in zip(self.kept, index, strict=True) if a.spatial in self.borders}  # fmt: skip
             inside = None if exact else words.below(kept, self.length)
-            found = self._kept[kept] = _Part(words.linear(index, [a.stride for a in self.kept]), along, inside)
+            found = self._kept[kept] = _Part(
+                words.linear(index, [a.stride for a in self.kept]), along, inside
+            )
         return found
 
     def _reduced_part(self, step: Word, inner: Word, tile: int) -> _Part:
@@ -114,10 +142,19 @@ class GatheredMatrix:
         if found is None:
             words, (*outer, last) = self.words, self.reduced
             inside: str | None
-            if last.extent % tile == 0:  # a tile is within one index of the other dimensions, the same for all threads
+            if (
+                last.extent % tile == 0
+            ):  # a tile is within one index of the other dimensions, the same for all threads
                 per = last.extent // tile
-                rest, at = words.div(step, per), words.add(words.mul(words.mod(step, per), tile), inner)
-                index = [*words.unravel(rest, [a.extent for a in outer]), at] if outer else [words.add(words.mul(step, tile), inner)]
+                rest, at = (
+                    words.div(step, per),
+                    words.add(words.mul(words.mod(step, per), tile), inner),
+                )
+                index = (
+                    [*words.unravel(rest, [a.extent for a in outer]), at]
+                    if outer
+                    else [words.add(words.mul(step, tile), inner)]
+                )
                 inside = words.below(step, self.depth // tile)
             else:
                 number = words.add(words.mul(step, tile), inner)
@@ -128,7 +165,9 @@ class GatheredMatrix:
                     inside = both(words.w, inside, words.below(at, self.taps[a.spatial]))
             along = {a.spatial: words.mul(at, self.borders[a.spatial].spread)
                      for a, at in zip(self.reduced, index, strict=True) if a.spatial in self.borders}  # fmt: skip
-            found = self._reduced[step, inner] = _Part(words.linear(index, [a.stride for a in self.reduced]), along, inside)
+            found = self._reduced[step, inner] = _Part(
+                words.linear(index, [a.stride for a in self.reduced]), along, inside
+            )
         return found
 
     def forget(self) -> None:

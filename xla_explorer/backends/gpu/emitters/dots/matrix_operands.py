@@ -53,7 +53,10 @@ def matrices_in(dot: HloInstruction, kind: str, units: int = 1) -> Matrices | Re
     """The operands of a dot, or why they are no matrices. units: that an element takes."""
     sides = []
     for o, side in zip(dot.operands, ("lhs", "rhs"), strict=True):
-        batch, contracting = dot.attribute(f"{side}_batch_dims"), dot.attribute(f"{side}_contracting_dims")
+        batch, contracting = (
+            dot.attribute(f"{side}_batch_dims"),
+            dot.attribute(f"{side}_contracting_dims"),
+        )
         kept = [d for d in range(o.shape.rank) if d not in batch and d not in contracting]
         if len(kept) != 1 or len(contracting) != 1:
             text = f"%{o.name} must have one kept and one reduced dimension, got {len(kept)} and {len(contracting)}"
@@ -61,7 +64,9 @@ def matrices_in(dot: HloInstruction, kind: str, units: int = 1) -> Matrices | Re
         strides = [units * s for s in o.shape.strides]
         reduced = 1 if strides[contracting[0]] == units else strides[contracting[0]]
         extents = [o.shape.dimensions[d] for d in (*kept, *contracting, *batch)]
-        sides.append((Operand(strides[kept[0]], reduced, tuple([strides[d] for d in batch])), extents))
+        sides.append(
+            (Operand(strides[kept[0]], reduced, tuple([strides[d] for d in batch])), extents)
+        )
     (left, (m, k, *batches)), (right, (n, *_)) = sides
     if 0 in (m, n, k, *batches) or not dot.shape.layout.is_default:
         return refuse("result-not-row-major", f"%{dot.name} must be row-major and not empty")
@@ -73,7 +78,11 @@ def matrices_of(dot: HloInstruction) -> Matrices | Reason:
     a, b = dot.operands
     kind, name = a.shape.element_type, a.shape.element_type.name
     tf32 = name == "f32" and _TF32 in str(dot.attributes.get("algorithm"))
-    if (name not in ("bf16", "f16") and not tf32) or b.shape.element_type is not kind or dot.shape.element_type.name not in _OUTPUTS[name]:
+    if (
+        (name not in ("bf16", "f16") and not tf32)
+        or b.shape.element_type is not kind
+        or dot.shape.element_type.name not in _OUTPUTS[name]
+    ):
         text = f"%{dot.name}: {kind} x {b.shape.element_type} to {dot.shape.element_type}"
         if name == "f32":
             text += f", and no algorithm={_TF32}"
@@ -83,7 +92,9 @@ def matrices_of(dot: HloInstruction) -> Matrices | Reason:
     if isinstance(found, Reason):
         return found
     for o, operand, kept in ((a, found.left, found.m), (b, found.right, found.n)):
-        reason = _why_not_copied(o, operand, found.k if operand.reduced_is_minor else units * kept, units)
+        reason = _why_not_copied(
+            o, operand, found.k if operand.reduced_is_minor else units * kept, units
+        )
         if reason is not None:
             return reason
     return found
@@ -96,7 +107,11 @@ def _why_not_copied(i: HloInstruction, found: Operand, minor: int, units: int) -
         return refuse("reduced-is-not-minor", text)
     strides = (found.kept, found.reduced, *found.batch)
     if 1 not in strides[:2]:
-        return refuse("minor-dimension-is-batch", f"%{i.name}: neither the kept nor the reduced dimension is minor", strides=strides)
+        return refuse(
+            "minor-dimension-is-batch",
+            f"%{i.name}: neither the kept nor the reduced dimension is minor",
+            strides=strides,
+        )
     if any(s % CHUNK for s in strides if s != 1) or minor % CHUNK:
         text = f"%{i.name}: rows must be a multiple of 16 bytes, which an asynchronous copy moves"
         return refuse("rows-not-aligned", text, strides=strides)

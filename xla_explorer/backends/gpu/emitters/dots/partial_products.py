@@ -13,7 +13,12 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
+from xla_explorer.backends.gpu.emitters.drafts import (
+    KernelDraft,
+    OperationDraft,
+    fresh_context,
+    scratch_pointer,
+)
 from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -36,7 +41,11 @@ class Parts(NamedTuple):
     @property
     def sentence(self) -> str:
         """What a launch's reasoning adds of them."""
-        return f", reduced in {self.number} parts that a second kernel adds in their order" if self.number > 1 else ""
+        return (
+            f", reduced in {self.number} parts that a second kernel adds in their order"
+            if self.number > 1
+            else ""
+        )
 
     def scratch_bytes(self, sums: Shape) -> int:
         """Of partial sums."""
@@ -46,7 +55,9 @@ class Parts(NamedTuple):
         """What writing partial sums and reading them once more takes."""
         if self.number == 1:
             return 0.0
-        return _LAUNCH_US + 2 * self.scratch_bytes(sums) / architecture.dram_bytes_per_nanosecond / 1e3
+        return (
+            _LAUNCH_US + 2 * self.scratch_bytes(sums) / architecture.dram_bytes_per_nanosecond / 1e3
+        )
 
 
 def parts_for(tiles: int, steps: int, architecture: GpuArchitecture) -> Parts:
@@ -61,7 +72,14 @@ def partial_sums(context: KernelContext, sums: Shape, parts: Parts, scratch: str
     return ArrayInMemory(scratch, array_shape(F32, (parts.number, *sums)), context.target.pointer)
 
 
-def directed(store: ResultStore, sums: Shape, parts: Parts, slots: tuple[int, ...], batch: list[str | int], split: str | int) -> None:
+def directed(
+    store: ResultStore,
+    sums: Shape,
+    parts: Parts,
+    slots: tuple[int, ...],
+    batch: list[str | int],
+    split: str | int,
+) -> None:
     """The sums of a block go to the result, or to scratch memory where it computes a part."""
     if parts.number > 1:
         store.store_sums(partial_sums(store.context, sums, parts, scratch_pointer(slots)))
@@ -73,7 +91,11 @@ def product_draft(
     architecture: GpuArchitecture, store: Callable[[KernelContext, Block], ResultStore],
 ) -> OperationDraft:  # fmt: skip
     """The kernel of a product, and a second one where the first leaves partial sums. store: where the sums of such a kernel go."""
-    second = () if parts.number == 1 else (_sum_of_parts(fresh_context(i, slots), sums, parts, slots, architecture, store),)
+    second = (
+        ()
+        if parts.number == 1
+        else (_sum_of_parts(fresh_context(i, slots), sums, parts, slots, architecture, store),)
+    )
     return OperationDraft((first, *second), emitter, parts.scratch_bytes(sums), estimated_us)
 
 
@@ -82,7 +104,11 @@ def _sum_of_parts(
     store: Callable[[KernelContext, Block], ResultStore],
 ) -> KernelDraft:  # fmt: skip
     """A thread an element adds the partial sums, in order, and finishes the element."""
-    w, partial, total = context.writer, partial_sums(context, sums, parts, scratch_pointer(slots)), math.prod(sums)
+    w, partial, total = (
+        context.writer,
+        partial_sums(context, sums, parts, scratch_pointer(slots)),
+        math.prod(sums),
+    )
     launch = launch_dimensions(total, architecture)
     result = store(context, Block(context, launch.threads_per_block))
     with context.iterate(list(sums)) as index:

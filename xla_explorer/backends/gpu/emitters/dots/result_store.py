@@ -45,27 +45,46 @@ def product_in(i: HloInstruction, *opcodes: str) -> Product | Reason:
     body = i.called[0]
     dots = [inner for inner in body.instructions.values() if inner.opcode.name in opcodes]
     if len(dots) != 1 or any(o.opcode.name != "parameter" for o in dots[0].operands):
-        return refuse("no-dot", f"%{i.name} must hold one {' or '.join(opcodes)}, of its parameters, got {len(dots)}")
+        return refuse(
+            "no-dot",
+            f"%{i.name} must hold one {' or '.join(opcodes)}, of its parameters, got {len(dots)}",
+        )
     (dot,) = dots
     after = {dot}
     for inner in body.post_order():
         if inner is dot or inner.opcode.name in ("parameter", "constant"):
             continue
         follows = any(o in after for o in inner.operands)
-        if inner.opcode.name not in elemental_opcodes() or (follows and not inner.opcode.elementwise):
-            return refuse("no-epilogue", f"%{inner.name} ({inner.opcode.name}) cannot be computed element by element from %{dot.name}")
+        if inner.opcode.name not in elemental_opcodes() or (
+            follows and not inner.opcode.elementwise
+        ):
+            return refuse(
+                "no-epilogue",
+                f"%{inner.name} ({inner.opcode.name}) cannot be computed element by element from %{dot.name}",
+            )
         if follows:
             after.add(inner)
     root = body.root
-    if root not in after or root.shape.dimensions != dot.shape.dimensions or not root.shape.layout.is_default:
-        return refuse("no-epilogue", f"%{root.name} must have the shape of the product, {dot.shape}, got {root.shape}")
+    if (
+        root not in after
+        or root.shape.dimensions != dot.shape.dimensions
+        or not root.shape.layout.is_default
+    ):
+        return refuse(
+            "no-epilogue",
+            f"%{root.name} must have the shape of the product, {dot.shape}, got {root.shape}",
+        )
     return Product(dot, root)
 
 
-def operand_slots(i: HloInstruction, dot: HloInstruction, slots: tuple[int, ...]) -> tuple[int, int]:
+def operand_slots(
+    i: HloInstruction, dot: HloInstruction, slots: tuple[int, ...]
+) -> tuple[int, int]:
     """The numbers of the kernel's parameters that the operands of a dot are."""
     if i is dot:
-        places = {operand: slots[number] for number, operand in enumerate(dict.fromkeys(i.operands))}
+        places = {
+            operand: slots[number] for number, operand in enumerate(dict.fromkeys(i.operands))
+        }
         return places[dot.operands[0]], places[dot.operands[1]]
     return slots[dot.operands[0].payload], slots[dot.operands[1].payload]
 
@@ -73,7 +92,9 @@ def operand_slots(i: HloInstruction, dot: HloInstruction, slots: tuple[int, ...]
 class ResultStore:
     """Stores parts of a result of m x n. batch: index of the product that the block computes."""
 
-    def __init__(self, context: KernelContext, block: Block, product: Product, m: int, n: int) -> None:
+    def __init__(
+        self, context: KernelContext, block: Block, product: Product, m: int, n: int
+    ) -> None:
         self.context, self.block, self.product, self.m, self.n = context, block, product, m, n
         self.w, self.output = context.writer, context.outputs[0]
         self.emitter = context.emitter()
@@ -96,13 +117,17 @@ class ResultStore:
         assert self._now is not None  # `finished_at` sets it
         return self._now
 
-    def finished(self, value: Given, wide: PrimitiveType, row: str | int, column: str | int) -> Scalar:
+    def finished(
+        self, value: Given, wide: PrimitiveType, row: str | int, column: str | int
+    ) -> Scalar:
         """What is stored for a sum of a type. The index must be inside the result: operands are read there."""
         if self._sums_only:
             return scalar_of(self.w, value, wide)
         return self.finished_at(value, wide, self.index(row, column))
 
-    def finished_at(self, value: Given, wide: PrimitiveType, index: tuple[str | int, ...]) -> Scalar:
+    def finished_at(
+        self, value: Given, wide: PrimitiveType, index: tuple[str | int, ...]
+    ) -> Scalar:
         """The same by its index in the result."""
         self._now = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
         if self.product.root is self.product.dot:
@@ -121,7 +146,14 @@ class ResultStore:
         condition = self.w.test("ult", at, (self.m, self.n)[side])
         return self.w.choose(condition, at, 0), condition
 
-    def fragments(self, sums: Sequence[Sequence[str]], row: str | int, column: str | int, exact_rows: bool, exact_columns: bool) -> None:
+    def fragments(
+        self,
+        sums: Sequence[Sequence[str]],
+        row: str | int,
+        column: str | int,
+        exact_rows: bool,
+        exact_columns: bool,
+    ) -> None:
         """A row of fragments, 8 columns each from `column` on: every lane has the f32 sums of two neighbouring columns of its own row.
 
         exact: whether tiles do not reach beyond the result. All lanes of the warp must come here.
@@ -131,16 +163,32 @@ class ResultStore:
         if bits == 16 and self.together % FRAGMENT_COLUMNS == 0 and len(sums) % _QUAD == 0:
             for first in range(0, len(sums), _QUAD):
                 start = self.w.add(column, FRAGMENT_COLUMNS * first)
-                self._sixteen_bytes(sums[first : first + _QUAD], row, at_row, in_rows, start, exact_columns)
+                self._sixteen_bytes(
+                    sums[first : first + _QUAD], row, at_row, in_rows, start, exact_columns
+                )
             return
         for number, pair in enumerate(sums):
-            self._store(pair, F32, row, at_row, in_rows, self._own_column(self.w.add(column, FRAGMENT_COLUMNS * number)), exact_columns)
+            self._store(
+                pair,
+                F32,
+                row,
+                at_row,
+                in_rows,
+                self._own_column(self.w.add(column, FRAGMENT_COLUMNS * number)),
+                exact_columns,
+            )
 
     def _own_column(self, first: str | int) -> str | int:
         return self.w.add(first, self.w.mul(self.w.mod(self.block.lane, _QUAD), 2))
 
     def _sixteen_bytes(
-        self, pairs: Sequence[Sequence[str]], row: str | int, at_row: str | int, in_rows: str | None, first: str | int, exact: bool
+        self,
+        pairs: Sequence[Sequence[str]],
+        row: str | int,
+        at_row: str | int,
+        in_rows: str | None,
+        first: str | int,
+        exact: bool,
     ) -> None:
         """Four fragments of a row: lane k of four gets all of fragment k."""
         w = self.w
@@ -162,12 +210,22 @@ class ResultStore:
         """Values of an LLVM type (by default the stored one) to an element that begins at a multiple of their size."""
         w, element = self.w, memory_type(self.output.shape.element_type)
         pointer = self.output.pointer_type
-        w.write_lanes(values, lambda: w.element_at(self.output.pointer, element, offset, pointer), kind or element, pointer)
+        w.write_lanes(
+            values,
+            lambda: w.element_at(self.output.pointer, element, offset, pointer),
+            kind or element,
+            pointer,
+        )
 
     def _packed(self, values: Sequence[Scalar]) -> str:
         """Two 16-bit values as a word, the first one low."""
         w = self.w
-        halves = [str(v) if self.output.shape.element_type.name != "f16" else w.cast("bitcast", v, "half", "i16") for v in values]
+        halves = [
+            str(v)
+            if self.output.shape.element_type.name != "f16"
+            else w.cast("bitcast", v, "half", "i16")
+            for v in values
+        ]
         low, high = (w.cast("zext", half, "i16", "i32") for half in halves)
         return w.operation("or", low, w.operation("shl", high, 16, "i32"), "i32")
 
@@ -191,7 +249,13 @@ class ResultStore:
         return w.add(batch, w.add(w.mul(row, strides[-2]), column))
 
     def neighbours(
-        self, values: Sequence[Scalar], wide: PrimitiveType, row: str | int, column: str | int, exact_rows: bool, exact_columns: bool
+        self,
+        values: Sequence[Scalar],
+        wide: PrimitiveType,
+        row: str | int,
+        column: str | int,
+        exact_rows: bool,
+        exact_columns: bool,
     ) -> None:
         """Sums of a type, of neighbouring columns from `column` (a multiple of their number) on; together where the result has them so."""
         with self.emitter.scope():
@@ -205,15 +269,26 @@ class ResultStore:
         w, count = self.w, len(values) if self.together % len(values) == 0 else 1
         for first in range(0, len(values), count):
             at_column, in_columns = self.inside(1, w.add(column, first), exact)
-            finished = [self.finished(values[first + j], wide, at_row, w.add(at_column, j)) for j in range(count)]
+            finished = [
+                self.finished(values[first + j], wide, at_row, w.add(at_column, j))
+                for j in range(count)
+            ]
             with self.block.only_if(both(w, in_rows, in_columns)):
                 offset = self._offset(row, w.add(column, first))
                 if count == 1:
                     self.output.store_linear(w, offset, finished[0])
                 else:
-                    self.store_vector([to_memory(w, real(value), self.output.shape.element_type).name for value in finished], offset)
+                    self.store_vector(
+                        [
+                            to_memory(w, real(value), self.output.shape.element_type).name
+                            for value in finished
+                        ],
+                        offset,
+                    )
 
     def element(self, value: Given, wide: PrimitiveType, row: str | int, column: str | int) -> None:
         """Store one sum that is inside the result."""
         with self.emitter.scope():
-            self.output.store_linear(self.w, self._offset(row, column), self.finished(value, wide, row, column))
+            self.output.store_linear(
+                self.w, self._offset(row, column), self.finished(value, wide, row, column)
+            )

@@ -77,19 +77,35 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Re
         return product
     i = product.dot
     if not mma_rate(architecture):
-        return refuse("no-such-instruction", f"{architecture.name} has no mma.m16n8k16 or no cp.async", architecture=architecture.name)
+        return refuse(
+            "no-such-instruction",
+            f"{architecture.name} has no mma.m16n8k16 or no cp.async",
+            architecture=architecture.name,
+        )
     found = matrices_of(i)
     if isinstance(found, Reason):
         return found
     kind, m, n, k, batch, *_ = found
     if min(m, n, k) < _FRAGMENT_K:
-        return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} does not fill one fragment of 16", m=m, n=n, k=k)
+        return refuse(
+            "matrix-is-small",
+            f"%{i.name}: {m} x {n} x {k} does not fill one fragment of 16",
+            m=m,
+            n=n,
+            k=k,
+        )
     tiles = plan_tiles(kind, found.sums, k, math.prod(batch), True, 1.0, architecture)
     return tiled_plan(product, found, tiles, f"{m} x {n} x {k}", architecture)
 
 
 def plan_tiles(
-    kind: str, sums: Shape, depth: int, products: int, may_split: bool, share: float, architecture: GpuArchitecture
+    kind: str,
+    sums: Shape,
+    depth: int,
+    products: int,
+    may_split: bool,
+    share: float,
+    architecture: GpuArchitecture,
 ) -> TensorCorePlan:
     """The tiles that should take least. sums: how partial ones lie in scratch memory. products: of matrices, in one launch. may_split: the
     reduced dimension may be cut. share: of the rate of a dot."""
@@ -100,17 +116,34 @@ def plan_tiles(
         parts = parts_for(tiles, steps, architecture) if may_split else Parts(1, steps)
         waves = -(-tiles * parts.number // architecture.multiprocessors)
         work, rate = waves * rows * columns * parts.each * DEPTH, OWN_SHARE * relative * share
-        estimate = product_us(work, mma_rate(architecture), rate, architecture, 1) + parts.extra_us(sums, architecture)
+        estimate = product_us(work, mma_rate(architecture), rate, architecture, 1) + parts.extra_us(
+            sums, architecture
+        )
         choices.append((estimate, rows, columns, tiles, parts))
     estimate, rows, columns, tiles, parts = min(choices)
-    return TensorCorePlan(kind, rows, columns, TILES[rows, columns][0], parts, tiles * parts.number, estimate)
+    return TensorCorePlan(
+        kind, rows, columns, TILES[rows, columns][0], parts, tiles * parts.number, estimate
+    )
 
 
 class Tile:
     """An operand's tile in shared memory: `length` rows or columns of the result, DEPTH deep."""
 
-    def __init__(self, kernel: TensorCoreKernel, matrix: GatheredMatrix, array: ArrayInMemory, length: int, first: Word) -> None:
-        self.kernel, self.matrix, self.array, self.length, self.first = kernel, matrix, array, length, first
+    def __init__(
+        self,
+        kernel: TensorCoreKernel,
+        matrix: GatheredMatrix,
+        array: ArrayInMemory,
+        length: int,
+        first: Word,
+    ) -> None:
+        self.kernel, self.matrix, self.array, self.length, self.first = (
+            kernel,
+            matrix,
+            array,
+            length,
+            first,
+        )
         self.reduced_is_minor, self.exact = not matrix.kept_is_minor, matrix.length % length == 0
         self.outer, self.inner = (length, DEPTH) if self.reduced_is_minor else (DEPTH, length)
         self.stage_bytes = 2 * self.outer * self.inner
@@ -125,26 +158,46 @@ class Tile:
         whole = self.matrix.width(CHUNK) == CHUNK
         column, row = words.mod(thread, per_row), words.div(thread, per_row)
         for number in range(-(-chunks // block.threads)):
-            outer, inner = words.add(row, number * (block.threads // per_row)), words.mul(column, CHUNK)
+            outer, inner = (
+                words.add(row, number * (block.threads // per_row)),
+                words.mul(column, CHUNK),
+            )
             places = []
             for j in range(1 if whole else CHUNK):
-                kept, reduced = (outer, words.add(inner, j)) if self.reduced_is_minor else (words.add(inner, j), outer)
-                places.append(self.matrix.near(words.add(self.first, kept), step, reduced, DEPTH, self.exact))
+                kept, reduced = (
+                    (outer, words.add(inner, j))
+                    if self.reduced_is_minor
+                    else (words.add(inner, j), outer)
+                )
+                places.append(
+                    self.matrix.near(words.add(self.first, kept), step, reduced, DEPTH, self.exact)
+                )
             rest = chunks - number * block.threads
             with block.only_if(words.below(thread, rest) if rest < block.threads else None):
                 wide = words.wide(outer)
                 target = self._address(stage, wide, words.wide(column), self._order(wide))
-                sources = [w.element_at(self.array.pointer, "i16", words.wide(offset), self.array.pointer_type) for offset, _ in places]
+                sources = [
+                    w.element_at(
+                        self.array.pointer, "i16", words.wide(offset), self.array.pointer_type
+                    )
+                    for offset, _ in places
+                ]
                 if whole:
                     inside = places[0][1]
-                    self._copy(target, sources[0], "16" if inside is None else w.choose(inside, 16, 0, "i32"))
+                    self._copy(
+                        target,
+                        sources[0],
+                        "16" if inside is None else w.choose(inside, 16, 0, "i32"),
+                    )
                 else:
                     self._gather(target, sources, [inside for _, inside in places])
 
     def _copy(self, target: str, source: str, size: str) -> None:
         """Start the copy of 16 bytes, of which `size` are read and the rest is zero."""
         w = self.kernel.w
-        w.declare("declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3), ptr addrspace(1), i32)")
+        w.declare(
+            "declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3), ptr addrspace(1), i32)"
+        )
         arguments = f"ptr addrspace(3) {target}, ptr addrspace(1) {source}, i32 {size}"
         w.do(f"call void @llvm.nvvm.cp.async.cg.shared.global.16.s({arguments})")
 
@@ -166,7 +219,9 @@ class Tile:
         at = w.add(w.mul(stage, self.stage_bytes), w.add(w.mul(row, 2 * self.inner), place))
         return w.element_at(self.base, "i8", at, "ptr addrspace(3)")
 
-    def fragments(self, stage: str | int, kept: str | int, reduced: int, rows_first: bool) -> list[str]:
+    def fragments(
+        self, stage: str | int, kept: str | int, reduced: int, rows_first: bool
+    ) -> list[str]:
         """Four 8 x 8 matrices of a 16 x 16 part at (kept, reduced). rows_first: the second is 8 further along the kept dimension (of A),
         else along the reduced one (of B)."""
         w, lane = self.kernel.w, self.kernel.block.lane
@@ -174,7 +229,9 @@ class Tile:
         along_kept, along_reduced = (second, third) if rows_first else (third, second)
         kept_chunk = w.add(w.div(kept, CHUNK), along_kept)
         reduced_chunk = w.add(along_reduced, reduced // CHUNK)
-        row, chunk = (kept_chunk, reduced_chunk) if self.reduced_is_minor else (reduced_chunk, kept_chunk)
+        row, chunk = (
+            (kept_chunk, reduced_chunk) if self.reduced_is_minor else (reduced_chunk, kept_chunk)
+        )
         # The first row of a matrix is a multiple of 8, so the row within it decides about the order.
         address = self._address(stage, w.add(w.mul(row, CHUNK), within), chunk, self._order(within))
         name = f"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4{'' if self.reduced_is_minor else '.trans'}.b16.p3"
@@ -187,13 +244,26 @@ class Tile:
 class TensorCoreKernel:
     """The kernel being written."""
 
-    def __init__(self, context: KernelContext, block: Block, words: Words, plan: TensorCorePlan) -> None:
-        self.context, self.block, self.words, self.plan, self.w = context, block, words, plan, context.writer
+    def __init__(
+        self, context: KernelContext, block: Block, words: Words, plan: TensorCorePlan
+    ) -> None:
+        self.context, self.block, self.words, self.plan, self.w = (
+            context,
+            block,
+            words,
+            plan,
+            context.writer,
+        )
         part = self.w.mod(block.warp, plan.warps[0]), self.w.div(block.warp, plan.warps[0])
         self.height, self.width = plan.rows // plan.warps[0], plan.columns // plan.warps[1]
-        self.warp_row, self.warp_column = self.w.mul(part[0], self.height), self.w.mul(part[1], self.width)
+        self.warp_row, self.warp_column = (
+            self.w.mul(part[0], self.height),
+            self.w.mul(part[1], self.width),
+        )
 
-    def multiply(self, left: Side, right: Side, row: Word, column: Word, first_step: Word, store: ResultStore) -> None:
+    def multiply(
+        self, left: Side, right: Side, row: Word, column: Word, first_step: Word, store: ResultStore
+    ) -> None:
         """Fetch, multiply, store. row, column: the tile's first."""
         w, words, steps = self.w, self.words, self.plan.parts.each
         a, b = Tile(self, *left, self.plan.rows, row), Tile(self, *right, self.plan.columns, column)
@@ -203,7 +273,8 @@ class TensorCoreKernel:
                 tile.fetch(words.add(first_step, words.of(step)), stage)
 
         sums = [
-            [Accumulators(self.context, [F32] * 4) for _ in range(self.width // _FRAGMENT_N)] for _ in range(self.height // _FRAGMENT_M)
+            [Accumulators(self.context, [F32] * 4) for _ in range(self.width // _FRAGMENT_N)]
+            for _ in range(self.height // _FRAGMENT_M)
         ]
         for line in sums:
             for one in line:
@@ -236,23 +307,44 @@ class TensorCoreKernel:
         """One tile's products, 32 bytes of the reduced dimension at a time."""
         w, kind = self.w, self.plan.kind
         t = "<2 x half>" if kind == "f16" else "i32"
-        name = "llvm.nvvm.mma." + {"f16": "m16n8k16.row.col.f32.f32", "bf16": "m16n8k16.row.col.bf16", "tf32": "m16n8k8.row.col.tf32"}[kind]
+        name = (
+            "llvm.nvvm.mma."
+            + {
+                "f16": "m16n8k16.row.col.f32.f32",
+                "bf16": "m16n8k16.row.col.bf16",
+                "tf32": "m16n8k8.row.col.tf32",
+            }[kind]
+        )
         four = "{ float, float, float, float }"
         w.declare(f"declare {four} @{name}({', '.join([t] * 6)}, float, float, float, float)")
         for reduced in range(0, DEPTH, _FRAGMENT_K):
-            left = [self._typed(a.fragments(stage, w.add(self.warp_row, _FRAGMENT_M * r), reduced, True)) for r in range(len(sums))]
+            left = [
+                self._typed(
+                    a.fragments(stage, w.add(self.warp_row, _FRAGMENT_M * r), reduced, True)
+                )
+                for r in range(len(sums))
+            ]
             right: list[list[str]] = []
             for c in range(0, len(sums[0]), 2):
-                found = self._typed(b.fragments(stage, w.add(self.warp_column, _FRAGMENT_N * c), reduced, False))
+                found = self._typed(
+                    b.fragments(stage, w.add(self.warp_column, _FRAGMENT_N * c), reduced, False)
+                )
                 right += [found[:2], found[2:]]
             for x, row in zip(left, sums, strict=True):
                 for y, slot in zip(right, row, strict=True):
-                    arguments = ", ".join([f"{t} {part}" for part in (*x, *y)] + [f"float {part}" for part in slot.load()])
+                    arguments = ", ".join(
+                        [f"{t} {part}" for part in (*x, *y)]
+                        + [f"float {part}" for part in slot.load()]
+                    )
                     product = w.value(f"call {four} @{name}({arguments})")
                     slot.store([w.value(f"extractvalue {four} {product}, {n}") for n in range(4)])
 
     def _typed(self, words: list[str]) -> list[str]:
-        return words if self.plan.kind != "f16" else [self.w.value(f"bitcast i32 {word} to <2 x half>") for word in words]
+        return (
+            words
+            if self.plan.kind != "f16"
+            else [self.w.value(f"bitcast i32 {word} to <2 x half>") for word in words]
+        )
 
     def _store(self, sums: list[list[Accumulators]], a: Tile, b: Tile, store: ResultStore) -> None:
         """Each lane has two neighbouring columns of two rows of every fragment."""
@@ -261,6 +353,12 @@ class TensorCoreKernel:
         with store.emitter.scope():
             for r, line in enumerate(sums):
                 for half in (0, 1):
-                    row = w.add(w.add(words.wide(a.first), self.warp_row), w.add(w.div(self.block.lane, 4), _FRAGMENT_M * r + 8 * half))
-                    pairs = [[str(value) for value in slot.load()[2 * half : 2 * half + 2]] for slot in line]
+                    row = w.add(
+                        w.add(words.wide(a.first), self.warp_row),
+                        w.add(w.div(self.block.lane, 4), _FRAGMENT_M * r + 8 * half),
+                    )
+                    pairs = [
+                        [str(value) for value in slot.load()[2 * half : 2 * half + 2]]
+                        for slot in line
+                    ]
                     store.fragments(pairs, row, column, a.exact, b.exact)

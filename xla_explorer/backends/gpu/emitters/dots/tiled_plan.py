@@ -30,4 +30,9 @@ def tiled_plan(
 ) -> TiledPlan:  # fmt: skip
     """The plan with its launch. what, compared: the product in words, and its estimate beside that of another way."""
     why = f"{what}: {tiles.tiles_of(architecture.multiprocessors)}{compared}"
-    return TiledPlan(product, matrices, tiles, LaunchDimensions(tiles.blocks, tiles.threads, tiles.blocks * tiles.threads, why))
+    return TiledPlan(
+        product,
+        matrices,
+        tiles,
+        LaunchDimensions(tiles.blocks, tiles.threads, tiles.blocks * tiles.threads, why),
+    )

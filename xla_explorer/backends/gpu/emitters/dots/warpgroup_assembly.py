@@ -17,7 +17,9 @@ STEP_BYTES = 32  # of the reduced dimension that one product takes, in any eleme
 def statement(w: FunctionWriter, text: str, *arguments: tuple[str, str, str]) -> None:
     """Inline PTX without a result. arguments: (constraint, LLVM type, value)."""
     constraints = ",".join([c for c, _, _ in arguments] + ["~{memory}"])
-    w.do(f'call void asm sideeffect "{text}", "{constraints}"({", ".join([f"{t} {v}" for _, t, v in arguments])}) convergent')
+    w.do(
+        f'call void asm sideeffect "{text}", "{constraints}"({", ".join([f"{t} {v}" for _, t, v in arguments])}) convergent'
+    )
 
 
 def barrier_initialise(w: FunctionWriter, address: str, arrivals: int) -> None:
@@ -40,7 +42,11 @@ def barrier_arrive(w: FunctionWriter, address: str, lane: str) -> None:
 
 def barrier_arrive_expecting(w: FunctionWriter, address: str, size: int) -> None:
     """One arrival, and so many bytes to come."""
-    statement(w, f"mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [$0], {size};", ("r", "i32", address))
+    statement(
+        w,
+        f"mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [$0], {size};",
+        ("r", "i32", address),
+    )
 
 
 def barrier_wait(w: FunctionWriter, address: str, parity: str) -> None:
@@ -50,13 +56,22 @@ def barrier_wait(w: FunctionWriter, address: str, parity: str) -> None:
     statement(w, text, ("r", "i32", address), ("r", "i32", parity))
 
 
-def copy_tile(w: FunctionWriter, target: str, tensor_map: str, coordinates: Sequence[str], barrier: str) -> None:
+def copy_tile(
+    w: FunctionWriter, target: str, tensor_map: str, coordinates: Sequence[str], barrier: str
+) -> None:
     """Start the copy of a tensor map's box into shared memory; the mbarrier counts its bytes."""
     rank = len(coordinates)
     places = ", ".join([f"${2 + k}" for k in range(rank)])
     text = (f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
             f"[$0], [$1, {{{places}}}], [${2 + rank}];")  # fmt: skip
-    statement(w, text, ("r", "i32", target), ("l", "ptr", tensor_map), *[("r", "i32", c) for c in coordinates], ("r", "i32", barrier))
+    statement(
+        w,
+        text,
+        ("r", "i32", target),
+        ("l", "ptr", tensor_map),
+        *[("r", "i32", c) for c in coordinates],
+        ("r", "i32", barrier),
+    )
 
 
 def limit_registers(w: FunctionWriter, count: int, *, more: bool) -> None:
@@ -74,7 +89,13 @@ def descriptor(w: FunctionWriter, address: str, leading_bytes: int) -> str:
 
 
 def multiply_tiles(
-    w: FunctionWriter, kind: str, sums: Sequence[str], left: str, right: str, minor: tuple[bool, bool], steps: int
+    w: FunctionWriter,
+    kind: str,
+    sums: Sequence[str],
+    left: str,
+    right: str,
+    minor: tuple[bool, bool],
+    steps: int,
 ) -> list[str]:
     """sums (f32, half the columns each thread) plus the product of two tiles in shared memory, `steps` products one after another. The
     ones before them are done when this returns; these are when `products_are_done` says so.
@@ -88,7 +109,9 @@ def multiply_tiles(
     tail = f", {orders}" if kind in ("bf16", "f16") else ""
     # Along the rows of the swizzle a step is 32 bytes; where the kept dimension is minor it is 16 rows of 128 bytes.
     strides = [(STEP_BYTES if m else depth * 128) >> 4 for m in minor]
-    text = "{ .reg .b64 %da, %db; .reg .pred %yes; setp.eq.u32 %yes, 0, 0; wgmma.fence.sync.aligned; "
+    text = (
+        "{ .reg .b64 %da, %db; .reg .pred %yes; setp.eq.u32 %yes, 0, 0; wgmma.fence.sync.aligned; "
+    )
     for step in range(steps):
         text += f"add.s64 %da, ${2 * count}, {step * strides[0]}; add.s64 %db, ${2 * count + 1}, {step * strides[1]}; "
         text += f"wgmma.mma_async.sync.aligned.m64n{2 * count}k{depth}.f32.{kind}.{kind} {{{registers}}}, %da, %db, %yes, 1, 1{tail}; "
@@ -104,8 +127,12 @@ def products_are_done(w: FunctionWriter, sums: Sequence[str]) -> list[str]:
 def _with_sums(w: FunctionWriter, text: str, sums: Sequence[str], *descriptors: str) -> list[str]:
     """Inline PTX that reads and writes registers in place."""
     count = len(sums)
-    constraints = ",".join([*["=f"] * count, *[str(k) for k in range(count)], *["l" for _ in descriptors], "~{memory}"])
+    constraints = ",".join(
+        [*["=f"] * count, *[str(k) for k in range(count)], *["l" for _ in descriptors], "~{memory}"]
+    )
     result = "{ " + ", ".join(["float"] * count) + " }"
-    given = ", ".join([f"float {value}" for value in sums] + [f"i64 {value}" for value in descriptors])
+    given = ", ".join(
+        [f"float {value}" for value in sums] + [f"i64 {value}" for value in descriptors]
+    )
     made = w.value(f'call {result} asm sideeffect "{text}", "{constraints}"({given}) convergent')
     return [w.value(f"extractvalue {result} {made}, {k}") for k in range(count)]

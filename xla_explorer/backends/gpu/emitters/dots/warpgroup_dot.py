@@ -20,8 +20,17 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots import warpgroup_assembly as assembly
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices, Operand, matrices_of
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, directed, parts_for, product_draft
-from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, operand_slots, product_in
+from xla_explorer.backends.gpu.emitters.dots.partial_products import (
+    Parts,
+    directed,
+    parts_for,
+    product_draft,
+)
+from xla_explorer.backends.gpu.emitters.dots.result_store import (
+    ResultStore,
+    operand_slots,
+    product_in,
+)
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, counted
@@ -75,15 +84,23 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
         return product
     i = product.dot
     if architecture.name != "sm_90a":
-        return refuse("no-such-instruction", f"wgmma is an instruction of sm_90a alone, not of {architecture.name}")
+        return refuse(
+            "no-such-instruction",
+            f"wgmma is an instruction of sm_90a alone, not of {architecture.name}",
+        )
     found = matrices_of(i)
     if isinstance(found, Reason):
         return found
     _, m, n, k, batch, *_ = found
     if len(batch) > 3:
-        return refuse("too-many-batch-dimensions", f"%{i.name}: a tensor map has five dimensions, {len(batch)} + 2 are needed")
+        return refuse(
+            "too-many-batch-dimensions",
+            f"%{i.name}: a tensor map has five dimensions, {len(batch)} + 2 are needed",
+        )
     if min(m, n, k) < _LEAST:
-        text = f"%{i.name}: {m} x {n} x {k} must be at least {_LEAST}: smaller tiles would be padding"
+        text = (
+            f"%{i.name}: {m} x {n} x {k} must be at least {_LEAST}: smaller tiles would be padding"
+        )
         return refuse("matrix-is-small", text, m=m, n=n, k=k)
     products, rate = math.prod(batch), architecture.library_rates.f16
     choices = []
@@ -92,7 +109,9 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
         parts = parts_for(tiles, -(-k // DEPTH), architecture)
         waves = -(-tiles * parts.number // architecture.multiprocessors)
         work = waves * ROWS * columns * parts.each * DEPTH
-        estimate = product_us(work, rate, _OWN_SHARE * relative, architecture, 1) + parts.extra_us(found.sums, architecture)
+        estimate = product_us(work, rate, _OWN_SHARE * relative, architecture, 1) + parts.extra_us(
+            found.sums, architecture
+        )
         choices.append((estimate, -columns, tiles, parts))
     estimate, narrow, tiles, parts = min(choices)
     columns, works = -narrow, tiles * parts.number
@@ -104,7 +123,9 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
     return WarpgroupPlan(columns, stages, found, parts, works, launch, estimate)
 
 
-def tensor_map_of(operand: Operand, parameter: int, matrices: Matrices, kept: int, length: int) -> TensorMap:
+def tensor_map_of(
+    operand: Operand, parameter: int, matrices: Matrices, kept: int, length: int
+) -> TensorMap:
     """The map of an operand. kept: its extent. length: rows or columns of the result in a tile."""
     units = 2 if matrices.kind == "tf32" else 1
     if operand.reduced_is_minor:
@@ -113,27 +134,56 @@ def tensor_map_of(operand: Operand, parameter: int, matrices: Matrices, kept: in
         dimensions, major, box = (kept, matrices.k), operand.reduced, (DEPTH, DEPTH)
     strides = (2 * major, *[2 * stride for stride in reversed(operand.batch)])
     element_type, ones = "f32" if units == 2 else matrices.kind, [1 for _ in matrices.batch]
-    return TensorMap(parameter, element_type, 2 * units, (*dimensions, *reversed(matrices.batch)), strides, (*box, *ones), 2 * DEPTH)
+    return TensorMap(
+        parameter,
+        element_type,
+        2 * units,
+        (*dimensions, *reversed(matrices.batch)),
+        strides,
+        (*box, *ones),
+        2 * DEPTH,
+    )
 
 
 class _Tile:
     """An operand's place in every stage, and how it gets there. length: rows or columns of the result."""
 
-    def __init__(self, kernel: _Kernel, operand: Operand, number: int, length: int, offset: int) -> None:
-        self.kernel, self.operand, self.map, self.length, self.offset = kernel, operand, f"%map{number}", length, offset
+    def __init__(
+        self, kernel: _Kernel, operand: Operand, number: int, length: int, offset: int
+    ) -> None:
+        self.kernel, self.operand, self.map, self.length, self.offset = (
+            kernel,
+            operand,
+            f"%map{number}",
+            length,
+            offset,
+        )
 
-    def fetch(self, stage_start: str, first: str | int, depth: str | int, batch: list[str | int], barrier: str) -> None:
+    def fetch(
+        self,
+        stage_start: str,
+        first: str | int,
+        depth: str | int,
+        batch: list[str | int],
+        barrier: str,
+    ) -> None:
         """Start the copies of the tile that begins at `first` of the kept and `depth` of the reduced dimension."""
         w = self.kernel.w
         target = w.operation("add", stage_start, self.offset, "i32")
-        reduced = self.kernel.small(self.kernel.w.div(depth, 2) if self.kernel.kind == "tf32" else depth)
+        reduced = self.kernel.small(
+            self.kernel.w.div(depth, 2) if self.kernel.kind == "tf32" else depth
+        )
         others = [self.kernel.small(index) for index in reversed(batch)]
         if self.operand.reduced_is_minor:
-            assembly.copy_tile(w, target, self.map, [reduced, self.kernel.small(first), *others], barrier)
+            assembly.copy_tile(
+                w, target, self.map, [reduced, self.kernel.small(first), *others], barrier
+            )
             return
         for part in range(self.length // DEPTH):
             kept = self.kernel.small(w.add(first, part * DEPTH))
-            place = target if not part else w.operation("add", target, part * 2 * DEPTH * DEPTH, "i32")
+            place = (
+                target if not part else w.operation("add", target, part * 2 * DEPTH * DEPTH, "i32")
+            )
             assembly.copy_tile(w, place, self.map, [kept, reduced, *others], barrier)
 
     def descriptor(self, stage_start: str, part: str | int) -> str:
@@ -141,7 +191,9 @@ class _Tile:
         w = self.kernel.w
         start = w.operation("add", stage_start, self.offset, "i32")
         if part != 0:
-            start = w.operation("add", start, self.kernel.small(w.mul(part, 2 * DEPTH * DEPTH)), "i32")
+            start = w.operation(
+                "add", start, self.kernel.small(w.mul(part, 2 * DEPTH * DEPTH)), "i32"
+            )
         return assembly.descriptor(w, start, 2 * DEPTH * DEPTH)
 
 
@@ -159,7 +211,12 @@ class _Kernel:
         self.slots = slots
         context.globals["@stages = external addrspace(3) global [0 x i8], align 1024"] = None
         base = w.value("ptrtoint ptr addrspace(3) @stages to i32")
-        self.base = w.operation("and", w.operation("add", base, assembly.ATOM_BYTES - 1, "i32"), -assembly.ATOM_BYTES, "i32")
+        self.base = w.operation(
+            "and",
+            w.operation("add", base, assembly.ATOM_BYTES - 1, "i32"),
+            -assembly.ATOM_BYTES,
+            "i32",
+        )
         self.barriers = w.operation("add", self.base, plan.stages * plan.stage_bytes, "i32")
         self.left = _Tile(self, plan.matrices.left, 0, ROWS, 0)
         self.right = _Tile(self, plan.matrices.right, 1, plan.columns, 2 * ROWS * DEPTH)
@@ -178,7 +235,9 @@ class _Kernel:
         """Where the current stage begins, its barriers (full, free), and the parity of their phase."""
         w = self.w
         stage, parity = w.read(self.stage, "i32"), w.read(self.parity, "i32")
-        start = w.operation("add", self.base, w.operation("mul", stage, self.plan.stage_bytes, "i32"), "i32")
+        start = w.operation(
+            "add", self.base, w.operation("mul", stage, self.plan.stage_bytes, "i32"), "i32"
+        )
         full = w.operation("add", self.barriers, w.operation("mul", stage, 16, "i32"), "i32")
         return start, full, w.operation("add", full, 8, "i32"), parity
 
@@ -203,7 +262,9 @@ class _Kernel:
                 assembly.barrier_initialise(w, w.operation("add", full, 8, "i32"), 2 * GROUP // 32)
             assembly.barriers_are_ready(w)
         block.barrier()
-        copying, multiplying, end = (w.fresh_label(name) for name in ("copying", "multiplying", "end"))
+        copying, multiplying, end = (
+            w.fresh_label(name) for name in ("copying", "multiplying", "end")
+        )
         w.branch_if(w.test("ult", block.thread, GROUP), copying, multiplying)
         w.start_block(copying)
         assembly.limit_registers(w, _COPYING_REGISTERS, more=False)
@@ -231,12 +292,19 @@ class _Kernel:
             left = w.sub(down, start)
             height = w.choose(w.test("slt", left, band), left, band)
             row, column = w.operation("urem", rest, height), w.operation("udiv", rest, height)
-        return w.mul(w.add(start, row), ROWS), w.mul(column, plan.columns), w.unravel(product, plan.matrices.batch), part
+        return (
+            w.mul(w.add(start, row), ROWS),
+            w.mul(column, plan.columns),
+            w.unravel(product, plan.matrices.batch),
+            part,
+        )
 
     def copy(self) -> None:
         """Start copies into stages that are free."""
         w, plan = self.w, self.plan
-        self.first_stage(1)  # of a barrier that has not been used, the phase before the first counts as over
+        self.first_stage(
+            1
+        )  # of a barrier that has not been used, the phase before the first counts as over
         with w.loop(plan.works, self.block.number, plan.launch.blocks, stem="tile") as tile:
             row, column, batch, part = self.place(tile)
             begin = w.mul(part, plan.parts.each * DEPTH)
@@ -267,7 +335,9 @@ class _Kernel:
                 assembly.barrier_wait(w, full, parity)
                 left, right = self.left.descriptor(start, group), self.right.descriptor(start, 0)
                 values = [str(slot.load()[0]) for slot in sums]
-                values = assembly.multiply_tiles(w, self.kind, values, left, right, minor, DEPTH // 16)
+                values = assembly.multiply_tiles(
+                    w, self.kind, values, left, right, minor, DEPTH // 16
+                )
                 for slot, value in zip(sums, values, strict=True):
                     slot.store([value])
                 # The products of the stage before are done; these go on while the next stage is waited for.
@@ -282,18 +352,31 @@ class _Kernel:
             directed(self.result, plan.matrices.sums, plan.parts, self.slots, batch, part)
             self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column)
 
-    def store(self, sums: list[Accumulators], first_row: str | int, first_column: str | int) -> None:
+    def store(
+        self, sums: list[Accumulators], first_row: str | int, first_column: str | int
+    ) -> None:
         """Each lane has two neighbouring columns of two rows of every eight columns."""
         w, plan = self.w, self.plan
         warp, within = w.mod(self.block.warp, 4), w.div(self.block.lane, 4)
         with self.result.emitter.scope():
             for half in (0, 1):
                 row = w.add(w.add(first_row, w.mul(warp, 16)), w.add(within, 8 * half))
-                pairs = [[str(sums[4 * c + 2 * half + j].load()[0]) for j in (0, 1)] for c in range(plan.columns // 8)]
-                self.result.fragments(pairs, row, first_column, plan.matrices.m % ROWS == 0, plan.matrices.n % plan.columns == 0)
+                pairs = [
+                    [str(sums[4 * c + 2 * half + j].load()[0]) for j in (0, 1)]
+                    for c in range(plan.columns // 8)
+                ]
+                self.result.fragments(
+                    pairs,
+                    row,
+                    first_column,
+                    plan.matrices.m % ROWS == 0,
+                    plan.matrices.n % plan.columns == 0,
+                )
 
 
-def plan_faster_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> WarpgroupPlan | Reason:
+def plan_faster_warpgroup_dot(
+    i: HloInstruction, architecture: GpuArchitecture
+) -> WarpgroupPlan | Reason:
     """The plan where warpgroups are estimated no slower than single warps, or why not."""
     plan = plan_warpgroup_dot(i, architecture)
     if isinstance(plan, Reason):
@@ -306,7 +389,9 @@ def plan_faster_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) 
     return plan
 
 
-def write_warpgroup_dot(i: HloInstruction, plan: WarpgroupPlan, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
+def write_warpgroup_dot(
+    i: HloInstruction, plan: WarpgroupPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft:
     """The kernel, and one more that adds partial sums where it leaves some."""
     kernel = _Kernel(fresh_context(i, slots), plan, slots)
     kernel.write()
@@ -315,6 +400,18 @@ def write_warpgroup_dot(i: HloInstruction, plan: WarpgroupPlan, architecture: Gp
         tensor_map_of(matrices.left, a, matrices, matrices.m, ROWS),
         tensor_map_of(matrices.right, b, matrices, matrices.n, plan.columns),
     )
-    first = KernelDraft(kernel.context, plan.launch, dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps)
+    first = KernelDraft(
+        kernel.context, plan.launch, dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps
+    )
     store = partial(ResultStore, product=kernel.product, m=matrices.m, n=matrices.n)
-    return product_draft(i, first, "warpgroup-dot", plan.estimated_us, matrices.sums, plan.parts, slots, architecture, store)
+    return product_draft(
+        i,
+        first,
+        "warpgroup-dot",
+        plan.estimated_us,
+        matrices.sums,
+        plan.parts,
+        slots,
+        architecture,
+        store,
+    )

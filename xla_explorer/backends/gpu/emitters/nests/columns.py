@@ -10,7 +10,12 @@ from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchi
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied, is_short
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
-from xla_explorer.backends.gpu.emitters.nests.splitting import cut, in_two_kernels, may_be_cut, size_of_parts
+from xla_explorer.backends.gpu.emitters.nests.splitting import (
+    cut,
+    in_two_kernels,
+    may_be_cut,
+    size_of_parts,
+)
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Unroll
@@ -21,20 +26,31 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 
 def column_schedule(
-    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning, may_split: bool = True, thin: str = ""
+    nest: LoopNest,
+    architecture: GpuArchitecture,
+    tuning: GpuTuning,
+    may_split: bool = True,
+    thin: str = "",
 ) -> NestSchedule | Reason:
     """Threads beside and above one another, or why not. thin: the last loop but one, of whose few steps each thread has all."""
     applied = Applied(nest)
     applied.sink()
     loops: list[For] = []
     body = applied.nest.body
-    while len(inner := [s for s in body if isinstance(s, For)]) == 1 and not any(isinstance(s, Reduce) for s in body):
+    while len(inner := [s for s in body if isinstance(s, For)]) == 1 and not any(
+        isinstance(s, Reduce) for s in body
+    ):
         if loops and len(body) > 1:
-            return refuse("several-loops", f"a value is computed once for each {loops[-1].axis}, outside of the reduction")
+            return refuse(
+                "several-loops",
+                f"a value is computed once for each {loops[-1].axis}, outside of the reduction",
+            )
         loops, body = [*loops, inner[0]], inner[0].body
     reductions = [s for s in body if isinstance(s, Reduce)]
     if not reductions or not loops or inner:
-        return refuse("several-loops", "a value that depends on a reduced column needs another loop over it")
+        return refuse(
+            "several-loops", "a value that depends on a reduced column needs another loop over it"
+        )
     for s in reductions:
         if (reason := why_not_associative(s)) is not None:
             return reason
@@ -42,17 +58,32 @@ def column_schedule(
     column = loops[-1].axis.name
     sweeps = [applied.joined(tuple([b.axis.name for b in s.axes])) for s in reductions]
     length = applied.length(sweeps, "column", tuning)
-    if isinstance(length, Reason) or 0 in [applied.extent(name) for name in (outer, column) if name]:
+    if isinstance(length, Reason) or 0 in [
+        applied.extent(name) for name in (outer, column) if name
+    ]:
         return length if isinstance(length, Reason) else is_short("column", length)
     if not applied.runs_along(column):
         return refuse("not-along-memory", "columns must be adjacent in memory")
     width = applied.width([column], tuning, tuning.most_columns)
     outers = applied.extent(outer) if outer else 1
-    held = sum([element.bytes for s in reductions for element in s.elements]) * (applied.extent(thin) if thin else 1)
-    plan = plan_columns(outers, length, applied.extent(column), width, held, architecture, tuning, may_split and may_be_cut(body))
+    held = sum([element.bytes for s in reductions for element in s.elements]) * (
+        applied.extent(thin) if thin else 1
+    )
+    plan = plan_columns(
+        outers,
+        length,
+        applied.extent(column),
+        width,
+        held,
+        architecture,
+        tuning,
+        may_split and may_be_cut(body),
+    )
     if plan.splits > 1:
         size = size_of_parts(length, plan.splits, plan.above, 1)
-        halves = cut(applied, tuple([name for name in (outer, thin, column) if name]), sweeps, size, True)
+        halves = cut(
+            applied, tuple([name for name in (outer, thin, column) if name]), sweeps, size, True
+        )
         return in_two_kernels(
             halves, plan.launch.reasoning, lambda n: column_schedule(n, architecture, tuning, False, thin),
             lambda n: column_schedule(n, architecture, tuning, False), architecture, tuning,
@@ -68,7 +99,15 @@ def column_schedule(
     return applied.schedule("column-reduction", plan.launch.reasoning)
 
 
-def _apply(applied: Applied, outer: str, column: str, sweeps: list[str], plan: ColumnPlan, tuning: GpuTuning, in_runs: bool) -> None:
+def _apply(
+    applied: Applied,
+    outer: str,
+    column: str,
+    sweeps: list[str],
+    plan: ColumnPlan,
+    tuning: GpuTuning,
+    in_runs: bool,
+) -> None:
     """in_runs: whether a thread's rows are neighbours, several at a time: what is read along them, for each of the thin side, is read by
     one access."""
     column = applied.neighbours(column, plan.width)
@@ -108,21 +147,37 @@ class ColumnPlan(NamedTuple):
 
 
 def plan_columns(
-    outer: int, length: int, columns: int, width: int, held: int, architecture: GpuArchitecture, tuning: GpuTuning, may_split: bool
+    outer: int,
+    length: int,
+    columns: int,
+    width: int,
+    held: int,
+    architecture: GpuArchitecture,
+    tuning: GpuTuning,
+    may_split: bool,
 ) -> ColumnPlan:
     """Dimensions for `outer` matrices of `length` rows and `columns` columns. width: the most columns of a thread. held: bytes of the
     accumulators of a column, which threads hand over in shared memory."""
     # Threads on other multiprocessors read more at once than wide accesses do; those of the same block do not.
     widths = [width >> k for k in range(width.bit_length())]
-    blocks_of = {w: min(outer * -(-columns // (w * LANES)), architecture.multiprocessors) for w in widths}
-    width = next(w for w in widths if blocks_of[w] == blocks_of[1] and (w == 1 or tuning.block * w * held <= STATIC_SHARED_BYTES))
+    blocks_of = {
+        w: min(outer * -(-columns // (w * LANES)), architecture.multiprocessors) for w in widths
+    }
+    width = next(
+        w
+        for w in widths
+        if blocks_of[w] == blocks_of[1]
+        and (w == 1 or tuning.block * w * held <= STATIC_SHARED_BYTES)
+    )
     chunks = columns // width
     across = min(LANES, 1 << (chunks - 1).bit_length())
     tiles = -(-chunks // across)
     block, most = tuning.block, STATIC_SHARED_BYTES // (held * width)
     while block > most and block > LANES:
         block //= 2
-    while outer * tiles < architecture.multiprocessors and 2 * block <= min(tuning.lone_block, most):
+    while outer * tiles < architecture.multiprocessors and 2 * block <= min(
+        tuning.lone_block, most
+    ):
         block *= 2
     above = min(block // across, 1 << (length.bit_length() - 1))
     above = max(above, LANES // across)
@@ -139,4 +194,11 @@ def plan_columns(
            f"{outer * tiles} blocks cover the columns")  # fmt: skip
     if splits > 1:
         why += f", which would leave multiprocessors idle, so the rows are cut into {splits} parts"
-    return ColumnPlan(across, above, width, tiles, splits, LaunchDimensions(blocks, threads, blocks * threads, why))
+    return ColumnPlan(
+        across,
+        above,
+        width,
+        tiles,
+        splits,
+        LaunchDimensions(blocks, threads, blocks * threads, why),
+    )

@@ -8,7 +8,13 @@ from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.questions import adds_products
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchArchitecture, LaunchDimensions, counted, launch_dimensions
+from xla_explorer.backends.gpu.launch_dimensions import (
+    SMALL_BLOCK,
+    LaunchArchitecture,
+    LaunchDimensions,
+    counted,
+    launch_dimensions,
+)
 from xla_explorer.compiler.codegen.nest.directives import Cut, Pad, Reorder, Split, Unroll
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -33,15 +39,21 @@ _LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan
                    "log-plus-one"})  # fmt: skip
 
 
-def elementwise_schedule(nest: LoopNest, architecture: LaunchArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+def elementwise_schedule(
+    nest: LoopNest, architecture: LaunchArchitecture, tuning: GpuTuning
+) -> NestSchedule | Reason:
     """The loops of each dimension of results as one; as many neighbours a thread as 16 bytes have, as long as the device stays full."""
     applied = Applied(nest)
     applied.sink()
-    moves = any(a.holds for a in nest.arrays) or not any(isinstance(s, Compute | Choose) for s, _ in walk(nest.body))
+    moves = any(a.holds for a in nest.arrays) or not any(
+        isinstance(s, Compute | Choose) for s, _ in walk(nest.body)
+    )
     return distributed(applied, architecture, tuning, LANES if moves else SMALL_BLOCK)
 
 
-def concatenation_schedule(nest: LoopNest, architecture: LaunchArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+def concatenation_schedule(
+    nest: LoopNest, architecture: LaunchArchitecture, tuning: GpuTuning
+) -> NestSchedule | Reason:
     """The schedule of a concatenation: its loop is cut where an operand ends, so that no element asks which operand it comes from. The
     pieces have loops of their own over the threads of one launch."""
     applied = Applied(nest)
@@ -83,7 +95,9 @@ def _cut(applied: Applied, axes: list[Axis], along: Axis, cuts: list[int]) -> No
             applied.then(Reorder(piece.axis.name, loop.axis.name))
 
 
-def distributed(applied: Applied, architecture: LaunchArchitecture, tuning: GpuTuning, least: int) -> NestSchedule | Reason:
+def distributed(
+    applied: Applied, architecture: LaunchArchitecture, tuning: GpuTuning, least: int
+) -> NestSchedule | Reason:
     """Every group of loops over the threads of one launch, each thread with some neighbours; or why not.
 
     least: threads that each multiprocessor gets before a thread gets more elements."""
@@ -91,9 +105,16 @@ def distributed(applied: Applied, architecture: LaunchArchitecture, tuning: GpuT
     if isinstance(groups, Reason):
         return groups
     reduces = any(isinstance(s, Reduce) for s, _ in walk(applied.nest.body))
-    adds = reduces and all(adds_products(s) for s, _ in walk(applied.nest.body) if isinstance(s, Reduce))
+    adds = reduces and all(
+        adds_products(s) for s, _ in walk(applied.nest.body) if isinstance(s, Reduce)
+    )
     _unroll_short(applied, tuning)
-    names, counts, widest, why = [], [], 1, "each combines several values" if reduces else "there is one"
+    names, counts, widest, why = (
+        [],
+        [],
+        1,
+        "each combines several values" if reduces else "there is one",
+    )
     largest = max([math.prod([loop.axis.extent for loop in loops]) for loops in groups], default=1)
     for loops in groups:
         name = applied.joined([loop.axis.name for loop in loops])
@@ -102,7 +123,9 @@ def distributed(applied: Applied, architecture: LaunchArchitecture, tuning: GpuT
             width = applied.width_of_runs(name, tuning)
             why = "neighbours in all arrays" if width > 1 else why
         elif not reduces:
-            width, why = _width(applied, name, loops[-1].axis, architecture, tuning, largest // least)
+            width, why = _width(
+                applied, name, loops[-1].axis, architecture, tuning, largest // least
+            )
         name = applied.neighbours(name, width)
         names.append(name)
         counts.append(applied.extent(name))
@@ -138,7 +161,9 @@ def _unroll_short(applied: Applied, tuning: GpuTuning) -> None:
         if not isinstance(s, Reduce):
             continue
         axes = [b.axis for b in s.axes if not any(b.axis in g.expression.axes for g in s.guards)]
-        if math.prod([axis.extent for axis in axes]) <= tuning.short and bool(s.guards) >= adds_products(s):
+        if math.prod([axis.extent for axis in axes]) <= tuning.short and bool(
+            s.guards
+        ) >= adds_products(s):
             applied.then(*[Unroll(axis.name) for axis in axes])
 
 
@@ -152,7 +177,9 @@ def groups_of(body: Body) -> list[list[For]] | Reason:
                 return loops
             found.append(loops)
     if found and any(isinstance(s, Reduce) for s in body):
-        return refuse("several-loops", "all elements depend on a reduction, which each thread would repeat")
+        return refuse(
+            "several-loops", "all elements depend on a reduction, which each thread would repeat"
+        )
     return found
 
 
@@ -165,30 +192,51 @@ def loops_of(body: Body) -> list[For] | Reason:
             return refuse("several-loops", "the nest has results of different dimensions")
         found += inner
         if len(found) > 1 and len(body) > 1:
-            return refuse("several-loops", f"a value is computed once for each {found[-2].axis}, outside of the inner loop")
+            return refuse(
+                "several-loops",
+                f"a value is computed once for each {found[-2].axis}, outside of the inner loop",
+            )
         body = inner[0].body
     return found
 
 
 def work_of(nest: LoopNest) -> int:
     """About how many machine instructions an element takes."""
-    names = [s.opcode.name if isinstance(s, Compute) else "" for s, _ in walk(nest.body) if isinstance(s, Compute | Load | Iota | Choose)]
-    return sum([24 if name in _LONG else 8 if name in _SHORT else 1 if name else 2 for name in names])
+    names = [
+        s.opcode.name if isinstance(s, Compute) else ""
+        for s, _ in walk(nest.body)
+        if isinstance(s, Compute | Load | Iota | Choose)
+    ]
+    return sum(
+        [24 if name in _LONG else 8 if name in _SHORT else 1 if name else 2 for name in names]
+    )
 
 
 def _width(
-    applied: Applied, name: str, minor: Axis, architecture: LaunchArchitecture, tuning: GpuTuning, shares: int
+    applied: Applied,
+    name: str,
+    minor: Axis,
+    architecture: LaunchArchitecture,
+    tuning: GpuTuning,
+    shares: int,
 ) -> tuple[int, str]:
     """Elements a thread, and why not more: neighbours have a constant step in every array, or stay in a row of the result.
 
     shares: of the work, that are worth a multiprocessor."""
     nest = applied.nest
     accessed = {s.array for s, _ in walk(nest.body) if isinstance(s, Load | Store)}
-    widest = max([a.shape.element_type.bytes for a in nest.arrays if a.name in accessed and a.shape.rank], default=4)
+    widest = max(
+        [a.shape.element_type.bytes for a in nest.arrays if a.name in accessed and a.shape.rank],
+        default=4,
+    )
     width = min(max(tuning.bytes_at_once // widest, 1), tuning.most_elements)
     work = work_of(nest)
     whole = width * widest >= tuning.bytes_at_once
-    why = f"{width} elements of the widest type ({widest} bytes) are {tuning.bytes_at_once} bytes" if whole else f"{width} at most"
+    why = (
+        f"{width} elements of the widest type ({widest} bytes) are {tuning.bytes_at_once} bytes"
+        if whole
+        else f"{width} at most"
+    )
     while width > 1 and width * work > tuning.most_work:
         width //= 2
         why = f"an element is about {work} instructions, so only {width} elements a thread"

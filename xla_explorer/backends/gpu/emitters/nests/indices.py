@@ -16,7 +16,17 @@ from xla_explorer.compiler.codegen.nest.ir import AxisKind, walk
 from xla_explorer.compiler.codegen.nest.launch import opened_axes
 from xla_explorer.compiler.codegen.nest.lower_indices import Point, divisors_below, points
 from xla_explorer.compiler.codegen.nest.verifier import bounds_under, facts_of
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, Quotient, Remainder, RuntimeValue, index, linearize
+from xla_explorer.hlo.analysis.indexing import (
+    Axis,
+    Guard,
+    IndexExpression,
+    Place,
+    Quotient,
+    Remainder,
+    RuntimeValue,
+    index,
+    linearize,
+)
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
@@ -38,11 +48,22 @@ class Indices:
         self._pending: list[Guard] = []
         self.entered: list[Guard] = []  # what holds in the branches around
         block, launch = writer.block, writer.launch
-        self._padded = block.threads > launch.threads  # who is beyond does the work of another again, and stores nothing
-        self.thread: Word = self.b.mod(block.thread, launch.threads) if self._padded else block.thread
-        paths = [[b.axis for b in opened_axes(around, s) if b.kind is AxisKind.BLOCK] for s, around in walk(writer.nest.body)]
+        self._padded = (
+            block.threads > launch.threads
+        )  # who is beyond does the work of another again, and stores nothing
+        self.thread: Word = (
+            self.b.mod(block.thread, launch.threads) if self._padded else block.thread
+        )
+        paths = [
+            [b.axis for b in opened_axes(around, s) if b.kind is AxisKind.BLOCK]
+            for s, around in walk(writer.nest.body)
+        ]
         self._chain = max(paths, key=lambda path: math.prod([a.extent for a in path]), default=[])
-        self._open: dict[AxisKind, list[Axis]] = {AxisKind.BLOCK: [], AxisKind.THREAD: [], AxisKind.WARP: []}
+        self._open: dict[AxisKind, list[Axis]] = {
+            AxisKind.BLOCK: [],
+            AxisKind.THREAD: [],
+            AxisKind.WARP: [],
+        }
 
     def below(self, a: Word, limit: int) -> Value[Integer]:
         """Whether 0 <= a < limit."""
@@ -80,9 +101,17 @@ class Indices:
     def _number(self, axis: Axis, kind: AxisKind) -> Word:
         launch = self.writer.launch
         if kind is AxisKind.WARP:
-            return self.b.mod(self.thread, launch.lanes) if launch.threads > launch.lanes else self.thread
+            return (
+                self.b.mod(self.thread, launch.lanes)
+                if launch.threads > launch.lanes
+                else self.thread
+            )
         whole, left = self._left(kind)
-        number = self._without(whole, self._chain) if kind is AxisKind.BLOCK and axis in self._chain else self.b.div(whole, left)
+        number = (
+            self._without(whole, self._chain)
+            if kind is AxisKind.BLOCK and axis in self._chain
+            else self.b.div(whole, left)
+        )
         return number if len(self._open[kind]) == 1 else self.b.mod(number, axis.extent)
 
     def _without(self, whole: Word, chain: list[Axis]) -> Word:
@@ -116,7 +145,11 @@ class Indices:
 
     def counted(self) -> Condition:
         """Whether a thread is one that the nest asks for, not one that fills a warp."""
-        return self.below(self.writer.block.thread, self.writer.launch.threads) if self._padded else None
+        return (
+            self.below(self.writer.block.thread, self.writer.launch.threads)
+            if self._padded
+            else None
+        )
 
     def inner_threads(self, axis: Axis) -> int:
         """Threads from one step of an open thread axis to the next; lanes of a warp axis lie beside one another."""
@@ -131,7 +164,9 @@ class Indices:
     # -- values --------------------------------------------------------------------------------------------------------
     def here(self, x: IndexExpression, point: Point) -> IndexExpression:
         """An expression with everything replaced that is known."""
-        known: dict[Axis | RuntimeValue, IndexExpression] = {a: index(b) for a, b in self._shortened.items()}
+        known: dict[Axis | RuntimeValue, IndexExpression] = {
+            a: index(b) for a, b in self._shortened.items()
+        }
         known.update({a: index(n) for a, n in (*self.fixed.items(), *point.items())})
         return x.substitute(known)
 
@@ -149,10 +184,14 @@ class Indices:
         constant = 0
         for x, stride in zip(place, strides, strict=True):
             found = self.here(x, point)
-            apart = 0 if self._pending else found.constant  # what a guard bounds has a constant of its own
+            apart = (
+                0 if self._pending else found.constant
+            )  # what a guard bounds has a constant of its own
             constant += apart * stride
             total = self.b.add(total, self.b.mul(self._whole(found - apart, point), stride))
-        inside = self.here(whole, point).bounds[0] >= constant > 0  # an address on the way to an element is in the array, too
+        inside = (
+            self.here(whole, point).bounds[0] >= constant > 0
+        )  # an address on the way to an element is in the array, too
         return (total, constant) if inside else (self.b.add(total, constant), 0)
 
     def unguarded(self, x: IndexExpression, point: Point) -> Word:
@@ -165,8 +204,15 @@ class Indices:
         for g in self._pending:
             e = self.here(g.expression, point)
             times = self._times(x, e)
-            if times and isinstance(holds := self.holds(g, point), Value) and not (x - e * times).axes & e.axes:
-                self._pending, outer = [other for other in self._pending if other is not g], self._pending
+            if (
+                times
+                and isinstance(holds := self.holds(g, point), Value)
+                and not (x - e * times).axes & e.axes
+            ):
+                self._pending, outer = (
+                    [other for other in self._pending if other is not g],
+                    self._pending,
+                )
                 # The last step of a loop, which LLVM makes a minimum of; behind other steps the first, which needs no arithmetic. A part of
                 # an index, such as a dividend, may lack what the bound has: then the last step, so that nothing becomes negative.
                 other = x - e * times
@@ -202,10 +248,16 @@ class Indices:
         found = list(terms)
         for atom, factor in terms:
             if isinstance(atom, Quotient) and _is_power_of_two(atom.divisor):
-                blocks = [(a, f) for a, f in found if a in self._open[AxisKind.BLOCK] and f % factor == 0]
-                more = sum([index(a) * (f // factor * atom.divisor) for a, f in blocks], atom.dividend)
+                blocks = [
+                    (a, f) for a, f in found if a in self._open[AxisKind.BLOCK] and f % factor == 0
+                ]
+                more = sum(
+                    [index(a) * (f // factor * atom.divisor) for a, f in blocks], atom.dividend
+                )
                 if blocks:
-                    found = [(a, f) for a, f in found if (a, f) not in blocks and a != atom] + [(Quotient(more, atom.divisor), factor)]
+                    found = [(a, f) for a, f in found if (a, f) not in blocks and a != atom] + [
+                        (Quotient(more, atom.divisor), factor)
+                    ]
         return found
 
     def _atom(self, atom: Axis | Quotient | Remainder | RuntimeValue, point: Point) -> Word:
@@ -214,15 +266,27 @@ class Indices:
         if isinstance(atom, RuntimeValue):
             number = int(atom.source[1:])
             element = self.writer.types[number]
-            return clamped(self.b, as_index(self.b, real(self.writer.at(number, point)), element), element, atom.low, atom.high)
+            return clamped(
+                self.b,
+                as_index(self.b, real(self.writer.at(number, point)), element),
+                element,
+                atom.low,
+                atom.high,
+            )
         below = divisors_below(atom)
         dividend = self._whole(atom.dividend + below * atom.divisor, point)
-        return self.b.mod(dividend, atom.divisor) if isinstance(atom, Remainder) else self.b.sub(self.b.div(dividend, atom.divisor), below)
+        return (
+            self.b.mod(dividend, atom.divisor)
+            if isinstance(atom, Remainder)
+            else self.b.sub(self.b.div(dividend, atom.divisor), below)
+        )
 
     def _axis(self, axis: Axis, point: Point) -> Word:
         number = self._numbers[axis]
         for g in self._pending:
-            if self._clamped_axis(g, point) == axis and isinstance(holds := self.holds(g, point), Value):
+            if self._clamped_axis(g, point) == axis and isinstance(
+                holds := self.holds(g, point), Value
+            ):
                 number = self.where(holds, number, 0)
         return number
 
@@ -237,7 +301,11 @@ class Indices:
         for g in guards:
             for axis in self.writer.unrolled:
                 n = axis.extent
-                if g.bound % n == 0 and axis in g.expression.axes and axis not in (g.expression // n).axes:
+                if (
+                    g.bound % n == 0
+                    and axis in g.expression.axes
+                    and axis not in (g.expression // n).axes
+                ):
                     g = Guard(g.expression // n, g.bound // n)
             found.append(g)
         return tuple(found)
@@ -264,7 +332,12 @@ class Indices:
     def holds(self, g: Guard, point: Point) -> bool | Value[Integer]:
         """Whether a guard holds at a point, or at any of the copies that share what is read there."""
         x = self.here(g.expression, point)
-        low, high = bounds_under(x, facts_of([Guard(self.here(other.expression, point), other.bound) for other in self.entered]))
+        low, high = bounds_under(
+            x,
+            facts_of(
+                [Guard(self.here(other.expression, point), other.bound) for other in self.entered]
+            ),
+        )
         if low >= 0 and high < g.bound:
             return True
         if low >= g.bound or high < 0:
@@ -272,7 +345,9 @@ class Indices:
         if shared := [a for a in self.writer.unrolled if a in x.axes]:
             found = [self.holds(g, {**point, **one}) for one in points(shared)]
             conditions = [one for one in found if isinstance(one, Value)]
-            return any(one is True for one in found) or (reduce(self.b.either, conditions) if conditions else False)
+            return any(one is True for one in found) or (
+                reduce(self.b.either, conditions) if conditions else False
+            )
         return self.below(self.unguarded(x, point), g.bound)
 
     def mask(self, guards: Sequence[Guard], point: Point) -> bool | Value[Integer]:
@@ -290,7 +365,9 @@ class Indices:
         """Whether pending guards let a store happen."""
         return self.mask(self._pending, point)
 
-    def inside(self, place: Sequence[IndexExpression], dimensions: Sequence[int], point: Point) -> bool | Value[Integer]:
+    def inside(
+        self, place: Sequence[IndexExpression], dimensions: Sequence[int], point: Point
+    ) -> bool | Value[Integer]:
         """Whether a place is in its array, whether or not pending guards hold."""
         return self.mask([Guard(x, n) for x, n in zip(place, dimensions, strict=True)], point)
 
@@ -298,7 +375,9 @@ class Indices:
         """Whether pending guards that concern a load let it happen: False, a condition, or True where no index leaves its array."""
         found: Condition = None
         for g in self._pending:
-            if (not g.expression.axes or g.expression.axes & axes) and (one := self.holds(g, point)) is not True:
+            if (not g.expression.axes or g.expression.axes & axes) and (
+                one := self.holds(g, point)
+            ) is not True:
                 if one is False:
                     return False
                 if self._clamped_axis(g, point) is None:
@@ -318,7 +397,13 @@ class Indices:
     def _clamped_axis(self, g: Guard, point: Point) -> Axis | None:
         """An axis of the launch, without whose steps a guard always holds, and which no other guard asks for: its place would change."""
         x = self.here(g.expression, point)
-        others = frozenset().union(*[other.expression.axes for other in self._pending if other is not g and self._may_fail(other, point)])
+        others = frozenset().union(
+            *[
+                other.expression.axes
+                for other in self._pending
+                if other is not g and self._may_fail(other, point)
+            ]
+        )
         for kind in (AxisKind.WARP, AxisKind.THREAD, AxisKind.BLOCK):
             for axis in reversed(self._open[kind]):
                 low, high = x.substitute({axis: index(0)}).bounds
@@ -328,7 +413,9 @@ class Indices:
 
     def last_needs_guards(self, axis: Axis, guards: Sequence[Guard]) -> bool:
         """Whether guards hold in all iterations but the last."""
-        concerned = [g for g in self.normal(guards) if axis in g.expression.axes and self._may_fail(g, {})]
+        concerned = [
+            g for g in self.normal(guards) if axis in g.expression.axes and self._may_fail(g, {})
+        ]
         self._shortened[axis] = Axis(axis.name, axis.extent - 1)
         found = bool(concerned) and not any(self._may_fail(g, {}) for g in concerned)
         del self._shortened[axis]

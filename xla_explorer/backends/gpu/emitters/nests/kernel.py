@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, NestSchedule, OperationDraft, ScratchArrays, fresh_context
+from xla_explorer.backends.gpu.emitters.drafts import (
+    KernelDraft,
+    NestSchedule,
+    OperationDraft,
+    ScratchArrays,
+    fresh_context,
+)
 from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter, NotWritten
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
@@ -14,7 +20,9 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-def nest_draft(i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...], target: Target = NVPTX) -> OperationDraft | Reason:
+def nest_draft(
+    i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...], target: Target = NVPTX
+) -> OperationDraft | Reason:
     """The kernels of a scheduled nest of an instruction, and of what follows it, or why they cannot be written."""
     drafts: list[KernelDraft] = []
     count = max([a.shape.element_count for a in schedule.scratch], default=0)
@@ -27,7 +35,10 @@ def nest_draft(i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...]
         context = fresh_context(i, slots, target)
         b = StructuredBuilder(speculates=False)
         partial = zip(schedule.scratch, memory.arrays(context, slots, b), strict=True)
-        scratch = {a.name: ArrayInMemory(array.pointer, a.shape, array.pointer_type) for a, array in partial}
+        scratch = {
+            a.name: ArrayInMemory(array.pointer, a.shape, array.pointer_type)
+            for a, array in partial
+        }
         writer = NestWriter(stage.nest, context, b, scratch)
         try:
             writer.write()
@@ -35,9 +46,14 @@ def nest_draft(i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...]
             return found.reason
         if writer.block.shared_bytes > STATIC_SHARED_BYTES:
             bytes_ = writer.block.shared_bytes
-            return refuse("shared-memory", f"@{stage.nest.name} needs {bytes_} bytes of shared memory, a block has {STATIC_SHARED_BYTES}")
+            return refuse(
+                "shared-memory",
+                f"@{stage.nest.name} needs {bytes_} bytes of shared memory, a block has {STATIC_SHARED_BYTES}",
+            )
         blocks, threads = writer.launch.blocks, writer.block.threads
         launch = LaunchDimensions(blocks, threads, blocks * writer.launch.threads, stage.reasoning)
-        drafts.append(KernelDraft(context, launch, writer.block.shared_bytes, "_combine" if drafts else ""))
+        drafts.append(
+            KernelDraft(context, launch, writer.block.shared_bytes, "_combine" if drafts else "")
+        )
         stage = stage.following
     return OperationDraft(tuple(drafts), schedule.emitter, memory.end, nest=schedule)

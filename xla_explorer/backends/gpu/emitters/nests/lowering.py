@@ -14,7 +14,11 @@ from contextlib import contextmanager
 from xla_explorer.backends.gpu.emitters.block import BlockOfThreads
 from xla_explorer.backends.gpu.emitters.nests.indices import Indices
 from xla_explorer.backends.gpu.emitters.nests.memory import Arrays
-from xla_explorer.backends.gpu.emitters.nests.questions import loaded_arrays, needed_by_all_threads, stored_arrays
+from xla_explorer.backends.gpu.emitters.nests.questions import (
+    loaded_arrays,
+    needed_by_all_threads,
+    stored_arrays,
+)
 from xla_explorer.backends.gpu.emitters.nests.reductions import Reduction
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
@@ -50,7 +54,14 @@ from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, poin
 from xla_explorer.compiler.codegen.nest.lower_reductions import Sums, flat, like
 from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Quotient, Remainder, RuntimeValue
+from xla_explorer.hlo.analysis.indexing import (
+    Axis,
+    Guard,
+    IndexExpression,
+    Quotient,
+    Remainder,
+    RuntimeValue,
+)
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
@@ -65,13 +76,23 @@ class NotWritten(Exception):
 class NestWriter:
     """Writes one kernel into a context. values: copies of each value of the nest. scratch: arrays that are neither operands nor results."""
 
-    def __init__(self, nest: LoopNest, context: KernelContext, b: StructuredBuilder, scratch: Mapping[str, ArrayInMemory]) -> None:
+    def __init__(
+        self,
+        nest: LoopNest,
+        context: KernelContext,
+        b: StructuredBuilder,
+        scratch: Mapping[str, ArrayInMemory],
+    ) -> None:
         self.nest, self.context, self.b = nest, context, b
         b.saturates, b.origin = context.writer.saturates, context.writer.origin
         self.launch = launch_of(nest)
-        self.pads = any(crosses_threads(s) for s, _ in walk(nest.body))  # shuffles are made by whole warps
+        self.pads = any(
+            crosses_threads(s) for s, _ in walk(nest.body)
+        )  # shuffles are made by whole warps
         threads = -(-self.launch.threads // LANES) * LANES if self.pads else self.launch.threads
-        self.block = BlockOfThreads(b, threads, *[launch_number(b, context.target, what) for what in ("thread", "block")])
+        self.block = BlockOfThreads(
+            b, threads, *[launch_number(b, context.target, what) for what in ("thread", "block")]
+        )
         self.values: dict[int, Copies] = {}
         self.types: dict[int, PrimitiveType] = {}
         self.for_all = needed_by_all_threads(nest)
@@ -103,7 +124,9 @@ class NestWriter:
 
     def statements(self, body: Body) -> None:
         """Statements one after the other, all of them here."""
-        fresh: set[str] = set()  # shared arrays with elements that other threads have not been told of
+        fresh: set[str] = (
+            set()
+        )  # shared arrays with elements that other threads have not been told of
         for s in body:
             if fresh & loaded_arrays((s,)):
                 self._meet()
@@ -127,7 +150,11 @@ class NestWriter:
             elif isinstance(s, Choose):
                 self.values[s.id] = self._choose(s)
             elif isinstance(s, Load):
-                self.values[s.id] = self.memory.load(s) if s.place or s.array in self.memory.shared else self._scalar(s)
+                self.values[s.id] = (
+                    self.memory.load(s)
+                    if s.place or s.array in self.memory.shared
+                    else self._scalar(s)
+                )
             else:
                 self.values[s.id] = self._computed(s)
             self.b.origin = outer
@@ -157,7 +184,10 @@ class NestWriter:
             return Copies((), lambda _: value)
         axes = self.copies_of(s.id)
         if isinstance(s, Iota):
-            return Copies(axes, lambda point: index_value(self.b, self.indices.value(s.index, point), s.element))
+            return Copies(
+                axes,
+                lambda point: index_value(self.b, self.indices.value(s.index, point), s.element),
+            )
         write = computing(self.b, s, [self.types[o] for o in s.operands])
         return Copies(axes, lambda point: write([self.at(o, point) for o in s.operands]))
 
@@ -165,7 +195,11 @@ class NestWriter:
     def _meet(self) -> None:
         """All threads of the block see what the others have stored."""
         if self._branches:
-            raise NotWritten(refuse("not-lowered", "threads would synchronise in a branch that not all of them take"))
+            raise NotWritten(
+                refuse(
+                    "not-lowered", "threads would synchronise in a branch that not all of them take"
+                )
+            )
         self.block.barrier()
 
     @contextmanager
@@ -190,15 +224,23 @@ class NestWriter:
 
     def branch_points(self, s: Choose) -> Iterator[Point]:
         """The points of copies that guards of a choice differ at, each for a branch of its own, in which only the other copies are open."""
-        axes = frozenset().union(*[g.expression.axes for case in s.cases for g in self.indices.normal(case.guards)])
+        axes = frozenset().union(
+            *[g.expression.axes for case in s.cases for g in self.indices.normal(case.guards)]
+        )
         outer, apart = self.unrolled, [a for a in self.unrolled if a in axes]
         inside = [x for case in s.cases for x, _ in walk(case.body)] if apart else []
         later = {*outer, *[bound.axis for x in inside for bound in axes_of(x)]}
-        for atom in dict.fromkeys([atom for x in inside if isinstance(x, Load) for y in x.place for atom in y.atoms()]):
-            if not isinstance(atom, Quotient | Remainder) or not later.isdisjoint(atom.dividend.axes):
+        for atom in dict.fromkeys(
+            [atom for x in inside if isinstance(x, Load) for y in x.place for atom in y.atoms()]
+        ):
+            if not isinstance(atom, Quotient | Remainder) or not later.isdisjoint(
+                atom.dividend.axes
+            ):
                 continue
             if not any(isinstance(x, RuntimeValue) for x in atom.dividend.atoms()):
-                self.indices.value(IndexExpression(((atom, 1),)), {})  # once for all branches, which see nothing of one another
+                self.indices.value(
+                    IndexExpression(((atom, 1),)), {}
+                )  # once for all branches, which see nothing of one another
         self.unrolled = [a for a in outer if a not in apart]
         for point in points(apart):
             with self.indices.at_point(point):
@@ -238,7 +280,9 @@ class NestWriter:
 
         if holds is True:
             return this()
-        made = self.b.branches(holds, lambda: flat([this()]), lambda: flat([self._first_case(s, number + 1, rest)]))
+        made = self.b.branches(
+            holds, lambda: flat([this()]), lambda: flat([self._first_case(s, number + 1, rest)])
+        )
         parts = 2 if s.element.is_complex else 1
         return [element_of(made[k : k + parts]) for k in range(0, len(made), parts)]
 
@@ -255,13 +299,21 @@ class NestWriter:
                 self._meet()  # the next step stores where this one has read
             return []
 
-        self.repeated(s.axis, [g for x, _ in walk((s,)) if isinstance(x, For | Reduce) for g in x.guards], [], step)
+        self.repeated(
+            s.axis,
+            [g for x, _ in walk((s,)) if isinstance(x, For | Reduce) for g in x.guards],
+            [],
+            step,
+        )
 
     def _guarded(self, s: For) -> None:
         """The body under the guards: as a branch, or as masks where threads meet inside or copies differ."""
         guards = self.indices.normal(s.guards)
         axes = frozenset().union(*[g.expression.axes for g in guards])
-        meets = any(crosses_threads(x) for x, _ in walk(s.body)) or stored_arrays(s.body) & self.memory.shared
+        meets = (
+            any(crosses_threads(x) for x, _ in walk(s.body))
+            or stored_arrays(s.body) & self.memory.shared
+        )
         if meets or any(a in axes for a in self.unrolled):
             with self.indices.pending(guards):
                 self.body(s.body)
@@ -273,7 +325,9 @@ class NestWriter:
                 self.body(s.body)
                 del self.indices.entered[len(self.indices.entered) - len(guards) :]
 
-    def repeated(self, axis: Axis, guards: Sequence[Guard], sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
+    def repeated(
+        self, axis: Axis, guards: Sequence[Guard], sums: Sums, body: Callable[[Sums], Sums]
+    ) -> Sums:
         """Accumulators after all steps of a serial axis. Of one whose last step alone needs guards, that is written on its own."""
         peeled = axis.extent > 1 and self.indices.last_needs_guards(axis, guards)
         count = axis.extent - peeled
@@ -285,7 +339,10 @@ class NestWriter:
             with self.indices.numbered(axis, 0, peeled):
                 sums = body(sums)
         else:
-            with self.b.loop(self.b.index(0), self.b.index(count), flat(sums)) as loop, self.indices.numbered(axis, loop.index, peeled):
+            with (
+                self.b.loop(self.b.index(0), self.b.index(count), flat(sums)) as loop,
+                self.indices.numbered(axis, loop.index, peeled),
+            ):
                 loop.following = flat(body(like(sums, loop.carried)))
             sums = like(sums, loop.results)
         self.serial_loops -= 1

@@ -29,7 +29,9 @@ NARROWEST = 2  # bytes; shorter elements LLVM joins itself, and of wide accesses
 _SHARED = Type("ptr", space=3)
 
 
-def arrays_of(nest: LoopNest, context: KernelContext, scratch: Mapping[str, ArrayInMemory]) -> dict[str, ArrayInMemory]:
+def arrays_of(
+    nest: LoopNest, context: KernelContext, scratch: Mapping[str, ArrayInMemory]
+) -> dict[str, ArrayInMemory]:
     """The arrays of a nest, which may leave results out, by name. A fusion has a parameter for each of its operands, a nest an array for
     each that differs."""
     i = context.instruction
@@ -46,7 +48,11 @@ def arrays_of(nest: LoopNest, context: KernelContext, scratch: Mapping[str, Arra
 class _Elements(Memory):
     def held_value(self, raw: Value) -> Value:
         """See `Memory`; a truth value is the lowest bit of its byte, which takes fewer instructions here than a comparison."""
-        return super().held_value(raw) if raw.type.lanes > 1 else from_memory(self.b, raw, self.element)
+        return (
+            super().held_value(raw)
+            if raw.type.lanes > 1
+            else from_memory(self.b, raw, self.element)
+        )
 
 
 class Arrays:
@@ -59,15 +65,21 @@ class Arrays:
         self._memory: dict[str, Memory] = {}
         self._pointers: dict[str, Value[Pointer]] = {}
         for name, a in arrays_of(writer.nest, writer.context, scratch).items():
-            self._declare(name, a.shape, self.b.named(a.pointer, type_named(a.pointer_type)), a.invariant)
+            self._declare(
+                name, a.shape, self.b.named(a.pointer, type_named(a.pointer_type)), a.invariant
+            )
 
     def _declare(self, name: str, shape: Shape, pointer: Value[Pointer], invariant: bool) -> None:
         self.shapes[name], self._pointers[name] = shape, pointer
-        self._memory[name] = _Elements(self.b, shape.element_type, not invariant, INVARIANT if invariant else "")
+        self._memory[name] = _Elements(
+            self.b, shape.element_type, not invariant, INVARIANT if invariant else ""
+        )
 
     def allocate(self, array: Array) -> None:
         """An array of the block, in shared memory: no thread is open where it is allocated."""
-        address = self.writer.block.shared_address(array.shape.element_count * array.shape.element_type.bytes)
+        address = self.writer.block.shared_address(
+            array.shape.element_count * array.shape.element_type.bytes
+        )
         self._declare(array.name, array.shape, self.b.named(address, _SHARED), False)
         self.shared.add(array.name)
 
@@ -78,7 +90,9 @@ class Arrays:
     def elements(self, name: str, at: Word, count: int = 1, beyond: int = 0) -> Scalar:
         """Elements beside one another, of which the first lies at a multiple of as many."""
         memory = self._memory[name]
-        return memory.load(self._address(name, at, beyond), count, None, count * memory.element.bytes)
+        return memory.load(
+            self._address(name, at, beyond), count, None, count * memory.element.bytes
+        )
 
     def _address(self, name: str, at: Word, beyond: int = 0) -> Value[Pointer]:
         pointer = self._memory[name].address(self._pointers[name], self.b.named(at, I64))
@@ -87,8 +101,14 @@ class Arrays:
     def load(self, s: Load) -> Copies:
         """The elements, for all points of the copies that the place depends on."""
         axes, shape = self.writer.copies_of(s.id), self.shapes[s.array]
-        leaving = [x for x, n in zip(s.place, shape.dimensions, strict=True) if x.bounds[0] < 0 or x.bounds[1] >= n]
-        concerned = frozenset().union(*[x.axes for x in leaving])  # without guards, the others are inside as well
+        leaving = [
+            x
+            for x, n in zip(s.place, shape.dimensions, strict=True)
+            if x.bounds[0] < 0 or x.bounds[1] >= n
+        ]
+        concerned = frozenset().union(
+            *[x.axes for x in leaving]
+        )  # without guards, the others are inside as well
         found: dict[tuple[int, ...], Scalar] = {}
         for group in self._by_neighbours(s.array, linearize(s.place, shape.strides), axes):
             alike = len(group) == 1 or self.indices.hold_alike(concerned, group)
@@ -106,44 +126,81 @@ class Arrays:
                     at, beyond = self.indices.where(holds, self.b.add(at, beyond), 0), 0
                 if holds is not False:
                     values = self.elements(s.array, at, len(part), beyond)
-                found.update({tuple(point.values()): one_lane(self.b, values, k) for k, point in enumerate(part)})
+                found.update(
+                    {
+                        tuple(point.values()): one_lane(self.b, values, k)
+                        for k, point in enumerate(part)
+                    }
+                )
         return Copies(axes, lambda point: found[tuple(point.values())])
 
     def offset(self, s: Load, point: Point) -> tuple[Word, int]:
         """Where the element lies in its array."""
         return self.indices.offset(s.place, self.shapes[s.array].strides, point)
 
-    def _by_neighbours(self, name: str, offset: IndexExpression, axes: list[Axis]) -> list[list[Point]]:
+    def _by_neighbours(
+        self, name: str, offset: IndexExpression, axes: list[Axis]
+    ) -> list[list[Point]]:
         """The points of copies in groups that lie beside one another, aligned."""
         element = self.shapes[name].element_type
         part = element.bytes // 2 if element.is_complex else element.bytes
         for axis in reversed(axes if part >= NARROWEST and name not in self.shared else []):
             width = min(WIDEST // element.bytes, axis.extent & -axis.extent)
             rest = points([a for a in axes if a != axis])
-            if width > 1 and all(are_neighbours(self.indices.here(offset, point), axis, width) for point in rest):
-                firsts = [(point, first) for point in rest for first in range(0, axis.extent, width)]
-                return [[{a: first + k if a == axis else point[a] for a in axes} for k in range(width)] for point, first in firsts]
+            if width > 1 and all(
+                are_neighbours(self.indices.here(offset, point), axis, width) for point in rest
+            ):
+                firsts = [
+                    (point, first) for point in rest for first in range(0, axis.extent, width)
+                ]
+                return [
+                    [{a: first + k if a == axis else point[a] for a in axes} for k in range(width)]
+                    for point, first in firsts
+                ]
         return [[point] for point in points(axes)]
 
     def store(self, s: Store) -> None:
         """Store the copies of a value that pending guards let through."""
         shape, memory, is_tile = self.shapes[s.array], self._memory[s.array], s.array in self.shared
         offset = linearize(s.place, shape.strides)
-        concerned = {a for x in s.place for a in x.axes} | set(self.writer.values[s.value].axes) | self.indices.guarded_axes
+        concerned = (
+            {a for x in s.place for a in x.axes}
+            | set(self.writer.values[s.value].axes)
+            | self.indices.guarded_axes
+        )
 
         def holds(point: Point) -> Value[Integer] | bool:
             # All of a tile is stored: who is outside has read something else, which nobody takes any further. Beyond its end is another's.
-            return self.indices.inside(s.place, shape.dimensions, point) if is_tile else self.indices.stored(point)
+            return (
+                self.indices.inside(s.place, shape.dimensions, point)
+                if is_tile
+                else self.indices.stored(point)
+            )
 
-        for group in self._by_neighbours(s.array, offset, [a for a in self.writer.unrolled if a in concerned]):
+        for group in self._by_neighbours(
+            s.array, offset, [a for a in self.writer.unrolled if a in concerned]
+        ):
             conditions = [holds(point) for point in group]
             alike = all(x is conditions[0] for x in conditions)
-            for part, condition in [(group, conditions[0])] if alike else [([x], y) for x, y in zip(group, conditions, strict=True)]:
+            for part, condition in (
+                [(group, conditions[0])]
+                if alike
+                else [([x], y) for x, y in zip(group, conditions, strict=True)]
+            ):
                 if condition is False:
                     continue
                 with self.writer.only_if(condition if isinstance(condition, Value) else None):
                     values = [self.writer.at(s.value, point) for point in part]
                     value = values[0] if len(part) == 1 else joined(self.b, values)
                     strides, first = shape.strides, part[0]
-                    at = (self.indices.unguarded(offset, first), 0) if is_tile else self.indices.offset(s.place, strides, first)
-                    memory.store(value, self._address(s.array, *at), len(part), alignment=len(part) * memory.element.bytes)
+                    at = (
+                        (self.indices.unguarded(offset, first), 0)
+                        if is_tile
+                        else self.indices.offset(s.place, strides, first)
+                    )
+                    memory.store(
+                        value,
+                        self._address(s.array, *at),
+                        len(part),
+                        alignment=len(part) * memory.element.bytes,
+                    )

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.elementwise import loops_of
-from xla_explorer.compiler.codegen.nest.directives import Chain, Directive, DirectiveRefused, Merge, Reorder
+from xla_explorer.compiler.codegen.nest.directives import (
+    Chain,
+    Directive,
+    DirectiveRefused,
+    Merge,
+    Reorder,
+)
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, index
@@ -38,7 +44,11 @@ def with_merged_sweeps(nest: LoopNest) -> Applied | None:
         if not _then(applied, Chain(name, loop.axis.name)):
             return None
     inner = applied.joined(names[len(around) :])
-    return applied if _then(applied, Merge(inner, applied.joined([b.axis.name for b in reduction.axes]))) else None
+    return (
+        applied
+        if _then(applied, Merge(inner, applied.joined([b.axis.name for b in reduction.axes])))
+        else None
+    )
 
 
 def _then(applied: Applied, directive: Directive) -> bool:

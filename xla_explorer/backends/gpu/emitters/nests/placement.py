@@ -10,12 +10,18 @@ from functools import partial
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
 from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
-from xla_explorer.backends.gpu.emitters.nests.elementwise import concatenation_schedule, elementwise_schedule
+from xla_explorer.backends.gpu.emitters.nests.elementwise import (
+    concatenation_schedule,
+    elementwise_schedule,
+)
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
 from xla_explorer.backends.gpu.emitters.nests.merging import with_merged_sweeps
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
 from xla_explorer.backends.gpu.emitters.nests.scatters import scatter_nest
-from xla_explorer.backends.gpu.emitters.nests.splitting import groups_of_results, one_after_the_other
+from xla_explorer.backends.gpu.emitters.nests.splitting import (
+    groups_of_results,
+    one_after_the_other,
+)
 from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
@@ -30,7 +36,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 Policy = Callable[[LoopNest, GpuArchitecture, GpuTuning], NestSchedule | Reason]
 
 
-def write_reducing_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_reducing_nest(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """The kernel of a reduction as a loop nest, or why another emitter writes it."""
     if not _has(i, "reduce"):
         return refuse("no-reduction", f"%{i.name} has no reduction")
@@ -39,13 +47,19 @@ def write_reducing_nest(i: HloInstruction, architecture: GpuArchitecture, slots:
     return _written(i, architecture, slots, reducing_schedule)
 
 
-def reducing_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+def reducing_schedule(
+    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
+) -> NestSchedule | Reason:
     """Along rows or down columns as they lie in memory, along rows anyway, or a kernel for each group of results."""
     merged = with_merged_sweeps(nest)
     if merged is not None:
         made = reducing_schedule(merged.nest, architecture, tuning)
         if not isinstance(made, Reason):
-            return made if made.following is not None else made._replace(start=nest, directives=(*merged.directives, *made.directives))
+            return (
+                made
+                if made.following is not None
+                else made._replace(start=nest, directives=(*merged.directives, *made.directives))
+            )
     refused: Reason | None = None
     for policy in (row_schedule, column_schedule, partial(row_schedule, along_memory=False)):
         made = policy(nest, architecture, tuning)
@@ -54,19 +68,27 @@ def reducing_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: Gpu
         refused = refused or made
     assert refused is not None
     groups = groups_of_results(nest)
-    found = [reducing_schedule(group, architecture, tuning) for group in groups] if len(groups) > 1 else []
+    found = (
+        [reducing_schedule(group, architecture, tuning) for group in groups]
+        if len(groups) > 1
+        else []
+    )
     if all(isinstance(made, Reason) for made in found):
         return refused
     schedules = []
     for group, made in zip(groups, found, strict=True):
-        one = elementwise_schedule(group, architecture, tuning) if isinstance(made, Reason) else made
+        one = (
+            elementwise_schedule(group, architecture, tuning) if isinstance(made, Reason) else made
+        )
         if isinstance(one, Reason):
             return refused
         schedules.append(one)
     return one_after_the_other(schedules)
 
 
-def schedules_of(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> Iterator[NestSchedule]:
+def schedules_of(
+    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
+) -> Iterator[NestSchedule]:
     """What each policy that takes a nest makes of it in one launch."""
     reduces = any(isinstance(s, Reduce) for s, _ in walk(nest.body))
     for policy in (reducing_schedule if reduces else transpose_schedule, elementwise_schedule):
@@ -75,14 +97,18 @@ def schedules_of(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTunin
             yield made
 
 
-def write_transposing_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_transposing_nest(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """The kernel of a transpose and what is done on the way as a loop nest, or why another emitter writes it."""
     if not _has(i, "transpose", "copy") or _has(i, "reduce"):
         return refuse("not-transposed", f"%{i.name} has no transpose")
     return _written(i, architecture, slots, transpose_schedule)
 
 
-def write_nest(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_nest(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """The kernel of elements that do not depend on one another as a loop nest, or why another emitter writes it."""
     root = i.called[0].root if i.opcode.name == "fusion" else i
     policy = concatenation_schedule if root.opcode.name == "concatenate" else elementwise_schedule
@@ -94,11 +120,17 @@ def write_plain_nest(
 ) -> OperationDraft | Reason:
     """The kernel of a thread for each element, with all that it combines, on whatever GPU; or why it has none."""
     nest = plain_nest(i, slots)
-    schedule = nest if isinstance(nest, Reason) else elementwise_schedule(nest, architecture, replace(DEFAULT_TUNING, most_elements=1))
+    schedule = (
+        nest
+        if isinstance(nest, Reason)
+        else elementwise_schedule(nest, architecture, replace(DEFAULT_TUNING, most_elements=1))
+    )
     return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots, target)
 
 
-def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], policy: Policy) -> OperationDraft | Reason:
+def _written(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], policy: Policy
+) -> OperationDraft | Reason:
     """The kernels of an instruction as a policy schedules its nest."""
     nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
@@ -110,7 +142,9 @@ def _written(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int,
     return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
 
 
-def draft_by_user(i: HloInstruction, directives: Sequence[Directive], slots: tuple[int, ...]) -> OperationDraft:
+def draft_by_user(
+    i: HloInstruction, directives: Sequence[Directive], slots: tuple[int, ...]
+) -> OperationDraft:
     """The kernel of an instruction by its schedule. ScheduleError where it has no nest, or something is refused."""
     nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
@@ -119,7 +153,9 @@ def draft_by_user(i: HloInstruction, directives: Sequence[Directive], slots: tup
         made = Schedule(nest, nest).then(*directives).nest
     except ScheduleError as problem:
         raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
-    draft = nest_draft(i, NestSchedule(tuple(directives), made, "scheduled", "written by the user", nest), slots)
+    draft = nest_draft(
+        i, NestSchedule(tuple(directives), made, "scheduled", "written by the user", nest), slots
+    )
     if isinstance(draft, Reason):
         raise schedule_refused(i, draft)
     return draft
@@ -127,7 +163,11 @@ def draft_by_user(i: HloInstruction, directives: Sequence[Directive], slots: tup
 
 def plain_nest(i: HloInstruction, slots: tuple[int, ...]) -> LoopNest | Reason:
     """The plain nest of an instruction, where some of its arrays may be the same memory."""
-    return scatter_nest(i, slots) if i.opcode.name == "scatter" else nest_of(i, updates_in_place(i, slots), scans=False)
+    return (
+        scatter_nest(i, slots)
+        if i.opcode.name == "scatter"
+        else nest_of(i, updates_in_place(i, slots), scans=False)
+    )
 
 
 def _has(i: HloInstruction, *opcodes: str) -> bool:
@@ -140,12 +180,22 @@ def _body(i: HloInstruction) -> list[HloInstruction]:
 
 def _why_of_another_family(i: HloInstruction) -> Reason | None:
     """None unless sums of products, or of windows, are made: how is another question than how rows are reduced."""
-    found = next((x for x in _body(i) if x.opcode.name in ("dot", "convolution", "reduce-window")), None)
-    return None if found is None else refuse("sums-of-products", f"%{found.name}: {found.opcode.name} is written by its own emitters")
+    found = next(
+        (x for x in _body(i) if x.opcode.name in ("dot", "convolution", "reduce-window")), None
+    )
+    return (
+        None
+        if found is None
+        else refuse(
+            "sums-of-products", f"%{found.name}: {found.opcode.name} is written by its own emitters"
+        )
+    )
 
 
 def updates_in_place(i: HloInstruction, slots: tuple[int, ...]) -> bool:
     """Whether a part of an operand is written where the operand lies."""
     root = i.called[0].root if i.opcode.name == "fusion" else i
     results = len(list(i.shape.leaves()))
-    return root.opcode.name == "dynamic-update-slice" and bool(set(slots[:-results]) & set(slots[-results:]))
+    return root.opcode.name == "dynamic-update-slice" and bool(
+        set(slots[:-results]) & set(slots[-results:])
+    )

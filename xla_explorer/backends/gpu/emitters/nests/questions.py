@@ -43,7 +43,9 @@ def needed_by_all_threads(nest: LoopNest) -> set[int]:
     for s, around in reversed(rows):
         here = {b.axis for x in (*around, s) for b in axes_of(x) if b.kind.is_launched}
         everywhere = any(number in found for number in ids_of(s))
-        found.update([number for number in uses_of(s) if everywhere or here - opened.get(number, here)])
+        found.update(
+            [number for number in uses_of(s) if everywhere or here - opened.get(number, here)]
+        )
     return found
 
 
@@ -67,8 +69,13 @@ def why_not_associative(s: Reduce) -> Reason | None:
     """None where partial results of a reduction combine in any order to what one after the other gives (but for rounding)."""
     if direction_of_extreme(s) is not None:
         return None
-    if isinstance(s.combiner, Combination) or (s.elements[0].is_complex and s.combiner.name != "add"):
-        return refuse("reducer-not-known-associative", f"%{s.ids[0]} is not known to be associative and commutative")
+    if isinstance(s.combiner, Combination) or (
+        s.elements[0].is_complex and s.combiner.name != "add"
+    ):
+        return refuse(
+            "reducer-not-known-associative",
+            f"%{s.ids[0]} is not known to be associative and commutative",
+        )
     return None
 
 
@@ -77,5 +84,7 @@ def are_neighbours(offset: IndexExpression, axis: Axis, width: int) -> bool:
     first = offset.substitute({axis: IndexExpression()})
     if first.constant % width or any(factor % width for _, factor in first.terms):
         return False
-    steps = [offset.substitute({axis: IndexExpression((), k)}) - first for k in range(1, axis.extent)]
+    steps = [
+        offset.substitute({axis: IndexExpression((), k)}) - first for k in range(1, axis.extent)
+    ]
     return all(step.constant == k and not step.terms for k, step in enumerate(steps, 1))

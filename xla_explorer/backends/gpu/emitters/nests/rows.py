@@ -14,12 +14,25 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied, is_short
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
-from xla_explorer.backends.gpu.emitters.nests.splitting import cut, in_two_kernels, may_be_cut, size_of_parts
+from xla_explorer.backends.gpu.emitters.nests.splitting import (
+    cut,
+    in_two_kernels,
+    may_be_cut,
+    size_of_parts,
+)
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.nest.directives import Split
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Body, For, LoopNest, Reduce, Statement, walk
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    Body,
+    For,
+    LoopNest,
+    Reduce,
+    Statement,
+    walk,
+)
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.foundation.reason import Reason, refuse
 
@@ -33,7 +46,11 @@ class Rows(NamedTuple):
 
 
 def row_schedule(
-    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning, along_memory: bool = True, may_split: bool = True
+    nest: LoopNest,
+    architecture: GpuArchitecture,
+    tuning: GpuTuning,
+    along_memory: bool = True,
+    may_split: bool = True,
 ) -> NestSchedule | Reason:
     """Threads along rows, or why there are none. along_memory: only rows that lie in memory one element after the other."""
     applied = Applied(nest)
@@ -49,7 +66,9 @@ def row_schedule(
     if along_memory and not all(applied.runs_along(name) for name in sweeps):
         return refuse("not-along-memory", "the loops over a row must run along memory")
     width = applied.width(sweeps, tuning, tuning.most_elements)
-    plan = plan_rows(count, length, width, architecture, tuning, may_split and may_be_cut(found.body))
+    plan = plan_rows(
+        count, length, width, architecture, tuning, may_split and may_be_cut(found.body)
+    )
     if plan.splits > 1:
         size = size_of_parts(length, plan.splits, plan.threads * width, width)
         halves = cut(applied, (row,) if row else (), sweeps, size, False)
@@ -80,7 +99,10 @@ def rows_of(nest: LoopNest) -> Rows | Reason:
             body = inner[0].body
             break
         if rows and len(body) > 1:
-            return refuse("several-loops", f"a value is computed once for each {rows[-1]}, outside of the inner loops")
+            return refuse(
+                "several-loops",
+                f"a value is computed once for each {rows[-1]}, outside of the inner loops",
+            )
         rows.append(inner[0].axis.name)
         body = inner[0].body
     reductions = [s for s in body if isinstance(s, Reduce)]
@@ -137,20 +159,38 @@ class RowPlan(NamedTuple):
     launch: LaunchDimensions
 
 
-def plan_rows(count: int, length: int, width: int, architecture: GpuArchitecture, tuning: GpuTuning, may_split: bool) -> RowPlan:
+def plan_rows(
+    count: int,
+    length: int,
+    width: int,
+    architecture: GpuArchitecture,
+    tuning: GpuTuning,
+    may_split: bool,
+) -> RowPlan:
     """Dimensions for `count` rows of `length` elements."""
     chunks = length // width
     splits = 1
     if may_split and count < architecture.multiprocessors and length >= 2 * tuning.least_per_split:
-        splits = min(2 * architecture.multiprocessors // count, length // tuning.least_per_split, tuning.largest_group)
+        splits = min(
+            2 * architecture.multiprocessors // count,
+            length // tuning.least_per_split,
+            tuning.largest_group,
+        )
         chunks = -(-chunks // splits)
         splits = -(-(length // width) // chunks)
     threads = min(1 << (chunks.bit_length() - 1), tuning.largest_group)
     # More work a thread, as long as the device stays full: fewer shuffles and more loads in flight.
-    while threads > LANES and threads * count * splits >= 2 * architecture.resident_threads and chunks < tuning.in_flight * threads:
+    while (
+        threads > LANES
+        and threads * count * splits >= 2 * architecture.resident_threads
+        and chunks < tuning.in_flight * threads
+    ):
         threads //= 2
     block = max(threads, tuning.block)
-    while block > max(threads, LANES) and -(-count * splits * threads // block) < architecture.multiprocessors:
+    while (
+        block > max(threads, LANES)
+        and -(-count * splits * threads // block) < architecture.multiprocessors
+    ):
         block //= 2
     rows = block // threads
     blocks = -(-count // rows) * splits if splits == 1 else count * splits
@@ -159,5 +199,9 @@ def plan_rows(count: int, length: int, width: int, architecture: GpuArchitecture
     steps = -(-chunks // threads)
     why = f"{count} rows of {length} elements: {threads} threads a row, {steps} steps of {width} elements each; {rows} rows a block"
     if splits > 1:
-        why += f"; each row is cut into {splits} parts, since {count} rows leave multiprocessors idle"
-    return RowPlan(threads, rows, steps, splits, LaunchDimensions(blocks, block, count * splits * threads, why))
+        why += (
+            f"; each row is cut into {splits} parts, since {count} rows leave multiprocessors idle"
+        )
+    return RowPlan(
+        threads, rows, steps, splits, LaunchDimensions(blocks, block, count * splits * threads, why)
+    )

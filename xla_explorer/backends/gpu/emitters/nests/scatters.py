@@ -25,7 +25,14 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, Place, RuntimeValue, index
+from xla_explorer.hlo.analysis.indexing import (
+    Axis,
+    Guard,
+    IndexExpression,
+    Place,
+    RuntimeValue,
+    index,
+)
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.instruction import HloInstruction
@@ -42,10 +49,18 @@ def scatter_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
     first, results = dict(zip(distinct, slots, strict=False)), slots[len(distinct) :]
     in_place = [first[o] for o in i.operands[:count]] == list(results)
     if in_place and (atomic_operation(i) is not None or updates_take_turns(i)):
-        return refuse("updates-by-atomics", f"%{i.name} combines each update into memory on its own, in any order")
+        return refuse(
+            "updates-by-atomics",
+            f"%{i.name} combines each update into memory on its own, in any order",
+        )
     taken = [o.shape.element_type for o in (*i.operands[:count], *i.operands[count + 1 :])]
-    if [p.shape.element_type for p in i.to_apply.parameters()] != taken or taken[:count] != taken[count:]:
-        return refuse("reducer-of-other-types", f"%{i.name}: its reducer computes in other types than its operands have")
+    if [p.shape.element_type for p in i.to_apply.parameters()] != taken or taken[:count] != taken[
+        count:
+    ]:
+        return refuse(
+            "reducer-of-other-types",
+            f"%{i.name}: its reducer computes in other types than its operands have",
+        )
     try:
         return _Scatter(i).kernel(i, (i,))
     except NoNest as found:
@@ -57,21 +72,39 @@ class _Scatter(PlainNest):
         super().__init__(list(dict.fromkeys(i.operands)), None, ())
         count = len(i.operands) // 2
         self.i = i
-        self.operands, self.indices, self.updates = i.operands[:count], i.operands[count], i.operands[count + 1 :]
+        self.operands, self.indices, self.updates = (
+            i.operands[:count],
+            i.operands[count],
+            i.operands[count + 1 :],
+        )
         self.windows: tuple[int, ...] = i.attribute("update_window_dims")
-        self.rows = {d: Axis(f"r{d}", n) for d, n in enumerate(self.updates[0].shape.dimensions) if d not in self.windows}
+        self.rows = {
+            d: Axis(f"r{d}", n)
+            for d, n in enumerate(self.updates[0].shape.dimensions)
+            if d not in self.windows
+        }
 
     def stores(self, members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:
         """See `PlainNest`: the elements after all rows."""
         values = tuple([self.value(o, place) for o in self.operands])
         if 0 not in self.updates[0].shape.dimensions:
             values = self.reduced(values, place)
-        self.scopes[-1].body += [Store(o.name, place, values[k], self.origin(self.i, place)) for _, k, o in members]
+        self.scopes[-1].body += [
+            Store(o.name, place, values[k], self.origin(self.i, place)) for _, k, o in members
+        ]
 
     def reduced(self, initial: tuple[int, ...], place: Place) -> tuple[int, ...]:
         """The elements after all rows."""
-        types, root, origin = [o.shape.element_type for o in self.operands], self.i.to_apply.root, self.origin(self.i, place)
-        simple = len(types) == 1 and not types[0].is_complex and set(root.operands) == set(self.i.to_apply.parameters())
+        types, root, origin = (
+            [o.shape.element_type for o in self.operands],
+            self.i.to_apply.root,
+            self.origin(self.i, place),
+        )
+        simple = (
+            len(types) == 1
+            and not types[0].is_complex
+            and set(root.operands) == set(self.i.to_apply.parameters())
+        )
         identity = identity_element(root.opcode.name, types[0]) if simple else None
         others = [self.constant(0 if identity is None else identity, t) for t in types]
         combiner: OpcodeSpec | Combination = root.opcode
@@ -85,39 +118,80 @@ class _Scatter(PlainNest):
             guards, places = self.window(place)
             for number, (t, other) in enumerate(zip(types, others, strict=True), -len(covers)):
                 with self.scope(depth + 1) as case:
-                    then = covers[0] if number < 0 else self.read(self.updates[number], self.place(places))
+                    then = (
+                        covers[0]
+                        if number < 0
+                        else self.read(self.updates[number], self.place(places))
+                    )
                 cases = Case(guards, tuple(case.body), then), Case((), (), other)
                 values += self.put(Choose(next(self.numbers), t, cases, origin), depth + 1)
-        ids, axes = tuple([next(self.numbers) for _ in types]), tuple([BoundAxis(a) for a in self.rows.values()])
-        made = Reduce(ids, tuple(types), combiner, initial, axes, tuple(inner.body), tuple(values), (), origin)
+        ids, axes = (
+            tuple([next(self.numbers) for _ in types]),
+            tuple([BoundAxis(a) for a in self.rows.values()]),
+        )
+        made = Reduce(
+            ids, tuple(types), combiner, initial, axes, tuple(inner.body), tuple(values), (), origin
+        )
         return self.put(made, depth)[len(covers) :]
 
     def read(self, update: HloInstruction, place: Place) -> int:
         """An element that only rows that cover it read."""
-        made = Load(next(self.numbers), update.shape.element_type, self.arrays[update].name, place, self.origin(update, place))
+        made = Load(
+            next(self.numbers),
+            update.shape.element_type,
+            self.arrays[update].name,
+            place,
+            self.origin(update, place),
+        )
         return self.put(made, len(self.scopes) - 1)[0]
 
     def window(self, place: Place) -> tuple[tuple[Guard, ...], Place]:
         """(whether the window of a row fits and covers the element, the place of its update)."""
-        i, rows, dimensions = self.i, {d: index(a) for d, a in self.rows.items()}, self.operands[0].shape.dimensions
+        i, rows, dimensions = (
+            self.i,
+            {d: index(a) for d, a in self.rows.items()},
+            self.operands[0].shape.dimensions,
+        )
         taken = iter(rows.values())
-        at = [None if d == i.attribute("index_vector_dim") else next(taken) for d in range(self.indices.shape.rank)]
-        batching = dict(zip(i.attribute("input_batching_dims"), i.attribute("scatter_indices_batching_dims"), strict=True))
-        inside = [d for d in range(len(dimensions)) if d not in {*i.attribute("inserted_window_dims"), *batching}]
+        at = [
+            None if d == i.attribute("index_vector_dim") else next(taken)
+            for d in range(self.indices.shape.rank)
+        ]
+        batching = dict(
+            zip(
+                i.attribute("input_batching_dims"),
+                i.attribute("scatter_indices_batching_dims"),
+                strict=True,
+            )
+        )
+        inside = [
+            d
+            for d in range(len(dimensions))
+            if d not in {*i.attribute("inserted_window_dims"), *batching}
+        ]
         update_of = dict(zip(inside, self.windows, strict=True))
-        sizes = [self.updates[0].shape.dimensions[update_of[d]] if d in update_of else 1 for d in range(len(dimensions))]
-        starts: dict[int, IndexExpression] = {d: x for d, b in batching.items() if (x := at[b]) is not None}
+        sizes = [
+            self.updates[0].shape.dimensions[update_of[d]] if d in update_of else 1
+            for d in range(len(dimensions))
+        ]
+        starts: dict[int, IndexExpression] = {
+            d: x for d, b in batching.items() if (x := at[b]) is not None
+        }
         guards = []
         for component, d in enumerate(i.attribute("scatter_dims_to_operand_dims")):
             where = self.place(tuple([index(component) if x is None else x for x in at]))
             room = max(dimensions[d] - sizes[d], -1)
-            starts[d] = index(RuntimeValue(f"%{self.value(self.indices, where)}", where, -1, room + 1))
+            starts[d] = index(
+                RuntimeValue(f"%{self.value(self.indices, where)}", where, -1, room + 1)
+            )
             if sizes[d] > 1:  # else it is where the element is
                 guards.append(Guard(starts[d], room + 1))
         offsets = [x - starts.get(d, 0) for d, x in enumerate(place)]
         guards += [Guard(x, n) for x, n in zip(offsets, sizes, strict=True)]
         places = {**rows, **{update_of[d]: offsets[d] for d in inside}}
-        return tuple([g for g in guards if not g.always_holds]), tuple([places[d] for d in sorted(places)])
+        return tuple([g for g in guards if not g.always_holds]), tuple(
+            [places[d] for d in sorted(places)]
+        )
 
     def combination(self, types: Sequence[PrimitiveType]) -> Combination:
         """What a row that covers an element makes of it, with whether one did."""
@@ -125,7 +199,19 @@ class _Scatter(PlainNest):
         before, self.scopes = self.scopes, [Scope()]
         self.depth.update(dict.fromkeys((*left, *right), 0))
         results = [right[0]]
-        for t, new, old in zip(types, self.inlined(self.i.to_apply, (*left[1:], *right[1:])), left[1:], strict=True):
-            results += self.put(Compute(next(self.numbers), t, _SELECT, (right[0], new, old), NO_ATTRIBUTES, Origin(self.i.id)), 0)
+        for t, new, old in zip(
+            types, self.inlined(self.i.to_apply, (*left[1:], *right[1:])), left[1:], strict=True
+        ):
+            results += self.put(
+                Compute(
+                    next(self.numbers),
+                    t,
+                    _SELECT,
+                    (right[0], new, old),
+                    NO_ATTRIBUTES,
+                    Origin(self.i.id),
+                ),
+                0,
+            )
         body, self.scopes = tuple(self.scopes[0].body), before
         return Combination(left, right, body, tuple(results))

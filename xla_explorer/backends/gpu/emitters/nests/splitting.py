@@ -64,13 +64,17 @@ def size_of_parts(length: int, parts: int, step: int, unit: int) -> int:
     """The size of about as many parts as wanted: a multiple of `step`, else of `unit`, that divides the length; or that leaves a rest."""
     for multiple in (step, unit):
         least, most = -(-length // (parts * multiple)), -(-2 * length // (parts * multiple))
-        size = next((k * multiple for k in range(least, most) if length % (k * multiple) == 0), None)
+        size = next(
+            (k * multiple for k in range(least, most) if length % (k * multiple) == 0), None
+        )
         if size is not None:
             return size
     return max(length // (parts * step) * step, length // (parts * unit) * unit)
 
 
-def cut(applied: Applied, loops: tuple[str, ...], sweeps: Sequence[str], size: int, parts_outside: bool) -> Halves:
+def cut(
+    applied: Applied, loops: tuple[str, ...], sweeps: Sequence[str], size: int, parts_outside: bool
+) -> Halves:
     """Reductions over some axes in parts; what no part has is taken in by the second kernel."""
     names = []
     for name in sweeps:
@@ -79,11 +83,18 @@ def cut(applied: Applied, loops: tuple[str, ...], sweeps: Sequence[str], size: i
             applied.then(Cut(name, length - length % size))
             name += "m"
         names.append(name)
-    around = [s for name in loops for s, _ in walk(applied.nest.body) if isinstance(s, For) and s.axis.name == name]
+    around = [
+        s
+        for name in loops
+        for s, _ in walk(applied.nest.body)
+        if isinstance(s, For) and s.axis.name == name
+    ]
     return cut_reductions(applied.nest, around, names, size, parts_outside)
 
 
-def cut_reductions(nest: LoopNest, loops: Sequence[For], names: Sequence[str], size: int, parts_outside: bool) -> Halves:
+def cut_reductions(
+    nest: LoopNest, loops: Sequence[For], names: Sequence[str], size: int, parts_outside: bool
+) -> Halves:
     """The reductions over some axes, one each, in parts of a size that divides them.
 
     loops: around the reductions. parts_outside: parts are the outermost loop, and the outermost
@@ -91,7 +102,9 @@ def cut_reductions(nest: LoopNest, loops: Sequence[For], names: Sequence[str], s
     """
     body = loops[-1].body if loops else nest.body
     sizes = {s.axes[0].axis.name: s.axes[0].axis.extent for s in body if isinstance(s, Reduce)}
-    last = max([k for k, s in enumerate(body) if isinstance(s, Reduce) and s.axes[0].axis.name in names])
+    last = max(
+        [k for k, s in enumerate(body) if isinstance(s, Reduce) and s.axes[0].axis.name in names]
+    )
     parts = sizes[names[0]] // size
     numbers = itertools.count(nest.fresh_id())
     kept = [loop.axis for loop in loops]
@@ -111,25 +124,61 @@ def cut_reductions(nest: LoopNest, loops: Sequence[For], names: Sequence[str], s
         whole = index(part) * size + index(Axis(f"{old.name}q", size))
         values: Substitution = {old: whole}
         guards = guards_replaced(s.guards, values)
-        start = Constant(next(numbers), literal_from_array(identity_element(s.combiner.name, element), array_shape(element, ())))
-        array = Array(f"partial_{number}", array_shape(element, tuple([a.extent for a in dimensions])), True)
+        start = Constant(
+            next(numbers),
+            literal_from_array(
+                identity_element(s.combiner.name, element), array_shape(element, ())
+            ),
+        )
+        array = Array(
+            f"partial_{number}", array_shape(element, tuple([a.extent for a in dimensions])), True
+        )
         arrays.append(array)
         axes = (BoundAxis(Axis(f"{old.name}q", size)),)
-        made = replace(s, initial=(start.id,), axes=axes, body=with_axes_replaced(s.body, values), guards=guards)
-        first += [start, made, Store(array.name, tuple([index(a) for a in dimensions]), number, s.origin)]
+        made = replace(
+            s,
+            initial=(start.id,),
+            axes=axes,
+            body=with_axes_replaced(s.body, values),
+            guards=guards,
+        )
+        first += [
+            start,
+            made,
+            Store(array.name, tuple([index(a) for a in dimensions]), number, s.origin),
+        ]
         again = Axis(f"{old.name}r", parts)
-        load = Load(next(numbers), element, array.name, tuple([index(again if a == part else a) for a in dimensions]), s.origin)
-        combining.append(replace(s, axes=(BoundAxis(again),), body=(load,), values=(load.id,), guards=()))
-    partial = _with_body(nest, loops, (For(part, tuple(first)),) if not parts_outside else tuple(first))
+        load = Load(
+            next(numbers),
+            element,
+            array.name,
+            tuple([index(again if a == part else a) for a in dimensions]),
+            s.origin,
+        )
+        combining.append(
+            replace(s, axes=(BoundAxis(again),), body=(load,), values=(load.id,), guards=())
+        )
+    partial = _with_body(
+        nest, loops, (For(part, tuple(first)),) if not parts_outside else tuple(first)
+    )
     if parts_outside:
         head = [s for s in partial.body if s is not _outermost(partial, loops)] if loops else []
         inner = (_outermost(partial, loops),) if loops else partial.body
         partial = replace(partial, body=(*head, For(part, inner)))
-    inputs, results = [a for a in nest.arrays if not a.written], [a for a in nest.arrays if a.written]
+    inputs, results = (
+        [a for a in nest.arrays if not a.written],
+        [a for a in nest.arrays if a.written],
+    )
     read = [replace(a, written=False) for a in arrays]
-    stored = results if any(isinstance(s, Store) for r in body if isinstance(r, Reduce) for s in r.body) else ()  # by the sweep itself
+    stored = (
+        results
+        if any(isinstance(s, Store) for r in body if isinstance(r, Reduce) for s in r.body)
+        else ()
+    )  # by the sweep itself
     partial = without_unused(replace(partial, arrays=(*inputs, *stored, *arrays)))
-    combined = replace(_with_body(nest, loops, (*combining, *second)), arrays=(*inputs, *results, *read))
+    combined = replace(
+        _with_body(nest, loops, (*combining, *second)), arrays=(*inputs, *results, *read)
+    )
     return Halves(partial, without_unused(combined), tuple(arrays))
 
 
@@ -138,7 +187,13 @@ def _with_body(nest: LoopNest, loops: Sequence[For], body: Body) -> LoopNest:
     if not loops:
         return replace(nest, body=body)
     axis = loops[-1].axis
-    return replace(nest, body=rewritten(nest.body, lambda s: replace(s, body=body) if isinstance(s, For) and s.axis == axis else None))
+    return replace(
+        nest,
+        body=rewritten(
+            nest.body,
+            lambda s: replace(s, body=body) if isinstance(s, For) and s.axis == axis else None,
+        ),
+    )
 
 
 def _outermost(nest: LoopNest, loops: Sequence[For]) -> Statement:
@@ -146,7 +201,12 @@ def _outermost(nest: LoopNest, loops: Sequence[For]) -> Statement:
 
 
 def in_two_kernels(
-    halves: Halves, reasoning: str, first: Policy, second: Policy, architecture: GpuArchitecture, tuning: GpuTuning
+    halves: Halves,
+    reasoning: str,
+    first: Policy,
+    second: Policy,
+    architecture: GpuArchitecture,
+    tuning: GpuTuning,
 ) -> NestSchedule | Reason:
     """The schedules of both nests, the first with what follows it: of few parts by one thread each, of more by several."""
     made, combined = first(halves.partial), second(halves.combining)
@@ -161,7 +221,9 @@ def groups_of_results(nest: LoopNest) -> list[LoopNest]:
     """A nest for each group of results of the same dimensions."""
     inside = tuple([s for s in nest.body if not isinstance(s, For)])
     values = tuple([s for s in inside if not isinstance(s, Store)])
-    bodies = [(*values, s) for s in nest.body if isinstance(s, For)] + ([inside] if len(values) < len(inside) else [])
+    bodies = [(*values, s) for s in nest.body if isinstance(s, For)] + (
+        [inside] if len(values) < len(inside) else []
+    )
     return [without_unused(replace(nest, body=body)) for body in bodies]
 
 

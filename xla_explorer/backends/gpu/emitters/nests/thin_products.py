@@ -39,23 +39,37 @@ def plan_thin_dot(i: HloInstruction, architecture: GpuArchitecture) -> NestSched
     if i.opcode.name != "dot":
         return refuse("no-dot", f"%{i.name} is not a dot")
     nest = nest_of(i)
-    return nest if isinstance(nest, Reason) else thin_product_schedule(nest, architecture, DEFAULT_TUNING)
+    return (
+        nest
+        if isinstance(nest, Reason)
+        else thin_product_schedule(nest, architecture, DEFAULT_TUNING)
+    )
 
 
-def plan_depthwise_convolution(i: HloInstruction, architecture: GpuArchitecture) -> NestSchedule | Reason:
+def plan_depthwise_convolution(
+    i: HloInstruction, architecture: GpuArchitecture
+) -> NestSchedule | Reason:
     """The schedule of a convolution in groups of few features: a product for each would leave most of a tile empty, so each thread adds
     up neighbouring results on its own, and taps that several need come from the cache. Or why this is another kind of product."""
     served = served_convolution(i)
     if isinstance(served, Reason):
         return served
-    groups, features, depth = served.product.dot.attribute("feature_group_count"), served.geometry.features.extent, served.geometry.depth
+    groups, features, depth = (
+        served.product.dot.attribute("feature_group_count"),
+        served.geometry.features.extent,
+        served.geometry.depth,
+    )
     if groups == 1:
         return refuse("not-depthwise", f"%{i.name} must have a feature_group_count above 1")
     if features > MOST_FEATURES or depth > LARGEST_SUM:
         text = f"%{i.name}: {groups} groups of {features} features, each a sum of {depth} products, have tiles or are sums"
         return refuse("not-depthwise", text, groups=groups, features=features, products=depth)
     nest = nest_of(i)
-    made = nest if isinstance(nest, Reason) else elementwise_schedule(nest, architecture, DEFAULT_TUNING)
+    made = (
+        nest
+        if isinstance(nest, Reason)
+        else elementwise_schedule(nest, architecture, DEFAULT_TUNING)
+    )
     return made if isinstance(made, Reason) else made._replace(emitter="depthwise-convolution")
 
 
@@ -64,26 +78,40 @@ def scheduled_us(plan: NestSchedule, architecture: GpuArchitecture) -> float:
     return estimate_launch(plan.nest, replace(NVPTX, gpu=architecture)).nanoseconds / 1e3
 
 
-def write_scheduled(i: HloInstruction, plan: NestSchedule, _: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_scheduled(
+    i: HloInstruction, plan: NestSchedule, _: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """One kernel, or two where the reduced dimension is cut."""
     return nest_draft(i, plan, slots)
 
 
-def thin_product_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+def thin_product_schedule(
+    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
+) -> NestSchedule | Reason:
     """Threads along the rows or down the columns of the large matrix, or why not."""
     applied = Applied(nest)
     applied.sink()
     loops = loops_of(applied.nest.body)
     if isinstance(loops, Reason):
         return loops
-    s = next((s for s in (loops[-1].body if loops else applied.nest.body) if isinstance(s, Reduce)), None)
-    not_of_matrices = refuse("dot-is-no-matrix-product", f"@{nest.name} must have one kept and one reduced dimension on each side")
+    s = next(
+        (s for s in (loops[-1].body if loops else applied.nest.body) if isinstance(s, Reduce)), None
+    )
+    not_of_matrices = refuse(
+        "dot-is-no-matrix-product",
+        f"@{nest.name} must have one kept and one reduced dimension on each side",
+    )
     loads = [x for x in s.body if isinstance(x, Load)] if s is not None else []
-    if s is None or not s.axes or not loads:  # of nothing, of one step, or of none: what is multiplied is loaded outside of the sum
+    if (
+        s is None or not s.axes or not loads
+    ):  # of nothing, of one step, or of none: what is multiplied is loaded outside of the sum
         return not_of_matrices
     left, *others = loads
     right = others[0] if others else left  # a vector times itself is loaded once
-    sides = [[loop.axis for loop in loops if not any(loop.axis in x.axes for x in other.place)] for other in (right, left)]
+    sides = [
+        [loop.axis for loop in loops if not any(loop.axis in x.axes for x in other.place)]
+        for other in (right, left)
+    ]
     if max(map(len, sides)) > 1:
         return not_of_matrices
     kept = [math.prod([axis.extent for axis in side]) for side in sides]
@@ -93,7 +121,9 @@ def thin_product_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning:
         text = f"@{nest.name}: its narrower side has {kept[narrow]} rows or columns, where 1 to {THINNEST} are thin"
         return refuse("neither-side-is-thin", text, kept=kept[narrow], reduced=reduced)
     if reduced < SHORTEST:
-        text = f"@{nest.name} adds {reduced} products for an element, a warp wants at least {SHORTEST}"
+        text = (
+            f"@{nest.name} adds {reduced} products for an element, a warp wants at least {SHORTEST}"
+        )
         return refuse("short-sums", text, kept=kept[narrow], reduced=reduced)
     wide, read = sides[1 - narrow], (left, right)[1 - narrow]
     array = nest.array(read.array)
@@ -101,7 +131,10 @@ def thin_product_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning:
     offset = linearize(read.place, array.shape.strides)
     by_rows = offset.coefficient(s.axes[-1].axis) == 1
     if not by_rows and (not wide or offset.coefficient(wide[0]) != 1):
-        return refuse("no-minor-dimension", f"@{nest.name}: the kept or the reduced dimension of the larger matrix must be its minor one")
+        return refuse(
+            "no-minor-dimension",
+            f"@{nest.name}: the kept or the reduced dimension of the larger matrix must be its minor one",
+        )
     thin = sides[narrow][0].name if sides[narrow] else ""
     if thin and (narrow == 0) is by_rows and wide:  # outside of columns, inside of rows
         applied.then(Reorder(*([thin, wide[0].name] if by_rows else [wide[0].name, thin])))
@@ -111,13 +144,25 @@ def thin_product_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning:
     if by_rows:
         count = math.prod([loop.axis.extent for loop in loops if loop.axis.name != thin])
         group, each = LANES, 8 * max(tuning.bytes_at_once // array.shape.element_type.bytes, 4)
-        while group < tuning.block and count * group < architecture.resident_threads // 4 and reduced >= each * group:
+        while (
+            group < tuning.block
+            and count * group < architecture.resident_threads // 4
+            and reduced >= each * group
+        ):
             group *= 2
-        made = row_schedule(applied.nest, architecture, replace(tuning, largest_group=group), may_split=not thin)
+        made = row_schedule(
+            applied.nest, architecture, replace(tuning, largest_group=group), may_split=not thin
+        )
     else:
-        made = column_schedule(applied.nest, architecture, replace(tuning, lone_block=tuning.block), thin=thin)
+        made = column_schedule(
+            applied.nest, architecture, replace(tuning, lone_block=tuning.block), thin=thin
+        )
     if isinstance(made, Reason):
         return made
     reasoning = f"{kept[1 - narrow]} x {kept[narrow]} x {reduced}: {made.reasoning}"
     made = made._replace(emitter="thin-dot", reasoning=reasoning)
-    return made if made.following is not None else made._replace(start=nest, directives=(*applied.directives, *made.directives))
+    return (
+        made
+        if made.following is not None
+        else made._replace(start=nest, directives=(*applied.directives, *made.directives))
+    )

@@ -15,7 +15,11 @@ from dataclasses import replace
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
-from xla_explorer.backends.gpu.emitters.nests.elementwise import distribute, elementwise_schedule, loops_of
+from xla_explorer.backends.gpu.emitters.nests.elementwise import (
+    distribute,
+    elementwise_schedule,
+    loops_of,
+)
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import counted, launch_dimensions
 from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Stage, Unroll
@@ -30,7 +34,9 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, linearize
 
 
-def transpose_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning) -> NestSchedule | Reason:
+def transpose_schedule(
+    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
+) -> NestSchedule | Reason:
     """Tiles through shared memory, or why not."""
     applied = Applied(nest)
     applied.sink()
@@ -39,37 +45,72 @@ def transpose_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: Gp
     if isinstance(loops, Reason):
         return loops
     axes = [loop.axis for loop in loops]
-    found = [(s, a) for s, _ in walk(nest.body) if isinstance(s, Load) and (a := _read_along(nest, s, axes)) is not None]
+    found = [
+        (s, a)
+        for s, _ in walk(nest.body)
+        if isinstance(s, Load) and (a := _read_along(nest, s, axes)) is not None
+    ]
     if not found:
-        return refuse("not-transposed", "every array is read along the dimension that the result is written along")
+        return refuse(
+            "not-transposed",
+            "every array is read along the dimension that the result is written along",
+        )
     arrays = {a.name: a for a in nest.arrays}
     inside = [(s, a) for s, a in found if not leaves(arrays[s.array], s.place)]
     if not inside:
-        return refuse("not-staged", f"%{found[0][0].array} is read under a condition without which its index leaves the array")
+        return refuse(
+            "not-staged",
+            f"%{found[0][0].array} is read under a condition without which its index leaves the array",
+        )
     found = inside
     read, written = found[0][1], axes[-1]
-    staged = [s for s, a in found if a == read and [x.array for x, _ in walk(nest.body) if isinstance(x, Load)].count(s.array) == 1]
+    staged = [
+        s
+        for s, a in found
+        if a == read
+        and [x.array for x, _ in walk(nest.body) if isinstance(x, Load)].count(s.array) == 1
+    ]
     if not staged:
-        return refuse("several-tiles", f"%{found[0][0].array} is read at several places, a tile holds one")
+        return refuse(
+            "several-tiles", f"%{found[0][0].array} is read at several places, a tile holds one"
+        )
     short = min(read.extent, written.extent)
     if short < tuning.shortest_side:
-        elements, target = elementwise_schedule(nest, architecture, tuning), replace(NVPTX, gpu=architecture)
+        elements, target = (
+            elementwise_schedule(nest, architecture, tuning),
+            replace(NVPTX, gpu=architecture),
+        )
         if read.extent == short and not isinstance(elements, Reason):
             made = _in_registers(nest, axes, read, architecture)
-            if estimate_launch(made.nest, target).nanoseconds < estimate_launch(elements.nest, target).nanoseconds:
+            if (
+                estimate_launch(made.nest, target).nanoseconds
+                < estimate_launch(elements.nest, target).nanoseconds
+            ):
                 return made
-        return refuse("transposed-dimension-is-short", f"a dimension of {short} elements does not fill a tile", extent=short)
+        return refuse(
+            "transposed-dimension-is-short",
+            f"a dimension of {short} elements does not fill a tile",
+            extent=short,
+        )
     sizes = [s.element.bytes for s in staged]
     width = max(4 // max(sizes), 1)
     while width > 1 and (read.extent % width or written.extent % width):
         width //= 2
-    matrices, enough = math.prod([a.extent for a in axes if a not in (read, written)]), threads_in_flight(architecture)
+    matrices, enough = (
+        math.prod([a.extent for a in axes if a not in (read, written)]),
+        threads_in_flight(architecture),
+    )
     widest, rows = width, tuning.rows_at_once
-    while (width > 1 or rows < LANES) and matrices * _tiles(read, written, LANES * width) * LANES * rows < enough:
+    while (width > 1 or rows < LANES) and matrices * _tiles(
+        read, written, LANES * width
+    ) * LANES * rows < enough:
         width, rows = max(width // 2, 1), rows if width > 1 else 2 * rows
     side = LANES * width
     if side * max([_pitch(side, width, size) for size in sizes]) * sum(sizes) > STATIC_SHARED_BYTES:
-        return refuse("shared-memory", f"tiles of {len(staged)} arrays need more than {STATIC_SHARED_BYTES} bytes of shared memory")
+        return refuse(
+            "shared-memory",
+            f"tiles of {len(staged)} arrays need more than {STATIC_SHARED_BYTES} bytes of shared memory",
+        )
     i, j, around = _tiled(applied, axes, read, written, side)
     for number, s in enumerate(staged):
         applied.then(Stage(f"%{s.array}", around, "shared", _pitch(side, width, s.element.bytes)))
@@ -85,7 +126,9 @@ def transpose_schedule(nest: LoopNest, architecture: GpuArchitecture, tuning: Gp
     return applied.schedule("transpose", why)
 
 
-def _in_registers(nest: LoopNest, axes: list[Axis], short: Axis, architecture: GpuArchitecture) -> NestSchedule:
+def _in_registers(
+    nest: LoopNest, axes: list[Axis], short: Axis, architecture: GpuArchitecture
+) -> NestSchedule:
     """A thread for each step of the other loops, with all steps of a short one: it reads neighbours, and a warp writes neighbours."""
     applied = Applied(nest)
     for other in axes[axes.index(short) + 1 :]:
@@ -94,7 +137,10 @@ def _in_registers(nest: LoopNest, axes: list[Axis], short: Axis, architecture: G
     name = applied.joined([a.name for a in axes if a is not short])
     launch = launch_dimensions(applied.extent(name), architecture)
     distribute(applied, name, applied.extent(name), launch)
-    return applied.schedule("transpose", f"{counted(short.extent, 'element')} a thread, in registers; {launch.reasoning}")
+    return applied.schedule(
+        "transpose",
+        f"{counted(short.extent, 'element')} a thread, in registers; {launch.reasoning}",
+    )
 
 
 def _tiles(read: Axis, written: Axis, side: int) -> int:
@@ -102,7 +148,9 @@ def _tiles(read: Axis, written: Axis, side: int) -> int:
     return -(-read.extent // side) * -(-written.extent // side)
 
 
-def _tiled(applied: Applied, axes: list[Axis], read: Axis, written: Axis, side: int) -> tuple[str, str, str]:
+def _tiled(
+    applied: Applied, axes: list[Axis], read: Axis, written: Axis, side: int
+) -> tuple[str, str, str]:
     """Blocks of tiles: the axes inside of a tile, and the innermost loop around it."""
     i, j = read.name, written.name
     for other in axes[axes.index(read) + 1 : -1]:

@@ -42,8 +42,22 @@ class SharedRecords:
     padded: after every 32 records one place stays free, so that records a power of two apart are in different banks.
     """
 
-    def __init__(self, block: Block, types: Sequence[PrimitiveType], count: int, before: Before, padded: bool = False) -> None:
-        self.w, self.block, self.types, self.count, self.before, self.padded = block.w, block, types, count, before, padded
+    def __init__(
+        self,
+        block: Block,
+        types: Sequence[PrimitiveType],
+        count: int,
+        before: Before,
+        padded: bool = False,
+    ) -> None:
+        self.w, self.block, self.types, self.count, self.before, self.padded = (
+            block.w,
+            block,
+            types,
+            count,
+            before,
+            padded,
+        )
         self.arrays = [block.shared(t, padded_count(count) if padded else count) for t in types]
 
     def _place(self, at: str | int) -> str | int:
@@ -60,7 +74,14 @@ class SharedRecords:
         for array, value in zip(self.arrays, record, strict=True):
             array.store(place, value)
 
-    def ranks(self, records: list[Record], on_right: list[str], low: list[str | int], high: list[str | int], steps: str | int) -> list[str]:
+    def ranks(
+        self,
+        records: list[Record],
+        on_right: list[str],
+        low: list[str | int],
+        high: list[str | int],
+        steps: str | int,
+    ) -> list[str]:
         """Where the binary searches for each record end: between `low` and `high` lies the other run, which is the right one unless the
         record is `on_right` itself. steps: enough to halve the run to nothing, the same for all threads."""
         w = self.w
@@ -102,7 +123,11 @@ class SharedRecords:
                 q: str | int = counted
                 there: str | None = None
                 if limit < size:
-                    there = w.test("ult", w.operation("lshr", counted, shift), w.operation("lshr", self.count, level))
+                    there = w.test(
+                        "ult",
+                        w.operation("lshr", counted, shift),
+                        w.operation("lshr", self.count, level),
+                    )
                     # Records that are kept, counted through: those of the threads after the last one have been dropped.
                     run = w.operation("lshr", q, shift)
                     q = w.add(w.operation("shl", run, level), w.operation("and", q, w.sub(held, 1)))
@@ -143,7 +168,11 @@ class SharedRecords:
 def order_of_records(context: KernelContext, comparator: HloComputation) -> Before:
     """A strict weak order wherever the comparator orders by keys; else the comparator."""
     w, keys = context.writer, comparator_keys(comparator)
-    if keys is None or not any(map(_has_unordered, keys)) or any(key.side.shape.element_type.is_complex for key in keys):
+    if (
+        keys is None
+        or not any(map(_has_unordered, keys))
+        or any(key.side.shape.element_type.is_complex for key in keys)
+    ):
         return as_written(context, comparator)
 
     def less(key: SortKey, a: Record, b: Record) -> str:
@@ -161,7 +190,9 @@ def order_of_records(context: KernelContext, comparator: HloComputation) -> Befo
         result = less(keys[-1], a, b)
         for key in reversed(keys[:-1]):
             not_after = w.operation("xor", less(key, b, a), "true", "i1")
-            result = w.operation("or", less(key, a, b), w.operation("and", not_after, result, "i1"), "i1")
+            result = w.operation(
+                "or", less(key, a, b), w.operation("and", not_after, result, "i1"), "i1"
+            )
         return result
 
     return before

@@ -13,12 +13,29 @@ from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, smaller
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
-from xla_explorer.backends.gpu.emitters.operations.fourier_lines import ArrayLines, Index, OpenLines, Roots, choose, complex_type
+from xla_explorer.backends.gpu.emitters.drafts import (
+    KernelDraft,
+    OperationDraft,
+    ScratchArrays,
+    fresh_context,
+)
+from xla_explorer.backends.gpu.emitters.operations.fourier_lines import (
+    ArrayLines,
+    Index,
+    OpenLines,
+    Roots,
+    choose,
+    complex_type,
+)
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators, Elements
-from xla_explorer.compiler.codegen.kernels.fourier.stages import Complex, FourierStages, chirp_length, radices
+from xla_explorer.compiler.codegen.kernels.fourier.stages import (
+    Complex,
+    FourierStages,
+    chirp_length,
+    radices,
+)
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names, register_type
 from xla_explorer.foundation.reason import Reason
@@ -31,7 +48,9 @@ BLOCK, LARGEST_BLOCK = 128, 512
 Move = Callable[[Index, Index], None]
 
 
-def write_fft(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_fft(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """The kernels of a transform of one to three dimensions."""
     return _Fourier(i, architecture, slots).write()
 
@@ -54,7 +73,9 @@ class _Places:
 class _Fourier:
     """Collects the kernels."""
 
-    def __init__(self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> None:
+    def __init__(
+        self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+    ) -> None:
         self.i, self.architecture, self.slots = i, architecture, slots
         self.kernels: list[KernelDraft] = []
         self.scratch_bytes = 0
@@ -79,13 +100,23 @@ class _Fourier:
             length = lengths[axis - (rank - len(lengths))]
             last = step + 1 == len(axes)
             inner = math.prod(dimensions[axis + 1 :])
-            source = ArrayLines(source_number, dimensions[axis], inner, length, inverse, 1.0, between if step else None)
+            source = ArrayLines(
+                source_number,
+                dimensions[axis],
+                inner,
+                length,
+                inverse,
+                1.0,
+                between if step else None,
+            )
             if kind == "IRFFT" and not last:
                 between = self._buffer(self.t, i.operands[0].shape.element_count, 2)
                 target = ArrayLines(0, dimensions[axis], inner, length, inverse, 1.0, between)
             else:
                 dimensions = (*dimensions[:axis], i.shape.dimensions[axis], *dimensions[axis + 1 :])
-                target = ArrayLines(-1, dimensions[axis], inner, length, inverse, scale if last else 1.0)
+                target = ArrayLines(
+                    -1, dimensions[axis], inner, length, inverse, scale if last else 1.0
+                )
                 source_number, between = -1, None
             lines = math.prod(dimensions) // dimensions[axis]
             self._axis(length, lines, source, target)
@@ -107,7 +138,9 @@ class _Fourier:
         launch = launch_dimensions(context.threads, self.architecture)
         self._add(KernelDraft(context, launch._replace(reasoning=f"{what}; {launch.reasoning}")))
 
-    def _kernel(self, t: str, source: ArrayLines, target: ArrayLines) -> tuple[KernelContext, FourierStages, OpenLines, OpenLines]:
+    def _kernel(
+        self, t: str, source: ArrayLines, target: ArrayLines
+    ) -> tuple[KernelContext, FourierStages, OpenLines, OpenLines]:
         """One more kernel, its arithmetic, and the lines that it takes and gives."""
         context = fresh_context(self.i, self.slots)
         opened, result = [lines.open(context, self.slots, t) for lines in (source, target)]
@@ -122,14 +155,18 @@ class _Fourier:
         else:
             self._by_chirp(length, lines, source, target)
 
-    def _smooth(self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines) -> None:
+    def _smooth(
+        self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines
+    ) -> None:
         if length * complex_type(t).bytes <= SHARED_BYTES:
             self._in_shared(length, lines, t, source, target)
         else:
             self._by_stages(length, lines, t, source, target)
 
     # -- a block per line ------------------------------------------------------------------------------------------------
-    def _in_shared(self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines) -> None:
+    def _in_shared(
+        self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines
+    ) -> None:
         per_line = 1 << max(-(-length // 8) - 1, 0).bit_length()
         # Lines that lie side by side are taken eight at a time: whole sectors of memory.
         limit = max(BLOCK, min(8 * per_line, LARGEST_BLOCK)) if source.inner > 1 else BLOCK
@@ -141,7 +178,9 @@ class _Fourier:
         context, stages, opened, result = self._kernel(t, source, target)
         w, block = context.writer, Block(context, threads)
         first = w.mul(block.number, together)
-        places = _Places(w, length, together, 256 // size)  # elements that fill the banks once: 32 parts of 4 bytes
+        places = _Places(
+            w, length, together, 256 // size
+        )  # elements that fill the banks once: 32 parts of 4 bytes
         shared = block.shared(complex_type(t), places.pitch * together)
         self._move(block, length, together, source.inner > 1, lambda line, k: shared.store(
             places.at(line, k), opened.load(smaller(w, w.add(first, line), lines - 1), k)))  # fmt: skip
@@ -156,7 +195,13 @@ class _Fourier:
         block.finish()
         blocks = -(-lines // together)
         why = f"{lines} lines of {length} numbers: {together} in a block's shared memory, {per_line} threads each, stages {radices(length)}"
-        self._add(KernelDraft(context, LaunchDimensions(blocks, threads, blocks * threads, why), block.shared_bytes))
+        self._add(
+            KernelDraft(
+                context,
+                LaunchDimensions(blocks, threads, blocks * threads, why),
+                block.shared_bytes,
+            )
+        )
 
     def _move(self, block: Block, length: int, together: int, interleaved: bool, body: Move,
               among: tuple[Index, int] | None = None) -> None:  # fmt: skip
@@ -168,7 +213,10 @@ class _Fourier:
             if interleaved:
                 line, k = w.mod(q, together), w.div(q, together)
             else:
-                line, k = w.div(q, length) if together > 1 else 0, w.mod(q, length) if together > 1 else q
+                line, k = (
+                    w.div(q, length) if together > 1 else 0,
+                    w.mod(q, length) if together > 1 else q,
+                )
             if among is not None:
                 inside = both(w, inside, w.test("ult", w.add(among[0], line), among[1]))
             with block.only_if(inside):
@@ -185,12 +233,19 @@ class _Fourier:
         for start in range(0, butterflies, per_line):
             b = w.add(lane, start)
             inside = w.test("ult", b, butterflies) if start + per_line > butterflies else None
-            inside = both(w, inside, w.test("ult", line, together) if block.threads > per_line * together else None)
+            inside = both(
+                w,
+                inside,
+                w.test("ult", line, together) if block.threads > per_line * together else None,
+            )
             from_line = line
             if inside is not None:
                 b = w.choose(inside, b, 0)
                 from_line = w.choose(inside, line, 0)
-            values: list[Complex] = [part_names(shared.load(places.at(from_line, w.add(b, butterflies * k)))) for k in range(radix)]
+            values: list[Complex] = [
+                part_names(shared.load(places.at(from_line, w.add(b, butterflies * k))))
+                for k in range(radix)
+            ]
             q, p = w.mod(b, s), w.div(b, s)
             values = _twiddled(stages, roots, values, p, s, n // radix)
             held.append((inside, w.add(q, w.mul(p, s * radix)), values))
@@ -202,14 +257,18 @@ class _Fourier:
         block.barrier()
 
     # -- a kernel per stage ----------------------------------------------------------------------------------------------
-    def _by_stages(self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines) -> None:
+    def _by_stages(
+        self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines
+    ) -> None:
         n, s = length, 1
         plan = radices(length) or []
         here = source
         for number, radix in enumerate(plan):
             to = target
             if number + 1 < len(plan):
-                to = ArrayLines(0, length, 1, length, False, 1.0, self._buffer(t, lines * length, number % 2))
+                to = ArrayLines(
+                    0, length, 1, length, False, 1.0, self._buffer(t, lines * length, number % 2)
+                )
             context, stages, opened, result = self._kernel(t, here, to)
             w = context.writer
             roots = Roots(context, stages, length)
@@ -232,7 +291,9 @@ class _Fourier:
         context, stages, opened, result = self._kernel(t, source, target)
         w, block = context.writer, Block(context, threads)
         shared = block.shared(complex_type(t), length)
-        self._move(block, length, 1, False, lambda _, k: shared.store(k, opened.load(block.number, k)))
+        self._move(
+            block, length, 1, False, lambda _, k: shared.store(k, opened.load(block.number, k))
+        )
         block.barrier()
         roots = Roots(context, stages, length)
         zero = float_constant(0.0, t)
@@ -254,7 +315,11 @@ class _Fourier:
         self._move(block, length, 1, False, element)
         block.finish()
         why = f"{lines} lines of {length} numbers, which has a large prime factor: a block each, every result summed up directly in f64"
-        self._add(KernelDraft(context, LaunchDimensions(lines, threads, lines * threads, why), block.shared_bytes))
+        self._add(
+            KernelDraft(
+                context, LaunchDimensions(lines, threads, lines * threads, why), block.shared_bytes
+            )
+        )
 
     def _by_chirp(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
         """The lines times a chirp, convolved with its conjugate by transforms of a longer length, times the chirp again."""
@@ -274,16 +339,23 @@ class _Fourier:
             chirp = roots.at(w.mod(w.mul(at, at), 2 * length))
             held = w.operation("or", near, w.operation("and", far, is_filter, "i1"), "i1")
             given = opened.load(w.choose(is_filter, 0, line), w.choose(near, k, 0))
-            value = choose(context, t, is_filter, (chirp[0], stages.negate(chirp[1])), stages.mul(given, chirp))
+            value = choose(
+                context, t, is_filter, (chirp[0], stages.negate(chirp[1])), stages.mul(given, chirp)
+            )
             result.store(line, k, choose(context, t, held, value, (zero, zero)))
-        self._add_launched(context, f"{lines} lines of {length} numbers times a chirp, and the chirp, padded to {size}")
+        self._add_launched(
+            context,
+            f"{lines} lines of {length} numbers times a chirp, and the chirp, padded to {size}",
+        )
         self._smooth(size, lines + 1, t, before, after)
         context, stages, opened, result = self._kernel(t, after, before)
         w = context.writer
         with context.iterate([lines, size]) as (line, k):
             value = stages.mul(opened.load(line, k), opened.load(lines, k))
             # Real and imaginary parts exchanged before and after turn a transform into its inverse.
-            result.store(line, k, (stages.scale(value[1], 1 / size), stages.scale(value[0], 1 / size)))
+            result.store(
+                line, k, (stages.scale(value[1], 1 / size), stages.scale(value[0], 1 / size))
+            )
         self._add_launched(context, "times the chirp's transform")
         self._smooth(size, lines, t, before, after)
         context, stages, opened, result = self._kernel(t, after, target)
@@ -291,15 +363,24 @@ class _Fourier:
         roots = Roots(context, stages, 2 * length)
         with context.iterate([lines, length]) as (line, k):
             swapped = opened.load(line, k)
-            result.store(line, k, stages.mul((swapped[1], swapped[0]), roots.at(w.mod(w.mul(k, k), 2 * length))))
+            result.store(
+                line,
+                k,
+                stages.mul((swapped[1], swapped[0]), roots.at(w.mod(w.mul(k, k), 2 * length))),
+            )
         self._add_launched(context, "times the chirp")
 
 
-def _twiddled(stages: FourierStages, roots: Roots, values: list[Complex], p: Index, s: int, m: int) -> list[Complex]:
+def _twiddled(
+    stages: FourierStages, roots: Roots, values: list[Complex], p: Index, s: int, m: int
+) -> list[Complex]:
     """A butterfly and its factors."""
     results = stages.butterfly(values)
     if m == 1:
         return results
     w = stages.w
     step = w.mul(p, s)
-    return [value if u == 0 else stages.mul(value, roots.at(w.mul(step, u))) for u, value in enumerate(results)]
+    return [
+        value if u == 0 else stages.mul(value, roots.at(w.mul(step, u)))
+        for u, value in enumerate(results)
+    ]

@@ -10,7 +10,12 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emitters.drafts import ScratchArrays
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.kernels.fourier.stages import Complex, FourierStages, converted, roots_of_unity
+from xla_explorer.compiler.codegen.kernels.fourier.stages import (
+    Complex,
+    FourierStages,
+    converted,
+    roots_of_unity,
+)
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names, register_type
 from xla_explorer.hlo.primitive_type import C64, C128, PrimitiveType
@@ -38,7 +43,11 @@ class Roots:
         self.context, self.stages, self.length = context, stages, length
         self.low = length if length <= WHOLE_TABLE else 1 << -(-(length - 1).bit_length() // 2)
         self.fine = self._table(np.arange(self.low))
-        self.coarse = None if self.low >= length else self._table(np.arange(-(-length // self.low)) * self.low)
+        self.coarse = (
+            None
+            if self.low >= length
+            else self._table(np.arange(-(-length // self.low)) * self.low)
+        )
 
     def _table(self, numerators: np.ndarray) -> ArrayInMemory:
         kind = complex_type(self.stages.t)
@@ -47,15 +56,22 @@ class Roots:
         raw = np.stack([real.astype(part), imaginary.astype(part)], -1).tobytes()
         name = f"@roots_{hashlib.sha256(raw).hexdigest()[:16]}"
         text = "".join([f"\\{byte:02X}" for byte in raw])
-        self.context.globals[f'{name} = private unnamed_addr addrspace(1) constant [{len(raw)} x i8] c"{text}", align 16'] = None
-        return ArrayInMemory(name, array_shape(kind, (len(numerators),)), self.context.target.pointer, True)
+        self.context.globals[
+            f'{name} = private unnamed_addr addrspace(1) constant [{len(raw)} x i8] c"{text}", align 16'
+        ] = None
+        return ArrayInMemory(
+            name, array_shape(kind, (len(numerators),)), self.context.target.pointer, True
+        )
 
     def at(self, numerator: Index) -> Complex:
         """A root."""
         w = self.context.writer
         if self.coarse is None:
             return self._load(self.fine, numerator)
-        return self.stages.mul(self._load(self.coarse, w.div(numerator, self.low)), self._load(self.fine, w.mod(numerator, self.low)))
+        return self.stages.mul(
+            self._load(self.coarse, w.div(numerator, self.low)),
+            self._load(self.fine, w.mod(numerator, self.low)),
+        )
 
     def _load(self, table: ArrayInMemory, at: Index) -> Complex:
         return part_names(table.load_linear(self.context.writer, at))
@@ -89,7 +105,11 @@ class ArrayLines(NamedTuple):
         if self.scratch is not None:
             (array,) = self.scratch.arrays(context, slots)
         else:
-            array = context.outputs[0] if self.number < 0 else context.arrays[context.roots[0].operands[self.number]]
+            array = (
+                context.outputs[0]
+                if self.number < 0
+                else context.arrays[context.roots[0].operands[self.number]]
+            )
         kind = array.shape.element_type
         held = register_type(kind)
         stages = FourierStages(w, t, lambda _: "")
@@ -111,7 +131,10 @@ class ArrayLines(NamedTuple):
             if self.stored < self.length:  # the rest of the spectrum of real numbers
                 mirrored = w.test("ugt", k, half)
                 k = w.choose(mirrored, w.sub(self.length, k), k)
-            re, im = [converted(w, part, held, t) for part in part_names(array.load_linear(w, place(line, k)))]
+            re, im = [
+                converted(w, part, held, t)
+                for part in part_names(array.load_linear(w, place(line, k)))
+            ]
             if mirrored is not None:
                 whole = w.test("eq", k, 0)
                 if self.length % 2 == 0:

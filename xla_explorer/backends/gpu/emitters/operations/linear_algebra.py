@@ -33,7 +33,10 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, PrimitiveType
 
-PANEL, WIDE_PANEL = 16, 8  # columns, of which each thread keeps an element in registers; 8 of wide numbers and where indices take more
+PANEL, WIDE_PANEL = (
+    16,
+    8,
+)  # columns, of which each thread keeps an element in registers; 8 of wide numbers and where indices take more
 ROWS_AT_ONCE = 256  # threads of a block of cholesky
 SIDES_AT_ONCE = 64  # right sides of a block of triangular-solve
 Element = Callable[["str | int", "str | int"], Scalar]
@@ -42,7 +45,9 @@ Element = Callable[["str | int", "str | int"], Scalar]
 def why_no_factorisation(i: HloInstruction) -> Reason | None:
     """None for floats and complex numbers."""
     element_type = i.shape.element_type
-    if not (element_type.is_float or element_type.is_complex) or (element_type.is_float and element_type.bits < 16):
+    if not (element_type.is_float or element_type.is_complex) or (
+        element_type.is_float and element_type.bits < 16
+    ):
         text = f"%{i.name}: {i.opcode.name} of {element_type} has no kernel"
         return refuse("element-type-not-emitted", text, element_type=element_type.name)
     return type_is_emitted(i.shape)
@@ -51,11 +56,20 @@ def why_no_factorisation(i: HloInstruction) -> Reason | None:
 class _Panels:
     """What both kernels do. size: rows of the triangle. panel: columns of a panel."""
 
-    def __init__(self, context: KernelContext, element_type: PrimitiveType, size: int, threads: int, widest: int) -> None:
+    def __init__(
+        self,
+        context: KernelContext,
+        element_type: PrimitiveType,
+        size: int,
+        threads: int,
+        widest: int,
+    ) -> None:
         self.context, self.w, self.size = context, context.writer, size
         self.stored = element_type
         self.kind = F32 if element_type.is_float and element_type.bits < 32 else element_type
-        self.panel = min(widest if self.kind.bytes == 4 else WIDE_PANEL, 1 << max(size - 1, 0).bit_length())
+        self.panel = min(
+            widest if self.kind.bytes == 4 else WIDE_PANEL, 1 << max(size - 1, 0).bit_length()
+        )
         self.block = Block(context, threads)
         self.tile = self.block.shared(self.kind, self.panel * self.panel)
         self.diagonal = self.block.shared(self.kind, self.panel * self.panel)
@@ -100,17 +114,26 @@ class _Panels:
         inside = self.w.test("ult", at, self.size)
         return self.w.choose(inside, at, self.size - 1), inside
 
-    def fill(self, target: str, element: Element, row: str | int, column: str | int, unit: bool = False) -> None:
+    def fill(
+        self, target: str, element: Element, row: str | int, column: str | int, unit: bool = False
+    ) -> None:
         """Fill `tile` or `diagonal` with the square at (row, column); where the triangle has ended, with the unit matrix. unit: its own
         diagonal is one as well."""
         w, panel = self.w, self.panel
         array = self.tile if target == "tile" else self.diagonal
         for start in range(0, panel * panel, self.block.threads):
             q = w.add(self.block.thread, start)
-            inside = None if start + self.block.threads <= panel * panel else w.test("ult", q, panel * panel)
+            inside = (
+                None
+                if start + self.block.threads <= panel * panel
+                else w.test("ult", q, panel * panel)
+            )
             with self.block.only_if(inside):
                 r, c = w.div(q, panel), w.mod(q, panel)
-                (i, row_exists), (k, column_exists) = self.bounded(w.add(row, r)), self.bounded(w.add(column, c))
+                (i, row_exists), (k, column_exists) = (
+                    self.bounded(w.add(row, r)),
+                    self.bounded(w.add(column, c)),
+                )
                 value = element(i, k)
                 one, on_diagonal = scalar_constant(1, self.kind), w.test("eq", r, c)
                 exists = both(w, row_exists, column_exists)
@@ -120,7 +143,13 @@ class _Panels:
                     value = self.select(on_diagonal, one, value)
                 array.store(q, value)
 
-    def subtract_finished(self, number: str | int, factor: Element, finished: Callable[[str | int], Scalar], column: str | int) -> None:
+    def subtract_finished(
+        self,
+        number: str | int,
+        factor: Element,
+        finished: Callable[[str | int], Scalar],
+        column: str | int,
+    ) -> None:
         """From the sums of each thread: factor[column + c, k] finished[k] for all k of earlier panels."""
         w, panel = self.w, self.panel
         if self.panels == 1:
@@ -130,11 +159,15 @@ class _Panels:
             self.block.barrier()
             self.fill("tile", factor, column, first)
             self.block.barrier()
-            values = [finished(w.add(first, k)) for k in range(panel)]  # all of them on their way before the first is used
+            values = [
+                finished(w.add(first, k)) for k in range(panel)
+            ]  # all of them on their way before the first is used
             for c, slot in enumerate(self.sums):
                 total = slot.load()[0]
                 for k, value in enumerate(values):
-                    total = self.op("subtract", total, self.op("multiply", self.tile.load(c * panel + k), value))
+                    total = self.op(
+                        "subtract", total, self.op("multiply", self.tile.load(c * panel + k), value)
+                    )
                 slot.store([total])
 
     def solve_panel(self, conjugated: bool, unit: bool) -> None:
@@ -145,16 +178,24 @@ class _Panels:
             value = slot.load()[0]
             for k in range(c):
                 factor = self.diagonal.load(c * panel + k)
-                value = self.op("subtract", value, self.op("multiply", self.conjugate(factor) if conjugated else factor, found[k]))
+                value = self.op(
+                    "subtract",
+                    value,
+                    self.op("multiply", self.conjugate(factor) if conjugated else factor, found[k]),
+                )
             if not unit:
                 pivot = self.diagonal.load(c * panel + c)
-                value = self.over_real(value, pivot) if conjugated else self.op("divide", value, pivot)
+                value = (
+                    self.over_real(value, pivot) if conjugated else self.op("divide", value, pivot)
+                )
             found.append(value)
             slot.store([value])
 
 
 # -- cholesky --------------------------------------------------------------------------------------------------------------
-def write_cholesky(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_cholesky(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """One kernel, a block per matrix."""
     batches, size = math.prod(i.shape.dimensions[:-2]), i.shape.dimensions[-1]
     context = fresh_context(i, slots)
@@ -186,7 +227,11 @@ class _Cholesky:
         return value if self.lower else self.panels.conjugate(value)
 
     def _write(self, row: str | int, column: str | int, value: Scalar) -> None:
-        self.panels.store(self.output, self._place(row, column), value if self.lower else self.panels.conjugate(value))
+        self.panels.store(
+            self.output,
+            self._place(row, column),
+            value if self.lower else self.panels.conjugate(value),
+        )
 
     def _clear(self, value: Scalar, whole: bool) -> None:
         """Set the triangle that the factor does not have (or the whole matrix)."""
@@ -210,7 +255,11 @@ class _Cholesky:
         with w.loop(panels.panels, stem="panel") as number:
             start = w.mul(number, panels.panel)
             left = w.sub(size, start)
-            batches: str | int = 1 if size <= block.threads else w.operation("udiv", w.add(left, block.threads - 1), block.threads)
+            batches: str | int = (
+                1
+                if size <= block.threads
+                else w.operation("udiv", w.add(left, block.threads - 1), block.threads)
+            )
             with w.loop(batches, stem="rows") as batch:
                 offset = w.add(w.mul(batch, block.threads), block.thread)
                 exists = w.test("ult", offset, left)
@@ -248,7 +297,9 @@ class _Cholesky:
                 exists = both(w, row_exists, column_exists)
                 value = slot.load()[0]
                 if exists is not None:
-                    unit = panels.select(w.test("eq", offset, c), scalar_constant(1, panels.kind), panels.zero())
+                    unit = panels.select(
+                        w.test("eq", offset, c), scalar_constant(1, panels.kind), panels.zero()
+                    )
                     value = panels.select(exists, value, unit)
                 panels.diagonal.store(w.add(w.mul(offset, n), c), value)
         q = block.thread
@@ -263,35 +314,54 @@ class _Cholesky:
             loaded = panels.diagonal.load(w.mul(done, n + 1))
             pivot = loaded.real if isinstance(loaded, Complex) else loaded
             positive = pivot > 0.0
-            with block.only_if(w.operation("and", w.test("eq", q, 0), w.operation("xor", positive, "true", "i1"), "i1")):
+            with block.only_if(
+                w.operation(
+                    "and", w.test("eq", q, 0), w.operation("xor", positive, "true", "i1"), "i1"
+                )
+            ):
                 self.failed.store(0, "1")
             below = w.operation("and", w.test("eq", column, done), w.test("ugt", row, done), "i1")
             with block.only_if(both(w, inside, below)):
-                panels.diagonal.store(q, panels.over_real(panels.diagonal.load(q), real_number(w.square_root(pivot))))
+                panels.diagonal.store(
+                    q, panels.over_real(panels.diagonal.load(q), real_number(w.square_root(pivot)))
+                )
             block.barrier()
             rest = w.operation("and", w.test("ugt", column, done), w.test("uge", row, column), "i1")
             with block.only_if(both(w, inside, rest)):
                 a = panels.diagonal.load(w.add(w.mul(row, n), done))
                 b = panels.conjugate(panels.diagonal.load(w.add(w.mul(column, n), done)))
-                panels.diagonal.store(q, panels.op("subtract", panels.diagonal.load(q), panels.op("multiply", a, b)))
+                panels.diagonal.store(
+                    q, panels.op("subtract", panels.diagonal.load(q), panels.op("multiply", a, b))
+                )
         block.barrier()
         with block.only_if(both(w, inside, w.test("eq", row, column))):
             loaded = panels.diagonal.load(q)
-            panels.diagonal.store(q, real_number(w.square_root(loaded.real if isinstance(loaded, Complex) else loaded)))
+            panels.diagonal.store(
+                q,
+                real_number(w.square_root(loaded.real if isinstance(loaded, Complex) else loaded)),
+            )
         block.barrier()
-        (_, row_exists), (_, column_exists) = panels.bounded(w.add(start, row)), panels.bounded(w.add(start, column))
+        (_, row_exists), (_, column_exists) = (
+            panels.bounded(w.add(start, row)),
+            panels.bounded(w.add(start, column)),
+        )
         stored = both(w, both(w, row_exists, column_exists), w.test("uge", row, column))
         with block.only_if(both(w, inside, stored)):
             self._write(w.add(start, row), w.add(start, column), panels.diagonal.load(q))
 
 
 # -- triangular-solve --------------------------------------------------------------------------------------------------------
-def write_triangular_solve(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_triangular_solve(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """One kernel, a thread per right side; blocks of a matrix share nothing."""
     a, b = i.operands
     context = fresh_context(i, slots)
     left = bool(i.attribute("left_side"))
-    transposed, adjoint = i.attribute("transpose_a") != "NO_TRANSPOSE", i.attribute("transpose_a") == "ADJOINT"
+    transposed, adjoint = (
+        i.attribute("transpose_a") != "NO_TRANSPOSE",
+        i.attribute("transpose_a") == "ADJOINT",
+    )
     size = a.shape.dimensions[-1]
     sides = b.shape.dimensions[-1] if left else b.shape.dimensions[-2]
     batches = math.prod(b.shape.dimensions[:-2])

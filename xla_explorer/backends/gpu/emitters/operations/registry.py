@@ -9,8 +9,14 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.emitters.operations.fourier import write_fft
-from xla_explorer.backends.gpu.emitters.operations.linear_algebra import why_no_factorisation, write_cholesky, write_triangular_solve
-from xla_explorer.backends.gpu.emitters.operations.select_and_scatter import write_select_and_scatter
+from xla_explorer.backends.gpu.emitters.operations.linear_algebra import (
+    why_no_factorisation,
+    write_cholesky,
+    write_triangular_solve,
+)
+from xla_explorer.backends.gpu.emitters.operations.select_and_scatter import (
+    write_select_and_scatter,
+)
 from xla_explorer.backends.gpu.emitters.operations.sort import why_no_sort, write_sort, write_topk
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.placement import kernel_is_emitted
@@ -28,13 +34,17 @@ class Operation(NamedTuple):
     why_not: Callable[[HloInstruction], Reason | None]
 
 
-def _write_zero(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
+def _write_zero(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft:
     """The number of the only device."""
     context = fresh_context(i, slots)
     block = Block(context, WARP)
     with block.only_if(context.writer.test("eq", block.thread, 0)):
         context.outputs[0].store(context.writer, (), "0")
-    return OperationDraft((KernelDraft(context, LaunchDimensions(1, WARP, 1, "one number")),), "constant")
+    return OperationDraft(
+        (KernelDraft(context, LaunchDimensions(1, WARP, 1, "one number")),), "constant"
+    )
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -49,13 +59,22 @@ OPERATIONS: dict[str, Operation] = {
 }
 
 
-def write_operation(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_operation(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """The kernels of an operation of the table."""
     operation = OPERATIONS.get(i.opcode.name)
     if operation is None:
         return refuse("no-operation", f"%{i.name}: {i.opcode.name} has no kernels of its own")
     if all(0 in shape.dimensions for shape in (i.shape, *i.shape.tuple_shapes) if shape.is_array):
-        return OperationDraft((KernelDraft(fresh_context(i, slots), LaunchDimensions(1, WARP, 1, "the result is empty")),), i.opcode.name)
+        return OperationDraft(
+            (
+                KernelDraft(
+                    fresh_context(i, slots), LaunchDimensions(1, WARP, 1, "the result is empty")
+                ),
+            ),
+            i.opcode.name,
+        )
     return operation.write(i, architecture, slots)
 
 

@@ -15,7 +15,12 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
+from xla_explorer.backends.gpu.emitters.drafts import (
+    KernelDraft,
+    OperationDraft,
+    ScratchArrays,
+    fresh_context,
+)
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
@@ -65,17 +70,25 @@ def plan_scan(root: HloInstruction, architecture: GpuArchitecture) -> ScanPlan |
             reducer=root.to_apply.name,
         )
     dimension, from_end = found
-    rows, length, columns = math.prod(dimensions[:dimension]), dimensions[dimension], math.prod(dimensions[dimension + 1 :])
+    rows, length, columns = (
+        math.prod(dimensions[:dimension]),
+        dimensions[dimension],
+        math.prod(dimensions[dimension + 1 :]),
+    )
     chunks, step = 1, 1
     if columns == 1:
         group = min(1 << max(-(-length // EACH) - 1, 0).bit_length(), BLOCK)
         step = group * EACH
         if rows < architecture.multiprocessors and length >= 2 * LEAST_PER_CHUNK:
-            chunks = min(2 * architecture.multiprocessors // rows, length // LEAST_PER_CHUNK, MOST_CHUNKS)
+            chunks = min(
+                2 * architecture.multiprocessors // rows, length // LEAST_PER_CHUNK, MOST_CHUNKS
+            )
     else:
         group = 1
         if rows * columns < architecture.multiprocessors * BLOCK and length >= 2 * COLUMN_CHUNK:
-            chunks = min(architecture.multiprocessors * BLOCK // (rows * columns), length // COLUMN_CHUNK)
+            chunks = min(
+                architecture.multiprocessors * BLOCK // (rows * columns), length // COLUMN_CHUNK
+            )
     chunk = -(-length // (chunks * step)) * step
     return ScanPlan(dimension, from_end, rows, length, columns, group, -(-length // chunk), chunk)
 
@@ -83,7 +96,14 @@ def plan_scan(root: HloInstruction, architecture: GpuArchitecture) -> ScanPlan |
 class _Scan:
     """One of the kernels being written."""
 
-    def __init__(self, i: HloInstruction, slots: tuple[int, ...], plan: ScanPlan, memory: ScratchArrays | None, threads: int) -> None:
+    def __init__(
+        self,
+        i: HloInstruction,
+        slots: tuple[int, ...],
+        plan: ScanPlan,
+        memory: ScratchArrays | None,
+        threads: int,
+    ) -> None:
         self.context = fresh_context(i, slots)
         self.plan, self.w = plan, self.context.writer
         self.root = self.context.roots[0]
@@ -96,12 +116,20 @@ class _Scan:
         """The index of a place along the dimension."""
         w, plan, dimensions = self.w, self.plan, self.root.shape.dimensions
 
-        return (*w.unravel(row, dimensions[: plan.dimension]), at, *w.unravel(column, dimensions[plan.dimension + 1 :]))
+        return (
+            *w.unravel(row, dimensions[: plan.dimension]),
+            at,
+            *w.unravel(column, dimensions[plan.dimension + 1 :]),
+        )
 
     def place(self, first: str | int, number: int = 0, width: int = 1) -> str | int:
         """Where the scan's position first + number is, of `width` neighbouring ones (which keeps their addresses' alignment visible)."""
         w, plan = self.w, self.plan
-        return w.add(w.sub(plan.length - width, first), width - 1 - number) if plan.from_end else w.add(first, number)
+        return (
+            w.add(w.sub(plan.length - width, first), width - 1 - number)
+            if plan.from_end
+            else w.add(first, number)
+        )
 
     def store(self, index: tuple[str | int, ...], values: list[Scalar]) -> None:
         """A result; accumulators have wide types."""
@@ -123,7 +151,12 @@ class _Scan:
         w, plan = self.w, self.plan
         lane = w.mod(self.block.thread, plan.group)
         if plan.chunks > 1:
-            return w.div(self.block.number, plan.chunks), w.mod(self.block.number, plan.chunks), lane, None
+            return (
+                w.div(self.block.number, plan.chunks),
+                w.mod(self.block.number, plan.chunks),
+                lane,
+                None,
+            )
         rows = self.block.threads // plan.group
         row = w.add(w.mul(self.block.number, rows), w.div(self.block.thread, plan.group))
         if plan.rows % rows == 0:
@@ -144,16 +177,26 @@ class _Scan:
             places: list[tuple[str | int, ...]] = []
             values: list[list[Scalar]] = []
             there: list[str | None] = []
-            together = EACH if plan.length % EACH == 0 else 1  # elements that exist or do not, as one: then they are moved as one
+            together = (
+                EACH if plan.length % EACH == 0 else 1
+            )  # elements that exist or do not, as one: then they are moved as one
             for j in range(EACH):
                 if j % together == 0:
                     at = w.add(begin, j)
                     inside = None if exact else w.test("ult", at, plan.length)
                     if inside is not None:
                         at = w.choose(inside, at, 0)
-                value = self.reducer.elements(self.index(row, self.place(at, j % together, together), 0))
-                values.append(value if inside is None else self.reducer.select(inside, value, self.identity()))
-                places.append(self.index(row, self.place(w.add(begin, j - j % together), j % together, together), 0))
+                value = self.reducer.elements(
+                    self.index(row, self.place(at, j % together, together), 0)
+                )
+                values.append(
+                    value if inside is None else self.reducer.select(inside, value, self.identity())
+                )
+                places.append(
+                    self.index(
+                        row, self.place(w.add(begin, j - j % together), j % together, together), 0
+                    )
+                )
                 there.append(inside)
             body(places, values, there)
 
@@ -167,7 +210,12 @@ class _Scan:
             before = w.test("ult", lane, chunk)
             place = w.choose(before, lane, 0)
             value = self.total(w.add(w.mul(row, plan.chunks), place))
-            value = block.combine_threads(reducer.select(before, value, self.identity()), reducer.wide, plan.group, reducer.join)
+            value = block.combine_threads(
+                reducer.select(before, value, self.identity()),
+                reducer.wide,
+                plan.group,
+                reducer.join,
+            )
             carry.store(reducer.join(carry.load(), value))
         warps = plan.group // WARP
         shared = block.shared(reducer.wide[0], block.threads // WARP) if warps > 1 else None
@@ -175,7 +223,9 @@ class _Scan:
         warp = w.mod(block.warp, warps) if warps > 1 and plan.group < block.threads else block.warp
         first_warp = w.sub(block.warp, warp) if warp != block.warp else 0
 
-        def body(places: list[tuple[str | int, ...]], values: list[list[Scalar]], there: list[str | None]) -> None:
+        def body(
+            places: list[tuple[str | int, ...]], values: list[list[Scalar]], there: list[str | None]
+        ) -> None:
             for j in range(1, EACH):
                 values[j] = reducer.join(values[j - 1], values[j])
             total = values[-1]
@@ -183,10 +233,14 @@ class _Scan:
             distance = 1
             while distance < min(plan.group, WARP):
                 further = w.test("uge", own, distance)
-                total = reducer.select(further, reducer.join(block.from_lane_below(total, distance), total), total)
+                total = reducer.select(
+                    further, reducer.join(block.from_lane_below(total, distance), total), total
+                )
                 distance *= 2
             lanes = total
-            before = reducer.select(w.test("ne", own, 0), block.from_lane_below(lanes, 1), self.identity())
+            before = reducer.select(
+                w.test("ne", own, 0), block.from_lane_below(lanes, 1), self.identity()
+            )
             if plan.group < WARP:
                 whole = block.from_lane(lanes, w.add(w.sub(block.lane, own), plan.group - 1))
             elif shared is None:
@@ -222,7 +276,11 @@ class _Scan:
         slot = Accumulators(self.context, reducer.wide)
         slot.store(self.identity())
 
-        def body(_places: list[tuple[str | int, ...]], values: list[list[Scalar]], _there: list[str | None]) -> None:
+        def body(
+            _places: list[tuple[str | int, ...]],
+            values: list[list[Scalar]],
+            _there: list[str | None],
+        ) -> None:
             total = slot.load()
             for value in values:
                 total = reducer.join(total, value)
@@ -266,7 +324,11 @@ class _Scan:
                 values = [reducer.elements(at) for at in places]
                 for place, value, there in zip(places, values, exist, strict=True):
                     following = reducer.join(slot.load(), value)
-                    slot.store(following if there is None else reducer.select(there, following, slot.load()))
+                    slot.store(
+                        following
+                        if there is None
+                        else reducer.select(there, following, slot.load())
+                    )
                     if not totals_only:
                         with block.only_if(there):
                             self.store(place, following)
@@ -274,10 +336,16 @@ class _Scan:
                 self.totals[0].store_linear(w, number, slot.load()[0])
 
 
-def write_scan(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_scan(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """One kernel, or two where rows or columns are cut; or why every window is reduced on its own."""
     roots = fresh_context(i, slots).roots
-    plan = plan_scan(roots[0], architecture) if len(roots) == 1 else refuse("no-scan", f"%{i.name} must have one result")
+    plan = (
+        plan_scan(roots[0], architecture)
+        if len(roots) == 1
+        else refuse("no-scan", f"%{i.name} must have one result")
+    )
     if isinstance(plan, Reason):
         return plan
     memory = None
@@ -301,9 +369,15 @@ def write_scan(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
         kernel.block.finish()
         work = plan.rows * plan.chunks * (plan.columns if plan.columns > 1 else plan.group)
         why = f"{plan.rows * plan.columns} running reductions of {plan.length} elements"
-        why += f", {plan.group} threads each with {EACH} neighbours" if plan.columns == 1 else ", a thread down each column"
+        why += (
+            f", {plan.group} threads each with {EACH} neighbours"
+            if plan.columns == 1
+            else ", a thread down each column"
+        )
         if plan.chunks > 1:
-            why += f"; cut into {plan.chunks} chunks of {plan.chunk}" + (", whose totals come first" if totals_only else "")
+            why += f"; cut into {plan.chunks} chunks of {plan.chunk}" + (
+                ", whose totals come first" if totals_only else ""
+            )
         launch = LaunchDimensions(-(-work // threads), threads, work, why)
         suffix = "_totals" if totals_only else "_scan" if plan.chunks > 1 else ""
         kernels.append(KernelDraft(kernel.context, launch, kernel.block.shared_bytes, suffix))

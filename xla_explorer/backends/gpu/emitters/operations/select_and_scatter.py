@@ -10,7 +10,12 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
+from xla_explorer.backends.gpu.emitters.drafts import (
+    KernelDraft,
+    OperationDraft,
+    ScratchArrays,
+    fresh_context,
+)
 from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.select_and_scatter import select_position
@@ -21,7 +26,9 @@ from xla_explorer.hlo.primitive_type import S32, S64
 from xla_explorer.hlo.shape import array_shape
 
 
-def write_select_and_scatter(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_select_and_scatter(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """Both kernels."""
     source = i.operands[1].shape
     kind = S32 if i.shape.element_count < 1 << 31 else S64
@@ -38,7 +45,14 @@ def write_select_and_scatter(i: HloInstruction, architecture: GpuArchitecture, s
                 at = w.cast("trunc", at, "i64", "i32")
             chosen.store_linear(w, w.linear(index, by_window.strides), at)
         launch = launch_dimensions(context.threads, architecture)
-        kernels.append(KernelDraft(context, launch._replace(reasoning=f"a thread per window; {launch.reasoning}"), 0, "_select"))
+        kernels.append(
+            KernelDraft(
+                context,
+                launch._replace(reasoning=f"a thread per window; {launch.reasoning}"),
+                0,
+                "_select",
+            )
+        )
     context = fresh_context(i, slots)
     w, emitter = context.writer, context.emitter()
     (chosen,) = memory.arrays(context, slots)
@@ -54,8 +68,13 @@ def write_select_and_scatter(i: HloInstruction, architecture: GpuArchitecture, s
                     conditions: list[str] = []
                     for rule, position, extent in zip(rules, index, source.dimensions, strict=True):
                         # From the end: the first window that reaches this element has it last.
-                        offset = w.sub(rule.size - 1, loops.enter_context(w.loop(rule.size, stem="reaches")))
-                        start = w.sub(w.add(w.mul(position, rule.base_dilation), rule.padding_low), w.mul(offset, rule.window_dilation))
+                        offset = w.sub(
+                            rule.size - 1, loops.enter_context(w.loop(rule.size, stem="reaches"))
+                        )
+                        start = w.sub(
+                            w.add(w.mul(position, rule.base_dilation), rule.padding_low),
+                            w.mul(offset, rule.window_dilation),
+                        )
                         number = start
                         if rule.stride > 1:
                             number = w.operation("sdiv", start, rule.stride)
@@ -64,7 +83,11 @@ def write_select_and_scatter(i: HloInstruction, architecture: GpuArchitecture, s
                         window.append(number)
                     loops.enter_context(w.where(*conditions))
                     t = register_type(kind)
-                    wanted = here if kind is S64 or isinstance(here, int) else w.cast("trunc", here, "i64", "i32")
+                    wanted = (
+                        here
+                        if kind is S64 or isinstance(here, int)
+                        else w.cast("trunc", here, "i64", "i32")
+                    )
                     selected = chosen.load_linear(w, w.linear(window, by_window.strides))
                     loops.enter_context(w.where(w.test("eq", selected, wanted, t)))
                     loops.enter_context(emitter.scope())
@@ -73,5 +96,9 @@ def write_select_and_scatter(i: HloInstruction, architecture: GpuArchitecture, s
             output.store_linear(w, here, total.load()[0])
     launch = launch_dimensions(context.threads, architecture)
     reasoning = f"a thread per element of the result, which asks the windows that reach it; {launch.reasoning}"
-    kernels.append(KernelDraft(context, launch._replace(reasoning=reasoning), 0, "_gather" if len(kernels) else ""))
+    kernels.append(
+        KernelDraft(
+            context, launch._replace(reasoning=reasoning), 0, "_gather" if len(kernels) else ""
+        )
+    )
     return OperationDraft(tuple(kernels), "select-and-scatter", memory.end)

@@ -15,8 +15,19 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block, smaller
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
-from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record, SharedRecords, order_of_records, padded_count
+from xla_explorer.backends.gpu.emitters.drafts import (
+    KernelDraft,
+    OperationDraft,
+    ScratchArrays,
+    fresh_context,
+)
+from xla_explorer.backends.gpu.emitters.operations.block_sort import (
+    Before,
+    Record,
+    SharedRecords,
+    order_of_records,
+    padded_count,
+)
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.types import I32, I64
@@ -35,7 +46,13 @@ SMALL_BLOCK = 128
 class Rows:
     """Rows along one dimension of arrays of the same dimensions. numbered: a record's last component is its position."""
 
-    def __init__(self, context: KernelContext, arrays: Sequence[ArrayInMemory], axis: int, numbered: bool = False) -> None:
+    def __init__(
+        self,
+        context: KernelContext,
+        arrays: Sequence[ArrayInMemory],
+        axis: int,
+        numbered: bool = False,
+    ) -> None:
         self.w, self.arrays, self.axis, self.numbered = context.writer, arrays, axis, numbered
         dimensions = arrays[0].shape.dimensions
         self.others = [n for d, n in enumerate(dimensions) if d != axis]
@@ -49,7 +66,11 @@ class Rows:
         index = self._index(row, at)
         record = [array.load(self.w, index) for array in self.arrays]
         if self.numbered:
-            record.append(self.w.named(at if isinstance(at, int) else self.w.cast("trunc", at, "i64", "i32"), I32))
+            record.append(
+                self.w.named(
+                    at if isinstance(at, int) else self.w.cast("trunc", at, "i64", "i32"), I32
+                )
+            )
         return record
 
     def store(self, row: str | int, at: str | int, record: Record) -> None:
@@ -59,10 +80,17 @@ class Rows:
             array.store(self.w, index, value)
 
 
-def scratch_rows(context: KernelContext, slots: tuple[int, ...], memory: ScratchArrays, rows: int, length: int) -> Rows:
+def scratch_rows(
+    context: KernelContext, slots: tuple[int, ...], memory: ScratchArrays, rows: int, length: int
+) -> Rows:
     """Rows of records one after the other in scratch memory."""
-    arrays = [(a, array_shape(a.shape.element_type, (rows, length))) for a in memory.arrays(context, slots)]
-    return Rows(context, [ArrayInMemory(a.pointer, shape, a.pointer_type) for a, shape in arrays], 1)
+    arrays = [
+        (a, array_shape(a.shape.element_type, (rows, length)))
+        for a in memory.arrays(context, slots)
+    ]
+    return Rows(
+        context, [ArrayInMemory(a.pointer, shape, a.pointer_type) for a, shape in arrays], 1
+    )
 
 
 class TilePlan(NamedTuple):
@@ -109,7 +137,9 @@ def plan_tiles(rows: int, length: int, record_bytes: int, interleaved: bool = Fa
             each //= 2
         else:
             threads //= 2
-    return TilePlan(rows, length, size, segments, tiles, each, max(threads, 32), interleaved and segments > 1)
+    return TilePlan(
+        rows, length, size, segments, tiles, each, max(threads, 32), interleaved and segments > 1
+    )
 
 
 def _kept(k: int) -> int:
@@ -136,7 +166,11 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
         if plan.interleaved:
             segment, at = w.mod(q, plan.segments), w.div(q, plan.segments)
             return w.add(w.mul(segment, plan.size), at), w.add(first_row, segment), at
-        return q, w.add(first_row, w.div(q, plan.size)), w.mod(q, plan.size) if plan.segments > 1 else q
+        return (
+            q,
+            w.add(first_row, w.div(q, plan.size)),
+            w.mod(q, plan.size) if plan.segments > 1 else q,
+        )
 
     for number in range(plan.each):
         place, row, at = position(number)
@@ -193,7 +227,11 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
         is_end = w.test("eq", block.thread, 1)
         d = w.add(diagonal, w.choose(is_end, count, 0))
         low, high = w.stack_slot("i64"), w.stack_slot("i64")
-        w.write(w.intrinsic("llvm.smax.i64", I64, w.named(w.sub(d, right), I64), w.number(0, I64)), low, "i64")
+        w.write(
+            w.intrinsic("llvm.smax.i64", I64, w.named(w.sub(d, right), I64), w.number(0, I64)),
+            low,
+            "i64",
+        )
         w.write(smaller(w, d, left), high, "i64")
         with w.loop(width.bit_length(), stem="diagonal"):
             a, b = w.read(low, "i64"), w.read(high, "i64")
@@ -203,7 +241,9 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
             other = w.operation("sub", w.operation("add", middle, d), w.add(at, 1))
             from_left = source.load(row, smaller(w, w.add(pair, at), length - 1))
             from_right = source.load(row, smaller(w, other, length - 1))
-            further = w.operation("and", inside, w.operation("xor", before(from_right, from_left), "true", "i1"), "i1")
+            further = w.operation(
+                "and", inside, w.operation("xor", before(from_right, from_left), "true", "i1"), "i1"
+            )
             w.write(w.choose(further, w.add(at, 1), a), low, "i64")
             w.write(w.choose(further, b, at), high, "i64")
         splits.store(block.thread, w.read(low, "i64"))
@@ -228,7 +268,9 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
     block.barrier()
     for q, rank, record, on_right in zip(places, ranks, records, rights, strict=True):
         # A left record's rank counts from where the right ones begin, and the other way round.
-        at = w.choose(on_right, w.add(w.sub(q, from_left_run), rank), w.add(q, w.sub(rank, from_left_run)))
+        at = w.choose(
+            on_right, w.add(w.sub(q, from_left_run), rank), w.add(q, w.sub(rank, from_left_run))
+        )
         with block.only_if(w.test("ult", q, count)):
             memory.store(at, record)
     block.barrier()
@@ -240,7 +282,12 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
             target.store(row, w.add(start, q), memory.load(q))
     block.finish()
     why = f"{rows} rows of {length} records: runs of {width} merged into runs of {2 * width}, a block for {tile} of the result"
-    return KernelDraft(context, LaunchDimensions(rows * tiles, threads, rows * tiles * threads, why), block.shared_bytes, f"_merge{width}")
+    return KernelDraft(
+        context,
+        LaunchDimensions(rows * tiles, threads, rows * tiles * threads, why),
+        block.shared_bytes,
+        f"_merge{width}",
+    )
 
 
 # -- sort ----------------------------------------------------------------------------------------------------------------
@@ -257,7 +304,9 @@ def why_no_sort(i: HloInstruction) -> Reason | None:
     return None
 
 
-def write_sort(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_sort(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """The kernels of a sort of any number of operands along any dimension."""
     types = [o.shape.element_type for o in i.operands]
     dimensions = i.operands[0].shape.dimensions
@@ -291,12 +340,18 @@ def write_sort(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     for number in range(1, passes + 1):
         context, source, target, before = kernel(number)
         width = tiles.size << (number - 1)
-        kernels.append(write_merge_kernel(context, rows, length, width, tiles.size, types, before, source, target))
+        kernels.append(
+            write_merge_kernel(
+                context, rows, length, width, tiles.size, types, before, source, target
+            )
+        )
     return OperationDraft(tuple(kernels), "sort", scratch.end if scratch else 0)
 
 
 # -- topk ----------------------------------------------------------------------------------------------------------------
-def write_topk(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+def write_topk(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDraft | Reason:
     """The kernels of a topk along the last dimension: values and where they were, ties to the lower position."""
     x = i.operands[0]
     element_type = x.shape.element_type
@@ -312,7 +367,9 @@ def write_topk(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
 
         def before(a: Record, b: Record) -> str:
             # Equal ones keep their order, which is that of their positions.
-            keys = [integer_key(w, record[0], element_type, ascending=smallest) for record in (a, b)]
+            keys = [
+                integer_key(w, record[0], element_type, ascending=smallest) for record in (a, b)
+            ]
             return w.compare("ult", *keys).name
 
         return before
@@ -324,9 +381,14 @@ def write_topk(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
         if tiles.tiles == 1 or 2 * k > tiles.size:
             break
         lengths.append((tiles.tiles - 1) * k + min(k, lengths[-1] - (tiles.tiles - 1) * tiles.size))
-    passes = max(tiles.tiles - 1, 0).bit_length()  # k is most of a tile: the candidates are sorted as a whole
+    passes = max(
+        tiles.tiles - 1, 0
+    ).bit_length()  # k is most of a tile: the candidates are sorted as a whole
     steps = len(lengths) + passes
-    stored = [*lengths[1:], *[lengths[-1]] * passes]  # records of a row that each kernel but the last leaves behind
+    stored = [
+        *lengths[1:],
+        *[lengths[-1]] * passes,
+    ]  # records of a row that each kernel but the last leaves behind
     places: list[ScratchArrays] = []
     for _ in range(min(steps - 1, 2)):
         places.append(ScratchArrays(types, rows * max(stored), places[-1].end if places else 0))
@@ -340,15 +402,36 @@ def write_topk(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
 
     for step, size in enumerate(lengths):
         context = fresh_context(i, slots)
-        source = Rows(context, [context.arrays[x]], axis, True) if step == 0 else rows_of(context, step - 1)
+        source = (
+            Rows(context, [context.arrays[x]], axis, True)
+            if step == 0
+            else rows_of(context, step - 1)
+        )
         wanted = k if step + 1 < len(lengths) or not passes else None
         plan = plan_tiles(rows, size, _record_bytes(types))
-        draft = write_tile_kernel(context, plan, types, comparator(context), source, rows_of(context, step), wanted, f"first {k} found")
+        draft = write_tile_kernel(
+            context,
+            plan,
+            types,
+            comparator(context),
+            source,
+            rows_of(context, step),
+            wanted,
+            f"first {k} found",
+        )
         kernels.append(draft._replace(suffix=f"_round{step}" if step else ""))
     for number in range(passes):
         context = fresh_context(i, slots)
         step = len(lengths) + number
-        source, target, wanted = rows_of(context, step - 1), rows_of(context, step), k if number + 1 == passes else None
+        source, target, wanted = (
+            rows_of(context, step - 1),
+            rows_of(context, step),
+            k if number + 1 == passes else None,
+        )
         width, before = tiles.size << number, comparator(context)
-        kernels.append(write_merge_kernel(context, rows, lengths[-1], width, tiles.size, types, before, source, target, wanted))
+        kernels.append(
+            write_merge_kernel(
+                context, rows, lengths[-1], width, tiles.size, types, before, source, target, wanted
+            )
+        )
     return OperationDraft(tuple(kernels), "topk", places[-1].end if places else 0)

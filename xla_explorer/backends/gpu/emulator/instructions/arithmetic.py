@@ -29,7 +29,10 @@ from xla_explorer.backends.gpu.emulator.scalar_types import (
 
 DIRECTED = ("rz", "rm", "rp")
 
-def _extreme(choose: Callable[[Any, Any], Any], combine: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Array]:
+
+def _extreme(
+    choose: Callable[[Any, Any], Any], combine: Callable[[Any, Any], Any]
+) -> Callable[[Any, Any], Array]:
     """The least or the greatest, where -0 is less than +0: equal numbers differ in the sign bit at most."""
 
     def function(a: Array, b: Array) -> Array:
@@ -123,7 +126,9 @@ def operation_of(parts: Sequence[str]) -> Operation | None:
     """The operation of an opcode split at its dots, or None when it is not arithmetic."""
     name, kind = parts[0], parts[-1]
     scalar = kind.removesuffix("x2")
-    if scalar in FLOAT_TYPES and (name in _FLOAT_UNARY or name in _FLOAT_BINARY or name in ("fma", "mad")):
+    if scalar in FLOAT_TYPES and (
+        name in _FLOAT_UNARY or name in _FLOAT_BINARY or name in ("fma", "mad")
+    ):
         return _float_operation(parts)
     if name in ("mul", "mad", "mul24", "mad24"):
         return _product(parts)
@@ -140,7 +145,9 @@ def operation_of(parts: Sequence[str]) -> Operation | None:
             return Operation(plain, (kind, kind), kind)
         low, high = np.iinfo(np.int32).min, np.iinfo(np.int32).max
         return Operation(
-            lambda a, b: np.clip(plain(a.astype(np.int64), b.astype(np.int64)), low, high).astype(np.int32),
+            lambda a, b: np.clip(plain(a.astype(np.int64), b.astype(np.int64)), low, high).astype(
+                np.int32
+            ),
             (kind, kind),
             kind,
         )
@@ -149,14 +156,18 @@ def operation_of(parts: Sequence[str]) -> Operation | None:
     if name == "selp":
         return Operation(_chosen, (kind, kind, "pred"), kind)
     if name == "slct":
-        return Operation(lambda a, b, c: _chosen(a, b, c >= 0), (parts[-2], parts[-2], kind), parts[-2])
+        return Operation(
+            lambda a, b, c: _chosen(a, b, c >= 0), (parts[-2], parts[-2], kind), parts[-2]
+        )
     return bits.bit_operation(parts)
 
 
 def comparison_of(parts: Sequence[str]) -> tuple[Callable[[Array, Array], Array], str]:
     """What `setp` or `set` compares, and the type of its operands."""
     operator, kind = parts[1], parts[-1]
-    function = _ordered_not_equal if operator == "ne" and kind in FLOAT_TYPES else _COMPARISONS[operator]
+    function = (
+        _ordered_not_equal if operator == "ne" and kind in FLOAT_TYPES else _COMPARISONS[operator]
+    )
     if kind == "bf16":
         return lambda a, b: function(bf16_to_f32(a), bf16_to_f32(b)), kind
     if kind == "f32" and "ftz" in parts:
@@ -210,7 +221,9 @@ def _float_operation(parts: Sequence[str]) -> Operation | None:
 
 def _fused(scalar: str, mode: str | None) -> Callable[..., Array]:
     if mode is not None:
-        return lambda a, b, c: rounded_f32(*sum_with_error(a.astype(np.float64) * b, c.astype(np.float64)), mode)
+        return lambda a, b, c: rounded_f32(
+            *sum_with_error(a.astype(np.float64) * b, c.astype(np.float64)), mode
+        )
     if scalar == "f16":
         # The product is exact in f64; its sum with an f16 is too, but for the least of magnitudes.
         return lambda a, b, c: (a.astype(np.float64) * b + c).astype(np.float16)
@@ -223,7 +236,9 @@ def _directed(name: str, mode: str) -> Callable[..., Array]:
     def core(*operands: Array) -> Array:
         wide = [x.astype(np.float64) for x in operands]
         if name in ("add", "sub"):
-            return rounded_f32(*sum_with_error(wide[0], wide[1] if name == "add" else -wide[1]), mode)
+            return rounded_f32(
+                *sum_with_error(wide[0], wide[1] if name == "add" else -wide[1]), mode
+            )
         inner: Callable[..., Array] = (_FLOAT_BINARY if len(wide) == 2 else _FLOAT_UNARY)[name]
         return rounded_f32(inner(*wide), 0.0, mode)
 

@@ -56,17 +56,30 @@ class Copies:
             if not done.any():
                 left.append(record)
                 continue
-            self._finish(batch, record._replace(lanes=record.lanes[done], group=record.group[done], offset=record.offset[done]))
+            self._finish(
+                batch,
+                record._replace(
+                    lanes=record.lanes[done], group=record.group[done], offset=record.offset[done]
+                ),
+            )
             if not done.all():
                 rest = ~done
-                left.append(record._replace(lanes=record.lanes[rest], group=record.group[rest], offset=record.offset[rest]))
+                left.append(
+                    record._replace(
+                        lanes=record.lanes[rest],
+                        group=record.group[rest],
+                        offset=record.offset[rest],
+                    )
+                )
         self.records = left
 
     def _finish(self, batch: Batch, record: _Record) -> None:
         for k in range(record.size // _WORD):
             self.on_the_way[record.offset // _WORD + k] = False
         detector = batch.races.get("shared")
-        if detector is not None:  # the bytes come at any time up to now: a barrier since the start has not published them
+        if (
+            detector is not None
+        ):  # the bytes come at any time up to now: a barrier since the start has not published them
             detector.access(batch, record.pc, "store", record.offset, record.lanes, record.size)
 
     def check(self, batch: Batch, pc: int, offset: Array, lanes: Array, size: int) -> None:
@@ -79,13 +92,24 @@ class Copies:
             hit |= self.on_the_way[np.where(inside, offset, 0) // _WORD + k] & inside
         if hit.any():
             at = int(offset[int(np.argmax(hit))]) % max(batch.shared_size, 1)
-            batch.fault("read of a copy that was not waited for (cp.async.wait_group)", pc, lanes, hit, f"shared byte {at}")
+            batch.fault(
+                "read of a copy that was not waited for (cp.async.wait_group)",
+                pc,
+                lanes,
+                hit,
+                f"shared byte {at}",
+            )
 
 
-def asynchronous_copy(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step | None:
+def asynchronous_copy(
+    names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]
+) -> Step | None:
     """`cp.async` but for its bulk forms."""
     if "mbarrier" in parts:
-        raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}", "groups and their waits are emulated")
+        raise UnsupportedPtxError(
+            f"PTX line {i.line}: the emulator has no {i.opcode}",
+            "groups and their waits are emulated",
+        )
     if parts[2] == "commit_group":
 
         def commit(batch: Batch, group: Group) -> None:
@@ -93,7 +117,9 @@ def asynchronous_copy(names: Names, pc: int, i: PtxInstruction, parts: Sequence[
 
         return commit
     if parts[2] in ("wait_group", "wait_all"):
-        pending = int(i.operands[0], 0) if i.operands else -1  # wait_all: what is not in a group yet, too
+        pending = (
+            int(i.operands[0], 0) if i.operands else -1
+        )  # wait_all: what is not in a group yet, too
         return lambda batch, group: _copies(batch).wait(batch, batch.lanes_of(group), pending)
     size = int(i.operands[2], 0)
     target = Access(pc, ("shared",), address_getter(names, i.operands[0]), _WORD, size)
@@ -109,7 +135,9 @@ def asynchronous_copy(names: Names, pc: int, i: PtxInstruction, parts: Sequence[
             if wrong is not None:
                 keep &= ~wrong
         offset = np.broadcast_to(offset, group.count)
-        limit = np.broadcast_to(np.uint32(size) if bytes_read is None else bytes_read(batch, group.lanes), group.count)
+        limit = np.broadcast_to(
+            np.uint32(size) if bytes_read is None else bytes_read(batch, group.lanes), group.count
+        )
         for k in range(size // _WORD):
             value = np.where(_WORD * k < limit, memory.view(kind)[(offset >> 2) + k], np.uint32(0))
             index = (place[keep] >> 2) + k

@@ -106,7 +106,9 @@ def extracted_field(a: Array, start: Array, length: Array) -> Array:
         field: Array = np.where(taken > 0, aligned >> down, U64(0)).astype(a.dtype)
         return field
     sign = (wide.view(np.int64) >> np.minimum(np.maximum(top - 1, 0), width - 1)) & 1
-    field = np.where(taken > 0, aligned.view(np.int64) >> down.view(np.int64), -sign * (count > 0)).astype(a.dtype)
+    field = np.where(
+        taken > 0, aligned.view(np.int64) >> down.view(np.int64), -sign * (count > 0)
+    ).astype(a.dtype)
     return field
 
 
@@ -197,7 +199,9 @@ def bit_operation(parts: Sequence[str]) -> Operation | None:
     if name == "lop3" and len(parts) == 2:
         return Operation(_lop3, ("b32",) * 4, "b32")
     if name == "sad":
-        return Operation(lambda a, b, c: c + np.where(a > b, a - b, b - a).astype(c.dtype), (kind,) * 3, kind)
+        return Operation(
+            lambda a, b, c: c + np.where(a > b, a - b, b - a).astype(c.dtype), (kind,) * 3, kind
+        )
     if name == "dp4a":
         return Operation(_dot_of_bytes(parts[-2], parts[-1]), ("b32", "b32", "s32"), "s32")
     return None

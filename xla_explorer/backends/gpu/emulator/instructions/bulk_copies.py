@@ -23,7 +23,13 @@ from xla_explorer.backends.gpu.emulator.memory import (
     WINDOW,
     WRITTEN,
 )
-from xla_explorer.backends.gpu.emulator.operands import Getter, Names, address_getter, getter, vector_parts
+from xla_explorer.backends.gpu.emulator.operands import (
+    Getter,
+    Names,
+    address_getter,
+    getter,
+    vector_parts,
+)
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
 from xla_explorer.backends.gpu.tensor_map import MAP_BYTES
@@ -40,7 +46,10 @@ def bulk_copy(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) ->
     tensor = "tensor" in parts
     spaces = [p.split("::")[0] for p in parts if p.split("::")[0] in ("shared", "global")]
     if "im2col" in parts or "multicast::cluster" in parts or "reduce" in parts or len(spaces) != 2:
-        raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}", "tiled copies within a block are emulated")
+        raise UnsupportedPtxError(
+            f"PTX line {i.line}: the emulator has no {i.opcode}",
+            "tiled copies within a block are emulated",
+        )
     to_shared = spaces[0] == "shared"
     if not tensor:
         return _flat(names, pc, i, to_shared)
@@ -55,13 +64,23 @@ def bulk_copy(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) ->
 
     def run(batch: Batch, group: Group) -> None:
         lanes = batch.lanes_of(group)
-        maps, shared = (np.broadcast_to(get(batch, group.lanes), group.count) for get in (map_of, shared_of))
-        coordinates = np.stack([np.broadcast_to(get(batch, group.lanes), group.count) for get in coordinates_of], -1)
+        maps, shared = (
+            np.broadcast_to(get(batch, group.lanes), group.count) for get in (map_of, shared_of)
+        )
+        coordinates = np.stack(
+            [np.broadcast_to(get(batch, group.lanes), group.count) for get in coordinates_of], -1
+        )
         barriers = _barriers(batch, group, pc, barrier_of)
         for k, lane in enumerate(lanes.tolist()):
             described = _map_at(batch, int(maps[k]))
             if described is None or len(described.dimensions) != coordinates.shape[1]:
-                batch.fault("no tensor map of this many dimensions there", pc, lanes[k : k + 1], np.ones(1, bool), hex(int(maps[k])))
+                batch.fault(
+                    "no tensor map of this many dimensions there",
+                    pc,
+                    lanes[k : k + 1],
+                    np.ones(1, bool),
+                    hex(int(maps[k])),
+                )
                 continue
             engine = _Engine(batch, pc, lane, int(shared[k]), described, coordinates[k].tolist())
             if engine.allowed():
@@ -94,7 +113,9 @@ def _map_at(batch: Batch, address: int) -> Described | None:
 class _Engine:
     """One copy of a box."""
 
-    def __init__(self, batch: Batch, pc: int, lane: int, shared: int, described: Described, first: list[int]) -> None:
+    def __init__(
+        self, batch: Batch, pc: int, lane: int, shared: int, described: Described, first: list[int]
+    ) -> None:
         self.batch, self.pc, self.lane, self.map, self.first = batch, pc, lane, described, first
         self.shared = shared - SHARED_WINDOW if shared >= SHARED_WINDOW else shared
         self.size = described.element_bytes * int(np.prod(described.box))
@@ -106,23 +127,32 @@ class _Engine:
     def allowed(self) -> bool:
         """Whether the place in shared memory is one that the engine takes."""
         if self.shared < 0 or self.shared + self.size > self.batch.shared_size:
-            self._fault("out of bounds", f"copy of {self.size} bytes, shared byte {self.shared} of {self.batch.shared_size}")
+            self._fault(
+                "out of bounds",
+                f"copy of {self.size} bytes, shared byte {self.shared} of {self.batch.shared_size}",
+            )
             return False
         if self.shared % 128:
-            self._fault("misaligned", f"a box begins at shared byte {self.shared}, no multiple of 128")
+            self._fault(
+                "misaligned", f"a box begins at shared byte {self.shared}, no multiple of 128"
+            )
             return False
         return True
 
     def _chunks(self) -> Array:
         """Where the box's chunks of 16 bytes lie in shared memory, as multiples of 16 bytes, in the order of the box."""
         at = np.arange(self.start // _CHUNK, (self.start + self.size) // _CHUNK)
-        own = at - (self.start - self.shared) // _CHUNK  # the pattern follows the block's own addresses
+        own = (
+            at - (self.start - self.shared) // _CHUNK
+        )  # the pattern follows the block's own addresses
         return at + swizzled(own, self.map.swizzle) - own
 
     def _inside(self) -> tuple[tuple[slice, ...], Array]:
         """The part of the box (major dimension first) that is inside the array, and its byte offsets in global memory."""
         slices, offset = [], np.zeros((1,) * 0, np.int64) + (self.map.address - GLOBAL_BASE)
-        for extent, box, stride, first in reversed(list(zip(self.map.dimensions, self.map.box, self.map.strides, self.first, strict=True))):
+        for extent, box, stride, first in reversed(
+            list(zip(self.map.dimensions, self.map.box, self.map.strides, self.first, strict=True))
+        ):
             low, high = min(max(-first, 0), box), max(min(extent - first, box), 0)
             high = max(high, low)
             slices.append(slice(low, high))
@@ -150,7 +180,9 @@ class _Engine:
             self._announce(barrier)
             return
         if batch.clocks is not None:
-            cell = np.arange(self.start // batch.clocks.granule, (self.start + self.size) // batch.clocks.granule)
+            cell = np.arange(
+                self.start // batch.clocks.granule, (self.start + self.size) // batch.clocks.granule
+            )
             batch.clocks.reads_asynchronously(batch, self.pc, cell, self.lane - self.lane % 32, 1)
             batch.clocks.finished(batch, cell, self.lane - self.lane % 32, 1)
         if (shared.shadow[self.start : self.start + self.size] == MAPPED).any():
@@ -178,7 +210,9 @@ class _Engine:
         batch, barriers = self.batch, memory_barriers(self.batch)
         if batch.clocks is not None:
             phase = int(barriers.phase[barrier])
-            batch.clocks.engine_writes(batch, self.pc, self.lane, self.start, self.size, barrier, phase)
+            batch.clocks.engine_writes(
+                batch, self.pc, self.lane, self.start, self.size, barrier, phase
+            )
         barriers.update(self.pc, np.array([barrier]), np.array([self.lane]), 0, 0, self.size)
 
 
@@ -191,25 +225,47 @@ def swizzled(chunk: Array, swizzle: int) -> Array:
 
 def _flat(names: Names, pc: int, i: PtxInstruction, to_shared: bool) -> Step:
     """`cp.async.bulk` of bytes."""
-    target_of, source_of = address_getter(names, i.operands[0]), address_getter(names, i.operands[1])
+    target_of, source_of = (
+        address_getter(names, i.operands[0]),
+        address_getter(names, i.operands[1]),
+    )
     size_of = getter(names, i.operands[2], "u32")
     barrier_of = address_getter(names, i.operands[3]) if to_shared else None
 
     def run(batch: Batch, group: Group) -> None:
         lanes = batch.lanes_of(group)
-        targets, sources, sizes = (np.broadcast_to(get(batch, group.lanes), group.count) for get in (target_of, source_of, size_of))
+        targets, sources, sizes = (
+            np.broadcast_to(get(batch, group.lanes), group.count)
+            for get in (target_of, source_of, size_of)
+        )
         barriers = _barriers(batch, group, pc, barrier_of)
         for k, lane in enumerate(lanes.tolist()):
             size = int(sizes[k])
-            shared, address = (int(targets[k]), int(sources[k])) if to_shared else (int(sources[k]), int(targets[k]))
+            shared, address = (
+                (int(targets[k]), int(sources[k]))
+                if to_shared
+                else (int(sources[k]), int(targets[k]))
+            )
             if (shared | address | size) % _CHUNK:
-                batch.fault("misaligned", pc, lanes[k : k + 1], np.ones(1, bool), f"{size} bytes, shared byte {shared}, {hex(address)}")
+                batch.fault(
+                    "misaligned",
+                    pc,
+                    lanes[k : k + 1],
+                    np.ones(1, bool),
+                    f"{size} bytes, shared byte {shared}, {hex(address)}",
+                )
                 continue
             flat = Described.flat(address, size)
             engine = _Engine(batch, pc, lane, shared, flat, [0])
             if engine.shared >= 0 and engine.shared + size <= batch.shared_size:
                 engine.copy(to_shared, None if barriers is None else int(barriers[k]))
             else:
-                batch.fault("out of bounds", pc, lanes[k : k + 1], np.ones(1, bool), f"{size} bytes, shared byte {shared}")
+                batch.fault(
+                    "out of bounds",
+                    pc,
+                    lanes[k : k + 1],
+                    np.ones(1, bool),
+                    f"{size} bytes, shared byte {shared}",
+                )
 
     return run

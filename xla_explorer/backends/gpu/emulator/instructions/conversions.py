@@ -32,7 +32,13 @@ def conversion_of(parts: Sequence[str]) -> Operation | None:
         return _packing(result.removesuffix("x2"), mode, "relu" in parts)
     if result == "tf32" and origin == "f32":
         return _to_tf32(mode)
-    if result not in DTYPES or origin not in DTYPES or result.endswith("x2") or origin.endswith("x2") or "tf32" in (result, origin):
+    if (
+        result not in DTYPES
+        or origin not in DTYPES
+        or result.endswith("x2")
+        or origin.endswith("x2")
+        or "tf32" in (result, origin)
+    ):
         return None
     flush = "ftz" in parts
     saturate, relu = "sat" in parts, "relu" in parts
@@ -79,7 +85,9 @@ def _from_integer(value: Array, result: str, mode: str | None, saturate: bool) -
         return value.astype(np.float64).astype(dtype) if result == "f16" else value.astype(dtype)
     if saturate:
         limits, own = np.iinfo(dtype), np.iinfo(value.dtype)
-        value = np.clip(value, max(int(limits.min), int(own.min)), min(int(limits.max), int(own.max)))
+        value = np.clip(
+            value, max(int(limits.min), int(own.min)), min(int(limits.max), int(own.max))
+        )
     return value.astype(dtype)
 
 
@@ -91,7 +99,9 @@ def _narrowed(value: Array, result: str, mode: str | None) -> Array:
         return f32_to_bf16(value.astype(np.float32), "rz" if mode == "rz" else "rn")
     if result == "f16" and mode == "rz":
         near = value.astype(np.float16)
-        return np.where(np.abs(near.astype(np.float64)) > np.abs(value), np.nextafter(near, np.float16(0)), near)
+        return np.where(
+            np.abs(near.astype(np.float64)) > np.abs(value), np.nextafter(near, np.float16(0)), near
+        )
     if result == "f32" and value.dtype == np.float64 and mode in DIRECTED:
         assert mode is not None
         return rounded_f32(value, 0.0, mode)

@@ -14,7 +14,13 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import Batch, Group, Lanes
 from xla_explorer.backends.gpu.emulator.memory import ALL_WRITTEN, SHARED_WINDOW
-from xla_explorer.backends.gpu.emulator.operands import Getter, Names, address_getter, getter, setter
+from xla_explorer.backends.gpu.emulator.operands import (
+    Getter,
+    Names,
+    address_getter,
+    getter,
+    setter,
+)
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
 
@@ -38,7 +44,9 @@ class MemoryBarriers:
         self.outstanding, self.phase = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self.ended = 0
 
-    def find(self, pc: int, where: Array, lanes: Array, *, new: bool = False) -> tuple[Array, Array]:
+    def find(
+        self, pc: int, where: Array, lanes: Array, *, new: bool = False
+    ) -> tuple[Array, Array]:
         """The objects at addresses in shared memory, and the lanes that have one there; the others are at fault."""
         where = np.broadcast_to(where, len(lanes)).astype(np.int64)
         where = np.where(where >= SHARED_WINDOW, where - SHARED_WINDOW, where)
@@ -47,20 +55,36 @@ class MemoryBarriers:
         crooked = (where % _OBJECT != 0) & ~wrong
         for kind, hit in (("out of bounds", wrong), ("misaligned", crooked)):
             if hit.any():
-                batch.fault(kind, pc, lanes, hit, f"mbarrier at shared byte {int(where[int(np.argmax(hit))])}")
+                batch.fault(
+                    kind,
+                    pc,
+                    lanes,
+                    hit,
+                    f"mbarrier at shared byte {int(where[int(np.argmax(hit))])}",
+                )
         good = ~(wrong | crooked)
         index = np.where(good, batch.block_of[lanes] * self.places + where // _OBJECT, 0)
         if not new:
             missing = good & (self.count[index] == 0)
             if missing.any():
                 at = int(where[int(np.argmax(missing))])
-                batch.fault("mbarrier that was not initialised", pc, lanes, missing, f"shared byte {at}")
+                batch.fault(
+                    "mbarrier that was not initialised", pc, lanes, missing, f"shared byte {at}"
+                )
                 good &= ~missing
         if batch.clocks is not None and not new and good.any():
             batch.clocks.reads_object(batch, pc, where[good], lanes[good])
         return index[good], lanes[good]
 
-    def update(self, pc: int, index: Array, lanes: Array, arrivals: Array | int, announced: Array | int, copied: Array | int) -> None:
+    def update(
+        self,
+        pc: int,
+        index: Array,
+        lanes: Array,
+        arrivals: Array | int,
+        announced: Array | int,
+        copied: Array | int,
+    ) -> None:
         """Arrivals and bytes come in; phases that are complete now end."""
         batch = self.batch
         if not len(index):
@@ -74,7 +98,13 @@ class MemoryBarriers:
         if len(early):
             hit = np.isin(index, early)
             made = int(self.count[early[0]])
-            batch.fault("more arrivals than the mbarrier counts in a phase", pc, lanes, hit, f"it was initialised for {made}")
+            batch.fault(
+                "more arrivals than the mbarrier counts in a phase",
+                pc,
+                lanes,
+                hit,
+                f"it was initialised for {made}",
+            )
             self.pending[early] = 0
         over = touched[(self.pending[touched] == 0) & (self.outstanding[touched] == 0)]
         if len(over):
@@ -114,7 +144,10 @@ def barrier_instruction(names: Names, pc: int, i: PtxInstruction, parts: Sequenc
     if name == "arrive":
         return _arrive(names, pc, i, parts)
     if name in ("expect_tx", "complete_tx"):
-        where_of, bytes_of = address_getter(names, i.operands[0]), getter(names, i.operands[1], "u32")
+        where_of, bytes_of = (
+            address_getter(names, i.operands[0]),
+            getter(names, i.operands[1], "u32"),
+        )
 
         def transactions(batch: Batch, group: Group) -> None:
             index, lanes, amount = _with_amount(batch, group, pc, where_of, bytes_of)
@@ -122,10 +155,14 @@ def barrier_instruction(names: Names, pc: int, i: PtxInstruction, parts: Sequenc
             memory_barriers(batch).update(pc, index, lanes, 0, announced, copied)
 
         return transactions
-    raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}", "run the kernel on a device")
+    raise UnsupportedPtxError(
+        f"PTX line {i.line}: the emulator has no {i.opcode}", "run the kernel on a device"
+    )
 
 
-def _with_amount(batch: Batch, group: Group, pc: int, where_of: Getter, amount_of: Getter) -> tuple[Array, Array, Array]:
+def _with_amount(
+    batch: Batch, group: Group, pc: int, where_of: Getter, amount_of: Getter
+) -> tuple[Array, Array, Array]:
     lanes = batch.lanes_of(group)
     index, good = memory_barriers(batch).find(pc, where_of(batch, group.lanes), lanes)
     amount = np.broadcast_to(amount_of(batch, group.lanes), len(lanes)).astype(np.int64)
@@ -139,10 +176,18 @@ def _initialise(names: Names, pc: int, i: PtxInstruction) -> Step:
         barriers, lanes = memory_barriers(batch), batch.lanes_of(group)
         where = np.broadcast_to(where_of(batch, group.lanes), len(lanes)).astype(np.int64)
         index, good = barriers.find(pc, where, lanes, new=True)
-        count = np.broadcast_to(count_of(batch, group.lanes), len(lanes)).astype(np.int64)[np.isin(lanes, good)]
+        count = np.broadcast_to(count_of(batch, group.lanes), len(lanes)).astype(np.int64)[
+            np.isin(lanes, good)
+        ]
         wrong = (count < 1) | (count > _COUNT_LIMIT)
         if wrong.any():
-            batch.fault("mbarrier for an impossible number of arrivals", pc, good, wrong, f"{int(count[int(np.argmax(wrong))])}")
+            batch.fault(
+                "mbarrier for an impossible number of arrivals",
+                pc,
+                good,
+                wrong,
+                f"{int(count[int(np.argmax(wrong))])}",
+            )
             count = np.clip(count, 1, _COUNT_LIMIT)
         barriers.count[index], barriers.pending[index] = count, count
         barriers.phase[index], barriers.outstanding[index] = 0, 0
@@ -163,7 +208,9 @@ def _arrive(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> S
     bracketed = next(k for k, text in enumerate(i.operands) if text.startswith("["))
     put = setter(names, i.operands[0]) if bracketed and i.operands[0] != "_" else None
     where_of = address_getter(names, i.operands[bracketed])
-    extra = getter(names, i.operands[bracketed + 1], "u32") if len(i.operands) > bracketed + 1 else None
+    extra = (
+        getter(names, i.operands[bracketed + 1], "u32") if len(i.operands) > bracketed + 1 else None
+    )
     expects = "expect_tx" in parts
 
     def run(batch: Batch, group: Group) -> None:
@@ -175,10 +222,14 @@ def _arrive(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> S
             put(batch, group, state)
         number: Array | int = 1
         if extra is not None:
-            number = np.broadcast_to(extra(batch, group.lanes), len(lanes)).astype(np.int64)[np.isin(lanes, good)]
+            number = np.broadcast_to(extra(batch, group.lanes), len(lanes)).astype(np.int64)[
+                np.isin(lanes, good)
+            ]
         arrivals, announced = (1, number) if expects else (number, 0)
         if expects and np.any(np.asarray(number) > _BYTES_LIMIT):
-            batch.fault("more bytes than an mbarrier can count", pc, good, np.asarray(number) > _BYTES_LIMIT)
+            batch.fault(
+                "more bytes than an mbarrier can count", pc, good, np.asarray(number) > _BYTES_LIMIT
+            )
         barriers.update(pc, index, good, arrivals, announced, 0)
 
     return run

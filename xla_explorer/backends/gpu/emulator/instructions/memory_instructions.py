@@ -23,7 +23,13 @@ from xla_explorer.backends.gpu.emulator.memory import (
     WINDOW,
     AddressSpace,
 )
-from xla_explorer.backends.gpu.emulator.operands import Names, address_getter, getter, setter, vector_parts
+from xla_explorer.backends.gpu.emulator.operands import (
+    Names,
+    address_getter,
+    getter,
+    setter,
+    vector_parts,
+)
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
 from xla_explorer.backends.gpu.emulator.scalar_types import DTYPES, Array, bf16_to_f32, f32_to_bf16
 
@@ -73,11 +79,22 @@ class Access:
         wanted: Callable[[int], bool] = lambda element: True,
         used: int | None = None,
     ) -> None:
-        self.pc, self.where, self.width, self.total, self.wanted, self.used = pc, where, width, total, wanted, used
+        self.pc, self.where, self.width, self.total, self.wanted, self.used = (
+            pc,
+            where,
+            width,
+            total,
+            wanted,
+            used,
+        )
         self.space = state_space(parts)
-        self.in_bank = "const" in parts  # the constant bank: global memory here, but served otherwise
+        self.in_bank = (
+            "const" in parts
+        )  # the constant bank: global memory here, but served otherwise
 
-    def resolve(self, batch: Batch, group: Group, action: str) -> tuple[AddressSpace, Array, Array | None]:
+    def resolve(
+        self, batch: Batch, group: Group, action: str
+    ) -> tuple[AddressSpace, Array, Array | None]:
         """The space, each lane's byte offset in it (one entry when all agree on global memory), and the lanes at fault, or None."""
         where, lanes, space = self.where(batch, group.lanes), group.lanes, self.space
         if space == "generic":
@@ -85,21 +102,43 @@ class Access:
         if len(where) == 1 and (space != "global" or action != "load"):
             where = np.broadcast_to(where, group.count)
         if batch.counters is not None:
-            batch.counters.memory(batch, self.pc, "const" if self.in_bank else space, action, where, group, self.total)
+            batch.counters.memory(
+                batch, self.pc, "const" if self.in_bank else space, action, where, group, self.total
+            )
         memory = batch.spaces[space]
         offset = _offsets(batch, space, where, lanes)
         if batch.copies is not None and space == "shared" and action != "store":
-            batch.copies.check(batch, self.pc, np.broadcast_to(offset, group.count), batch.lanes_of(group), self.total)
+            batch.copies.check(
+                batch,
+                self.pc,
+                np.broadcast_to(offset, group.count),
+                batch.lanes_of(group),
+                self.total,
+            )
         races = batch.races.get(space)
         if races is not None:
-            races.access(batch, self.pc, action, np.broadcast_to(offset, group.count), batch.lanes_of(group), self.total)
+            races.access(
+                batch,
+                self.pc,
+                action,
+                np.broadcast_to(offset, group.count),
+                batch.lanes_of(group),
+                self.total,
+            )
         if not batch.checks:
             return memory, offset, None
         bad = self._bad_places(batch, memory, space, action, offset, where, lanes)
         return (memory, offset, None) if bad is None else (memory, np.where(bad, 0, offset), bad)
 
     def _bad_places(
-        self, batch: Batch, memory: AddressSpace, space: str, action: str, offset: Array, where: Array, lanes: Lanes
+        self,
+        batch: Batch,
+        memory: AddressSpace,
+        space: str,
+        action: str,
+        offset: Array,
+        where: Array,
+        lanes: Lanes,
     ) -> Array | None:
         total, width = self.total, self.width
         detail = f"{action} of {total} byte{'s' if total > 1 else ''}, {space} memory"
@@ -111,7 +150,14 @@ class Access:
         if crooked.any():
             crooked &= offset != _NOWHERE
         if crooked.any():
-            batch.fault("misaligned", self.pc, lanes, crooked, f"{detail}, address {hex(int(where[int(np.argmax(crooked))]))}", place)
+            batch.fault(
+                "misaligned",
+                self.pc,
+                lanes,
+                crooked,
+                f"{detail}, address {hex(int(where[int(np.argmax(crooked))]))}",
+                place,
+            )
             bad = crooked
         if outside.any():
             bad = outside if bad is None else bad | outside
@@ -128,7 +174,9 @@ class Access:
             mapped = octets[:, :1] if action == "load" else octets
             written = octets[:, :1] if total > width else octets
             if self.used is not None:
-                mapped = written = octets[:, [j for j in range(width) if self.used >> (k * width + j) & 1]]
+                mapped = written = octets[
+                    :, [j for j in range(width) if self.used >> (k * width + j) & 1]
+                ]
             missing = (mapped == UNMAPPED).any(1)
             if missing.any():
                 unmapped = unmapped | missing
@@ -137,12 +185,26 @@ class Access:
         if bad is not None:
             unmapped = unmapped & ~crooked
         if unmapped.any():
-            batch.fault("out of bounds", self.pc, lanes, unmapped, self._named(detail, where, unmapped, space), place)
+            batch.fault(
+                "out of bounds",
+                self.pc,
+                lanes,
+                unmapped,
+                self._named(detail, where, unmapped, space),
+                place,
+            )
             bad = unmapped if bad is None else bad | unmapped
         if stale is not None and action != "store":
             stale = stale & ~unmapped if bad is None else stale & ~bad
             if stale.any():
-                batch.fault("uninitialised read", self.pc, lanes, stale, self._named(detail, where, stale, space), place)
+                batch.fault(
+                    "uninitialised read",
+                    self.pc,
+                    lanes,
+                    stale,
+                    self._named(detail, where, stale, space),
+                    place,
+                )
         return bad
 
     @staticmethod
@@ -162,15 +224,24 @@ def _generic(where: Array) -> tuple[str, Array]:
     if local.all():
         return "local", where - LOCAL_WINDOW
     if shared.any() or local.any():
-        raise UnsupportedPtxError("a generic access reaches several state spaces at once", "name the state space in the PTX")
+        raise UnsupportedPtxError(
+            "a generic access reaches several state spaces at once",
+            "name the state space in the PTX",
+        )
     return "global", where
 
 
 def _offsets(batch: Batch, space: str, where: Array, lanes: Lanes) -> Array:
     if space == "global":
         return where - GLOBAL_BASE
-    base, size = (batch.shared_base, batch.shared_size) if space == "shared" else (batch.local_base, batch.local_size)
-    return np.where((where >= 0) & (where < size), where + (base if lanes is None else base[lanes]), _NOWHERE)
+    base, size = (
+        (batch.shared_base, batch.shared_size)
+        if space == "shared"
+        else (batch.local_base, batch.local_size)
+    )
+    return np.where(
+        (where >= 0) & (where < size), where + (base if lanes is None else base[lanes]), _NOWHERE
+    )
 
 
 def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
@@ -180,31 +251,55 @@ def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
     width = dtype.itemsize
     targets = vector_parts(i.operands[0])
     puts = [setter(names, name) for name in targets]
-    if state_space(parts) == "param" and names.is_register(i.operands[1].strip("[] ").partition("+")[0].strip()):
+    if state_space(parts) == "param" and names.is_register(
+        i.operands[1].strip("[] ").partition("+")[0].strip()
+    ):
         where = address_getter(names, i.operands[1])  # which parameter is chosen at run time
 
         def load_chosen_parameter(batch: Batch, group: Group) -> None:
             first = where(batch, group.lanes)
             for k, put in enumerate(puts):
-                put(batch, group, batch.parameters[(first + k * width)[:, None] + np.arange(width)].view(dtype)[:, 0])
+                put(
+                    batch,
+                    group,
+                    batch.parameters[(first + k * width)[:, None] + np.arange(width)].view(dtype)[
+                        :, 0
+                    ],
+                )
 
         return load_chosen_parameter
     if state_space(parts) == "param":
         name, _, plus = i.operands[1].strip("[] ").partition("+")
         if name.strip() not in names.kernel.parameters:
-            raise UnsupportedPtxError(f"PTX line {i.line} reads {name}, which is not a kernel parameter: calls are not emulated")
+            raise UnsupportedPtxError(
+                f"PTX line {i.line} reads {name}, which is not a kernel parameter: calls are not emulated"
+            )
         start = names.kernel.parameters[name.strip()][0] + int(plus or "0", 0)
 
         def load_parameter(batch: Batch, group: Group) -> None:
             for k, put in enumerate(puts):
-                put(batch, group, batch.parameters[start + k * width : start + (k + 1) * width].copy().view(dtype))
+                put(
+                    batch,
+                    group,
+                    batch.parameters[start + k * width : start + (k + 1) * width]
+                    .copy()
+                    .view(dtype),
+                )
 
         return load_parameter
 
     def wanted(element: int) -> bool:
         return targets[element] != "_" and names.slot(targets[element]) in names.read
 
-    access = Access(pc, parts, address_getter(names, i.operands[1]), width, width * len(puts), wanted, i.used_bytes)
+    access = Access(
+        pc,
+        parts,
+        address_getter(names, i.operands[1]),
+        width,
+        width * len(puts),
+        wanted,
+        i.used_bytes,
+    )
     shift = width.bit_length() - 1
 
     def load_elements(batch: Batch, group: Group) -> None:
@@ -226,7 +321,9 @@ def store(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Ste
     width = dtype.itemsize
     gets = [getter(names, name, kind) for name in vector_parts(i.operands[1])]
     if state_space(parts) == "param":
-        raise UnsupportedPtxError(f"PTX line {i.line} passes an argument: calls are not emulated", "inline the function")
+        raise UnsupportedPtxError(
+            f"PTX line {i.line} passes an argument: calls are not emulated", "inline the function"
+        )
     access = Access(pc, parts, address_getter(names, i.operands[0]), width, width * len(gets))
     shift = width.bit_length() - 1
     written = ALL_WRITTEN[width]
@@ -274,7 +371,11 @@ def _updated(name: str, kind: str, old: Array, a: Array, b: Array) -> Array:
     if kind in ("f16x2", "bf16x2"):
         half = np.float16 if kind == "f16x2" else np.uint16
         left, right = (np.ascontiguousarray(x).view(half) for x in (old, a))
-        joined = function(left, right) if kind == "f16x2" else f32_to_bf16(function(bf16_to_f32(left), bf16_to_f32(right)))
+        joined = (
+            function(left, right)
+            if kind == "f16x2"
+            else f32_to_bf16(function(bf16_to_f32(left), bf16_to_f32(right)))
+        )
         return np.ascontiguousarray(joined).view(np.uint32)
     result = function(old, a)
     return result
@@ -302,7 +403,10 @@ def atomic(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> St
         data, index = memory.view(dtype), offset >> shift
         good = slice(None) if bad is None else ~bad
         index = index[good]
-        a, b = (np.broadcast_to(get(batch, group.lanes), group.count)[good] for get in (gets[0], gets[-1]))
+        a, b = (
+            np.broadcast_to(get(batch, group.lanes), group.count)[good]
+            for get in (gets[0], gets[-1])
+        )
         memory.shadow_view(width)[index] = ALL_WRITTEN[width]
         if simple and slot not in names.read:
             _UFUNCS[name].at(data, index, a)
@@ -332,7 +436,9 @@ def atomic(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> St
 def convert_address(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
     """`cvta` between a space's own addresses and generic ones."""
     space = next(p.split("::")[0] for p in parts if p.split("::")[0] in _SPACES)
-    delta = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}.get(space, 0)
+    delta = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}.get(
+        space, 0
+    )
     if "to" in parts:
         delta = -delta
     put = setter(names, i.operands[0])

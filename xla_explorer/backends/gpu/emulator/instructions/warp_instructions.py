@@ -66,11 +66,23 @@ def check_mask(batch: Batch, group: Group, pc: int, mask_of: Getter) -> None:
     mask = np.broadcast_to(mask, group.count)
     own = (mask >> (lanes % WARP).astype(np.uint32)) & np.uint32(1)
     if not own.all():
-        batch.fault("member mask without the lane itself", pc, group.lanes, own == 0, f"mask {hex(int(mask[int(np.argmin(own))]))}")
+        batch.fault(
+            "member mask without the lane itself",
+            pc,
+            group.lanes,
+            own == 0,
+            f"mask {hex(int(mask[int(np.argmin(own))]))}",
+        )
     there = _packed(_members(batch, group))[lanes // WARP]
     absent = (mask & ~there) != 0
     if absent.any():
-        batch.fault("member mask names lanes that are elsewhere", pc, group.lanes, absent, f"mask {hex(int(mask[int(np.argmax(absent))]))}")
+        batch.fault(
+            "member mask names lanes that are elsewhere",
+            pc,
+            group.lanes,
+            absent,
+            f"mask {hex(int(mask[int(np.argmax(absent))]))}",
+        )
 
 
 def shuffle(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
@@ -92,7 +104,13 @@ def shuffle(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> S
             wanted = lane - b
             inside = wanted >= limit
         else:
-            wanted = lane + b if mode == "down" else lane ^ b if mode == "bfly" else (lane & segment) | (b & ~segment)
+            wanted = (
+                lane + b
+                if mode == "down"
+                else lane ^ b
+                if mode == "bfly"
+                else (lane & segment) | (b & ~segment)
+            )
             inside = wanted <= limit
         source = batch.warp_start + np.where(inside, wanted, lane)
         if batch.checks and group.lanes is not None:
@@ -100,7 +118,13 @@ def shuffle(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> S
             missing = ~there[source[group.lanes]]
             if missing.any():
                 which = int(source[group.lanes][int(np.argmax(missing))] % WARP)
-                batch.fault("shuffle from a lane that is elsewhere", pc, group.lanes, missing, f"reads lane {which}")
+                batch.fault(
+                    "shuffle from a lane that is elsewhere",
+                    pc,
+                    group.lanes,
+                    missing,
+                    f"reads lane {which}",
+                )
         put(batch, group, _of_group(group, value[source]))
         if put_inside is not None:
             put_inside(batch, group, _of_group(group, np.broadcast_to(inside, batch.lanes)).copy())
@@ -119,7 +143,12 @@ def vote(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
         members = _members(batch, group)
         bits = _packed(_everywhere(batch, truth_of).reshape(-1, WARP) & members)
         all_of_them = _packed(members)
-        value = {"ballot": bits, "any": bits != 0, "all": bits == all_of_them, "uni": (bits == 0) | (bits == all_of_them)}[mode]
+        value = {
+            "ballot": bits,
+            "any": bits != 0,
+            "all": bits == all_of_them,
+            "uni": (bits == 0) | (bits == all_of_them),
+        }[mode]
         put(batch, group, _of_group(group, np.repeat(value, WARP)))
 
     return run
@@ -128,7 +157,9 @@ def vote(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
 def active_mask(names: Names, i: PtxInstruction) -> Step:
     """`activemask`: the lanes that execute it together."""
     put = setter(names, i.operands[0])
-    return lambda batch, group: put(batch, group, _of_group(group, np.repeat(_packed(_members(batch, group)), WARP)))
+    return lambda batch, group: put(
+        batch, group, _of_group(group, np.repeat(_packed(_members(batch, group)), WARP))
+    )
 
 
 _REDUCTIONS: dict[str, tuple[Any, Callable[[Any], int]]] = {
@@ -153,7 +184,9 @@ def reduce_in_warp(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str
         check_mask(batch, group, pc, mask_of)
         value = _everywhere(batch, get).reshape(-1, WARP)
         neutral = value.dtype.type(neutral_of(np.iinfo(value.dtype)))
-        total = function.reduce(np.where(_members(batch, group), value, neutral), 1, dtype=value.dtype)
+        total = function.reduce(
+            np.where(_members(batch, group), value, neutral), 1, dtype=value.dtype
+        )
         put(batch, group, _of_group(group, np.repeat(total, WARP)))
 
     return run
@@ -209,7 +242,13 @@ def block_reduction(put: Setter, truth_of: Getter, mode: str) -> Callable[[Batch
         block = batch.block_of[lanes]
         true = np.bincount(block, truth, batch.blocks).astype(np.int64)[block]
         threads = np.bincount(block, minlength=batch.blocks)[block]
-        value = true.astype(np.uint32) if mode == "popc" else true > 0 if mode == "or" else true == threads
+        value = (
+            true.astype(np.uint32)
+            if mode == "popc"
+            else true > 0
+            if mode == "or"
+            else true == threads
+        )
         put(batch, Group(batch.lanes, lanes), value)
 
     return finish
@@ -227,7 +266,13 @@ def _elements(words: Array, kind: str) -> Array:
         return bf16_to_f32(words.view(np.uint16)).reshape(len(words), -1)
     if kind == "tf32":
         return (words & np.uint32(0xFFFFE000)).view(np.float32).reshape(-1, 1)
-    own = np.dtype(np.float16) if kind == "f16" else _FLOAT8[kind] if kind in _FLOAT8 else np.dtype(np.int8 if kind == "s8" else np.uint8)
+    own = (
+        np.dtype(np.float16)
+        if kind == "f16"
+        else _FLOAT8[kind]
+        if kind in _FLOAT8
+        else np.dtype(np.int8 if kind == "s8" else np.uint8)
+    )
     number = np.int32 if kind in ("s8", "u8") else np.float32
     return words.view(own).reshape(len(words), -1).astype(number)
 
@@ -242,7 +287,13 @@ def matrix_elements(words: Array, kind: str) -> Array:
     if kind == "tf32":
         made: Array = (words & np.uint32(0xFFFFE000)).view(np.float32)
         return made
-    own = np.dtype(np.float16) if kind == "f16" else _FLOAT8[kind] if kind in _FLOAT8 else np.dtype(np.int8 if kind == "s8" else np.uint8)
+    own = (
+        np.dtype(np.float16)
+        if kind == "f16"
+        else _FLOAT8[kind]
+        if kind in _FLOAT8
+        else np.dtype(np.int8 if kind == "s8" else np.uint8)
+    )
     return words.view(own).astype(np.int32 if kind in ("s8", "u8") else np.float32)
 
 
@@ -254,7 +305,12 @@ def matrix_multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[st
     found = next((m for m in map(_SHAPE.fullmatch, parts) if m), None)
     result, a_kind, b_kind, c_kind = parts[-4:]
     doubles = found is not None and found[0] == "m8n8k4" and a_kind == "f64"
-    known = found is not None and found[0][:6] == "m16n8k" and a_kind in _PACKED and result in ("f32", "f16", "s32")
+    known = (
+        found is not None
+        and found[0][:6] == "m16n8k"
+        and a_kind in _PACKED
+        and result in ("f32", "f16", "s32")
+    )
     if found is None or not (known or doubles):
         raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}")
     rows, columns, depth = int(found[1]), int(found[2]), int(found[3])
@@ -262,7 +318,9 @@ def matrix_multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[st
     word = "f64" if doubles else "b32"
     accumulator = {"f64": "f64", "f32": "f32", "s32": "s32", "f16": "b32"}[c_kind]
     puts = [setter(names, text) for text in vector_parts(i.operands[0])]
-    a_of, b_of = ([getter(names, text, word) for text in vector_parts(operand)] for operand in i.operands[1:3])
+    a_of, b_of = (
+        [getter(names, text, word) for text in vector_parts(operand)] for operand in i.operands[1:3]
+    )
     c_of = [getter(names, text, accumulator) for text in vector_parts(i.operands[3])]
     number: Any = np.float64 if doubles else np.int32 if c_kind == "s32" else np.float32
 
@@ -283,26 +341,35 @@ def matrix_multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[st
         if batch.checks and group.lanes is not None:
             present = _members(batch, group).sum(1)
             if ((present != 0) & (present != WARP)).any():
-                batch.fault("matrix multiply by part of a warp", pc, group.lanes, np.ones(group.count, bool))
+                batch.fault(
+                    "matrix multiply by part of a warp", pc, group.lanes, np.ones(group.count, bool)
+                )
         a, b = np.zeros((warps, rows, depth), number), np.zeros((warps, depth, columns), number)
         c = np.zeros((warps, rows, columns), number)
         for k, get in enumerate(a_of):
             part = pieces(_everywhere(batch, get), a_kind).reshape(warps, WARP, pack)
             for element in range(pack):
-                a[:, _ROW + 8 * (k & 1), pack * _COLUMN + element + 4 * pack * (k >> 1)] = part[:, :, element]
+                a[:, _ROW + 8 * (k & 1), pack * _COLUMN + element + 4 * pack * (k >> 1)] = part[
+                    :, :, element
+                ]
         for k, get in enumerate(b_of):
             part = pieces(_everywhere(batch, get), b_kind).reshape(warps, WARP, pack)
             for element in range(pack):
                 b[:, pack * _COLUMN + element + 4 * pack * k, _ROW] = part[:, :, element]
         for k, get in enumerate(c_of):
             part = _everywhere(batch, get)
-            numbers = (_elements(part, "f16") if halves == 2 else part.reshape(-1, 1)).reshape(warps, WARP, halves)
+            numbers = (_elements(part, "f16") if halves == 2 else part.reshape(-1, 1)).reshape(
+                warps, WARP, halves
+            )
             for element in range(halves):
                 row, column = accumulator_place(k, element)
                 c[:, row, column] = numbers[:, :, element]
         d = np.matmul(a, b) + c
         for k, put in enumerate(puts):
-            columns_of = [d[:, row, column].reshape(-1) for row, column in (accumulator_place(k, e) for e in range(halves))]
+            columns_of = [
+                d[:, row, column].reshape(-1)
+                for row, column in (accumulator_place(k, e) for e in range(halves))
+            ]
             if halves == 2:
                 value = np.stack(columns_of, -1).astype(np.float16).view(np.uint32).reshape(-1)
             else:
@@ -322,7 +389,9 @@ def load_matrix(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) 
 
     def run(batch: Batch, group: Group) -> None:
         if group.lanes is not None:
-            batch.fault("matrix load by part of a batch", pc, group.lanes, np.ones(group.count, bool))
+            batch.fault(
+                "matrix load by part of a batch", pc, group.lanes, np.ones(group.count, bool)
+            )
             return
         where = np.broadcast_to(where_of(batch, None), batch.lanes)
         where = np.where(where >= SHARED_WINDOW, where - SHARED_WINDOW, where)
@@ -331,14 +400,24 @@ def load_matrix(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) 
         crooked = used & (where % 16 != 0)
         for kind, hit in (("out of bounds", outside), ("misaligned", crooked)):
             if hit.any():
-                batch.fault(kind, pc, None, hit, f"row of 16 bytes, shared memory, byte {int(where[int(np.argmax(hit))])}")
+                batch.fault(
+                    kind,
+                    pc,
+                    None,
+                    hit,
+                    f"row of 16 bytes, shared memory, byte {int(where[int(np.argmax(hit))])}",
+                )
         lanes = np.flatnonzero(used & ~outside & ~crooked)
         if batch.copies is not None:
             batch.copies.check(batch, pc, (where + batch.shared_base)[lanes], lanes, 16)
         if "shared" in batch.races:
-            batch.races["shared"].access(batch, pc, "load", (where + batch.shared_base)[lanes], lanes, 16)
+            batch.races["shared"].access(
+                batch, pc, "load", (where + batch.shared_base)[lanes], lanes, 16
+            )
         if batch.counters is not None:
-            batch.counters.memory(batch, pc, "shared", "load", where[lanes], Group(batch.lanes, lanes), 16)
+            batch.counters.memory(
+                batch, pc, "shared", "load", where[lanes], Group(batch.lanes, lanes), 16
+            )
         data = batch.spaces["shared"].view(np.dtype(np.uint16))
         rows = np.zeros((batch.lanes, 8), np.uint16)
         rows[lanes] = data[((where + batch.shared_base)[lanes] >> 1)[:, None] + np.arange(8)]

@@ -17,7 +17,12 @@ from xla_explorer.backends.gpu.emulator.batch import WARP, WARPGROUP, Batch, Gro
 from xla_explorer.backends.gpu.emulator.instructions.bulk_copies import swizzled
 from xla_explorer.backends.gpu.emulator.instructions.warp_instructions import matrix_elements
 from xla_explorer.backends.gpu.emulator.memory import MAPPED
-from xla_explorer.backends.gpu.emulator.operands import Names, getter, predicate_getter, vector_parts
+from xla_explorer.backends.gpu.emulator.operands import (
+    Names,
+    getter,
+    predicate_getter,
+    vector_parts,
+)
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
 from xla_explorer.backends.gpu.emulator.scalar_types import DTYPES, Array
 
@@ -98,7 +103,9 @@ class WarpgroupProducts:
         while len(waiting) > pending:
             for record in waiting.pop(0):
                 if batch.clocks is not None and record.cells is not None:
-                    batch.clocks.finished(batch, record.cells, warpgroup * WARPGROUP, WARPGROUP // WARP)
+                    batch.clocks.finished(
+                        batch, record.cells, warpgroup * WARPGROUP, WARPGROUP // WARP
+                    )
                 for slot in record.slots:
                     self._landed(slot, warpgroup)
         for records in (*waiting, self.started[warpgroup]):
@@ -123,7 +130,9 @@ class WarpgroupProducts:
             flight[1][warpgroup] = True
         if batch.clocks is not None and record.cells is not None and pc < 0:
             first = warpgroup * WARPGROUP % batch.padded // WARP
-            batch.clocks.read_time[first : first + WARPGROUP // WARP, record.cells] = np.iinfo(np.int32).max
+            batch.clocks.read_time[first : first + WARPGROUP // WARP, record.cells] = np.iinfo(
+                np.int32
+            ).max
 
 
 def products_of(batch: Batch) -> WarpgroupProducts:
@@ -137,18 +146,24 @@ def whole_warpgroups(batch: Batch, group: Group, pc: int) -> Array | None:
     """Numbers of the warpgroups that execute together; None, with a fault, when some warp is missing."""
     lanes = batch.lanes_of(group)
     if batch.padded % WARPGROUP or len(lanes) % WARPGROUP:
-        batch.fault("warpgroup instruction by part of a warpgroup", pc, lanes, np.ones(len(lanes), bool))
+        batch.fault(
+            "warpgroup instruction by part of a warpgroup", pc, lanes, np.ones(len(lanes), bool)
+        )
         return None
     rows = lanes.reshape(-1, WARPGROUP)
     broken = (rows[:, 0] % WARPGROUP != 0) | (rows[:, -1] - rows[:, 0] != WARPGROUP - 1)
     if broken.any():
-        batch.fault("warpgroup instruction by part of a warpgroup", pc, lanes, np.repeat(broken, WARPGROUP))
+        batch.fault(
+            "warpgroup instruction by part of a warpgroup", pc, lanes, np.repeat(broken, WARPGROUP)
+        )
         return None
     made: Array = rows[:, 0] // WARPGROUP
     return made
 
 
-def warpgroup_instruction(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], code: Sequence[PtxInstruction]) -> Step | None:
+def warpgroup_instruction(
+    names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], code: Sequence[PtxInstruction]
+) -> Step | None:
     """`wgmma` in all its forms; `wgmma.fence` itself does nothing when it runs (see `_fenced`)."""
     if parts[1] == "fence":
         return None
@@ -169,13 +184,19 @@ def warpgroup_instruction(names: Names, pc: int, i: PtxInstruction, parts: Seque
 
 def _fenced(names: Names, pc: int, i: PtxInstruction, code: Sequence[PtxInstruction]) -> bool:
     """Whether `wgmma.fence` comes after whatever wrote the registers of a product, looking back along the text."""
-    own = set(vector_parts(i.operands[0])) | set(vector_parts(i.operands[1]) if i.operands[1].startswith("{") else ())
+    own = set(vector_parts(i.operands[0])) | set(
+        vector_parts(i.operands[1]) if i.operands[1].startswith("{") else ()
+    )
     for before in reversed(code[:pc]):
         if before.opcode.startswith("wgmma.fence"):
             return True
         if before.opcode.startswith("wgmma.mma_async"):
             continue
-        if before.operands and own & set(vector_parts(before.operands[0])) and not before.opcode.startswith(("st", "red", "bra")):
+        if (
+            before.operands
+            and own & set(vector_parts(before.operands[0]))
+            and not before.opcode.startswith(("st", "red", "bra"))
+        ):
             return False
     return False
 
@@ -183,40 +204,69 @@ def _fenced(names: Names, pc: int, i: PtxInstruction, code: Sequence[PtxInstruct
 def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fenced: bool) -> Step:
     found = next((m for m in map(_SHAPE.fullmatch, parts) if m), None)
     kinds = [p for p in parts if p in _DEPTHS or p in ("f32", "s32")]
-    if found is None or len(kinds) != 3 or kinds[0] not in ("f32", "s32") or "sp" in parts or "satfinite" in parts:
-        raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}", "f32 and s32 sums are emulated")
+    if (
+        found is None
+        or len(kinds) != 3
+        or kinds[0] not in ("f32", "s32")
+        or "sp" in parts
+        or "satfinite" in parts
+    ):
+        raise UnsupportedPtxError(
+            f"PTX line {i.line}: the emulator has no {i.opcode}", "f32 and s32 sums are emulated"
+        )
     (result, a_kind, b_kind), columns, depth = kinds, int(found[1]), int(found[2])
     if depth != _DEPTHS[a_kind] or columns % 8 or not 8 <= columns <= 256:
         raise UnsupportedPtxError(f"PTX line {i.line}: wgmma has no shape {found[0]} for {a_kind}")
     registers = vector_parts(i.operands[0])
     if len(registers) != columns // 2:
-        raise UnsupportedPtxError(f"PTX line {i.line}: a result of {columns} columns has {columns // 2} registers, not {len(registers)}")
+        raise UnsupportedPtxError(
+            f"PTX line {i.line}: a result of {columns} columns has {columns // 2} registers, not {len(registers)}"
+        )
     slots = tuple([names.slot(text) for text in registers])
     from_registers = i.operands[1].startswith("{")
-    left_of = [getter(names, text, "b32" if from_registers else "u64") for text in vector_parts(i.operands[1])]
-    right_of, accumulate = getter(names, i.operands[2], "u64"), predicate_getter(names, i.operands[3])
+    left_of = [
+        getter(names, text, "b32" if from_registers else "u64")
+        for text in vector_parts(i.operands[1])
+    ]
+    right_of, accumulate = (
+        getter(names, i.operands[2], "u64"),
+        predicate_getter(names, i.operands[3]),
+    )
     rest = [int(text, 0) for text in i.operands[4:]]
     signs = rest[:2] if result == "f32" else [1, 1]
     orders = rest[2:] if result == "f32" else []
     orders = ([0] * (2 - len(orders)) + orders) if len(orders) < 2 else orders
     width = _BYTES.get(a_kind, 1)
-    left_tile, right_tile = (Tile(kept, depth, width, order == 0) for kept, order in ((64, orders[0]), (columns, orders[1])))
+    left_tile, right_tile = (
+        Tile(kept, depth, width, order == 0)
+        for kept, order in ((64, orders[0]), (columns, orders[1]))
+    )
     number = np.dtype(np.float32 if result == "f32" else np.int32)
     sign = signs[0] * signs[1]
 
-    def tile_of(batch: Batch, warpgroups: Array, descriptor: int, tile: Tile, kind: str) -> tuple[Array, Array]:
+    def tile_of(
+        batch: Batch, warpgroups: Array, descriptor: int, tile: Tile, kind: str
+    ) -> tuple[Array, Array]:
         """(warpgroups, kept, depth) numbers, and the bytes within a block that were read."""
         at = products_of(batch).place(descriptor, tile)
         base = batch.block_of[warpgroups * WARPGROUP] * batch.shared_size
         if int(at.max()) + width > batch.shared_size:
             detail = f"matrix descriptor {hex(descriptor)} reaches shared byte {int(at.max())}"
-            batch.fault("out of bounds", pc, warpgroups * WARPGROUP, np.ones(len(warpgroups), bool), detail)
+            batch.fault(
+                "out of bounds", pc, warpgroups * WARPGROUP, np.ones(len(warpgroups), bool), detail
+            )
             return np.zeros((len(warpgroups), *at.shape), number), at[:0]
         shared = batch.spaces["shared"]
         index = base[:, None, None] + at
         if batch.checks and (shared.shadow[index] == MAPPED).any():
             at_fault = (shared.shadow[index] == MAPPED).any((1, 2))
-            batch.fault("uninitialised read", pc, warpgroups * WARPGROUP, at_fault, f"matrix descriptor {hex(descriptor)}")
+            batch.fault(
+                "uninitialised read",
+                pc,
+                warpgroups * WARPGROUP,
+                at_fault,
+                f"matrix descriptor {hex(descriptor)}",
+            )
         words = shared.view(DTYPES[f"u{8 * width}"])[index // width]
         return matrix_elements(words, kind), at
 
@@ -226,10 +276,16 @@ def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fe
             return
         lanes = batch.lanes_of(group)
         if not fenced and batch.checks:
-            batch.fault("product on registers without wgmma.fence", pc, lanes, np.ones(len(lanes), bool))
+            batch.fault(
+                "product on registers without wgmma.fence", pc, lanes, np.ones(len(lanes), bool)
+            )
         rights = _uniform(batch, group, pc, right_of(batch, group.lanes))
-        lefts = rights if from_registers else _uniform(batch, group, pc, left_of[0](batch, group.lanes))
-        adding = np.broadcast_to(accumulate(batch, group.lanes), group.count).reshape(-1, WARPGROUP)[:, 0]
+        lefts = (
+            rights if from_registers else _uniform(batch, group, pc, left_of[0](batch, group.lanes))
+        )
+        adding = np.broadcast_to(accumulate(batch, group.lanes), group.count).reshape(
+            -1, WARPGROUP
+        )[:, 0]
         product = np.zeros((len(warpgroups), 64, columns), number)
         cells: dict[int, Array] = {}
         pairs = np.stack([lefts, rights], -1)
@@ -242,16 +298,25 @@ def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fe
                 a, a_bytes = tile_of(batch, warpgroups[some], int(left), left_tile, a_kind)
             product[some] = np.matmul(a, b.swapaxes(1, 2)) * number.type(sign)
             if batch.clocks is not None:
-                read = np.unique(np.concatenate([a_bytes.reshape(-1), b_bytes.reshape(-1)]) // batch.clocks.granule)
+                read = np.unique(
+                    np.concatenate([a_bytes.reshape(-1), b_bytes.reshape(-1)])
+                    // batch.clocks.granule
+                )
                 for one in some.tolist():
                     block = int(batch.block_of[warpgroups[one] * WARPGROUP])
                     cells[one] = read + block * batch.clocks.block_cells
-        fresh = product.reshape(-1, 4, 2, 8, columns // 8, 4, 2).transpose(4, 2, 6, 0, 1, 3, 5).reshape(columns // 2, -1)
+        fresh = (
+            product.reshape(-1, 4, 2, 8, columns // 8, 4, 2)
+            .transpose(4, 2, 6, 0, 1, 3, 5)
+            .reshape(columns // 2, -1)
+        )
         _store(batch, slots, lanes, fresh, np.repeat(adding, WARPGROUP), group.lanes is None)
         for one, warpgroup in enumerate(warpgroups.tolist()):
             record = _Record(slots, cells.get(one))
             if batch.clocks is not None and record.cells is not None:
-                batch.clocks.reads_asynchronously(batch, pc, record.cells, warpgroup * WARPGROUP, WARPGROUP // WARP)
+                batch.clocks.reads_asynchronously(
+                    batch, pc, record.cells, warpgroup * WARPGROUP, WARPGROUP // WARP
+                )
             products_of(batch).fly(record, warpgroup, pc)
             products_of(batch).started[warpgroup].append(record)
 
@@ -263,26 +328,45 @@ def _uniform(batch: Batch, group: Group, pc: int, value: Array) -> Array:
     rows = np.broadcast_to(value, group.count).reshape(-1, WARPGROUP)
     mixed = (rows != rows[:, :1]).any(1)
     if mixed.any():
-        batch.fault("matrix descriptor differs within a warpgroup", pc, batch.lanes_of(group), np.repeat(mixed, WARPGROUP))
+        batch.fault(
+            "matrix descriptor differs within a warpgroup",
+            pc,
+            batch.lanes_of(group),
+            np.repeat(mixed, WARPGROUP),
+        )
     made: Array = rows[:, 0].astype(np.int64)
     return made
 
 
-def _left_registers(batch: Batch, left_of: Sequence[Callable[[Batch, Array], Array]], warpgroups: Array, kind: str) -> Array:
+def _left_registers(
+    batch: Batch, left_of: Sequence[Callable[[Batch, Array], Array]], warpgroups: Array, kind: str
+) -> Array:
     """(warpgroups, 64, depth) numbers of a left operand in registers: four words a lane, laid out as those of mma.m16n8."""
     lanes = (warpgroups[:, None] * WARPGROUP + np.arange(WARPGROUP)).reshape(-1)
-    words = [matrix_elements(np.broadcast_to(get(batch, lanes), len(lanes)).copy()[:, None], kind) for get in left_of]
+    words = [
+        matrix_elements(np.broadcast_to(get(batch, lanes), len(lanes)).copy()[:, None], kind)
+        for get in left_of
+    ]
     pack = words[0].shape[1]
     a = np.zeros((len(warpgroups), 4, 16, 8 * pack), words[0].dtype)
     row, column = np.arange(WARP) >> 2, np.arange(WARP) & 3
     for k, word in enumerate(words):
         part = word.reshape(len(warpgroups), 4, WARP, pack)
         for element in range(pack):
-            a[:, :, row + 8 * (k & 1), pack * column + element + 4 * pack * (k >> 1)] = part[..., element]
+            a[:, :, row + 8 * (k & 1), pack * column + element + 4 * pack * (k >> 1)] = part[
+                ..., element
+            ]
     return a.reshape(len(warpgroups), 64, 8 * pack)
 
 
-def _store(batch: Batch, slots: tuple[int, ...], lanes: Array, fresh: Array, adding: Array, everywhere: bool) -> None:
+def _store(
+    batch: Batch,
+    slots: tuple[int, ...],
+    lanes: Array,
+    fresh: Array,
+    adding: Array,
+    everywhere: bool,
+) -> None:
     """Add to the registers of the lanes, or set them."""
     for slot, value in zip(slots, fresh, strict=True):
         old = batch.registers[slot]

@@ -8,7 +8,13 @@ import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.fourier.stages import Complex, FourierStages, Pair, converted, roots_of_unity
+from xla_explorer.compiler.codegen.kernels.fourier.stages import (
+    Complex,
+    FourierStages,
+    Pair,
+    converted,
+    roots_of_unity,
+)
 from xla_explorer.compiler.codegen.kernels.fourier.vectors import VectorStages
 from xla_explorer.compiler.codegen.llvm_types import part_names
 
@@ -18,20 +24,50 @@ Index = str | int
 class Lines:
     """`lanes` lines of a source and of a target array, `from_row` and `to_row` elements apart, and the way into scratch memory."""
 
-    def __init__(self, w: FunctionWriter, t: str, stages: FourierStages, source: ArrayInMemory, target: ArrayInMemory, from_at: Index,
-                 to_at: Index, from_row: int, to_row: int, lanes: int, rows: int, scale: float) -> None:
+    def __init__(
+        self,
+        w: FunctionWriter,
+        t: str,
+        stages: FourierStages,
+        source: ArrayInMemory,
+        target: ArrayInMemory,
+        from_at: Index,
+        to_at: Index,
+        from_row: int,
+        to_row: int,
+        lanes: int,
+        rows: int,
+        scale: float,
+    ) -> None:
         """t: the type of the arrays. rows: how many of the lanes hold a line."""
-        self.w, self.t, self.stages, self.lanes, self.rows, self.scale = w, t, stages, lanes, rows, scale
+        self.w, self.t, self.stages, self.lanes, self.rows, self.scale = (
+            w,
+            t,
+            stages,
+            lanes,
+            rows,
+            scale,
+        )
         self.source, self.target, self.from_at, self.to_at = source, target, from_at, to_at
         self._from_row, self._to_row = from_row, to_row
 
     def take(self, x: Pair, count: int, value: Callable[[Index, Index], Complex]) -> None:
         """Fill elements 0 to count - 1 of all lines; value(k, row)."""
-        self._each(count, lambda k, row: self.stages.store(x, self.w.add(self.w.mul(k, self.lanes), row), value(k, row)))
+        self._each(
+            count,
+            lambda k, row: self.stages.store(
+                x, self.w.add(self.w.mul(k, self.lanes), row), value(k, row)
+            ),
+        )
 
     def give(self, x: Pair, count: int, put: Callable[[Index, Index, Complex], None]) -> None:
         """Hand out elements 0 to count - 1 of all lines; put(k, row, value)."""
-        self._each(count, lambda k, row: put(k, row, self.stages.load(x, self.w.add(self.w.mul(k, self.lanes), row))))
+        self._each(
+            count,
+            lambda k, row: put(
+                k, row, self.stages.load(x, self.w.add(self.w.mul(k, self.lanes), row))
+            ),
+        )
 
     def repeat_first(self, x: Pair, at: int) -> None:
         """Copy element 0 of every line to element `at`."""
@@ -56,18 +92,24 @@ class Lines:
     def load(self, row: Index, k: Index) -> Complex:
         """Complex element of the source."""
         re, im = part_names(self.source.load_linear(self.w, self._from(row, k)))
-        return converted(self.w, re, self.t, self.stages.t), converted(self.w, im, self.t, self.stages.t)
+        return converted(self.w, re, self.t, self.stages.t), converted(
+            self.w, im, self.t, self.stages.t
+        )
 
     def load_real(self, row: Index, k: Index) -> str:
         """Real element of the source."""
-        return converted(self.w, self.source.load_linear(self.w, self._from(row, k)), self.t, self.stages.t)
+        return converted(
+            self.w, self.source.load_linear(self.w, self._from(row, k)), self.t, self.stages.t
+        )
 
     def _scaled(self, value: str) -> str:
         return converted(self.w, self.stages.scale(value, self.scale), self.stages.t, self.t)
 
     def store(self, row: Index, k: Index, value: Complex) -> None:
         """Complex element of the target, scaled."""
-        self.target.store_linear(self.w, self._to(row, k), (self._scaled(value[0]), self._scaled(value[1])))
+        self.target.store_linear(
+            self.w, self._to(row, k), (self._scaled(value[0]), self._scaled(value[1]))
+        )
 
     def store_real(self, row: Index, k: Index, value: str) -> None:
         """Real element of the target, scaled."""
@@ -107,7 +149,9 @@ class VectorLine:
         lines, vectors = self.lines, self.vectors
         start = lines.to_at if self.kind == "IRFFT" else self.w.mul(lines.to_at, 2)
         scaled = vectors.scale(value[0], lines.scale), vectors.scale(value[1], lines.scale)
-        vectors.put_together(lines.target.pointer, self.w.add(start, self.w.mul(k, 2)), self._ordered(scaled))
+        vectors.put_together(
+            lines.target.pointer, self.w.add(start, self.w.mul(k, 2)), self._ordered(scaled)
+        )
 
     def _mirrored(self, k: Index, length: int) -> Index:
         """Where the numbers length - k, length - k - 1 ... begin in memory."""
@@ -118,11 +162,16 @@ class VectorLine:
         vectors = self.vectors
         vectors.each_vector(half, lambda k: vectors.store(self.x, k, self._load(k)))
         found = vectors.transform(half, 1, self.x, self.y)
-        self.lines.repeat_first(found, half)  # the transform is periodic: its element `half` is element 0
+        self.lines.repeat_first(
+            found, half
+        )  # the transform is periodic: its element `half` is element 0
         factors = vectors.complex_table(*roots_of_unity(np.arange(half + 1), 2 * half))
 
         def store(k: Index) -> None:
-            value, other = vectors.load(found, k), vectors.reversed(vectors.load(found, self._mirrored(k, half)))
+            value, other = (
+                vectors.load(found, k),
+                vectors.reversed(vectors.load(found, self._mirrored(k, half))),
+            )
             self._give(k, vectors.of_real(value, other, vectors.load(factors, k)))
 
         vectors.each_vector(half + 1, store)
@@ -133,7 +182,9 @@ class VectorLine:
 
         def take(k: Index) -> None:
             other = vectors.reversed(self._load(self._mirrored(k, half)))
-            vectors.store(self.x, k, vectors.to_real(self._load(k), other, vectors.load(factors, k)))
+            vectors.store(
+                self.x, k, vectors.to_real(self._load(k), other, vectors.load(factors, k))
+            )
 
         vectors.each_vector(half, take)
         # The first and the last number of the spectrum must be real, and are taken as real.

@@ -52,7 +52,11 @@ def roots_of_unity(numerators: Any, length: int) -> Any:
 
 def converted(w: FunctionWriter, value: Any, source: str, target: str) -> str:
     """A float of another precision. source, target: LLVM's types."""
-    return str(value) if source == target else w.value(f"{'fpext' if 'double' in target else 'fptrunc'} {source} {value} to {target}")
+    return (
+        str(value)
+        if source == target
+        else w.value(f"{'fpext' if 'double' in target else 'fptrunc'} {source} {value} to {target}")
+    )
 
 
 class FourierStages:
@@ -68,21 +72,35 @@ class FourierStages:
     # -- memory --------------------------------------------------------------------------------------------------------
     def address(self, pointer: str, offset: str | int) -> str:
         """The address of a scalar."""
-        return pointer if offset == 0 else self.w.value(f"getelementptr inbounds {self.scalar}, ptr {pointer}, i64 {offset}")
+        return (
+            pointer
+            if offset == 0
+            else self.w.value(f"getelementptr inbounds {self.scalar}, ptr {pointer}, i64 {offset}")
+        )
 
     def load(self, pair: Pair, offset: str | int) -> Complex:
         """A complex number."""
-        re, im = (self.w.value(f"load {self.t}, ptr {self.address(p, offset)}, align {self.bytes}") for p in pair)
+        re, im = (
+            self.w.value(f"load {self.t}, ptr {self.address(p, offset)}, align {self.bytes}")
+            for p in pair
+        )
         return re, im
 
     def store(self, pair: Pair, offset: str | int, value: Complex) -> None:
         """Store a complex number."""
         for pointer, part in zip(pair, value, strict=True):
-            self.w.do(f"store {self.t} {part}, ptr {self.address(pointer, offset)}, align {self.bytes}")
+            self.w.do(
+                f"store {self.t} {part}, ptr {self.address(pointer, offset)}, align {self.bytes}"
+            )
 
     def complex_table(self, real: Any, imaginary: Any) -> Pair:
         """Addresses of constant real and imaginary parts."""
-        return tuple([self._table(np.ascontiguousarray(part, _DTYPES[self.scalar]).tobytes()) for part in (real, imaginary)])  # type: ignore[return-value]
+        return tuple(
+            [
+                self._table(np.ascontiguousarray(part, _DTYPES[self.scalar]).tobytes())
+                for part in (real, imaginary)
+            ]
+        )  # type: ignore[return-value]
 
     # -- arithmetic ----------------------------------------------------------------------------------------------------
     def _op(self, name: str, a: str, b: str) -> str:
@@ -184,7 +202,10 @@ class FourierStages:
                     self._op("fadd", even[0], self._op("fmul", sums[t - 1][0], c)),
                     self._op("fadd", even[1], self._op("fmul", sums[t - 1][1], c)),
                 )
-                by = self._op("fmul", differences[t - 1][0], s), self._op("fmul", differences[t - 1][1], s)
+                by = (
+                    self._op("fmul", differences[t - 1][0], s),
+                    self._op("fmul", differences[t - 1][1], s),
+                )
                 odd = by if t == 1 else self.add(odd, by)
             turned = self.times_minus_i(odd)
             results[u], results[n - u] = self.add(even, turned), self.sub(even, turned)
@@ -199,7 +220,9 @@ def chirp_length(length: int) -> int:
 def chirp_numbers(length: int) -> tuple[Any, Any]:
     """What the numbers are multiplied with before and after the convolution, and the factors of their transform in between (c128)."""
     size = chirp_length(length)
-    real, imaginary = roots_of_unity(np.array([k * k % (2 * length) for k in range(length)]), 2 * length)
+    real, imaginary = roots_of_unity(
+        np.array([k * k % (2 * length) for k in range(length)]), 2 * length
+    )
     chirp = (real + 1j * imaginary).astype(np.complex128)
     filter_ = np.zeros(size, np.complex128)
     filter_[:length] = chirp.conj()

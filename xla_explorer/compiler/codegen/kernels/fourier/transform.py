@@ -39,7 +39,11 @@ def fft_is_emitted(i: HloInstruction) -> Reason | None:
     """Row-major operands and results."""
     for shape in (i.shape, i.operands[0].shape):
         if not shape.layout.is_default and shape.rank > 1:
-            return refuse("layout-differs", f"operand and result of %{i.name} must be row-major", shape=shape.text)
+            return refuse(
+                "layout-differs",
+                f"operand and result of %{i.name} must be row-major",
+                shape=shape.text,
+            )
     return None
 
 
@@ -58,7 +62,9 @@ class _FftWriter:
         self.lengths: tuple[int, ...] = tuple(i.attribute("fft_length"))
         self.source, self.target = context.arrays[i.operands[0]], context.outputs[0]
         self.inverse = self.kind in ("IFFT", "IRFFT")
-        self.t = memory_type((i.shape if i.shape.element_type.is_complex else i.operands[0].shape).element_type)
+        self.t = memory_type(
+            (i.shape if i.shape.element_type.is_complex else i.operands[0].shape).element_type
+        )
         self.scale = 1.0 / math.prod(self.lengths) if self.inverse else 1.0
         self._buffers: dict[tuple[str, int, int], int] = {}
         self._share: Index = 0  # in a phase, where all shares see the same scratch memory
@@ -67,8 +73,13 @@ class _FftWriter:
     def write(self) -> None:
         """Dimension by dimension. Where shares work on one array, each is a phase, of which every share does some lines."""
         rank, shape, shares = len(self.lengths), self.target.shape, self.context.shares
-        arrays, lines = math.prod(shape.dimensions[: shape.rank - rank]), math.prod(shape.dimensions[shape.rank - rank : -1])
-        inside_from, inside_to = [array.shape.dimensions[shape.rank - rank :] for array in (self.source, self.target)]
+        arrays, lines = (
+            math.prod(shape.dimensions[: shape.rank - rank]),
+            math.prod(shape.dimensions[shape.rank - rank : -1]),
+        )
+        inside_from, inside_to = [
+            array.shape.dimensions[shape.rank - rank :] for array in (self.source, self.target)
+        ]
         if rank == 1:
             self._last(self.source, self.target, 0, 0, arrays, self.scale, cut=True)
             return
@@ -80,7 +91,9 @@ class _FftWriter:
         with nullcontext((0,)) if in_phases else self.context.iterate([arrays]) as (number,):
             source, at = self.source, self.w.mul(number, math.prod(inside_from))
             target_at = self.w.mul(number, math.prod(inside_to))
-            if self.kind == "IRFFT":  # the halved dimension comes last; the others are done on a copy
+            if (
+                self.kind == "IRFFT"
+            ):  # the halved dimension comes last; the others are done on a copy
                 size = math.prod(inside_from) * source.shape.element_type.bytes
                 copy = ArrayInMemory(self.context.scratch(size), source.shape)
                 for axis in range(rank - 1):
@@ -104,7 +117,11 @@ class _FftWriter:
             if key not in self._buffers:
                 self._buffers[key] = self.context.reserve_scratch(size * parts)
             at = self._buffers[key]
-            names.append(self.context.scratch_address(at if parts == 1 else self.w.add(self.w.mul(self._share, size), at)))
+            names.append(
+                self.context.scratch_address(
+                    at if parts == 1 else self.w.add(self.w.mul(self._share, size), at)
+                )
+            )
         return (names[0], names[1]), (names[2], names[3])
 
     def _lanes(self, length: int, t: str, columns: bool) -> int:
@@ -118,11 +135,21 @@ class _FftWriter:
 
     def _stages(self, t: str) -> tuple[FourierStages, VectorStages]:
         """Arithmetic on scalars, and what transforms."""
-        return FourierStages(self.w, t, self.context.table), VectorStages(self.w, t, self._vector_lanes(t), self.context.table, self.t)
+        return FourierStages(self.w, t, self.context.table), VectorStages(
+            self.w, t, self._vector_lanes(t), self.context.table, self.t
+        )
 
     # -- one dimension -------------------------------------------------------------------------------------------------
-    def _last(self, source: ArrayInMemory, target: ArrayInMemory, source_at: Index, target_at: Index, lines: int, scale: float,
-              cut: bool = False) -> None:
+    def _last(
+        self,
+        source: ArrayInMemory,
+        target: ArrayInMemory,
+        source_at: Index,
+        target_at: Index,
+        lines: int,
+        scale: float,
+        cut: bool = False,
+    ) -> None:
         """Transform along the last dimension, from one array to another."""
         w, length = self.w, self.lengths[-1]
         real = self.kind in ("RFFT", "IRFFT")
@@ -136,14 +163,32 @@ class _FftWriter:
         rows = min(lanes, lines)
         with self.context.iterate([-(-lines // rows)], cut=cut) as (tile,):
             first = w.block_start(tile, rows, lines)
-            from_at, to_at = w.add(source_at, w.mul(first, from_row)), w.add(target_at, w.mul(first, to_row))
-            line = Lines(w, self.t, stages, source, target, from_at, to_at, from_row, to_row, lanes, rows, scale)
+            from_at, to_at = (
+                w.add(source_at, w.mul(first, from_row)),
+                w.add(target_at, w.mul(first, to_row)),
+            )
+            line = Lines(
+                w,
+                self.t,
+                stages,
+                source,
+                target,
+                from_at,
+                to_at,
+                from_row,
+                to_row,
+                lanes,
+                rows,
+                scale,
+            )
             if lanes == 1 and (halved or not real) and inner >= 2 * transforms.lanes:
                 VectorLine(line, transforms, self.kind, x, y).transform(inner)
             elif not real:
                 line.take(x, length, lambda k, row: self._ordered(line.load(row, k)))
                 found = transforms.transform(length, lanes, x, y)
-                line.give(found, length, lambda k, row, value: line.store(row, k, self._ordered(value)))
+                line.give(
+                    found, length, lambda k, row, value: line.store(row, k, self._ordered(value))
+                )
             elif self.kind == "RFFT":
                 self._real_to_complex(line, stages, transforms, x, y, halved)
             else:
@@ -152,8 +197,15 @@ class _FftWriter:
     def _ordered(self, value: Complex) -> Complex:
         return (value[1], value[0]) if self.inverse else value
 
-    def _column(self, source: ArrayInMemory, target: ArrayInMemory, source_at: Index, target_at: Index, inside: tuple[int, ...],
-                axis: int) -> None:
+    def _column(
+        self,
+        source: ArrayInMemory,
+        target: ArrayInMemory,
+        source_at: Index,
+        target_at: Index,
+        inside: tuple[int, ...],
+        axis: int,
+    ) -> None:
         """Transform along a dimension that is not the last; several neighbouring columns at once. Source may be target."""
         w, length = self.w, inside[axis]
         outer, inner = math.prod(inside[:axis]), math.prod(inside[axis + 1 :])
@@ -162,8 +214,14 @@ class _FftWriter:
         x, y = self._pairs(t, buffer_elements(length) * lanes)
         tiles = -(-inner // lanes)
         cut = None if self._share == 0 else self.context.shares.cut_loop(tiles)
-        alone = nullcontext() if self._share == 0 or cut is not None else self.context.shares.only(0)
-        with alone, w.loop(outer, stem="outer") as o, w.loop(cut.end if cut else tiles, cut.begin if cut else 0, stem="columns") as tile:
+        alone = (
+            nullcontext() if self._share == 0 or cut is not None else self.context.shares.only(0)
+        )
+        with (
+            alone,
+            w.loop(outer, stem="outer") as o,
+            w.loop(cut.end if cut else tiles, cut.begin if cut else 0, stem="columns") as tile,
+        ):
             column = w.mul(tile, lanes)
             at = w.add(w.mul(o, length * inner), column)
             from_at, to_at = w.add(source_at, at), w.add(target_at, at)
@@ -171,19 +229,35 @@ class _FftWriter:
                 line = Lines(w, self.t, stages, source, target, from_at, to_at, 1, 1, 1, 1, 1.0)
                 line.take(x, length, lambda k, row: self._ordered(line.load(row, w.mul(k, inner))))
                 found = vectors.transform(length, 1, x, y)
-                line.give(found, length, lambda k, row, value: line.store(row, w.mul(k, inner), self._ordered(value)))
+                line.give(
+                    found,
+                    length,
+                    lambda k, row, value: line.store(row, w.mul(k, inner), self._ordered(value)),
+                )
                 return
             masks = vectors.lanes_below(w.sub(inner, column)) if inner % lanes else []
             with w.loop(length, stem="element", metadata=NO_UNROLL) as k:
-                value = vectors.take_apart(source.pointer, w.mul(w.add(from_at, w.mul(k, inner)), 2), masks)
+                value = vectors.take_apart(
+                    source.pointer, w.mul(w.add(from_at, w.mul(k, inner)), 2), masks
+                )
                 vectors.store(x, w.mul(k, lanes), self._ordered(value))
             found = vectors.transform(length, lanes, x, y)
             with w.loop(length, stem="element", metadata=NO_UNROLL) as k:
                 value = self._ordered(vectors.load(found, w.mul(k, lanes)))
-                vectors.put_together(target.pointer, w.mul(w.add(to_at, w.mul(k, inner)), 2), value, masks)
+                vectors.put_together(
+                    target.pointer, w.mul(w.add(to_at, w.mul(k, inner)), 2), value, masks
+                )
 
     # -- real transforms -----------------------------------------------------------------------------------------------
-    def _real_to_complex(self, line: Lines, stages: FourierStages, transforms: VectorStages, x: Pair, y: Pair, halved: bool) -> None:
+    def _real_to_complex(
+        self,
+        line: Lines,
+        stages: FourierStages,
+        transforms: VectorStages,
+        x: Pair,
+        y: Pair,
+        halved: bool,
+    ) -> None:
         w, length = self.w, self.lengths[-1]
         zero = stages.constant(0.0)
         if not halved:
@@ -192,7 +266,14 @@ class _FftWriter:
             line.give(found, length // 2 + 1, lambda k, row, value: line.store(row, k, value))
             return
         half = length // 2
-        line.take(x, half, lambda k, row: (line.load_real(row, w.mul(k, 2)), line.load_real(row, w.add(w.mul(k, 2), 1))))
+        line.take(
+            x,
+            half,
+            lambda k, row: (
+                line.load_real(row, w.mul(k, 2)),
+                line.load_real(row, w.add(w.mul(k, 2), 1)),
+            ),
+        )
         found = transforms.transform(half, line.lanes, x, y)
         # The transform is periodic: its element `half` is element 0.
         line.repeat_first(found, half)
@@ -204,7 +285,15 @@ class _FftWriter:
 
         line.give(found, half + 1, store)
 
-    def _complex_to_real(self, line: Lines, stages: FourierStages, transforms: VectorStages, x: Pair, y: Pair, halved: bool) -> None:
+    def _complex_to_real(
+        self,
+        line: Lines,
+        stages: FourierStages,
+        transforms: VectorStages,
+        x: Pair,
+        y: Pair,
+        halved: bool,
+    ) -> None:
         w, length = self.w, self.lengths[-1]
         half = length // 2
         zero = stages.constant(0.0)
@@ -218,11 +307,14 @@ class _FftWriter:
             return value[0], w.value(f"select i1 {whole}, {stages.t} {zero}, {stages.t} {value[1]}")
 
         if not halved:
+
             def full(k: Index, row: Index) -> Complex:
                 upper = w.value(f"icmp ugt i64 {k}, {half}")
                 mirrored = w.value(f"select i1 {upper}, i64 {w.sub(length, k)}, i64 {k}")
                 value = spectrum(row, mirrored)
-                imaginary = w.value(f"select i1 {upper}, {stages.t} {stages.negate(value[1])}, {stages.t} {value[1]}")
+                imaginary = w.value(
+                    f"select i1 {upper}, {stages.t} {stages.negate(value[1])}, {stages.t} {value[1]}"
+                )
                 return imaginary, value[0]  # exchanged, for the inverse
 
             line.take(x, length, full)
@@ -232,7 +324,11 @@ class _FftWriter:
         factors = stages.complex_table(*roots_of_unity(-np.arange(half), length))
 
         def joined(k: Index, row: Index) -> Complex:
-            return stages.to_real(spectrum(row, k), spectrum(row, w.value(f"sub i64 {half}, {k}")), stages.load(factors, k))
+            return stages.to_real(
+                spectrum(row, k),
+                spectrum(row, w.value(f"sub i64 {half}, {k}")),
+                stages.load(factors, k),
+            )
 
         line.take(x, half, joined)
         found = transforms.transform(half, line.lanes, x, y)

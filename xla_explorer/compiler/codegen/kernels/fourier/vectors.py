@@ -54,7 +54,9 @@ def plan_stages(length: int, side_by_side: int, lanes: int) -> list[Stage] | Non
         while n % radix == 0:
             m = n // radix
             blocks = lanes % s == 0 and m * s >= lanes and radix <= LARGEST_IN_BLOCKS
-            stages.append(Stage(n, s, radix, "one" if s >= lanes else "blocks" if blocks else "narrow"))
+            stages.append(
+                Stage(n, s, radix, "one" if s >= lanes else "blocks" if blocks else "narrow")
+            )
             n, s = m, s * radix
     return stages if n == 1 else None
 
@@ -62,7 +64,9 @@ def plan_stages(length: int, side_by_side: int, lanes: int) -> list[Stage] | Non
 class VectorStages(FourierStages):
     """Arithmetic on vectors of `lanes` numbers of type `scalar`, and transforms. memory: the type of the arrays, if it is another one."""
 
-    def __init__(self, w: FunctionWriter, scalar: str, lanes: int, table: Table, memory: str = "") -> None:
+    def __init__(
+        self, w: FunctionWriter, scalar: str, lanes: int, table: Table, memory: str = ""
+    ) -> None:
         super().__init__(w, scalar, table)
         self.t, self.lanes = f"<{lanes} x {scalar}>", lanes
         self.memory = memory or scalar
@@ -73,13 +77,17 @@ class VectorStages(FourierStages):
 
     def _shuffle(self, a: str, b: str, places: Sequence[int], t: str = "") -> str:
         mask = ", ".join([f"i32 {k}" for k in places])
-        return self.w.value(f"shufflevector {t or self.t} {a}, {t or self.t} {b}, <{len(places)} x i32> <{mask}>")
+        return self.w.value(
+            f"shufflevector {t or self.t} {a}, {t or self.t} {b}, <{len(places)} x i32> <{mask}>"
+        )
 
     def in_all_lanes(self, pair: Pair, offset: Index) -> Complex:
         """One complex number."""
         parts = []
         for pointer in pair:
-            one = self.w.value(f"load {self.scalar}, ptr {self.address(pointer, offset)}, align {self.bytes}")
+            one = self.w.value(
+                f"load {self.scalar}, ptr {self.address(pointer, offset)}, align {self.bytes}"
+            )
             first = self.w.value(f"insertelement {self.t} poison, {self.scalar} {one}, i64 0")
             parts.append(self._shuffle(first, "poison", [0] * self.lanes))
         return parts[0], parts[1]
@@ -98,7 +106,12 @@ class VectorStages(FourierStages):
     # -- interleaved memory --------------------------------------------------------------------------------------------
     def _places(self, pointer: str, at: Index) -> list[str]:
         """Addresses of the two vectors from scalar `at` of an array on."""
-        return [self.w.value(f"getelementptr inbounds {self.memory}, ptr {pointer}, i64 {self.w.add(at, k)}") for k in (0, self.lanes)]
+        return [
+            self.w.value(
+                f"getelementptr inbounds {self.memory}, ptr {pointer}, i64 {self.w.add(at, k)}"
+            )
+            for k in (0, self.lanes)
+        ]
 
     def take_apart(self, pointer: str, at: Index, masks: Sequence[str] = ()) -> Complex:
         """Numbers from scalar `at` of an array on, where both parts alternate. masks: which scalars to touch (`lanes_below`)."""
@@ -107,15 +120,21 @@ class VectorStages(FourierStages):
         if masks:
             name = f"llvm.masked.load.v{self.lanes}{_SUFFIXES[self.memory]}.p0"
             w.declare(f"declare {t} @{name}(ptr, i32, <{self.lanes} x i1>, {t})")
-            a, b = (w.value(f"call {t} @{name}(ptr {place}, i32 {align}, <{self.lanes} x i1> {mask}, {t} zeroinitializer)")
-                    for place, mask in zip(places, masks, strict=True))
+            a, b = (
+                w.value(
+                    f"call {t} @{name}(ptr {place}, i32 {align}, <{self.lanes} x i1> {mask}, {t} zeroinitializer)"
+                )
+                for place, mask in zip(places, masks, strict=True)
+            )
         else:
             a, b = (w.value(f"load {t}, ptr {place}, align {align}") for place in places)
         even = [2 * k for k in range(self.lanes)]
         real, imaginary = [self._shuffle(a, b, lanes, t) for lanes in (even, [k + 1 for k in even])]
         return converted(w, real, t, self.t), converted(w, imaginary, t, self.t)
 
-    def put_together(self, pointer: str, at: Index, value: Complex, masks: Sequence[str] = ()) -> None:
+    def put_together(
+        self, pointer: str, at: Index, value: Complex, masks: Sequence[str] = ()
+    ) -> None:
         """The reverse."""
         w, t, align = self.w, f"<{self.lanes} x {self.memory}>", BYTES[self.memory]
         parts = [converted(w, part, self.t, t) for part in self._zip(*value, 1)]
@@ -123,7 +142,9 @@ class VectorStages(FourierStages):
             if masks:
                 name = f"llvm.masked.store.v{self.lanes}{_SUFFIXES[self.memory]}.p0"
                 w.declare(f"declare void @{name}({t}, ptr, i32, <{self.lanes} x i1>)")
-                w.do(f"call void @{name}({t} {part}, ptr {place}, i32 {align}, <{self.lanes} x i1> {masks[number]})")
+                w.do(
+                    f"call void @{name}({t} {part}, ptr {place}, i32 {align}, <{self.lanes} x i1> {masks[number]})"
+                )
             else:
                 w.do(f"store {t} {part}, ptr {place}, align {align}")
 
@@ -132,12 +153,19 @@ class VectorStages(FourierStages):
         w, t = self.w, f"<{self.lanes} x i64>"
         first = w.value(f"insertelement {t} poison, i64 {count}, i64 0")
         limit = self._shuffle(first, "poison", [0] * self.lanes, t)
-        numbers = [", ".join([f"i64 {(half + k) // 2}" for k in range(self.lanes)]) for half in (0, self.lanes)]
+        numbers = [
+            ", ".join([f"i64 {(half + k) // 2}" for k in range(self.lanes)])
+            for half in (0, self.lanes)
+        ]
         return [w.value(f"icmp sgt {t} {limit}, <{each}>") for each in numbers]
 
     def _zip(self, a: str, b: str, granule: int) -> tuple[str, str]:
         """Groups of `granule` elements of a and b in turn; the first and the second half of them."""
-        groups = [[side * self.lanes + at + k for k in range(granule)] for at in range(0, self.lanes, granule) for side in (0, 1)]
+        groups = [
+            [side * self.lanes + at + k for k in range(granule)]
+            for at in range(0, self.lanes, granule)
+            for side in (0, 1)
+        ]
         order = [place for group in groups for place in group]
         return self._shuffle(a, b, order[: self.lanes]), self._shuffle(a, b, order[self.lanes :])
 
@@ -147,18 +175,26 @@ class VectorStages(FourierStages):
         if count & (count - 1) == 0:
             for _ in range(count.bit_length() - 1):
                 half = count // 2
-                values = [part for a, b in zip(values[:half], values[half:], strict=True) for part in self._zip(a, b, granule)]
+                values = [
+                    part
+                    for a, b in zip(values[:half], values[half:], strict=True)
+                    for part in self._zip(a, b, granule)
+                ]
             return values
         found = []
         for number in range(count):
-            block, rest = np.divmod(np.arange(number * self.lanes, (number + 1) * self.lanes), granule * count)
+            block, rest = np.divmod(
+                np.arange(number * self.lanes, (number + 1) * self.lanes), granule * count
+            )
             origins, lanes = rest // granule, block * granule + rest % granule
             needed = sorted(set(origins.tolist()))
             part, done = values[needed[0]], origins == needed[0]
             places = np.where(done, lanes, 0)
             for origin in needed[1:]:
                 here = origins == origin
-                part = self._shuffle(part, values[origin], np.where(here, self.lanes + lanes, places).tolist())
+                part = self._shuffle(
+                    part, values[origin], np.where(here, self.lanes + lanes, places).tolist()
+                )
                 places = np.arange(self.lanes)
             found.append(part)
         return found
@@ -173,7 +209,11 @@ class VectorStages(FourierStages):
     def transform_line(self, length: int, take: Load, give: Store, x: Pair, y: Pair) -> None:
         """Transform what `take` reads and hand it to `give`, one line that has at least a vector's numbers."""
         stages = plan_stages(length, 1, self.lanes)
-        if stages is not None and len(stages) > 1 and "narrow" not in (stages[0].kind, stages[-1].kind):
+        if (
+            stages is not None
+            and len(stages) > 1
+            and "narrow" not in (stages[0].kind, stages[-1].kind)
+        ):
             self._run(stages, x, y, take, give)
             return
         self.each_vector(length, lambda at: self.store(x, at, take(at)))
@@ -185,7 +225,14 @@ class VectorStages(FourierStages):
         with self.w.loop(count, 0, self.lanes, stem="numbers", metadata=NO_UNROLL) as k:
             body(self.last_fits(k, count))
 
-    def _run(self, stages: list[Stage], x: Pair, y: Pair, take: Load | None = None, give: Store | None = None) -> Pair:
+    def _run(
+        self,
+        stages: list[Stage],
+        x: Pair,
+        y: Pair,
+        take: Load | None = None,
+        give: Store | None = None,
+    ) -> Pair:
         """All stages; where the numbers are after them, unless they were given away."""
         inner = stages[1 if take else 0 : -1 if give else None]
         if take:
@@ -224,7 +271,10 @@ class VectorStages(FourierStages):
         with w.loop(m * s, 0, self.lanes, stem="blocks", metadata=NO_UNROLL) as number:
             j = self.last_fits(number, m * s)
             values = self.butterfly([read(w.add(j, s * m * t)) for t in range(radix)])
-            turned = [value if u == 0 else self.mul(value, self.load(table, w.add(j, (u - 1) * m * s))) for u, value in enumerate(values)]
+            turned = [
+                value if u == 0 else self.mul(value, self.load(table, w.add(j, (u - 1) * m * s)))
+                for u, value in enumerate(values)
+            ]
             parts = [self._transposed([value[k] for value in turned], s) for k in (0, 1)]
             start = w.mul(j, radix)
             for k, value in enumerate(zip(*parts, strict=True)):
@@ -234,22 +284,43 @@ class VectorStages(FourierStages):
         """All numbers of a vector have the same factors. A narrow one holds more than that, and is stored in the order of addresses."""
         n, s, radix, kind = stage
         w, m = self.w, n // radix
-        table = None if m == 1 else self.complex_table(*roots_of_unity(np.outer(np.arange(m), np.arange(1, radix)), n))
+        table = (
+            None
+            if m == 1
+            else self.complex_table(*roots_of_unity(np.outer(np.arange(m), np.arange(1, radix)), n))
+        )
         with w.loop(m, stem="block", metadata=NO_UNROLL) as p:
-            factors = [] if table is None else [self.in_all_lanes(table, w.add(w.mul(p, radix - 1), u)) for u in range(radix - 1)]
+            factors = (
+                []
+                if table is None
+                else [
+                    self.in_all_lanes(table, w.add(w.mul(p, radix - 1), u))
+                    for u in range(radix - 1)
+                ]
+            )
             from_p, to_p = w.mul(p, s), w.mul(p, radix * s)
             with w.loop(s, 0, self.lanes, stem="lane", metadata=NO_UNROLL) as number:
                 q = 0 if kind == "narrow" else self.last_fits(number, s)
                 source, target = w.add(from_p, q), w.add(to_p, q)
                 values = self.butterfly([read(w.add(source, s * m * t)) for t in range(radix)])
                 for u, value in enumerate(values):
-                    write(w.add(target, s * u), self.mul(value, factors[u - 1]) if u and factors else value)
+                    write(
+                        w.add(target, s * u),
+                        self.mul(value, factors[u - 1]) if u and factors else value,
+                    )
 
-    def _equal_stages(self, n: int, s: int, radix: int, count: int, x: Pair, y: Pair) -> tuple[Pair, Pair]:
+    def _equal_stages(
+        self, n: int, s: int, radix: int, count: int, x: Pair, y: Pair
+    ) -> tuple[Pair, Pair]:
         """Several stages of one radix, as a loop. Returns where the numbers are, and the free buffers."""
         w = self.w
-        factors = [np.outer(np.arange(n // radix**k // radix), np.arange(1, radix)) * radix**k for k in range(count)]
-        table = self.complex_table(*roots_of_unity(np.concatenate([part.ravel() for part in factors]), n))
+        factors = [
+            np.outer(np.arange(n // radix**k // radix), np.arange(1, radix)) * radix**k
+            for k in range(count)
+        ]
+        table = self.complex_table(
+            *roots_of_unity(np.concatenate([part.ravel() for part in factors]), n)
+        )
         slots = {name: w.stack_slot("i64") for name in ("m", "s", "at")}
         pointers = [w.stack_slot("ptr") for _ in range(4)]
         for name, value in (("m", n // radix), ("s", s), ("at", 0)):
@@ -296,13 +367,27 @@ class VectorStages(FourierStages):
 
         def times(pair: Pair, count: int, start: Index) -> None:
             """A line's vectors may end behind it, in what is zero or free."""
-            with w.loop(count, 0, self.lanes if lanes == 1 else 1, stem="chirp", metadata=NO_UNROLL) as k:
-                factor = self.load(table, w.add(start, k)) if lanes == 1 else self.in_all_lanes(table, w.add(start, k))
-                with w.loop(lanes, 0, max(1, self.lanes if lanes > 1 else 1), stem="lane", metadata=NO_UNROLL) as c:
+            with w.loop(
+                count, 0, self.lanes if lanes == 1 else 1, stem="chirp", metadata=NO_UNROLL
+            ) as k:
+                factor = (
+                    self.load(table, w.add(start, k))
+                    if lanes == 1
+                    else self.in_all_lanes(table, w.add(start, k))
+                )
+                with w.loop(
+                    lanes,
+                    0,
+                    max(1, self.lanes if lanes > 1 else 1),
+                    stem="lane",
+                    metadata=NO_UNROLL,
+                ) as c:
                     at = w.add(w.mul(k, lanes), c)
                     self.store(pair, at, self.mul(self.load(pair, at), factor))
 
-        with w.loop(size * lanes, length * lanes, self.lanes, stem="zeros", metadata=NO_UNROLL) as at:
+        with w.loop(
+            size * lanes, length * lanes, self.lanes, stem="zeros", metadata=NO_UNROLL
+        ) as at:
             self.store(x, at, (zero, zero))
         slots = [w.stack_slot("ptr") for _ in range(4)]
         for slot, pointer in zip(slots, (*x, *y), strict=True):

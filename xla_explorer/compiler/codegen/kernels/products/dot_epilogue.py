@@ -23,16 +23,33 @@ def epilogue_dot(fusion: HloInstruction) -> HloInstruction | None:
 def belongs_into_epilogue(i: HloInstruction, dot: HloInstruction) -> Reason | None:
     """None when tiles can have the operation on a dot's result, or supply it as the other operand of one that is done."""
     name, shape = i.opcode.name, i.shape
-    if not shape.is_array or shape.element_type is not dot.shape.element_type or not shape.layout.is_default:
-        return refuse("type-differs", f"%{i.name} must have the shape of the product, {dot.shape}, got {shape}")
+    if (
+        not shape.is_array
+        or shape.element_type is not dot.shape.element_type
+        or not shape.layout.is_default
+    ):
+        return refuse(
+            "type-differs",
+            f"%{i.name} must have the shape of the product, {dot.shape}, got {shape}",
+        )
     if not shape.element_type.is_float:
-        return refuse("not-in-registers", f"%{i.name} computes integers; only tiles of floats have an epilogue")
+        return refuse(
+            "not-in-registers",
+            f"%{i.name} computes integers; only tiles of floats have an epilogue",
+        )
     if name == "broadcast":
         operand = i.operands[0]
         scalar = operand.shape.element_count == 1 and operand.shape.rank == 0
-        if shape.dimensions == dot.shape.dimensions and (scalar or i.attribute("dimensions") == (shape.rank - 1,)):
+        if shape.dimensions == dot.shape.dimensions and (
+            scalar or i.attribute("dimensions") == (shape.rank - 1,)
+        ):
             return None
-        return refuse("not-in-registers", f"%{i.name} must broadcast its operand along the rows of the product")
+        return refuse(
+            "not-in-registers",
+            f"%{i.name} must broadcast its operand along the rows of the product",
+        )
     if name in _IN_REGISTERS and shape.dimensions == dot.shape.dimensions:
         return None
-    return refuse("not-in-registers", f"%{i.name} ({name}) cannot be computed in the registers of a tile")
+    return refuse(
+        "not-in-registers", f"%{i.name} ({name}) cannot be computed in the registers of a tile"
+    )

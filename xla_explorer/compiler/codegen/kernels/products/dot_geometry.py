@@ -30,15 +30,26 @@ class DotSizes(NamedTuple):
 def dot_free_dimensions(dot: HloInstruction) -> tuple[list[int], list[int]]:
     """Left and right dimensions that are neither batch nor contracted, in order."""
     lhs, rhs = dot.operands
-    left = [d for d in range(lhs.shape.rank) if d not in dot.attribute("lhs_batch_dims") + dot.attribute("lhs_contracting_dims")]
-    right = [d for d in range(rhs.shape.rank) if d not in dot.attribute("rhs_batch_dims") + dot.attribute("rhs_contracting_dims")]
+    left = [
+        d
+        for d in range(lhs.shape.rank)
+        if d not in dot.attribute("lhs_batch_dims") + dot.attribute("lhs_contracting_dims")
+    ]
+    right = [
+        d
+        for d in range(rhs.shape.rank)
+        if d not in dot.attribute("rhs_batch_dims") + dot.attribute("rhs_contracting_dims")
+    ]
     return left, right
 
 
 def _outer_and_rows(dot: HloInstruction) -> tuple[list[int], list[int]]:
     """The free dimensions on the left, the regular rows last; those before repeat the product, with the same right operand."""
     left, _ = dot_free_dimensions(dot)
-    first = next((k for k in range(len(left)) if single_stride(dot.operands[0].shape, left[k:]) is not None), 0)
+    first = next(
+        (k for k in range(len(left)) if single_stride(dot.operands[0].shape, left[k:]) is not None),
+        0,
+    )
     return left[:first], left[first:]
 
 
@@ -54,7 +65,10 @@ def dot_sizes(dot: HloInstruction) -> DotSizes:
     _, left = _outer_and_rows(dot)
     _, right = dot_free_dimensions(dot)
     contracted = dot.attribute("lhs_contracting_dims")
-    rows, columns, depth = [prod([o.shape.dimensions[d] for d in side]) for o, side in ((lhs, left), (rhs, right), (lhs, contracted))]
+    rows, columns, depth = [
+        prod([o.shape.dimensions[d] for d in side])
+        for o, side in ((lhs, left), (rhs, right), (lhs, contracted))
+    ]
     return DotSizes(rows, columns, depth, prod(product_batch(dot)))
 
 
@@ -79,8 +93,10 @@ def strided_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand]
     _, right = dot_free_dimensions(dot)
     found = []
     left_batch = (*dot.attribute("lhs_batch_dims"), *outer)
-    for shape, rows, columns, batch in ((lhs.shape, left, dot.attribute("lhs_contracting_dims"), left_batch),
-                                        (rhs.shape, dot.attribute("rhs_contracting_dims"), right, dot.attribute("rhs_batch_dims"))):
+    for shape, rows, columns, batch in (
+        (lhs.shape, left, dot.attribute("lhs_contracting_dims"), left_batch),
+        (rhs.shape, dot.attribute("rhs_contracting_dims"), right, dot.attribute("rhs_batch_dims")),
+    ):
         row, column = single_stride(shape, rows), single_stride(shape, columns)
         if row is None or column is None:
             return None

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
+from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
+    DotSizes,
+    MatrixOperand,
+    dot_sizes,
+    strided_operands,
+)
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
 from xla_explorer.compiler.target import Target
@@ -45,7 +50,10 @@ def library_cycles(sizes: DotSizes, element_bytes: int, target: Target | None) -
     lanes = (target.vector.bits if target is not None else 128) // (8 * element_bytes) or 1
     rows, columns, depth, batches = sizes
     arithmetic = rows * columns * depth / (2 * lanes) / LIBRARY_EFFICIENCY
-    copies = LIBRARY_COPY_CYCLES * (rows * depth + depth * columns) + LIBRARY_RESULT_CYCLES * rows * columns
+    copies = (
+        LIBRARY_COPY_CYCLES * (rows * depth + depth * columns)
+        + LIBRARY_RESULT_CYCLES * rows * columns
+    )
     return batches * (arithmetic + copies + LIBRARY_CALL_CYCLES)
 
 
@@ -54,34 +62,73 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
     element_type = dot.shape.element_type
     if not target.vector.bits:
         return refuse("no-vectors", "the target has no vector registers", target=target.name)
-    if element_type.name not in WITH_TILES or any(o.shape.element_type is not element_type for o in dot.operands):
-        return refuse("type-without-tile", f"no register tile for {element_type}", element_type=element_type.name)
+    if element_type.name not in WITH_TILES or any(
+        o.shape.element_type is not element_type for o in dot.operands
+    ):
+        return refuse(
+            "type-without-tile",
+            f"no register tile for {element_type}",
+            element_type=element_type.name,
+        )
     sizes, operands = dot_sizes(dot), strided_operands(dot)
     if operands is None:
-        return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
+        return refuse(
+            "irregular-strides",
+            f"the dimensions of %{dot.name} do not form matrices without a copy",
+        )
     rows, columns, depth, batches = sizes
     left, right = operands
     if 0 in sizes:
-        return refuse("empty-dot", f"%{dot.name} has no multiply-add", rows=rows, columns=columns, depth=depth)
+        return refuse(
+            "empty-dot", f"%{dot.name} has no multiply-add", rows=rows, columns=columns, depth=depth
+        )
     if not target.vector.fma:
         return refuse("no-fused-multiply-add", "the target has no fused multiply-add")
-    if columns == 1 and rows > 1 and left.row == 1 and left.column != 1:  # one column with the other operand turned is one row
+    if (
+        columns == 1 and rows > 1 and left.row == 1 and left.column != 1
+    ):  # one column with the other operand turned is one row
         rows, columns = columns, rows
-        left, right = (MatrixOperand(right.column, right.row, right.batch), MatrixOperand(left.column, left.row, left.batch))
+        left, right = (
+            MatrixOperand(right.column, right.row, right.batch),
+            MatrixOperand(left.column, left.row, left.batch),
+        )
         sizes = sizes._replace(rows=rows, columns=columns)
-    if columns == 1 or (rows == 1 and (right.column != 1 or depth * columns * element_type.bytes > LIMITS.swept_bytes)):
-        return refuse("matrix-vector", f"%{dot.name} reads a matrix once: its vector stays in the cache", rows=rows, columns=columns)
-    tile = tile_for(rows, columns, depth, target.vector.bits // (8 * element_type.bytes), target.vector.registers)
+    if columns == 1 or (
+        rows == 1
+        and (right.column != 1 or depth * columns * element_type.bytes > LIMITS.swept_bytes)
+    ):
+        return refuse(
+            "matrix-vector",
+            f"%{dot.name} reads a matrix once: its vector stays in the cache",
+            rows=rows,
+            columns=columns,
+        )
+    tile = tile_for(
+        rows,
+        columns,
+        depth,
+        target.vector.bits // (8 * element_type.bytes),
+        target.vector.registers,
+    )
     bytes_ = element_type.bytes
     down = -(-rows // tile.rows)
     packing, why = "none", ""
     if right.column != 1:
         if right.row != 1 and depth != 1:
-            return refuse("irregular-strides", f"rows or columns of the right operand of %{dot.name} must be contiguous")
+            return refuse(
+                "irregular-strides",
+                f"rows or columns of the right operand of %{dot.name} must be contiguous",
+            )
         if down < 2:
-            return refuse("columns-not-contiguous", f"%{dot.name} has too few rows to pay for transposing its right operand", rows=rows)
+            return refuse(
+                "columns-not-contiguous",
+                f"%{dot.name} has too few rows to pay for transposing its right operand",
+                rows=rows,
+            )
         packing = "turned panels"
-    elif why := LIMITS.copied_right(right.row * bytes_, tile.width * bytes_, depth, depth * columns * bytes_, down):
+    elif why := LIMITS.copied_right(
+        right.row * bytes_, tile.width * bytes_, depth, depth * columns * bytes_, down
+    ):
         packing = "panels"
     across = -(-columns // tile.columns)
     deep = LIMITS.block_depth(depth, bytes_) if LIMITS.is_deep(depth, down * across) else 0
@@ -89,11 +136,19 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         packing, why = "panels", "the contraction goes by in blocks"
     packed = across * tile.columns * depth if packing != "none" else 0
     steps, whole = (left.row * bytes_, left.column * bytes_), rows * depth * bytes_
-    left_is_copied = down > 1 and LIMITS.copied_left(steps, bytes_, whole, tile.rows, deep or depth, across > 1, deep > 0)
+    left_is_copied = down > 1 and LIMITS.copied_left(
+        steps, bytes_, whole, tile.rows, deep or depth, across > 1, deep > 0
+    )
     if packed * bytes_ > MOST_STAGED:
-        return refuse("dot-too-large", f"%{dot.name} would need {packed * bytes_ >> 20} MiB for a copy of its right operand",
-                      packed_bytes=packed * bytes_)
-    cycles = tile.cycles + packed * {"none": 0.0, "panels": COPY_CYCLES, "turned panels": TURN_CYCLES}[packing]
+        return refuse(
+            "dot-too-large",
+            f"%{dot.name} would need {packed * bytes_ >> 20} MiB for a copy of its right operand",
+            packed_bytes=packed * bytes_,
+        )
+    cycles = (
+        tile.cycles
+        + packed * {"none": 0.0, "panels": COPY_CYCLES, "turned panels": TURN_CYCLES}[packing]
+    )
     if left_is_copied:
         cycles += COPY_CYCLES * rows * depth
     if deep:

@@ -22,7 +22,13 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
 from xla_explorer.compiler.codegen.ir.types import I32, PTR
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
+from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
+    DotSizes,
+    MatrixOperand,
+    dot_sizes,
+    product_batch,
+    strided_operands,
+)
 from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
@@ -36,7 +42,9 @@ FEWEST = 4  # rows, columns or contracted elements of a product that pays for co
 LARGEST_COPY = 16 << 20  # bytes of scratch memory for the right operand
 COPIED_BYTES = 64  # of a row of the left operand at a time
 LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
-UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
+UNROLLED = (
+    128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
+)
 
 
 class GroupedPlan(NamedTuple):
@@ -62,34 +70,66 @@ class GroupedPlan(NamedTuple):
         return (self.groups + self.instruction.biased) * self.tile.columns
 
 
-def plan_grouped_product(dot: HloInstruction, target: Target, factors: tuple[PrimitiveType, ...] = ()) -> GroupedPlan | Reason:
+def plan_grouped_product(
+    dot: HloInstruction, target: Target, factors: tuple[PrimitiveType, ...] = ()
+) -> GroupedPlan | Reason:
     """The plan, or why these instructions do not serve the dot. factors: element types of the operands where they are not those of the
     dot's (it may be asked before conversions are left out)."""
     given, factors = factors, factors or tuple([o.shape.element_type for o in dot.operands])
     names = tuple([t.name for t in factors])
     found = grouped_product(target, *names)
     if found is None or (not given and dot.shape.element_type not in (S32, U32)):
-        return refuse("no-grouped-product", f"the CPU has no instruction for products of {names[0]} and {names[1]}", types=list(names))
+        return refuse(
+            "no-grouped-product",
+            f"the CPU has no instruction for products of {names[0]} and {names[1]}",
+            types=list(names),
+        )
     sizes, operands = dot_sizes(dot), strided_operands(dot)
     if operands is None:
-        return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
+        return refuse(
+            "irregular-strides",
+            f"the dimensions of %{dot.name} do not form matrices without a copy",
+        )
     rows, columns, depth, _ = sizes
     if min(rows, columns, depth) < FEWEST:
         message = f"%{dot.name} is too thin to pay for copies of its operands"
         return refuse("product-too-thin", message, rows=rows, columns=columns, depth=depth)
     left, right = operands
     if left.column != 1:
-        return refuse("irregular-strides", f"the contracted dimension of the left operand of %{dot.name} must be contiguous")
+        return refuse(
+            "irregular-strides",
+            f"the contracted dimension of the left operand of %{dot.name} must be contiguous",
+        )
     turned = right.column != 1
-    if turned and (right.row != 1 or any(n % found.group for n in (depth, right.column, *right.batch))):
-        return refuse("irregular-strides", f"the columns of the right operand of %{dot.name} must consist of whole groups")
+    if turned and (
+        right.row != 1 or any(n % found.group for n in (depth, right.column, *right.batch))
+    ):
+        return refuse(
+            "irregular-strides",
+            f"the columns of the right operand of %{dot.name} must consist of whole groups",
+        )
     if not target.vector.bits or not target.vector.fma:
-        return refuse("no-vectors", "the target has no vector registers with a fused multiply-add", target=target.name)
-    tile = tile_for(rows, columns, -(-depth // found.group), target.vector.bits // 32, target.vector.registers, overlaps=True)
+        return refuse(
+            "no-vectors",
+            "the target has no vector registers with a fused multiply-add",
+            target=target.name,
+        )
+    tile = tile_for(
+        rows,
+        columns,
+        -(-depth // found.group),
+        target.vector.bits // 32,
+        target.vector.registers,
+        overlaps=True,
+    )
     plan = GroupedPlan(sizes, left, right, found, factors[0], tile, turned)
     copied = -(-columns // tile.columns) * plan.panel * 4
     if copied > LARGEST_COPY:
-        return refuse("dot-too-large", f"%{dot.name} would need {copied >> 20} MiB for a copy of its right operand", packed_bytes=copied)
+        return refuse(
+            "dot-too-large",
+            f"%{dot.name} would need {copied >> 20} MiB for a copy of its right operand",
+            packed_bytes=copied,
+        )
     return plan
 
 
@@ -105,28 +145,59 @@ class _Tiles:
         """z plus the products of the groups of x, from the left, and y, from the right."""
         t, found = self.vector, self.plan.instruction
         factors = (y, x) if found.right_first else (x, y)
-        return self.w.call_intrinsic(found.intrinsic.format(32 * self.tile.width), t, (t, z), *[(t, factor) for factor in factors])
+        return self.w.call_intrinsic(
+            found.intrinsic.format(32 * self.tile.width),
+            t,
+            (t, z),
+            *[(t, factor) for factor in factors],
+        )
 
     def at(self, pointer: str, offset: str | int) -> str:
         """The address of a group, or of a sum."""
-        return pointer if offset == 0 else self.w.value(f"getelementptr inbounds i32, ptr {pointer}, i64 {offset}")
+        return (
+            pointer
+            if offset == 0
+            else self.w.value(f"getelementptr inbounds i32, ptr {pointer}, i64 {offset}")
+        )
 
     def _loaded(self, row: str) -> list[str]:
         """A row of a panel."""
-        return [self.w.value(f"load {self.vector}, ptr {self.at(row, v * self.tile.width)}, align 4") for v in range(self.tile.vectors)]
+        return [
+            self.w.value(f"load {self.vector}, ptr {self.at(row, v * self.tile.width)}, align 4")
+            for v in range(self.tile.vectors)
+        ]
 
     def _write_tile(self, a: str, b: str, c: str, c_row: int) -> None:
         """C tile = A tile times B panel. a, b, c: addresses of the first elements. c_row: elements between rows."""
         w, tile, groups, vector = self.w, self.tile, self.plan.groups, self.vector
         count = tile.rows * tile.vectors
-        sums = self._loaded(self.at(b, groups * tile.columns)) * tile.rows if self.plan.instruction.biased else ["zeroinitializer"] * count
-        with w.carrying_loop(groups, sums, vector, stem="depth", metadata=NO_UNROLL if groups * count > UNROLLED else "") as loop:
-            at_a, row, after = self.at(a, loop.index), self._loaded(self.at(b, w.mul(loop.index, tile.columns))), []
+        sums = (
+            self._loaded(self.at(b, groups * tile.columns)) * tile.rows
+            if self.plan.instruction.biased
+            else ["zeroinitializer"] * count
+        )
+        with w.carrying_loop(
+            groups,
+            sums,
+            vector,
+            stem="depth",
+            metadata=NO_UNROLL if groups * count > UNROLLED else "",
+        ) as loop:
+            at_a, row, after = (
+                self.at(a, loop.index),
+                self._loaded(self.at(b, w.mul(loop.index, tile.columns))),
+                [],
+            )
             for r in range(tile.rows):
                 x = w.value(f"load i32, ptr {self.at(at_a, r * (groups + LEFT_PADDING))}, align 4")
                 one = w.value(f"insertelement {vector} poison, i32 {x}, i64 0")
-                spread = w.value(f"shufflevector {vector} {one}, {vector} poison, <{tile.width} x i32> zeroinitializer")
-                after += [self.multiply_add(spread, y, loop.carried[r * tile.vectors + v]) for v, y in enumerate(row)]
+                spread = w.value(
+                    f"shufflevector {vector} {one}, {vector} poison, <{tile.width} x i32> zeroinitializer"
+                )
+                after += [
+                    self.multiply_add(spread, y, loop.carried[r * tile.vectors + v])
+                    for v, y in enumerate(row)
+                ]
             loop.following = after
         for k, value in enumerate(loop.following):
             r, v = divmod(k, tile.vectors)
@@ -134,34 +205,65 @@ class _Tiles:
 
     def small_at(self, pointer: str, offset: str | int) -> str:
         """The address of a number as it lies in an operand."""
-        return pointer if offset == 0 else self.w.value(f"getelementptr inbounds {self.small}, ptr {pointer}, i64 {offset}")
+        return (
+            pointer
+            if offset == 0
+            else self.w.value(f"getelementptr inbounds {self.small}, ptr {pointer}, i64 {offset}")
+        )
 
     @property
     def _flipped_zero(self) -> str:
         return f"splat ({self.small} {-1 << (self.plan.element.bits - 1)})"
 
-    def _copy_rows(self, a: str, tile_row: Callable[[str | int], str | int], tiles: int, scratch: str) -> None:
+    def _copy_rows(
+        self, a: str, tile_row: Callable[[str | int], str | int], tiles: int, scratch: str
+    ) -> None:
         """Copy the rows of some tiles, in vectors of which the last is moved back to end with the row."""
         w, tile, depth, a_row = self.w, self.tile, self.plan.sizes.depth, self.plan.left.row
         size = min(COPIED_BYTES // self.plan.element.bytes, 1 << (depth.bit_length() - 1))
-        vector, row_step = f"<{size} x {self.small}>", (self.plan.groups + LEFT_PADDING) * self.plan.instruction.group
+        vector, row_step = (
+            f"<{size} x {self.small}>",
+            (self.plan.groups + LEFT_PADDING) * self.plan.instruction.group,
+        )
         with w.loop(tiles, stem="pack.tile", metadata=NO_UNROLL) as t:
-            source, target = self.small_at(a, w.mul(tile_row(t), a_row)), self.small_at(scratch, w.mul(t, tile.rows * row_step))
+            source, target = (
+                self.small_at(a, w.mul(tile_row(t), a_row)),
+                self.small_at(scratch, w.mul(t, tile.rows * row_step)),
+            )
             with w.loop(tile.rows, stem="pack.left", metadata=NO_UNROLL) as r:
-                row, to = self.small_at(source, w.mul(r, a_row)), self.small_at(target, w.mul(r, row_step))
+                row, to = (
+                    self.small_at(source, w.mul(r, a_row)),
+                    self.small_at(target, w.mul(r, row_step)),
+                )
                 with w.loop(-(-depth // size), stem="pack.piece", metadata=NO_UNROLL) as piece:
                     k = w.block_start(piece, size, depth)
-                    value = w.value(f"load {vector}, ptr {self.small_at(row, k)}, align {self.plan.element.bytes}")
+                    value = w.value(
+                        f"load {vector}, ptr {self.small_at(row, k)}, align {self.plan.element.bytes}"
+                    )
                     if self.plan.instruction.biased:
                         value = w.value(f"xor {vector} {value}, {self._flipped_zero}")
-                    w.do(f"store {vector} {value}, ptr {self.small_at(to, k)}, align {self.plan.element.bytes}")
+                    w.do(
+                        f"store {vector} {value}, ptr {self.small_at(to, k)}, align {self.plan.element.bytes}"
+                    )
 
     def _panels(self, columns: int, cut: Cut | None) -> tuple[str | int, str | int]:
         """First and last panel, those of a share where the panels are cut."""
-        return (cut.begin, cut.end) if cut is not None and cut.along == "panels" else (0, -(-columns // self.tile.columns))
+        return (
+            (cut.begin, cut.end)
+            if cut is not None and cut.along == "panels"
+            else (0, -(-columns // self.tile.columns))
+        )
 
-    def pack_transposed(self, b: str, b_column: int, depth: int, columns: int, scratch: str, panel_step: int,
-                        cut: Cut | None = None) -> None:
+    def pack_transposed(
+        self,
+        b: str,
+        b_column: int,
+        depth: int,
+        columns: int,
+        scratch: str,
+        panel_step: int,
+        cut: Cut | None = None,
+    ) -> None:
         """The same panels, `panel_step` apart, from a matrix whose columns are contiguous, `b_column` apart: square blocks turned in
         registers."""
         tile, w = self.tile, self.w
@@ -170,12 +272,17 @@ class _Tiles:
         with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             source = self.at(b, w.mul(w.block_start(p, tile.columns, columns), b_column))
             target = self.at(scratch, w.mul(p, panel_step))
-            with w.loop(tile.columns // size, stem="pack.column", metadata=NO_UNROLL) as j, \
-                    w.loop(-(-depth // size), stem="pack.row", metadata=NO_UNROLL) as block:
+            with (
+                w.loop(tile.columns // size, stem="pack.column", metadata=NO_UNROLL) as j,
+                w.loop(-(-depth // size), stem="pack.row", metadata=NO_UNROLL) as block,
+            ):
                 k = w.block_start(block, size, depth)
                 first = self.at(source, w.add(w.mul(j, size * b_column), k))
                 to = self.at(target, w.add(w.mul(k, tile.columns), w.mul(j, size)))
-                lines = [w.load(w.named(self.at(first, n * b_column), PTR), I32.of_lanes(size), 4) for n in range(size)]
+                lines = [
+                    w.load(w.named(self.at(first, n * b_column), PTR), I32.of_lanes(size), 4)
+                    for n in range(size)
+                ]
                 for n, line in enumerate(transposed(w, lines)):
                     w.store(real(line), w.named(self.at(to, n * tile.columns), PTR), 4)
 
@@ -213,7 +320,9 @@ class _Tiles:
         w, tile, plan = self.w, self.tile, self.plan
         columns, depth, group = plan.sizes.columns, plan.sizes.depth, plan.instruction.group
         if plan.turned:
-            self.pack_transposed(b, plan.right.column // group, plan.groups, columns, scratch, plan.panel, cut)
+            self.pack_transposed(
+                b, plan.right.column // group, plan.groups, columns, scratch, plan.panel, cut
+            )
         begin, end = self._panels(columns, cut)
         with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             target = self.at(scratch, w.mul(p, plan.panel))
@@ -224,7 +333,9 @@ class _Tiles:
                     self._interleave(at, group, self.at(target, w.mul(k, tile.columns)))
                 if depth % group:
                     at = self.small_at(source, depth // group * group * plan.right.row)
-                    self._interleave(at, depth % group, self.at(target, depth // group * tile.columns))
+                    self._interleave(
+                        at, depth % group, self.at(target, depth // group * tile.columns)
+                    )
             if plan.instruction.biased:
                 self._sums_of_columns(target)
 
@@ -243,8 +354,13 @@ class _Tiles:
                 half = len(lines) // 2
                 lanes = ", ".join([f"i32 {n}" for k in range(width) for n in (k, width + k)])
                 t = f"<{width} x {self.small}>"
-                pairs = [f"{t} {a}, {t} {b}" for a, b in zip(lines[:half], lines[half:], strict=True)]
-                lines = [w.value(f"shufflevector {pair}, <{2 * width} x i32> <{lanes}>") for pair in pairs]
+                pairs = [
+                    f"{t} {a}, {t} {b}" for a, b in zip(lines[:half], lines[half:], strict=True)
+                ]
+                lines = [
+                    w.value(f"shufflevector {pair}, <{2 * width} x i32> <{lanes}>")
+                    for pair in pairs
+                ]
                 width *= 2
             to = self.at(target, v * tile.width)
             w.do(f"store <{width} x {self.small}> {lines[0]}, ptr {to}, align 4")
@@ -252,7 +368,9 @@ class _Tiles:
     def _sums_of_columns(self, panel: str) -> None:
         """What flipped bits add to the sums of each column, negated, behind the panel."""
         w, tile, plan = self.w, self.tile, self.plan
-        weights = w.value(f"bitcast <{tile.width * plan.instruction.group} x {self.small}> {self._flipped_zero} to {self.vector}")
+        weights = w.value(
+            f"bitcast <{tile.width * plan.instruction.group} x {self.small}> {self._flipped_zero} to {self.vector}"
+        )
         slots = [w.stack_slot(self.vector) for _ in range(tile.vectors)]
         for slot in slots:
             w.do(f"store {self.vector} zeroinitializer, ptr {slot}, align 4")
@@ -261,7 +379,9 @@ class _Tiles:
             for v, slot in enumerate(slots):
                 value = w.value(f"load {self.vector}, ptr {self.at(row, v * tile.width)}, align 4")
                 total = w.value(f"load {self.vector}, ptr {slot}, align 4")
-                w.do(f"store {self.vector} {self.multiply_add(weights, value, total)}, ptr {slot}, align 4")
+                w.do(
+                    f"store {self.vector} {self.multiply_add(weights, value, total)}, ptr {slot}, align 4"
+                )
         after = self.at(panel, plan.groups * tile.columns)
         for v, slot in enumerate(slots):
             total = w.value(f"load {self.vector}, ptr {slot}, align 4")
@@ -271,7 +391,9 @@ class _Tiles:
 
 def cut_product(shares: Shares, tile: Tile, rows: int, columns: int) -> Cut | None:
     """Which of a product's loops to cut: panels of columns, else tiles of rows; None when both are few."""
-    return shares.cut_loop(-(-columns // tile.columns), along="panels") or shares.cut_loop(-(-rows // tile.rows), along="tiles")
+    return shares.cut_loop(-(-columns // tile.columns), along="panels") or shares.cut_loop(
+        -(-rows // tile.rows), along="tiles"
+    )
 
 
 def _left_tile(plan: GroupedPlan) -> int:
@@ -280,7 +402,10 @@ def _left_tile(plan: GroupedPlan) -> int:
 
 def left_block_elements(plan: GroupedPlan) -> int:
     """Groups of the left operand that are copied at a time, at most."""
-    tiles = min(-(-plan.sizes.rows // plan.tile.rows), max(1, LIMITS.block_bytes // (plan.tile.rows * plan.groups * 4)))
+    tiles = min(
+        -(-plan.sizes.rows // plan.tile.rows),
+        max(1, LIMITS.block_bytes // (plan.tile.rows * plan.groups * 4)),
+    )
     return tiles * _left_tile(plan)
 
 
@@ -290,7 +415,9 @@ def blocks_of_tiles(down: int, tile_bytes: int) -> tuple[int, int]:
     The last block repeats tiles where they do not come out even, so up to twice as many blocks are taken where fewer are repeated.
     """
     blocks = -(-down // max(1, LIMITS.block_bytes // tile_bytes))
-    possible = [(number, -(-down // number)) for number in range(blocks, 2 * blocks if blocks > 1 else 2)]
+    possible = [
+        (number, -(-down // number)) for number in range(blocks, 2 * blocks if blocks > 1 else 2)
+    ]
     return min(possible, key=lambda pair: pair[0] * pair[1])
 
 
@@ -305,9 +432,18 @@ def write_grouped_product(context: KernelContext) -> None:
     copied = context.scratch(left_block_elements(plan) * 4)
     a, b = [context.arrays[operand].pointer for operand in dot.operands]
     batch = product_batch(dot)
-    cut = cut_product(context.shares, tile, rows, columns) if context.shares.place_to_cut(batch) is None else None
+    cut = (
+        cut_product(context.shares, tile, rows, columns)
+        if context.shares.place_to_cut(batch) is None
+        else None
+    )
     with context.iterate(batch, cut=cut is None) as index:
-        at_a, at_b = [tiles.small_at(pointer, w.linear(index, side.batch)) for pointer, side in ((a, plan.left), (b, plan.right))]
-        at_c = tiles.at(context.outputs[0].pointer, w.linear(index, dot.shape.strides[: len(batch)]))
+        at_a, at_b = [
+            tiles.small_at(pointer, w.linear(index, side.batch))
+            for pointer, side in ((a, plan.left), (b, plan.right))
+        ]
+        at_c = tiles.at(
+            context.outputs[0].pointer, w.linear(index, dot.shape.strides[: len(batch)])
+        )
         tiles.pack_right(at_b, right, cut)
         tiles.product(at_a, right, copied, at_c, cut)

@@ -25,7 +25,9 @@ from xla_explorer.hlo.shape import array_shape
 Record = list[Scalar]
 INSERTION_RUN = 12  # records that insertion sorts before merging starts
 RADIX_WORTH = 32  # records per radix pass from which passes beat merging
-WIDE_DIGIT_ROW = 1 << 16  # records from which 11-bit digits (fewer passes, more buckets) beat 8-bit ones
+WIDE_DIGIT_ROW = (
+    1 << 16
+)  # records from which 11-bit digits (fewer passes, more buckets) beat 8-bit ones
 
 
 class RadixKey(NamedTuple):
@@ -36,7 +38,11 @@ class RadixKey(NamedTuple):
 
 
 def integer_key(
-    w: FunctionWriter, given: Scalar, element_type: PrimitiveType, ascending: bool, total_order: bool = True
+    w: FunctionWriter,
+    given: Scalar,
+    element_type: PrimitiveType,
+    ascending: bool,
+    total_order: bool = True,
 ) -> Value[Integer]:
     """A value as an unsigned integer of its width (pred: i8) in the wanted order. total_order: -0 before +0; else
     they are equal."""
@@ -61,7 +67,11 @@ def integer_key(
 @contextmanager
 def repeat_while(w: FunctionWriter, condition: Callable[[], str]) -> Iterator[None]:
     """`while (condition()) { the block }`; what changes lives in stack slots."""
-    head, inside, end = w.fresh_label("while"), w.fresh_label("while.body"), w.fresh_label("while.end")
+    head, inside, end = (
+        w.fresh_label("while"),
+        w.fresh_label("while.body"),
+        w.fresh_label("while.end"),
+    )
     w.branch(head)
     w.start_block(head)
     w.branch_if(condition(), inside, end)
@@ -165,7 +175,10 @@ class RowSort:
             w.do(f"store i32 0, ptr {total}")
             with w.loop(buckets, stem="bucket", metadata=NO_VECTOR) as j:
                 address = cell(table, j)
-                before, count = w.value(f"load i32, ptr {total}"), w.value(f"load i32, ptr {address}")
+                before, count = (
+                    w.value(f"load i32, ptr {total}"),
+                    w.value(f"load i32, ptr {address}"),
+                )
                 w.do(f"store i32 {before}, ptr {address}")
                 w.do(f"store i32 {w.value(f'add i32 {before}, {count}')}, ptr {total}")
             with w.loop(length, stem="move", metadata=NO_VECTOR) as j:
@@ -225,7 +238,9 @@ class RowSort:
             w.do(f"store i64 0, ptr {low}")
             with repeat_while(w, below_length(low)):
                 start = w.value(f"load i64, ptr {low}")
-                middle, end = [w.smaller(w.add(start, w.mul(size, times)), length) for times in (1, 2)]
+                middle, end = [
+                    w.smaller(w.add(start, w.mul(size, times)), length) for times in (1, 2)
+                ]
                 w.do(f"store i64 {start}, ptr {left}")
                 w.do(f"store i64 {middle}, ptr {right}")
                 with w.loop(end, start, stem="merge", metadata=NO_VECTOR) as out:
@@ -234,7 +249,9 @@ class RowSort:
                     a, b = [self._load(source, w.smaller(at, length - 1)) for at in (i, k)]
                     left_over = w.value(f"icmp sge i64 {i}, {middle}")
                     right_left = w.value(f"icmp slt i64 {k}, {end}")
-                    take = w.value(f"and i1 {right_left}, {w.value(f'or i1 {left_over}, {before(b, a)}')}")
+                    take = w.value(
+                        f"and i1 {right_left}, {w.value(f'or i1 {left_over}, {before(b, a)}')}"
+                    )
                     chosen = w.value(f"select i1 {take}, i64 {k}, i64 {i}")
                     self.store_results(target, out, self._load(source, chosen))
                     step = w.value(f"zext i1 {take} to i64")

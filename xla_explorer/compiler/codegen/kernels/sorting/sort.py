@@ -9,7 +9,12 @@ from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, In
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.sorting.row_sort import RadixKey, Record, RowSort, integer_key
+from xla_explorer.compiler.codegen.kernels.sorting.row_sort import (
+    RadixKey,
+    Record,
+    RowSort,
+    integer_key,
+)
 from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
@@ -44,7 +49,9 @@ def _radix_keys(context: KernelContext, comparator: HloComputation) -> list[Radi
     return keys
 
 
-def key_of_record(w: FunctionWriter, comparator: HloComputation, key: SortKey, record: Record) -> Scalar:
+def key_of_record(
+    w: FunctionWriter, comparator: HloComputation, key: SortKey, record: Record
+) -> Scalar:
     """The key of a record, which takes the place of the comparator's left side."""
 
     def reader(value: Scalar) -> Callable[[IndexTuple], Scalar]:
@@ -55,22 +62,30 @@ def key_of_record(w: FunctionWriter, comparator: HloComputation, key: SortKey, r
     return ElementalEmitter(w, sources).element(key.side, ())
 
 
-def _key_function(context: KernelContext, comparator: HloComputation, key: SortKey) -> Callable[[Record], str]:
+def _key_function(
+    context: KernelContext, comparator: HloComputation, key: SortKey
+) -> Callable[[Record], str]:
     w = context.writer
 
     def of(record: Record) -> str:
         value = key_of_record(w, comparator, key, record)
-        return integer_key(w, value, key.side.shape.element_type, key.ascending, key.total_order).name
+        return integer_key(
+            w, value, key.side.shape.element_type, key.ascending, key.total_order
+        ).name
 
     return of
 
 
-def as_written(context: KernelContext, comparator: HloComputation) -> Callable[[Record, Record], str]:
+def as_written(
+    context: KernelContext, comparator: HloComputation
+) -> Callable[[Record, Record], str]:
     """Whether a record comes before another one, by the comparator."""
     emitter = context.emitter()
 
     def before(a: Record, b: Record) -> str:
-        (result,) = emitter.inline_scalar_computation(comparator, [x for pair in zip(a, b, strict=True) for x in pair])
+        (result,) = emitter.inline_scalar_computation(
+            comparator, [x for pair in zip(a, b, strict=True) for x in pair]
+        )
         return str(result)
 
     return before

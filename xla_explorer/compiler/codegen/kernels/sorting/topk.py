@@ -12,7 +12,13 @@ from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
 from xla_explorer.compiler.codegen.ir.types import PTR, Type
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.sorting.row_sort import RadixKey, Record, RowSort, integer_key, repeat_while
+from xla_explorer.compiler.codegen.kernels.sorting.row_sort import (
+    RadixKey,
+    Record,
+    RowSort,
+    integer_key,
+    repeat_while,
+)
 from xla_explorer.compiler.codegen.llvm_types import memory_type, stored_type, type_bits
 from xla_explorer.hlo.primitive_type import S32
 
@@ -26,7 +32,11 @@ def write_topk_kernel(context: KernelContext) -> None:
     k = context.outputs[0].shape.dimensions[-1]
     if 0 in context.outputs[0].shape.dimensions:
         return
-    blocks = (context.roots[0].operands[0].shape.dimensions[-1] - k) // BLOCK if _is_compared_in_registers(context) else 0
+    blocks = (
+        (context.roots[0].operands[0].shape.dimensions[-1] - k) // BLOCK
+        if _is_compared_in_registers(context)
+        else 0
+    )
     if k <= SORTED_LIST or (k <= LARGEST_WITH_LIMIT and blocks >= 2 * k):
         _by_sorted_list(context, k, blocks, k > SORTED_LIST)
     else:
@@ -36,7 +46,12 @@ def write_topk_kernel(context: KernelContext) -> None:
 def _is_compared_in_registers(context: KernelContext) -> bool:
     """Whether neighbours of a row are in a register as they are in memory; else each element is looked at."""
     shape = context.roots[0].operands[0].shape
-    return not shape.element_type.is_pred and shape.element_type.bits >= 8 and shape.strides[-1] == 1 and context.target.vector.bits >= 128
+    return (
+        not shape.element_type.is_pred
+        and shape.element_type.bits >= 8
+        and shape.strides[-1] == 1
+        and context.target.vector.bits >= 128
+    )
 
 
 def _key(context: KernelContext, value: Scalar) -> str:
@@ -67,7 +82,9 @@ def _by_sorting(context: KernelContext, k: int) -> None:
         buffers = sort.arrays()
         with w.loop(length, stem="take") as j:
             buffers[0].store_linear(w, j, source.load(w, (*row, j)))
-            buffers[1].store_linear(w, j, w.value(f"trunc i64 {j} to i32") if isinstance(j, str) else str(j))
+            buffers[1].store_linear(
+                w, j, w.value(f"trunc i64 {j} to i32") if isinstance(j, str) else str(j)
+            )
         sort.sort([key], before)
         buffers = sort.arrays()
         with w.loop(k, stem="give") as j:
@@ -80,7 +97,11 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int, limited: bool) 
     w, x = context.writer, context.roots[0].operands[0]
     length, t = x.shape.dimensions[-1], f"i{_key_bits(context)}"
     key_bytes = _key_bits(context) // 8
-    keys, places, bests = context.scratch(k * key_bytes), context.scratch(4 * k), context.scratch(blocks * key_bytes) if limited else ""
+    keys, places, bests = (
+        context.scratch(k * key_bytes),
+        context.scratch(4 * k),
+        context.scratch(blocks * key_bytes) if limited else "",
+    )
     hole, limit = w.stack_slot("i64"), w.stack_slot(t)
     emitter: ElementalEmitter = context.emitter()
 
@@ -122,12 +143,21 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int, limited: bool) 
     def enters(key: str) -> str:
         """Whether a key comes into the list: before its last entry, and within the limit."""
         better = w.value(f"icmp ult {t} {key}, {w.value(f'load {t}, ptr {key_at(k - 1)}')}")
-        return w.value(f"and i1 {better}, {w.value(f'icmp ule {t} {key}, ' + w.value(f'load {t}, ptr {limit}'))}") if limited else better
+        return (
+            w.value(
+                f"and i1 {better}, {w.value(f'icmp ule {t} {key}, ' + w.value(f'load {t}, ptr {limit}'))}"
+            )
+            if limited
+            else better
+        )
 
     def best_of_block(row: IndexTuple, start: str | int) -> str:
         """The best of a block, in as many registers as it takes."""
         array = context.arrays[x]
-        element, at = stored_type(x.shape.element_type), w.linear((*row, start), array.shape.strides)
+        element, at = (
+            stored_type(x.shape.element_type),
+            w.linear((*row, start), array.shape.strides),
+        )
         lanes = min(context.target.vector.bits // element.bits, BLOCK)
         keys = []
         for register in range(0, BLOCK, lanes):
@@ -141,7 +171,9 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int, limited: bool) 
     def find_limit(row: IndexTuple) -> None:
         """The best of each block, and the k-th best of those: so many elements are as good, one in each of k blocks."""
         with w.loop(blocks, stem="best", metadata=NO_VECTOR) as number, emitter.scope():
-            w.do(f"store {t} {best_of_block(row, w.add(k, w.mul(number, BLOCK)))}, ptr {best_at(number)}")
+            w.do(
+                f"store {t} {best_of_block(row, w.add(k, w.mul(number, BLOCK)))}, ptr {best_at(number)}"
+            )
         w.do(f"store {t} -1, ptr {limit}")
         with w.loop(k, stem="first", metadata=NO_VECTOR) as number:
             insert(w.value(f"load {t}, ptr {best_at(number)}"), number, number)
@@ -167,7 +199,11 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int, limited: bool) 
         if blocks:
             with w.loop(blocks, stem="block", metadata=NO_VECTOR) as number, emitter.scope():
                 start = w.add(k, w.mul(number, BLOCK))
-                best = w.value(f"load {t}, ptr {best_at(number)}") if limited else best_of_block(row, start)
+                best = (
+                    w.value(f"load {t}, ptr {best_at(number)}")
+                    if limited
+                    else best_of_block(row, start)
+                )
                 with w.where(enters(best)), emitter.scope():
                     scan(row, start, BLOCK)
         if length > k + blocks * BLOCK:
@@ -176,4 +212,6 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int, limited: bool) 
         with w.loop(k, stem="give", metadata=NO_VECTOR) as j:
             place = w.value(f"load i32, ptr {place_at(j)}")
             indices.store(w, (*row, j), place)
-            values.store(w, (*row, j), context.arrays[x].load(w, (*row, w.value(f"sext i32 {place} to i64"))))
+            values.store(
+                w, (*row, j), context.arrays[x].load(w, (*row, w.value(f"sext i32 {place} to i64")))
+            )

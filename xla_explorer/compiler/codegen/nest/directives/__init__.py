@@ -8,7 +8,11 @@ goes past the caches, and what is asked for before its turn.
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives.accumulation import Accumulate, Rfactor, Unordered
+from xla_explorer.compiler.codegen.nest.directives.accumulation import (
+    Accumulate,
+    Rfactor,
+    Unordered,
+)
 from xla_explorer.compiler.codegen.nest.directives.base import (
     MOST_LANES,
     Directive,
@@ -22,8 +26,20 @@ from xla_explorer.compiler.codegen.nest.directives.base import (
 from xla_explorer.compiler.codegen.nest.directives.covering import Cover
 from xla_explorer.compiler.codegen.nest.directives.cutting import Cut, Phases
 from xla_explorer.compiler.codegen.nest.directives.framing import Frame
-from xla_explorer.compiler.codegen.nest.directives.kinds import MOST_COPIES, Parallel, Unroll, Vectorize
-from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Pair, Reorder, Sink, Split, Tile
+from xla_explorer.compiler.codegen.nest.directives.kinds import (
+    MOST_COPIES,
+    Parallel,
+    Unroll,
+    Vectorize,
+)
+from xla_explorer.compiler.codegen.nest.directives.loops import (
+    Collapse,
+    Pair,
+    Reorder,
+    Sink,
+    Split,
+    Tile,
+)
 from xla_explorer.compiler.codegen.nest.directives.memory import Chain, Keep, Stage
 from xla_explorer.compiler.codegen.nest.directives.merging import Merge
 from xla_explorer.compiler.codegen.nest.directives.padding import Pad

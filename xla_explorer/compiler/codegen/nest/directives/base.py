@@ -116,11 +116,22 @@ class Directive:
     def run(self, module: NestModule, context: PassContext) -> bool:
         """Decide, and change the nest."""
         nest = module.nest
-        subjects = cast("tuple[HloInstruction, ...]", (Subject(nest.name), Subject(self.axis)))  # names, as the journal wants them
-        held: list[LoopNest] = []  # the nest, once all checks hold: the numbers of a refusal are in its Reason
-        checks = (*self.checks(), *((self.stays_well_formed,) if module.checked else ()), held.append)
+        subjects = cast(
+            "tuple[HloInstruction, ...]", (Subject(nest.name), Subject(self.axis))
+        )  # names, as the journal wants them
+        held: list[
+            LoopNest
+        ] = []  # the nest, once all checks hold: the numbers of a refusal are in its Reason
+        checks = (
+            *self.checks(),
+            *((self.stays_well_formed,) if module.checked else ()),
+            held.append,
+        )
         facts = lambda: self.facts(nest) if held else {}  # noqa: E731
-        if context.decide(f"loop-{self.name}", checks, (), *subjects, candidate=nest, facts=facts) is not None:
+        if (
+            context.decide(f"loop-{self.name}", checks, (), *subjects, candidate=nest, facts=facts)
+            is not None
+        ):
             return False
         module.nest = self.changed(nest)
         return True
@@ -129,7 +140,12 @@ class Directive:
         """The directive for a nest whose arrays have other names. `bare` and `%name` are arrays; an axis may be called like one."""
         written = {f"%{old}": f"%{new}" for old, new in arrays.items()}
         given = {field.name: getattr(self, field.name) for field in fields_of(self)}
-        return type(self)(**{name: (arrays if name == self.bare else written).get(value, value) for name, value in given.items()})
+        return type(self)(
+            **{
+                name: (arrays if name == self.bare else written).get(value, value)
+                for name, value in given.items()
+            }
+        )
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """The numbers of a decision that went ahead."""
@@ -139,19 +155,33 @@ class Directive:
         given = [(field, getattr(self, field.name)) for field in fields_of(self)]
         while given[-1][1] == given[-1][0].default:
             given.pop()
-        found = [field.name if value is True else str(value) for field, value in given if value is not False]
+        found = [
+            field.name if value is True else str(value)
+            for field, value in given
+            if value is not False
+        ]
         return f"{self.name}{{{','.join(found)}}}"
 
     # -- checks that several share -----------------------------------------------------------------------------------
     def axis_exists(self, nest: LoopNest) -> Reason | None:
         """The axis is one of the nest's."""
         axes = nest.axes()
-        return None if self.axis in axes else refuse("no-such-axis", f"unknown axis {self.axis}; the axes are: {', '.join(axes)}")
+        return (
+            None
+            if self.axis in axes
+            else refuse(
+                "no-such-axis", f"unknown axis {self.axis}; the axes are: {', '.join(axes)}"
+            )
+        )
 
     def is_a_loop(self, nest: LoopNest) -> Reason | None:
         """The axis is that of a loop, not of a reduction."""
         found = nest.loop(self.axis)
-        return None if isinstance(found, For) else refuse("not-a-loop", f"{self.axis} is an axis that is reduced over, not a loop")
+        return (
+            None
+            if isinstance(found, For)
+            else refuse("not-a-loop", f"{self.axis} is an axis that is reduced over, not a loop")
+        )
 
     def new_names(self, nest: LoopNest) -> set[str]:
         """The names of new axes."""
@@ -165,23 +195,41 @@ class Directive:
     def axis_is_serial(self, nest: LoopNest) -> Reason | None:
         """The axis has no kind yet."""
         kind = nest.axes()[self.axis].kind
-        return None if kind is AxisKind.SERIAL else refuse("axis-not-serial", f"axis {self.axis} is {kind.value} already", kind=kind.value)
+        return (
+            None
+            if kind is AxisKind.SERIAL
+            else refuse(
+                "axis-not-serial", f"axis {self.axis} is {kind.value} already", kind=kind.value
+            )
+        )
 
     def steps_are_independent(self, nest: LoopNest) -> Reason | None:
         """No step sees what another stored, and a reduction may combine in any order."""
         loop = nest.loop(self.axis)
         if isinstance(loop, For) and loop.ordered:
-            return refuse("ordered-steps", f"steps of {self.axis} read what earlier steps have stored")
+            return refuse(
+                "ordered-steps", f"steps of {self.axis} read what earlier steps have stored"
+            )
         if isinstance(loop, Reduce) and loop.each:
-            return refuse("order-must-be-kept", f"%{loop.ids[0]} gives every running value along {self.axis}, in the order of its steps")
+            return refuse(
+                "order-must-be-kept",
+                f"%{loop.ids[0]} gives every running value along {self.axis}, in the order of its steps",
+            )
         if isinstance(loop, Reduce) and isinstance(loop.combiner, Combination):
-            return refuse("order-must-be-kept", f"%{loop.ids[0]} combines by several operations, in the order of {self.axis}")
+            return refuse(
+                "order-must-be-kept",
+                f"%{loop.ids[0]} combines by several operations, in the order of {self.axis}",
+            )
         return None
 
     def parts_combine(self, nest: LoopNest) -> Reason | None:
         """No step sees what another stored, and a reduction may combine partial results of some steps each, in whatever order."""
         loop = nest.loop(self.axis)
-        joins = isinstance(loop, Reduce) and isinstance(loop.combiner, Combination) and loop.combiner.join is not None
+        joins = (
+            isinstance(loop, Reduce)
+            and isinstance(loop.combiner, Combination)
+            and loop.combiner.join is not None
+        )
         return None if joins else self.steps_are_independent(nest)
 
     def stays_well_formed(self, nest: LoopNest) -> Reason | None:
@@ -195,7 +243,9 @@ def fields_of(directive: Directive | type[Directive]) -> tuple[Field[Any], ...]:
     return fields(cast(Any, directive))
 
 
-def offsets_of(nest: LoopNest, axis: str, iotas: bool = True) -> Iterator[tuple[Load | Store | Iota, str, IndexExpression]]:
+def offsets_of(
+    nest: LoopNest, axis: str, iotas: bool = True
+) -> Iterator[tuple[Load | Store | Iota, str, IndexExpression]]:
     """(the statement, what it is, its offset in elements) of every access along an axis, and the index of every iota."""
     loop = nest.loop(axis)
     for s, _ in walk(sum(bodies_of(loop), ()) if loop is not None else ()):
@@ -214,6 +264,10 @@ def runs_as_one(offset: IndexExpression, outer: Axis, inner: Axis) -> bool:
 def order_of_sums(nest: LoopNest, axis: str) -> dict[str, Any]:
     """The fact that sums of floats are made in another order."""
     loop = nest.loop(axis)
-    if not isinstance(loop, Reduce) or isinstance(loop.combiner, Combination) or loop.combiner.name not in ("add", "multiply"):
+    if (
+        not isinstance(loop, Reduce)
+        or isinstance(loop.combiner, Combination)
+        or loop.combiner.name not in ("add", "multiply")
+    ):
         return {}
     return {"reorders-sum": True} if any(t.is_float or t.is_complex for t in loop.elements) else {}

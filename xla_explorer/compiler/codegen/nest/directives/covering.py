@@ -7,7 +7,18 @@ from typing import ClassVar
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
-from xla_explorer.compiler.codegen.nest.ir import Body, For, Iota, Load, Loop, LoopNest, Store, walk, with_axes_replaced, with_loop_replaced
+from xla_explorer.compiler.codegen.nest.ir import (
+    Body,
+    For,
+    Iota,
+    Load,
+    Loop,
+    LoopNest,
+    Store,
+    walk,
+    with_axes_replaced,
+    with_loop_replaced,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index
 from xla_explorer.hlo.primitive_type import S64
@@ -51,11 +62,16 @@ class Cover(Directive):
     def may_be_done_again(self, nest: LoopNest) -> Reason | None:
         """Steps that are done twice store the same twice: nothing reads what the loop writes, and it does not combine."""
         loop = nest.loop(self.axis)
-        stored = {s.array for s, _ in walk(loop.body if loop is not None else ()) if isinstance(s, Store)}
+        stored = {
+            s.array for s, _ in walk(loop.body if loop is not None else ()) if isinstance(s, Store)
+        }
         read = {s.array for s, _ in nest.statements() if isinstance(s, Load)}
         if isinstance(loop, For) and not (loop.ordered or loop.guards or stored & read):
             return None
-        return refuse("not-repeatable", f"steps of {self.axis} cannot be repeated: they combine, or read what is stored")
+        return refuse(
+            "not-repeatable",
+            f"steps of {self.axis} cannot be repeated: they combine, or read what is stored",
+        )
 
     def blocks_fit(self, nest: LoopNest) -> Reason | None:
         """There is a whole block; with lines of an array, blocks are lines of it."""
@@ -63,6 +79,11 @@ class Cover(Directive):
         if not 1 <= self.factor <= extent:
             message = f"blocks of {self.axis} must have from 1 to {extent} steps, got {self.factor}"
             return refuse("factor-too-large", message, extent=extent, factor=self.factor)
-        if self.lines_of and (array is None or array.shape.element_type.bytes * self.factor != LINE_BYTES):
-            return refuse("not-whole-lines", f"{self.factor} elements of %{self.lines_of} must be a line of {LINE_BYTES} bytes")
+        if self.lines_of and (
+            array is None or array.shape.element_type.bytes * self.factor != LINE_BYTES
+        ):
+            return refuse(
+                "not-whole-lines",
+                f"{self.factor} elements of %{self.lines_of} must be a line of {LINE_BYTES} bytes",
+            )
         return None

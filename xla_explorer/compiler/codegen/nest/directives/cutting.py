@@ -39,7 +39,14 @@ class Cut(Directive):
     """The loop becomes two: <axis>m has the first steps, <axis>r the rest, in which the names of loops inside end in one more c."""
 
     name: ClassVar[str] = "cut"
-    asks = ("axis_exists", "axis_is_serial", "keeps_order", "allocates_nothing", "steps_fit", "names_are_free")
+    asks = (
+        "axis_exists",
+        "axis_is_serial",
+        "keeps_order",
+        "allocates_nothing",
+        "steps_fit",
+        "names_are_free",
+    )
     axis: str
     steps: int
 
@@ -50,25 +57,42 @@ class Cut(Directive):
     def parts(self, nest: LoopNest) -> list[_Part]:
         """The parts of the axis, in order."""
         rest = nest.axes()[self.axis].axis.extent - self.steps
-        return [_Part(Axis(f"{self.axis}m", self.steps), 1, 0), _Part(Axis(f"{self.axis}r", rest), 1, self.steps)]
+        return [
+            _Part(Axis(f"{self.axis}m", self.steps), 1, 0),
+            _Part(Axis(f"{self.axis}r", rest), 1, self.steps),
+        ]
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
-        return {"extent": nest.axes()[self.axis].axis.extent, "steps": self.steps, **order_of_sums(nest, self.axis)}
+        return {
+            "extent": nest.axes()[self.axis].axis.extent,
+            "steps": self.steps,
+            **order_of_sums(nest, self.axis),
+        }
 
     def keeps_order(self, nest: LoopNest) -> Reason | None:
         """The axis is that of a loop, or of a reduction in any order, or the first one of a reduction in the order of the text."""
         s = nest.loop(self.axis)
-        if not isinstance(s, Reduce) or not (s.each or isinstance(s.combiner, Combination)) or s.axes[0].axis.name == self.axis:
+        if (
+            not isinstance(s, Reduce)
+            or not (s.each or isinstance(s.combiner, Combination))
+            or s.axes[0].axis.name == self.axis
+        ):
             return None
-        return refuse("order-must-be-kept", f"%{s.ids[0]} combines in the order of its points: only its first axis is cut")
+        return refuse(
+            "order-must-be-kept",
+            f"%{s.ids[0]} combines in the order of its points: only its first axis is cut",
+        )
 
     def allocates_nothing(self, nest: LoopNest) -> Reason | None:
         """No memory belongs to the steps of the loop."""
         loop = nest.loop(self.axis)
         if loop is None or not any(isinstance(s, Allocate) for s, _ in walk(loop.body)):
             return None
-        return refuse("memory-of-its-own", f"steps of {self.axis} have scratch memory: cut the loop before they get it")
+        return refuse(
+            "memory-of-its-own",
+            f"steps of {self.axis} have scratch memory: cut the loop before they get it",
+        )
 
     def steps_fit(self, nest: LoopNest) -> Reason | None:
         """All parts have steps."""
@@ -90,7 +114,11 @@ class Cut(Directive):
             inside = [b.axis.name for s, _ in walk(loop.body) for b in axes_of(s)]
             inside += [b.axis.name for b in loop.axes if b.axis.name != self.axis]
         first, *rest = [part.axis.name for part in self.parts(nest)]
-        return {first, *rest, *[name + part.removeprefix(self.axis) for name in inside for part in rest]}
+        return {
+            first,
+            *rest,
+            *[name + part.removeprefix(self.axis) for name in inside for part in rest],
+        }
 
 
 @dataclass(frozen=True)
@@ -113,7 +141,10 @@ class Phases(Cut):
     def parts(self, nest: LoopNest) -> list[_Part]:
         """See `Cut.parts`."""
         extent = nest.axes()[self.axis].axis.extent
-        return [_Part(Axis(f"{self.axis}{k}", -(-(extent - k) // self.steps)), self.steps, k) for k in range(self.steps)]
+        return [
+            _Part(Axis(f"{self.axis}{k}", -(-(extent - k) // self.steps)), self.steps, k)
+            for k in range(self.steps)
+        ]
 
 
 class _Part(NamedTuple):
@@ -137,7 +168,9 @@ def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
             body = _decided(with_axes_replaced(s.body, values))
             if axis is not parts[0].axis:
                 body = _copied(body, numbers, names)
-            yield For(axis, rewritten(body, nothing), s.kind, guards_replaced(s.guards, values), s.ordered)
+            yield For(
+                axis, rewritten(body, nothing), s.kind, guards_replaced(s.guards, values), s.ordered
+            )
 
     def nothing(s: Statement) -> Body | None:
         """No statement for a sum of nothing, which is what it begins with."""
@@ -167,20 +200,49 @@ def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
             body = _decided(body, (*given, *[n for x, _ in walk(each) for n in uses_of(x)]))
             if made:
                 inside = (*body, *each)
-                ids = {n: next(numbers) for n in (*running, *[n for inner, _ in walk(inside) for n in all_ids(inner)])}
+                ids = {
+                    n: next(numbers)
+                    for n in (*running, *[n for inner, _ in walk(inside) for n in all_ids(inner)])
+                }
                 suffix = axis.name.removeprefix(name)
-                others = {b.axis: Axis(f"{b.axis.name}{suffix}", b.axis.extent) for b in axes if b.axis != axis}
-                others |= {b.axis: Axis(f"{b.axis.name}{suffix}", b.axis.extent) for inner, _ in walk(inside) for b in axes_of(inner)}
+                others = {
+                    b.axis: Axis(f"{b.axis.name}{suffix}", b.axis.extent)
+                    for b in axes
+                    if b.axis != axis
+                }
+                others |= {
+                    b.axis: Axis(f"{b.axis.name}{suffix}", b.axis.extent)
+                    for inner, _ in walk(inside)
+                    for b in axes_of(inner)
+                }
                 along: Substitution = {a: index(b) for a, b in others.items()}
-                body, each = [tuple([with_ids(x, ids, others) for x in with_axes_replaced(b, along)]) for b in (body, each)]
+                body, each = [
+                    tuple([with_ids(x, ids, others) for x in with_axes_replaced(b, along)])
+                    for b in (body, each)
+                ]
                 axes = tuple([b._replace(axis=others.get(b.axis, b.axis)) for b in axes])
                 given, running = [tuple([ids.get(n, n) for n in old]) for old in (given, running)]
                 guards = guards_replaced(guards, along)
                 if isinstance(combiner, Combination):
-                    combiner = renamed_combiner(combiner, {n: next(numbers) for n in all_ids(s)[len(s.ids) + len(s.running) :]})
+                    combiner = renamed_combiner(
+                        combiner,
+                        {n: next(numbers) for n in all_ids(s)[len(s.ids) + len(s.running) :]},
+                    )
             results = s.ids if axis is taken[-1][0] else tuple([next(numbers) for _ in s.ids])
-            made.append(replace(s, ids=results, initial=initial, axes=axes, body=body, values=given, guards=guards, combiner=combiner,
-                                running=running, each=each))
+            made.append(
+                replace(
+                    s,
+                    ids=results,
+                    initial=initial,
+                    axes=axes,
+                    body=body,
+                    values=given,
+                    guards=guards,
+                    combiner=combiner,
+                    running=running,
+                    each=each,
+                )
+            )
             initial = results
         if not made:
             same.update(zip(s.ids, s.initial, strict=True))
@@ -218,7 +280,11 @@ def resolved(body: Body, same: dict[int, int] | None = None) -> Body:
             found.append(s if inner is s.body else replace(s, body=inner))
         else:
             found.append(with_ids(s, same, {}) if same else s)
-    return body if len(found) == len(body) and all(a is b for a, b in zip(found, body, strict=True)) else tuple(found)
+    return (
+        body
+        if len(found) == len(body) and all(a is b for a, b in zip(found, body, strict=True))
+        else tuple(found)
+    )
 
 
 def _never_holds(g: Guard) -> bool:
@@ -232,7 +298,9 @@ def _copied(body: Body, numbers: Iterator[int], names: set[str]) -> Body:
 
     def fresh(name: str) -> str:
         name += "c"
-        while any(other.startswith(name) for other in names):  # or a part of what had the name before
+        while any(
+            other.startswith(name) for other in names
+        ):  # or a part of what had the name before
             name += "c"
         names.add(name)
         return name

@@ -26,7 +26,15 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Guard, IndexExpression, Substitution, delinearize, index
+from xla_explorer.hlo.analysis.indexing import (
+    ZERO,
+    Axis,
+    Guard,
+    IndexExpression,
+    Substitution,
+    delinearize,
+    index,
+)
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.shape import Shape, array_shape
 
@@ -53,7 +61,11 @@ class Frame(Stage):
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
-        return {**super().facts(nest), "elements": self._tile(nest).element_count, "multiplies-zeros": bool(self._left_out(nest))}
+        return {
+            **super().facts(nest),
+            "elements": self._tile(nest).element_count,
+            "multiplies-zeros": bool(self._left_out(nest)),
+        }
 
     def new_names(self, nest: LoopNest) -> set[str]:
         """See `Directive.new_names`."""
@@ -64,13 +76,26 @@ class Frame(Stage):
         (found,) = self.found(nest)
         operands = {a.name for a in nest.arrays}
         s, load = found.inside[-1] if found.inside else None, found.statement
-        one = isinstance(s, Reduce) and not s.each and not isinstance(s.combiner, Combination) and s.combiner.name == "add"
+        one = (
+            isinstance(s, Reduce)
+            and not s.each
+            and not isinstance(s.combiner, Combination)
+            and s.combiner.name == "add"
+        )
         if one and isinstance(s, Reduce) and isinstance(load, Load):
             terms = [x for x, _ in walk(s.body) if isinstance(x, Compute) and x.id in s.values]
             copied = any(isinstance(x, Load) and x.array not in operands for x, _ in walk(s.body))
-            if len(terms) == 1 and terms[0].opcode.name == "multiply" and load.id in terms[0].operands and not (copied and s.guards):
+            if (
+                len(terms) == 1
+                and terms[0].opcode.name == "multiply"
+                and load.id in terms[0].operands
+                and not (copied and s.guards)
+            ):
                 return None
-        return refuse("not-staged", f"{self.array} must be read for a factor of the terms of a sum: zeros around it add nothing then")
+        return refuse(
+            "not-staged",
+            f"{self.array} must be read for a factor of the terms of a sum: zeros around it add nothing then",
+        )
 
     def stays_inside(self, nest: LoopNest) -> Reason | None:
         """What lies outside of the array is not read."""
@@ -81,7 +106,10 @@ class Frame(Stage):
         names = [str(d) for d in self._dimensions(nest)]
         if not self.order or sorted(self.order.split(".")) == names:
             return None
-        return refuse("order-of-other-axes", f"the order must name {', '.join(names)}, dimensions of {self.array}, got {self.order}")
+        return refuse(
+            "order-of-other-axes",
+            f"the order must name {', '.join(names)}, dimensions of {self.array}, got {self.order}",
+        )
 
     def fits(self, nest: LoopNest) -> Reason | None:
         """The copy is small enough."""
@@ -90,29 +118,60 @@ class Frame(Stage):
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
         (found,) = self.found(nest)
-        load, number, ranges, left_out = found.statement, nest.fresh_id(), self._ranges(nest), self._left_out(nest)
+        load, number, ranges, left_out = (
+            found.statement,
+            nest.fresh_id(),
+            self._ranges(nest),
+            self._left_out(nest),
+        )
         assert isinstance(load, Load)
         tile = Array(f"frame_{load.id}", self._tile(nest), True, Space(self.space))
         extents = self._operand(nest).shape.dimensions
-        at, to, loops = list(load.place), list[IndexExpression](), list[tuple[Axis, tuple[Guard, ...]]]()
-        others = [Guard(x, n) for d, (x, n) in enumerate(zip(load.place, extents, strict=True)) if d not in ranges]
+        at, to, loops = (
+            list(load.place),
+            list[IndexExpression](),
+            list[tuple[Axis, tuple[Guard, ...]]](),
+        )
+        others = [
+            Guard(x, n)
+            for d, (x, n) in enumerate(zip(load.place, extents, strict=True))
+            if d not in ranges
+        ]
         for d, (outer, low, high) in ranges.items():
             first, last = (low, high) if outer.terms else (max(low, 0), min(high, extents[d] - 1))
             axis = Axis(f"{self.axis}f{d}", max(last - first + 1, 0))
             at[d] = index(axis) + outer + first
             to.append(index(axis) + (first - low))
-            loops.append((axis, tuple([g for g in (*others, Guard(at[d], extents[d])) if not g.always_holds])))
+            loops.append(
+                (
+                    axis,
+                    tuple([g for g in (*others, Guard(at[d], extents[d])) if not g.always_holds]),
+                )
+            )
             others = []
-        origin = Origin(load.origin.instruction, tuple(at) if load.origin.place == load.place else ()) if load.origin is not None else None
-        copied: Body = (replace(load, id=number, place=tuple(at), origin=origin), Store(tile.name, tuple(to), number, origin))
+        origin = (
+            Origin(load.origin.instruction, tuple(at) if load.origin.place == load.place else ())
+            if load.origin is not None
+            else None
+        )
+        copied: Body = (
+            replace(load, id=number, place=tuple(at), origin=origin),
+            Store(tile.name, tuple(to), number, origin),
+        )
         for axis, guards in reversed(loops):
             copied = (For(axis, copied, guards=guards),) if axis.extent and copied else ()
-        if any(guards for _, guards in loops) or [axis.extent for axis, _ in loops] != list(tile.shape.dimensions):
+        if any(guards for _, guards in loops) or [axis.extent for axis, _ in loops] != list(
+            tile.shape.dimensions
+        ):
             everywhere = Axis(f"{self.axis}f", tile.shape.element_count)
             zero = Constant(number + 1, literal_from_array(0, array_shape(load.element, ())))
             place = delinearize(index(everywhere), tile.shape.dimensions)
             copied = (zero, For(everywhere, (Store(tile.name, place, zero.id),)), *copied)
-        read = replace(load, array=tile.name, place=tuple([load.place[d] - outer - low for d, (outer, low, _) in ranges.items()]))
+        read = replace(
+            load,
+            array=tile.name,
+            place=tuple([load.place[d] - outer - low for d, (outer, low, _) in ranges.items()]),
+        )
 
         def change(s: Statement) -> Body | Statement | None:
             if isinstance(s, Reduce) and any(x is read for x in s.body):
@@ -129,7 +188,10 @@ class Frame(Stage):
     def _left_out(self, nest: LoopNest) -> list[Guard]:
         """The conditions of the sum that what is read is inside of its array."""
         (found,) = self.found(nest)
-        inside = [Guard(x, n) for x, n in zip(found.place, self._operand(nest).shape.dimensions, strict=True)]
+        inside = [
+            Guard(x, n)
+            for x, n in zip(found.place, self._operand(nest).shape.dimensions, strict=True)
+        ]
         return [g for g in getattr(found.inside[-1], "guards", ()) if g in inside]
 
     def _dimensions(self, nest: LoopNest) -> list[int]:
@@ -149,4 +211,7 @@ class Frame(Stage):
         return ranges
 
     def _tile(self, nest: LoopNest) -> Shape:
-        return array_shape(self._operand(nest).shape.element_type, tuple([high - low + 1 for _, low, high in self._ranges(nest).values()]))
+        return array_shape(
+            self._operand(nest).shape.element_type,
+            tuple([high - low + 1 for _, low, high in self._ranges(nest).values()]),
+        )

@@ -9,8 +9,21 @@ from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.directives.kinds import Binding
 from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
-from xla_explorer.compiler.codegen.nest.ir import Allocate, AxisKind, For, LoopNest, Reduce, Store, walk
-from xla_explorer.compiler.codegen.nest.launch import LANES, MOST_THREADS, is_power_of_two, launch_of
+from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
+    AxisKind,
+    For,
+    LoopNest,
+    Reduce,
+    Store,
+    walk,
+)
+from xla_explorer.compiler.codegen.nest.launch import (
+    LANES,
+    MOST_THREADS,
+    is_power_of_two,
+    launch_of,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 
 
@@ -21,7 +34,11 @@ class _Launched(Binding):
     def parts_combine(self, nest: LoopNest) -> Reason | None:
         """See `Directive.parts_combine`; of argmax threads combine pairs by their indices."""
         loop = nest.loop(self.axis)
-        return None if isinstance(loop, Reduce) and direction_of_extreme(loop) is not None else super().parts_combine(nest)
+        return (
+            None
+            if isinstance(loop, Reduce) and direction_of_extreme(loop) is not None
+            else super().parts_combine(nest)
+        )
 
     def has_several_steps(self, nest: LoopNest) -> Reason | None:
         """There is something to distribute."""
@@ -34,7 +51,12 @@ class _Launched(Binding):
         most = launch_of(transformations.bind(nest, self.axis, self.kind)).threads
         if most <= MOST_THREADS:
             return None
-        return refuse("too-many-threads", f"a block has at most {MOST_THREADS} threads, got {most}", threads=most, limit=MOST_THREADS)
+        return refuse(
+            "too-many-threads",
+            f"a block has at most {MOST_THREADS} threads, got {most}",
+            threads=most,
+            limit=MOST_THREADS,
+        )
 
 
 @dataclass(frozen=True)
@@ -42,16 +64,27 @@ class Block(_Launched):
     """The axis is distributed over blocks of the grid."""
 
     name: ClassVar[str] = "block"
-    asks = ("axis_exists", "axis_is_serial", "has_several_steps", "parts_combine", "is_outermost", "fills_no_array_of_a_block")
+    asks = (
+        "axis_exists",
+        "axis_is_serial",
+        "has_several_steps",
+        "parts_combine",
+        "is_outermost",
+        "fills_no_array_of_a_block",
+    )
     kind = AxisKind.BLOCK
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
         """Around the loop are loops over blocks alone."""
         found = nest.around(self.axis)
         loop = nest.loop(self.axis)
-        if isinstance(loop, For) and all(isinstance(s, For) and s.kind is AxisKind.BLOCK for s in found):
+        if isinstance(loop, For) and all(
+            isinstance(s, For) and s.kind is AxisKind.BLOCK for s in found
+        ):
             return None
-        return refuse("block-not-outermost", f"axis {self.axis}: blocks must be the outermost loops")
+        return refuse(
+            "block-not-outermost", f"axis {self.axis}: blocks must be the outermost loops"
+        )
 
     def fills_no_array_of_a_block(self, nest: LoopNest) -> Reason | None:
         """An array that every block has for itself is filled by every block whole."""
@@ -70,7 +103,14 @@ class Thread(_Launched):
     """The axis is distributed over threads of a block."""
 
     name: ClassVar[str] = "thread"
-    asks = ("axis_exists", "axis_is_serial", "has_several_steps", "parts_combine", "threads_fit", "can_be_halved")
+    asks = (
+        "axis_exists",
+        "axis_is_serial",
+        "has_several_steps",
+        "parts_combine",
+        "threads_fit",
+        "can_be_halved",
+    )
     kind = AxisKind.THREAD
 
     def can_be_halved(self, nest: LoopNest) -> Reason | None:
@@ -78,7 +118,11 @@ class Thread(_Launched):
         axis = nest.axes()[self.axis].axis
         if is_power_of_two(axis) or not isinstance(nest.loop(self.axis), Reduce):
             return None
-        return refuse("not-a-power-of-two", f"threads that combine must be a power of two, {axis} has {axis.extent}", extent=axis.extent)
+        return refuse(
+            "not-a-power-of-two",
+            f"threads that combine must be a power of two, {axis} has {axis.extent}",
+            extent=axis.extent,
+        )
 
 
 @dataclass(frozen=True)
@@ -86,7 +130,14 @@ class Warp(_Launched):
     """The axis is distributed over neighbouring lanes of a warp."""
 
     name: ClassVar[str] = "warp"
-    asks = ("axis_exists", "axis_is_serial", "has_several_steps", "fits_a_warp", "parts_combine", "threads_fit")
+    asks = (
+        "axis_exists",
+        "axis_is_serial",
+        "has_several_steps",
+        "fits_a_warp",
+        "parts_combine",
+        "threads_fit",
+    )
     kind = AxisKind.WARP
 
     def fits_a_warp(self, nest: LoopNest) -> Reason | None:

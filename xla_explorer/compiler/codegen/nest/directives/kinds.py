@@ -8,7 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
-from xla_explorer.compiler.codegen.nest.directives.base import MOST_LANES, Directive, offsets_of, order_of_sums
+from xla_explorer.compiler.codegen.nest.directives.base import (
+    MOST_LANES,
+    Directive,
+    offsets_of,
+    order_of_sums,
+)
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
@@ -52,7 +57,9 @@ class Binding(Directive):
         s = nest.loop(self.axis)
         if not isinstance(s, Reduce) or not s.each or isinstance(s.combiner, Combination):
             return super().parts_combine(nest)
-        if runs_in_order([b._replace(kind=self.kind) if b.axis.name == self.axis else b for b in s.axes]):
+        if runs_in_order(
+            [b._replace(kind=self.kind) if b.axis.name == self.axis else b for b in s.axes]
+        ):
             return None
         message = f"%{s.ids[0]} gives running values in order: copies must be inside of its loops, and lanes inside of these"
         return refuse("order-must-be-kept", message)
@@ -74,7 +81,13 @@ class Unroll(Binding):
             return refuse("axis-too-long", message, extent=extent, limit=MOST_COPIES)
         paths = [opened_axes(around, s) for s, around in nest.statements()]
         mine = [path for path in paths if self.axis in [b.axis.name for b in path]]
-        together = extent * max([math.prod([b.axis.extent for b in path if b.kind is AxisKind.UNROLLED]) for path in mine], default=1)
+        together = extent * max(
+            [
+                math.prod([b.axis.extent for b in path if b.kind is AxisKind.UNROLLED])
+                for path in mine
+            ],
+            default=1,
+        )
         if together <= MOST_TOGETHER:
             return None
         message = f"with {self.axis} there would be {together} copies, at most {MOST_TOGETHER} are written"
@@ -86,7 +99,14 @@ class Vectorize(Binding):
     """The axis becomes the lanes of a register. strided: lanes that are no neighbours in memory are put together one by one."""
 
     name: ClassVar[str] = "vectorize"
-    asks = ("axis_exists", "axis_is_serial", "is_a_vector", "parts_combine", "no_other_vector", "accesses_are_contiguous")
+    asks = (
+        "axis_exists",
+        "axis_is_serial",
+        "is_a_vector",
+        "parts_combine",
+        "no_other_vector",
+        "accesses_are_contiguous",
+    )
     kind = AxisKind.VECTOR
     strided: bool = False
 
@@ -103,7 +123,11 @@ class Vectorize(Binding):
         loop = nest.loop(self.axis)
         for other in [name for name, bound in nest.axes().items() if bound.kind is AxisKind.VECTOR]:
             if loop in nest.around(other) or nest.loop(other) in (*nest.around(self.axis), loop):
-                return refuse("nested-vector", f"{self.axis} and {other} cannot both be vectors: one contains the other", other=other)
+                return refuse(
+                    "nested-vector",
+                    f"{self.axis} and {other} cannot both be vectors: one contains the other",
+                    other=other,
+                )
         return None
 
     def accesses_are_contiguous(self, nest: LoopNest) -> Reason | None:
@@ -115,11 +139,22 @@ class Vectorize(Binding):
         unrolled = [b.axis for b in nest.axes().values() if b.kind is AxisKind.UNROLLED]
         for s, what, offset in offsets_of(nest, self.axis, iotas=False):
             step = offset.coefficient(axis)
-            if step in (0, 1) or (isinstance(s, Load) and axis_along_memory(nest, s, axis, unrolled) is not None):
+            if step in (0, 1) or (
+                isinstance(s, Load) and axis_along_memory(nest, s, axis, unrolled) is not None
+            ):
                 continue  # as they lie, or transposed in registers
             if step is None:
-                return refuse("strided-access", f"{what} is at {offset}, which has no constant step along {axis}", offset=str(offset))
-            return refuse("strided-access", f"{what} is at every {step}th element along {axis}", step=step, offset=str(offset))
+                return refuse(
+                    "strided-access",
+                    f"{what} is at {offset}, which has no constant step along {axis}",
+                    offset=str(offset),
+                )
+            return refuse(
+                "strided-access",
+                f"{what} is at every {step}th element along {axis}",
+                step=step,
+                offset=str(offset),
+            )
         return None
 
 
@@ -128,7 +163,14 @@ class Parallel(Directive):
     """The axis is cut into shares for CPU threads."""
 
     name: ClassVar[str] = "parallel"
-    asks = ("axis_exists", "axis_is_serial", "steps_are_independent", "is_outermost", "shares_agree", "steps_suffice")
+    asks = (
+        "axis_exists",
+        "axis_is_serial",
+        "steps_are_independent",
+        "is_outermost",
+        "shares_agree",
+        "steps_suffice",
+    )
     axis: str
     shares: int
 
@@ -146,27 +188,43 @@ class Parallel(Directive):
         Memory may hand values from the first to the others: these are a phase of their own, of which the first loop may be shared too.
         """
         work = [s for s in nest.body if isinstance(s, For | Reduce | Store | Choose)]
-        at = next((k for k, s in enumerate(work) if isinstance(s, For) and s.axis.name == self.axis and not overwrites(nest, s)), None)
+        at = next(
+            (
+                k
+                for k, s in enumerate(work)
+                if isinstance(s, For) and s.axis.name == self.axis and not overwrites(nest, s)
+            ),
+            None,
+        )
         hands_over = any(isinstance(s, Allocate) for s in nest.body)
         if at is not None and ((at == 0 and hands_over and nest.shares == 1) or _are_apart(work)):
             return None
         first = work[0]
         if at == 1 and hands_over and isinstance(first, For) and first.kind is AxisKind.SHARE:
             return None
-        return refuse("not-outermost", f"threads share only loops that are the whole kernel; {self.axis} of @{nest.name} is not one")
+        return refuse(
+            "not-outermost",
+            f"threads share only loops that are the whole kernel; {self.axis} of @{nest.name} is not one",
+        )
 
     def shares_agree(self, nest: LoopNest) -> Reason | None:
         """All loops that threads share have as many shares."""
         if nest.shares in (1, self.shares):
             return None
-        return refuse("too-few-steps", f"another loop of @{nest.name} has {nest.shares} shares", shares=self.shares)
+        return refuse(
+            "too-few-steps",
+            f"another loop of @{nest.name} has {nest.shares} shares",
+            shares=self.shares,
+        )
 
     def steps_suffice(self, nest: LoopNest) -> Reason | None:
         """Every share has a step."""
         extent = nest.axes()[self.axis].axis.extent
         if 2 <= self.shares <= extent:
             return None
-        message = f"the shares must be from 2 to {extent}, the steps of {self.axis}, got {self.shares}"
+        message = (
+            f"the shares must be from 2 to {extent}, the steps of {self.axis}, got {self.shares}"
+        )
         return refuse("too-few-steps", message, extent=extent, shares=self.shares)
 
 
@@ -180,4 +238,6 @@ def _are_apart(work: Sequence[Statement]) -> bool:
         own = {s.array.name for s in inside if isinstance(s, Allocate)}
         loads.append({s.array for s in inside if isinstance(s, Load)} - own)
         stores.append({s.array for s in inside if isinstance(s, Store)} - own)
-    return all(a == b or loads[a].isdisjoint(stores[b]) for a in range(len(work)) for b in range(len(work)))
+    return all(
+        a == b or loads[a].isdisjoint(stores[b]) for a in range(len(work)) for b in range(len(work))
+    )

@@ -6,8 +6,25 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
-from xla_explorer.compiler.codegen.nest.directives.base import MOST_LANES, Directive, offsets_of, order_of_sums, runs_as_one
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Choose, Compute, Constant, For, Iota, Load, Loop, LoopNest, with_loop_replaced
+from xla_explorer.compiler.codegen.nest.directives.base import (
+    MOST_LANES,
+    Directive,
+    offsets_of,
+    order_of_sums,
+    runs_as_one,
+)
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    Choose,
+    Compute,
+    Constant,
+    For,
+    Iota,
+    Load,
+    Loop,
+    LoopNest,
+    with_loop_replaced,
+)
 from xla_explorer.compiler.codegen.nest.transformations import inner_loop
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
@@ -52,7 +69,12 @@ class Pair(Directive):
         """The inner axis is all that the outer one contains."""
         if self.inner in nest.axes() and inner_loop(nest, self.axis, self.inner) is not None:
             return None
-        return refuse("not-perfectly-nested", f"{self.axis} must contain {self.inner} and nothing else", outer=self.axis, inner=self.inner)
+        return refuse(
+            "not-perfectly-nested",
+            f"{self.axis} must contain {self.inner} and nothing else",
+            outer=self.axis,
+            inner=self.inner,
+        )
 
     def both_are_serial(self, nest: LoopNest) -> Reason | None:
         """Neither axis has a kind yet."""
@@ -62,7 +84,14 @@ class Pair(Directive):
         """No step sees what another stored."""
         pair = inner_loop(nest, self.axis, self.inner) or ()
         ordered = any(isinstance(loop, For) and loop.ordered for loop in pair)
-        return refuse("ordered-steps", f"steps of {self.axis} or {self.inner} read what earlier steps have stored") if ordered else None
+        return (
+            refuse(
+                "ordered-steps",
+                f"steps of {self.axis} or {self.inner} read what earlier steps have stored",
+            )
+            if ordered
+            else None
+        )
 
 
 @dataclass(frozen=True)
@@ -74,7 +103,13 @@ class Collapse(Pair):
 
     def checks(self) -> tuple[Predicate, ...]:
         """See `Directive.checks`."""
-        names = (self.axis_exists, self.axes_are_nested, self.both_are_serial, self.neither_is_ordered, self.names_are_free)
+        names = (
+            self.axis_exists,
+            self.axes_are_nested,
+            self.both_are_serial,
+            self.neither_is_ordered,
+            self.names_are_free,
+        )
         return names if self.repeating else (*names, self.accesses_collapse)
 
     def changed(self, nest: LoopNest) -> LoopNest:
@@ -104,7 +139,13 @@ class Reorder(Pair):
     """Two nested axes change places."""
 
     name: ClassVar[str] = "reorder"
-    asks = ("axis_exists", "axes_are_nested", "neither_is_ordered", "steps_are_independent", "stays_outermost")
+    asks = (
+        "axis_exists",
+        "axes_are_nested",
+        "neither_is_ordered",
+        "steps_are_independent",
+        "stays_outermost",
+    )
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
@@ -113,7 +154,14 @@ class Reorder(Pair):
     def stays_outermost(self, nest: LoopNest) -> Reason | None:
         """The loop that threads share is not moved inside."""
         shared = nest.axes()[self.axis].kind is AxisKind.SHARE
-        return refuse("share-not-outermost", f"the threads share {self.axis}, which must stay the outermost loop") if shared else None
+        return (
+            refuse(
+                "share-not-outermost",
+                f"the threads share {self.axis}, which must stay the outermost loop",
+            )
+            if shared
+            else None
+        )
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
@@ -136,7 +184,10 @@ class Sink(Directive):
 
         def change(s: Loop) -> Loop:
             (inner,) = [x for x in s.body if isinstance(x, For)]
-            return replace(s, body=(replace(inner, body=(*[x for x in s.body if x is not inner], *inner.body)),))
+            return replace(
+                s,
+                body=(replace(inner, body=(*[x for x in s.body if x is not inner], *inner.body)),),
+            )
 
         return with_loop_replaced(nest, self.axis, change)
 
@@ -144,9 +195,17 @@ class Sink(Directive):
         """The loop consists of values and one loop, which has steps."""
         loop = nest.loop(self.axis)
         inner = [s for s in loop.body if isinstance(s, For)] if isinstance(loop, For) else []
-        if len(inner) == 1 and loop is not None and all(isinstance(s, For | Load | Constant | Iota | Compute | Choose) for s in loop.body):
+        if (
+            len(inner) == 1
+            and loop is not None
+            and all(
+                isinstance(s, For | Load | Constant | Iota | Compute | Choose) for s in loop.body
+            )
+        ):
             return None
-        return refuse("not-perfectly-nested", f"{self.axis} must contain values and one loop, nothing else")
+        return refuse(
+            "not-perfectly-nested", f"{self.axis} must contain values and one loop, nothing else"
+        )
 
 
 @dataclass(frozen=True)
@@ -154,7 +213,14 @@ class Tile(Pair):
     """Two nested axes in blocks of rows * columns: both split, and the outer parts put outside."""
 
     name: ClassVar[str] = "tile"
-    asks = ("axis_exists", "axes_are_nested", "both_are_serial", "neither_is_ordered", "steps_are_independent", "parts_are_legal")
+    asks = (
+        "axis_exists",
+        "axes_are_nested",
+        "both_are_serial",
+        "neither_is_ordered",
+        "steps_are_independent",
+        "parts_are_legal",
+    )
     rows: int
     columns: int
 

@@ -42,7 +42,13 @@ class Merge(Directive):
     """What a loop stores is stored by a reduction with as many steps: values that both need are computed once."""
 
     name: ClassVar[str] = "merge"
-    asks = ("axis_exists", "sweeps_stand_together", "steps_agree", "loop_needs_no_result", "stores_are_not_read")
+    asks = (
+        "axis_exists",
+        "sweeps_stand_together",
+        "steps_agree",
+        "loop_needs_no_result",
+        "stores_are_not_read",
+    )
     axis: str
     reduction: str
 
@@ -50,26 +56,53 @@ class Merge(Directive):
         """A body has the loop and the reduction, over this axis alone."""
         if self._sweeps(nest) is not None:
             return None
-        return refuse("not-in-sequence", f"no body has the loop {self.axis} and a reduction over {self.reduction} alone", first=self.axis)
+        return refuse(
+            "not-in-sequence",
+            f"no body has the loop {self.axis} and a reduction over {self.reduction} alone",
+            first=self.axis,
+        )
 
     def steps_agree(self, nest: LoopNest) -> Reason | None:
         """Both have the same steps, which are independent, and no kind yet; the loop has no other inside."""
         _, loop, reduction = self._found(nest)
         (bound,) = reduction.axes
         along: Substitution = {loop.axis: index(bound.axis)}
-        if loop.axis.extent != bound.axis.extent or guards_replaced(loop.guards, along) != reduction.guards:
+        if (
+            loop.axis.extent != bound.axis.extent
+            or guards_replaced(loop.guards, along) != reduction.guards
+        ):
             message = f"{self.axis} has {loop.axis.extent} steps, {self.reduction} has {bound.axis.extent}, or their conditions differ"
             return refuse("rows-differ", message)
-        if loop.ordered or {loop.kind, bound.kind} != {AxisKind.SERIAL} or any(isinstance(s, For | Reduce) for s in loop.body):
-            return refuse("rows-differ", f"{self.axis} and {self.reduction} must be serial, of independent steps, with no loops inside")
+        if (
+            loop.ordered
+            or {loop.kind, bound.kind} != {AxisKind.SERIAL}
+            or any(isinstance(s, For | Reduce) for s in loop.body)
+        ):
+            return refuse(
+                "rows-differ",
+                f"{self.axis} and {self.reduction} must be serial, of independent steps, with no loops inside",
+            )
         return None
 
     def loop_needs_no_result(self, nest: LoopNest) -> Reason | None:
         """Nothing in the loop depends on the reduction, or on what stands behind it."""
         body, loop, reduction = self._found(nest)
-        made = {n for s in body[body.index(reduction) :] if s is not loop for x, _ in walk((s,)) for n in ids_of(x)}
+        made = {
+            n
+            for s in body[body.index(reduction) :]
+            if s is not loop
+            for x, _ in walk((s,))
+            for n in ids_of(x)
+        }
         needed = {n for s, _ in walk(loop.body) for n in uses_of(s)} & made
-        return refuse("depends-on-the-reduction", f"{self.axis} needs %{min(needed)}, which the reduction makes") if needed else None
+        return (
+            refuse(
+                "depends-on-the-reduction",
+                f"{self.axis} needs %{min(needed)}, which the reduction makes",
+            )
+            if needed
+            else None
+        )
 
     def stores_are_not_read(self, nest: LoopNest) -> Reason | None:
         """Nothing loads what the loop stores, and a step touches nothing that another one stores."""
@@ -77,16 +110,26 @@ class Merge(Directive):
         stored = {s.array for s in loop.body if isinstance(s, Store)}
         read = stored & {s.array for s, _ in nest.statements() if isinstance(s, Load)}
         if read:
-            return refuse("steps-not-independent", f"%{min(read)} is stored and read in {self.axis}")
+            return refuse(
+                "steps-not-independent", f"%{min(read)} is stored and read in {self.axis}"
+            )
         return next(iter(why_not_in_step(self.changed(nest))), None)
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
         body, loop, reduction = self._found(nest)
         moved = with_axes_replaced(loop.body, {loop.axis: index(reduction.axes[0].axis)})
-        values, same = _each_once((*[s for s in moved if not isinstance(s, Store)], *reduction.body))
-        stores = [with_ids(s, same, {}) for s in moved if isinstance(s, Store)]  # after all loads, as everywhere
-        merged = replace(reduction, body=(*values, *stores), values=tuple([same.get(n, n) for n in reduction.values]))
+        values, same = _each_once(
+            (*[s for s in moved if not isinstance(s, Store)], *reduction.body)
+        )
+        stores = [
+            with_ids(s, same, {}) for s in moved if isinstance(s, Store)
+        ]  # after all loads, as everywhere
+        merged = replace(
+            reduction,
+            body=(*values, *stores),
+            values=tuple([same.get(n, n) for n in reduction.values]),
+        )
 
         new = tuple([merged if s is reduction else s for s in body if s is not loop])
 
@@ -101,9 +144,18 @@ class Merge(Directive):
         return found
 
     def _sweeps(self, nest: LoopNest) -> _Sweeps | None:
-        for body in (nest.body, *[s.body for s, _ in nest.statements() if isinstance(s, For | Reduce)]):
+        for body in (
+            nest.body,
+            *[s.body for s, _ in nest.statements() if isinstance(s, For | Reduce)],
+        ):
             loops = [s for s in body if isinstance(s, For) and s.axis.name == self.axis]
-            reductions = [s for s in body if isinstance(s, Reduce) and not s.each and [b.axis.name for b in s.axes] == [self.reduction]]
+            reductions = [
+                s
+                for s in body
+                if isinstance(s, Reduce)
+                and not s.each
+                and [b.axis.name for b in s.axes] == [self.reduction]
+            ]
             if loops and reductions:
                 return _Sweeps(body, loops[0], reductions[0])
         return None
@@ -117,7 +169,11 @@ def _each_once(body: Body) -> tuple[Body, dict[int, int]]:
     for s in body:
         s = with_ids(s, same, {})
         if isinstance(s, Load | Compute):
-            key = (s.array, s.place) if isinstance(s, Load) else (s.opcode, s.element, s.attributes, s.operands)
+            key = (
+                (s.array, s.place)
+                if isinstance(s, Load)
+                else (s.opcode, s.element, s.attributes, s.operands)
+            )
             if known.setdefault(key, s.id) != s.id:
                 same[s.id] = known[key]
                 continue

@@ -33,4 +33,8 @@ class Pad(Directive):
         extent = nest.axes()[self.axis].axis.extent
         if extent < self.extent:
             return None
-        return refuse("too-few-steps", f"{self.axis} must be padded to more than its {extent} steps, got {self.extent}", extent=extent)
+        return refuse(
+            "too-few-steps",
+            f"{self.axis} must be padded to more than its {extent} steps, got {self.extent}",
+            extent=extent,
+        )

@@ -8,7 +8,18 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Body, For, Iota, Load, LoopNest, Statement, axes_of, rewritten, walk
+from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
+    Body,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Statement,
+    axes_of,
+    rewritten,
+    walk,
+)
 from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index, linearize
@@ -29,7 +40,12 @@ class Stream(Directive):
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
-        return replace(nest, arrays=tuple([replace(a, streamed=True) if a.name == self.axis else a for a in nest.arrays]))
+        return replace(
+            nest,
+            arrays=tuple(
+                [replace(a, streamed=True) if a.name == self.axis else a for a in nest.arrays]
+            ),
+        )
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
@@ -41,13 +57,18 @@ class Stream(Directive):
         results = [a.name for a in nest.arrays if a.written]
         if self.axis in results:
             return None
-        return refuse("not-a-result", f"{self.axis} must be a result of @{nest.name}: {', '.join(results)}")
+        return refuse(
+            "not-a-result", f"{self.axis} must be a result of @{nest.name}: {', '.join(results)}"
+        )
 
     def is_not_read(self, nest: LoopNest) -> Reason | None:
         """The kernel does not read what it writes."""
         if all(s.array != self.axis for s, _ in nest.statements() if isinstance(s, Load)):
             return None
-        return refuse("result-is-read", f"@{nest.name} reads %{self.axis} again: a streaming store would leave it out of the cache")
+        return refuse(
+            "result-is-read",
+            f"@{nest.name} reads %{self.axis} again: a streaming store would leave it out of the cache",
+        )
 
 
 MOST_LINES = 16  # that one step asks for without a loop, and of a row that lies anywhere
@@ -68,20 +89,32 @@ class Prefetch(Directive):
         """See `Directive.changed`."""
 
         def change(s: Statement) -> Statement | None:
-            return replace(s, body=(*self._asking(nest, s), *s.body)) if isinstance(s, For) and s.axis.name == self.axis else None
+            return (
+                replace(s, body=(*self._asking(nest, s), *s.body))
+                if isinstance(s, For) and s.axis.name == self.axis
+                else None
+            )
 
         return replace(nest, body=rewritten(nest.body, change))
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
         found = self._run(nest)
-        return {**super().facts(nest), "elements": found[1] if found is not None else 0, "ahead": self.ahead}
+        return {
+            **super().facts(nest),
+            "elements": found[1] if found is not None else 0,
+            "ahead": self.ahead,
+        }
 
     def reads_runs(self, nest: LoopNest) -> Reason | None:
         """A step reads elements of the array that are neighbours in memory."""
         if self._run(nest) is not None and self.ahead >= 0:
             return None
-        return refuse("no-run-is-read", f"a step of {self.axis} must read neighbours of %{self.array}", array=self.array)
+        return refuse(
+            "no-run-is-read",
+            f"a step of {self.axis} must read neighbours of %{self.array}",
+            array=self.array,
+        )
 
     def _run(self, nest: LoopNest) -> tuple[Load, int, dict[Axis, int]] | None:
         """(a load of the array, how many neighbours a step reads, the axes inside by their strides)."""
@@ -92,7 +125,11 @@ class Prefetch(Directive):
             if isinstance(s, Load) and s.array == self.array:
                 offset, count = linearize(s.place, array.shape.strides), 1
                 inside = [b.axis for x in around for b in axes_of(x)]
-                steps = {axis: offset.coefficient(axis) or 0 for axis in inside if offset.coefficient(axis) != 0}
+                steps = {
+                    axis: offset.coefficient(axis) or 0
+                    for axis in inside
+                    if offset.coefficient(axis) != 0
+                }
                 for axis, step in sorted(steps.items(), key=lambda pair: pair[1]):
                     if step != count:
                         return None
@@ -105,18 +142,32 @@ class Prefetch(Directive):
         assert found is not None
         load, count, steps = found
         elements = max(LINE_BYTES // load.element.bytes, 1)
-        line = Axis(f"{self.axis}p", min(math.ceil(count / elements), MOST_LINES if self.ahead else count))
+        line = Axis(
+            f"{self.axis}p", min(math.ceil(count / elements), MOST_LINES if self.ahead else count)
+        )
         place, first, before = load.place, index(line) * elements, list[Statement]()
         values: Substitution = {axis: first // step % axis.extent for axis, step in steps.items()}
         if self.ahead:
             step = index(loop.axis) + self.ahead
             before = [Iota(number, S64, step)]
-            later: Substitution = {loop.axis: index(RuntimeValue(f"%{number}", (step,), 0, loop.axis.extent - 1))}
+            later: Substitution = {
+                loop.axis: index(RuntimeValue(f"%{number}", (step,), 0, loop.axis.extent - 1))
+            }
             needed = needed_of(loop.body, (load,))
             before += renumbered(needed, fresh_numbers(needed, number + 1), later)
-            (load,) = [s for s in renumbered((load,), fresh_numbers(needed, number + 1), later) if isinstance(s, Load)]
+            (load,) = [
+                s
+                for s in renumbered((load,), fresh_numbers(needed, number + 1), later)
+                if isinstance(s, Load)
+            ]
             place = load.place
             number += 1 + len(before)
-        asked = replace(load, id=number, place=tuple([x.substitute(values) for x in place]), origin=None, only_asks=True)
+        asked = replace(
+            load,
+            id=number,
+            place=tuple([x.substitute(values) for x in place]),
+            origin=None,
+            only_asks=True,
+        )
         kind = AxisKind.UNROLLED if line.extent <= MOST_LINES else AxisKind.SERIAL
         return (*before, For(line, (asked,), kind))

@@ -43,7 +43,15 @@ class Stretch(Directive):
 
     name: ClassVar[str] = "stretch"
     adds = "pba"
-    asks = ("axis_exists", "is_a_scan", "axis_is_serial", "is_first_axis", "stands_alone", "names_are_free", "fits_in_scratch")
+    asks = (
+        "axis_exists",
+        "is_a_scan",
+        "axis_is_serial",
+        "is_first_axis",
+        "stands_alone",
+        "names_are_free",
+        "fits_in_scratch",
+    )
     axis: str
 
     def is_a_scan(self, nest: LoopNest) -> Reason | None:
@@ -52,7 +60,10 @@ class Stretch(Directive):
         if not isinstance(s, Reduce) or not s.each:
             return refuse("not-reduced", f"{self.axis} is not an axis of a scan")
         if isinstance(s.combiner, Combination):
-            return refuse("order-must-be-kept", f"%{s.ids[0]} combines by several operations, in the order of {self.axis}")
+            return refuse(
+                "order-must-be-kept",
+                f"%{s.ids[0]} combines by several operations, in the order of {self.axis}",
+            )
         return None
 
     def is_first_axis(self, nest: LoopNest) -> Reason | None:
@@ -60,7 +71,10 @@ class Stretch(Directive):
         s = reduction_of(nest, self.axis)
         if s.axes[0].axis.name == self.axis and len(s.axes) > 1:
             return None
-        return refuse("only-axis", f"{self.axis} must be the first of several axes of %{s.ids[0]}: split it first")
+        return refuse(
+            "only-axis",
+            f"{self.axis} must be the first of several axes of %{s.ids[0]}: split it first",
+        )
 
     def stands_alone(self, nest: LoopNest) -> Reason | None:
         """No loop is around the scan, and it reads nothing that is stored."""
@@ -68,7 +82,10 @@ class Stretch(Directive):
         stored = {x.array for x, _ in nest.statements() if isinstance(x, Store)}
         reads = any(isinstance(x, Load) and x.array in stored for x, _ in walk(s.body))
         if nest.around(self.axis) or reads:
-            return refuse("not-outermost", f"the scan along {self.axis} must stand in no loop, and read nothing that is stored")
+            return refuse(
+                "not-outermost",
+                f"the scan along {self.axis} must stand in no loop, and read nothing that is stored",
+            )
         return None
 
     def new_names(self, nest: LoopNest) -> set[str]:
@@ -89,26 +106,69 @@ class Stretch(Directive):
         assert isinstance(s.combiner, OpcodeSpec)
         (element,), (one, *rest) = s.elements, s.axes
         start = identity_of(next(numbers), s.combiner, element)
-        array = Array(f"stretch_{s.ids[0]}", array_shape(element, (one.axis.extent, LINE_BYTES // element.bytes)), True, Space.SCRATCH)
-        others = {b.axis: Axis(f"{b.axis.name}p", b.axis.extent) for b in [*rest, *[b for x, _ in walk(s.body) for b in axes_of(x)]]}
+        array = Array(
+            f"stretch_{s.ids[0]}",
+            array_shape(element, (one.axis.extent, LINE_BYTES // element.bytes)),
+            True,
+            Space.SCRATCH,
+        )
+        others = {
+            b.axis: Axis(f"{b.axis.name}p", b.axis.extent)
+            for b in [*rest, *[b for x, _ in walk(s.body) for b in axes_of(x)]]
+        }
         ids = {n: next(numbers) for x, _ in walk(s.body) for n in all_ids(x)}
         along: Substitution = {old: index(new) for old, new in others.items()}
         body = tuple([with_ids(x, ids, others) for x in with_axes_replaced(s.body, along)])
         partial = Reduce((next(numbers),), s.elements, s.combiner, (start.id,), tuple([b._replace(axis=others[b.axis]) for b in rest]),
                          body, tuple([ids.get(n, n) for n in s.values]), guards_replaced(s.guards, along), s.origin)  # fmt: skip
-        first = For(one.axis, (partial, Store(array.name, (index(one.axis), index(0)), partial.ids[0], s.origin)))
+        first = For(
+            one.axis,
+            (partial, Store(array.name, (index(one.axis), index(0)), partial.ids[0], s.origin)),
+        )
         now, before = Axis(f"{self.axis}p", one.axis.extent), Axis(f"{self.axis}b", one.axis.extent)
-        until = self._taken(s, array, before, next(numbers), (next(numbers),), (Guard(index(now) - index(before) - 1, now.extent),))
+        until = self._taken(
+            s,
+            array,
+            before,
+            next(numbers),
+            (next(numbers),),
+            (Guard(index(now) - index(before) - 1, now.extent),),
+        )
         values: Substitution = {one.axis: index(now)}
-        (scan,) = with_axes_replaced((replace(s, ids=(next(numbers),), initial=until.ids, axes=tuple(rest)),), values)
+        (scan,) = with_axes_replaced(
+            (replace(s, ids=(next(numbers),), initial=until.ids, axes=tuple(rest)),), values
+        )
         second = For(now, (until, scan))
         made: Body = (start, Allocate(array), first, second)
         if any(s.ids[0] in uses_of(x) for x, _ in nest.statements()):
-            made = (*made, self._taken(s, array, Axis(f"{self.axis}a", one.axis.extent), next(numbers), s.ids, ()))
+            made = (
+                *made,
+                self._taken(
+                    s, array, Axis(f"{self.axis}a", one.axis.extent), next(numbers), s.ids, ()
+                ),
+            )
         at = nest.body.index(s)
         return replace(nest, body=(*nest.body[:at], *made, *nest.body[at + 1 :]))
 
-    def _taken(self, s: Reduce, array: Array, axis: Axis, loaded: int, ids: tuple[int, ...], guards: tuple[Guard, ...]) -> Reduce:
+    def _taken(
+        self,
+        s: Reduce,
+        array: Array,
+        axis: Axis,
+        loaded: int,
+        ids: tuple[int, ...],
+        guards: tuple[Guard, ...],
+    ) -> Reduce:
         """What some stretches come to, from the initial value of the scan on."""
         load = Load(loaded, s.elements[0], array.name, (index(axis), index(0)), s.origin)
-        return Reduce(ids, s.elements, s.combiner, s.initial, (BoundAxis(axis),), (load,), (loaded,), guards, s.origin)
+        return Reduce(
+            ids,
+            s.elements,
+            s.combiner,
+            s.initial,
+            (BoundAxis(axis),),
+            (load,),
+            (loaded,),
+            guards,
+            s.origin,
+        )

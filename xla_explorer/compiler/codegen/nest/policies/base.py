@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from xla_explorer.compiler.codegen.llvm_types import value_type
-from xla_explorer.compiler.codegen.nest.directives import Cover, Directive, DirectiveRefused, Parallel, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import (
+    Cover,
+    Directive,
+    DirectiveRefused,
+    Parallel,
+    Split,
+    Unroll,
+    Vectorize,
+)
 from xla_explorer.compiler.codegen.nest.directives.base import runs_as_one
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
@@ -61,7 +69,12 @@ class Tuning:
 def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
     """The numbers of a CPU. i: the kernel that they are for: x86-64 has streaming stores, for what no other kernel reads."""
     vector = target.vector
-    tuning = Tuning(register_bytes=vector.bytes, masks=vector.masks, registers=vector.registers, fused=vector.fma)
+    tuning = Tuning(
+        register_bytes=vector.bytes,
+        masks=vector.masks,
+        registers=vector.registers,
+        fused=vector.fma,
+    )
     if i is not None and target.abilities.streams and leaves_the_program(i):
         return tuning
     return replace(tuning, streamed_bytes=NEVER, streamed_transpose_bytes=NEVER)
@@ -69,7 +82,11 @@ def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
 
 def leaves_the_program(i: HloInstruction) -> bool:
     """Whether no other kernel reads the result: not that of a loop's body, which the next iteration reads."""
-    passed_on = [user.opcode.name == "tuple" or (user.opcode.name == "get-tuple-element" and leaves_the_program(user)) for user in i.users]
+    passed_on = [
+        user.opcode.name == "tuple"
+        or (user.opcode.name == "get-tuple-element" and leaves_the_program(user))
+        for user in i.users
+    ]
     return i.parent.is_entry and all(passed_on)
 
 
@@ -100,7 +117,12 @@ class Plan:
     def share(self, parts: int) -> None:
         """Every outermost loop that is long enough is cut into shares; the last of these does the others."""
         for s in self.nest.body:
-            if isinstance(s, For) and s.kind is AxisKind.SERIAL and s.axis.extent >= parts > 1 and not overwrites(self.nest, s):
+            if (
+                isinstance(s, For)
+                and s.kind is AxisKind.SERIAL
+                and s.axis.extent >= parts > 1
+                and not overwrites(self.nest, s)
+            ):
                 self.do(Parallel(s.axis.name, parts))
 
     def schedule(self) -> Schedule:
@@ -116,27 +138,42 @@ def accesses(nest: LoopNest, body: Body) -> list[tuple[Load | Store, IndexExpres
 def has_masks(plan: Plan, body: Body) -> bool:
     """Whether the target reads and writes all that a body does under a mask."""
     arrays = [plan.nest.array(s.array) for s, _ in walk(body) if isinstance(s, (Load, Store))]
-    sizes = {a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1) for a in arrays if a is not None}
+    sizes = {
+        a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1)
+        for a in arrays
+        if a is not None
+    }
     return sizes <= plan.tuning.masks
 
 
 def may_cover(plan: Plan, name: str) -> bool:
     """Whether the last block of an axis may begin earlier, so that nothing is left over. What goes past the caches is written once."""
-    streamed = all(a.shape.byte_size >= plan.tuning.streamed_bytes // 2 for a in plan.nest.arrays if a.written)
+    streamed = all(
+        a.shape.byte_size >= plan.tuning.streamed_bytes // 2 for a in plan.nest.arrays if a.written
+    )
     loop = plan.nest.loop(name)
-    if loop is None or is_looked_up(loop.body):  # rows that lie anywhere are asked for ahead, by whole steps
+    if loop is None or is_looked_up(
+        loop.body
+    ):  # rows that lie anywhere are asked for ahead, by whole steps
         return False
-    return plan.tuning.covers and not streamed and Cover(name, 1).may_be_done_again(plan.nest) is None
+    return (
+        plan.tuning.covers and not streamed and Cover(name, 1).may_be_done_again(plan.nest) is None
+    )
 
 
 def is_looked_up(body: Body) -> bool:
     """Whether where something is read is known at run time only."""
-    return any(isinstance(s, Load) and any(isinstance(a, RuntimeValue) for x in s.place for a in x.atoms()) for s, _ in walk(body))
+    return any(
+        isinstance(s, Load) and any(isinstance(a, RuntimeValue) for x in s.place for a in x.atoms())
+        for s, _ in walk(body)
+    )
 
 
 def in_blocks(plan: Plan, name: str, size: int) -> Directive:
     """The directive that makes blocks of an axis, of which there is at least one."""
-    return Split(name, size) if plan.nest.axes()[name].axis.extent % size == 0 else Cover(name, size)
+    return (
+        Split(name, size) if plan.nest.axes()[name].axis.extent % size == 0 else Cover(name, size)
+    )
 
 
 def in_copies(plan: Plan, name: str, lanes: int, copies: int) -> None:
@@ -166,7 +203,9 @@ def collapses(nest: LoopNest, body: Body, outer: Axis, inner: Axis) -> bool:
     """Whether all accesses run along both axes as along one. An axis without a step is of no period."""
     if not inner.extent:
         return False
-    indices = [offset for _, offset in accesses(nest, body)] + [s.index for s, _ in walk(body) if isinstance(s, Iota)]
+    indices = [offset for _, offset in accesses(nest, body)] + [
+        s.index for s, _ in walk(body) if isinstance(s, Iota)
+    ]
     return all(runs_as_one(x, outer, inner) for x in indices)
 
 
@@ -203,4 +242,7 @@ def calls_functions(statements: list[Statement]) -> bool:
 def lanes_for(nest: LoopNest, statements: list[Statement], tuning: Tuning) -> int:
     """What a register has of the widest elements in memory; values that are computed in wider types take two at most."""
     memory = [width_in_memory(nest, s) for s in statements if isinstance(s, (Load, Store))]
-    return max(min(tuning.register_bytes // max(memory), 2 * tuning.register_bytes // widest(statements)), 2)
+    return max(
+        min(tuning.register_bytes // max(memory), 2 * tuning.register_bytes // widest(statements)),
+        2,
+    )

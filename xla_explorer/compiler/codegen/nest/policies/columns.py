@@ -5,8 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cover, Cut, Rfactor, Split, Unroll, Vectorize
-from xla_explorer.compiler.codegen.nest.ir import Body, Choose, Combination, For, Load, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.directives import (
+    Accumulate,
+    Cover,
+    Cut,
+    Rfactor,
+    Split,
+    Unroll,
+    Vectorize,
+)
+from xla_explorer.compiler.codegen.nest.ir import (
+    Body,
+    Choose,
+    Combination,
+    For,
+    Load,
+    LoopNest,
+    Reduce,
+    walk,
+)
 from xla_explorer.compiler.codegen.nest.policies.base import (
     Plan,
     Tuning,
@@ -50,7 +67,9 @@ def is_simple(s: Reduce, several: bool = False, guarded: bool = False) -> bool:
     for x, _ in walk(s.body):
         if isinstance(x, (Choose, Reduce, For)):
             return False
-        if isinstance(x, Load) and any(isinstance(atom, RuntimeValue) for place in x.place for atom in place.atoms()):
+        if isinstance(x, Load) and any(
+            isinstance(atom, RuntimeValue) for place in x.place for atom in place.atoms()
+        ):
             return False
     return True
 
@@ -58,7 +77,9 @@ def is_simple(s: Reduce, several: bool = False, guarded: bool = False) -> bool:
 def runs_along(nest: LoopNest, body: Body, axis: Axis) -> bool:
     """Whether every access is to neighbours along an axis, or to one element; some are to neighbours, stores among them."""
     found = [(s, offset.coefficient(axis)) for s, offset in accesses(nest, body)]
-    return any(step == 1 for _, step in found) and all(step == 1 or (step == 0 and isinstance(s, Load)) for s, step in found)
+    return any(step == 1 for _, step in found) and all(
+        step == 1 or (step == 0 and isinstance(s, Load)) for s, step in found
+    )
 
 
 def count_of(s: Reduce) -> int:
@@ -69,7 +90,11 @@ def count_of(s: Reduce) -> int:
 def unrolled_if_small(plan: Plan, s: Reduce) -> bool:
     """Unroll a reduction over a few elements."""
     steps = math.prod([bound.axis.extent for bound in plan.nest.axes().values()])
-    if count_of(s) > SMALL or not is_simple(s) or (steps <= FEW_STEPS and calls_functions(statements_of(s.body))):
+    if (
+        count_of(s) > SMALL
+        or not is_simple(s)
+        or (steps <= FEW_STEPS and calls_functions(statements_of(s.body)))
+    ):
         return False
     for bound in s.axes:
         if bound.axis.extent > 1:
@@ -79,7 +104,11 @@ def unrolled_if_small(plan: Plan, s: Reduce) -> bool:
 
 def sums_floats(s: Reduce) -> bool:
     """Whether a reduction adds up floats, one of whose elements each."""
-    return not isinstance(s.combiner, Combination) and s.combiner.name == "add" and s.elements[0].is_float
+    return (
+        not isinstance(s.combiner, Combination)
+        and s.combiner.name == "add"
+        and s.elements[0].is_float
+    )
 
 
 def in_chunks(plan: Plan, s: Reduce) -> None:
@@ -107,12 +136,18 @@ def _chunk(s: Reduce) -> int:
     return 1 << (math.isqrt(max(count_of(s), 1)).bit_length() - 1)
 
 
-def columns(plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int = ROWS) -> Reason | None:
+def columns(
+    plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int = ROWS
+) -> Reason | None:
     """The columns along an axis. parts: shares that tiles should be made for. most: columns of a tile. rows: taken at once."""
     loop = for_of(plan.nest, name)
     reductions = [s for s in loop.body if isinstance(s, Reduce)]
     lanes, extent = lanes_of_body(loop.body, plan.tuning), loop.axis.extent
-    simple = plan.tuning.register_bytes > 0 and all(is_simple(s) for s in reductions) and runs_along(plan.nest, loop.body, loop.axis)
+    simple = (
+        plan.tuning.register_bytes > 0
+        and all(is_simple(s) for s in reductions)
+        and runs_along(plan.nest, loop.body, loop.axis)
+    )
     if simple and all(count_of(s) <= SMALL for s in reductions):
         for s in reductions:
             unrolled_if_small(plan, s)
@@ -130,14 +165,25 @@ def columns(plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int =
         return None
     (first, *others) = reductions
     if others:
-        return refuse("family-not-moved", f"@{plan.nest.name} has sums of {extent} columns, more than registers hold")
+        return refuse(
+            "family-not-moved",
+            f"@{plan.nest.name} has sums of {extent} columns, more than registers hold",
+        )
     if len(first.axes) > 1 and isinstance(first.combiner, Combination):
         return None
-    in_tiles(plan, name, parts, most, lambda along: _accumulated(plan, along, lanes if simple else 1, rows))
+    in_tiles(
+        plan,
+        name,
+        parts,
+        most,
+        lambda along: _accumulated(plan, along, lanes if simple else 1, rows),
+    )
     return None
 
 
-def in_tiles(plan: Plan, name: str, parts: int, most: int, accumulated: Callable[[str], None]) -> None:
+def in_tiles(
+    plan: Plan, name: str, parts: int, most: int, accumulated: Callable[[str], None]
+) -> None:
     """Columns in tiles whose sums are in memory, and what these leave over. accumulated: what is done to the loop over those of a tile."""
     extent = plan.nest.axes()[name].axis.extent
     tile = _tile(extent, parts, most)
@@ -145,7 +191,9 @@ def in_tiles(plan: Plan, name: str, parts: int, most: int, accumulated: Callable
         whole = extent - extent % tile
         if whole < extent:
             plan.do(Cut(name, whole))
-            plan.do(Split(f"{name}r", extent - whole))  # in a loop of one step, to which the sums belong
+            plan.do(
+                Split(f"{name}r", extent - whole)
+            )  # in a loop of one step, to which the sums belong
             accumulated(f"{name}ri")
             name = f"{name}m"
         plan.do(Split(name, tile))
@@ -177,7 +225,11 @@ def _fits_registers(plan: Plan, loop: For, lanes: int, reductions: int) -> bool:
     extent = loop.axis.extent
     if -(-extent // lanes) > REGISTERS // reductions:
         return False
-    return extent % lanes == 0 or (extent < lanes and extent & (extent - 1) == 0) or has_masks(plan, loop.body)
+    return (
+        extent % lanes == 0
+        or (extent < lanes and extent & (extent - 1) == 0)
+        or has_masks(plan, loop.body)
+    )
 
 
 def _tile(extent: int, parts: int, limit: int) -> int:
@@ -195,9 +247,16 @@ def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
     loop = for_of(plan.nest, along)
     s = next(s for s in loop.body if isinstance(s, Reduce))
     row, inner, copies = s.axes[0].axis.name, "", 1
-    if len(s.axes) == 1 and s.axes[0].axis.extent >= 2 * rows and not isinstance(s.combiner, Combination):
+    if (
+        len(s.axes) == 1
+        and s.axes[0].axis.extent >= 2 * rows
+        and not isinstance(s.combiner, Combination)
+    ):
         chunk = min(max(_chunk(s), rows), MOST_ROWS) if sums_floats(s) else rows
-        if rows * plan.tuning.copies >= plan.tuning.registers and plan.tuning.registers <= FEW_REGISTERS:
+        if (
+            rows * plan.tuning.copies >= plan.tuning.registers
+            and plan.tuning.registers <= FEW_REGISTERS
+        ):
             chunk = rows = max(rows, min(chunk, ROWS_OF_FEW))
         plan.do(Split(row, chunk))
         row, inner = f"{row}o", f"{row}i"
@@ -208,5 +267,9 @@ def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
     if inner:
         plan.do(Unroll(inner))
     if lanes > 1:
-        for name, side_by_side in ((f"{along}c", plan.tuning.copies), (f"{along}t", copies), (along, 1)):
+        for name, side_by_side in (
+            (f"{along}c", plan.tuning.copies),
+            (f"{along}t", copies),
+            (along, 1),
+        ):
             vectors(plan, name, lanes, side_by_side)

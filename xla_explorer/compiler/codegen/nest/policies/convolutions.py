@@ -21,7 +21,12 @@ from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, acces
 from xla_explorer.compiler.codegen.nest.policies.columns import is_simple
 from xla_explorer.compiler.codegen.nest.policies.elementwise import collapsed, in_lanes
 from xla_explorer.compiler.codegen.nest.policies.product_copies import Copies
-from xla_explorer.compiler.codegen.nest.policies.products import adds_products, in_tiles, product_of, product_policy
+from xla_explorer.compiler.codegen.nest.policies.products import (
+    adds_products,
+    in_tiles,
+    product_of,
+    product_policy,
+)
 from xla_explorer.compiler.codegen.nest.policies.reductions import collapse_reduced, kept_loops
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import for_of
@@ -92,33 +97,71 @@ def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
     if not tuning.register_bytes or not tuning.fused:
         return no("runs where there are no vectors with multiply-adds")
     kept = kept_loops(nest)
-    found = [] if isinstance(kept, Reason) or not kept else [s for s in kept[-1].body if isinstance(s, Reduce)]
+    found = (
+        []
+        if isinstance(kept, Reason) or not kept
+        else [s for s in kept[-1].body if isinstance(s, Reduce)]
+    )
     if len(found) != 1 or not is_simple(found[0], guarded=True) or not adds_products(found[0]):
         return no("must have one sum of products, of at least one result")
     (s,), axes = found, _kept(nest)
     features, taps = axes.pop(), [b.axis for b in s.axes]
     if 0 in [a.extent for a in (*axes, features, *taps)]:
         return no("has no multiply-add")
-    loads = [(x, offset) for x, offset in accesses(nest, s.body) if isinstance(x, Load) and x.element is s.elements[0]]
-    weights, image = [[x for x in loads if (features in x[1].axes) is moves] for moves in (True, False)]
-    if len(weights) != 1 or len(image) != 1 or weights[0][0].array == image[0][0].array or weights[0][1].axes - {*taps, features}:
-        return no("must have two arrays of its own type for factors, of which one moves with output features that are contiguous")
+    loads = [
+        (x, offset)
+        for x, offset in accesses(nest, s.body)
+        if isinstance(x, Load) and x.element is s.elements[0]
+    ]
+    weights, image = [
+        [x for x in loads if (features in x[1].axes) is moves] for moves in (True, False)
+    ]
+    if (
+        len(weights) != 1
+        or len(image) != 1
+        or weights[0][0].array == image[0][0].array
+        or weights[0][1].axes - {*taps, features}
+    ):
+        return no(
+            "must have two arrays of its own type for factors, of which one moves with output features that are contiguous"
+        )
     (read, offset), guards = image[0], [g.expression for g in s.guards]
     slid = {a for x in (*read.place, *guards) if x in guards or x.axes & {*taps} for a in x.axes}
     first = next((k for k, a in enumerate(axes) if a in slid), len(axes))
-    batch = [a for k, a in enumerate(axes) if a not in slid and (k < first or offset.coefficient(a) == 1)]
-    places, turned = [a for a in axes if a not in batch] if first < len(axes) else [], weights[0][1].coefficient(features) != 1
+    batch = [
+        a for k, a in enumerate(axes) if a not in slid and (k < first or offset.coefficient(a) == 1)
+    ]
+    places, turned = (
+        [a for a in axes if a not in batch] if first < len(axes) else [],
+        weights[0][1].coefficient(features) != 1,
+    )
     if not places and turned:
         if all(x.coefficient(a) in (0, 1) for x in read.place for a in batch):
             return no("is a product with weights whose output features are not contiguous")
         batch, places = batch[:-1], batch[-1:]  # windows that stand apart and see one element each
     leaves = any(not isinstance(atom, Remainder) for g in guards for atom, _ in g.terms)
-    c = Convolution(batch, places, features, taps, read, weights[0][0], leaves or offset.coefficient(taps[0]) not in (0, 1), turned)
-    own = prod([high - low + 1 for x in read.place if not x.axes <= {*batch} for low, high in [x.bounds]])
-    elements = max(own if c.framed else 0, prod([a.extent for a in (*taps, features)]) if c.turned else 0)
+    c = Convolution(
+        batch,
+        places,
+        features,
+        taps,
+        read,
+        weights[0][0],
+        leaves or offset.coefficient(taps[0]) not in (0, 1),
+        turned,
+    )
+    own = prod(
+        [high - low + 1 for x in read.place if not x.axes <= {*batch} for low, high in [x.bounds]]
+    )
+    elements = max(
+        own if c.framed else 0, prod([a.extent for a in (*taps, features)]) if c.turned else 0
+    )
     if elements * read.element.bytes > MOST_COPIED:
         return no(f"needs a copy of {elements} elements, which does not fit the cache")
-    if prod([count for name, count in _remainders(nest) if name in {a.name for a in axes}]) > MOST_PHASES:
+    if (
+        prod([count for name, count in _remainders(nest) if name in {a.name for a in axes}])
+        > MOST_PHASES
+    ):
         return no("has outputs that use too many different parts of the window")
     return c
 
@@ -139,10 +182,19 @@ def _copy(plan: Plan, c: Convolution, parts: int) -> None:
         axes = {b.axis for s, _ in body for b in axes_of(s)}
         (place,) = [s.place for s, _ in body if isinstance(s, Load) and s.array == c.image.array]
         moves = [d for d, x in enumerate(place) if x.axes & axes]
-        moves.sort(key=lambda d: max([k for k, a in enumerate(inside) if a in place[d].axes], default=-1))
+        moves.sort(
+            key=lambda d: max([k for k, a in enumerate(inside) if a in place[d].axes], default=-1)
+        )
         plan.do(Frame(f"%{c.image.array}", around, "scratch", order=".".join(map(str, moves))))
     if c.turned:
-        plan.do(Stage(f"%{c.weights.array}", outer, "scratch", order=".".join([a.name for a in (*inside, c.features)])))
+        plan.do(
+            Stage(
+                f"%{c.weights.array}",
+                outer,
+                "scratch",
+                order=".".join([a.name for a in (*inside, c.features)]),
+            )
+        )
 
 
 def _loops_around(plan: Plan, c: Convolution, parts: int) -> tuple[str, str]:
@@ -155,7 +207,14 @@ def _loops_around(plan: Plan, c: Convolution, parts: int) -> tuple[str, str]:
     if not batch and not c.framed and not c.turned:
         return "", ""
     unit = prod([count for name, count in _remainders(plan.nest) if name == first.name])
-    steps = next((n for n in range(parts, first.extent + 1) if n == 1 or (first.extent % n == 0 and first.extent // n % unit == 0)), 1)
+    steps = next(
+        (
+            n
+            for n in range(parts, first.extent + 1)
+            if n == 1 or (first.extent % n == 0 and first.extent // n % unit == 0)
+        ),
+        1,
+    )
     plan.do(Split(first.name, first.extent // steps))
     outer = f"{first.name}o"
     if first in c.batch:
@@ -169,20 +228,34 @@ def _remainders(nest: LoopNest) -> list[tuple[str, int]]:
     """Axes in conditions on remainders, and how many of their steps lead to the same one: those of loops first, innermost first."""
     found: dict[str, int] = {}
     sums = [s for s, _ in nest.statements() if isinstance(s, Reduce)]
-    for atom in [atom for s in sums for g in s.guards for atom in g.expression.atoms() if isinstance(atom, Remainder)]:
+    for atom in [
+        atom
+        for s in sums
+        for g in s.guards
+        for atom in g.expression.atoms()
+        if isinstance(atom, Remainder)
+    ]:
         for axis in atom.dividend.axes:
             count = atom.divisor // gcd(atom.divisor, atom.dividend.coefficient(axis) or 0)
             if count > 1:
                 found[axis.name] = min(count, axis.extent)
     loops = [name for name, bound in nest.axes().items() if isinstance(bound, For)]
-    return sorted(found.items(), key=lambda item: loops.index(item[0]) if item[0] in loops else -1, reverse=True)
+    return sorted(
+        found.items(),
+        key=lambda item: loops.index(item[0]) if item[0] in loops else -1,
+        reverse=True,
+    )
 
 
 def _ends(nest: LoopNest) -> tuple[str, int] | None:
     """An axis of a sum, and the step at which a condition on it alone starts or stops to hold: what a phase leaves of one on remainders."""
     for s in [s for s, _ in nest.statements() if isinstance(s, Reduce)]:
-        for axis, g in [(axis, g) for axis, _ in s.axes for g in s.guards if g.expression.axes == {axis}]:
-            values = [g.expression.substitute({axis: ZERO + k}).constant for k in range(axis.extent)]
+        for axis, g in [
+            (axis, g) for axis, _ in s.axes for g in s.guards if g.expression.axes == {axis}
+        ]:
+            values = [
+                g.expression.substitute({axis: ZERO + k}).constant for k in range(axis.extent)
+            ]
             for k, (one, next_one) in enumerate(pairwise(values), 1):
                 if (0 <= one < g.bound) is not (0 <= next_one < g.bound):
                     return axis.name, k
@@ -191,5 +264,9 @@ def _ends(nest: LoopNest) -> tuple[str, int] | None:
 
 def _without_sums(body: Body) -> list[str]:
     """The outermost loops that contain no sum: copies, and outputs that no tap reaches."""
-    loops = [(s, any(isinstance(x, Reduce) for x, _ in walk(s.body))) for s in body if isinstance(s, For)]
-    return [name for s, sums in loops for name in (_without_sums(s.body) if sums else [s.axis.name])]
+    loops = [
+        (s, any(isinstance(x, Reduce) for x, _ in walk(s.body))) for s in body if isinstance(s, For)
+    ]
+    return [
+        name for s, sums in loops for name in (_without_sums(s.body) if sums else [s.axis.name])
+    ]

@@ -6,7 +6,17 @@ from dataclasses import replace
 from math import prod
 
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
-from xla_explorer.compiler.codegen.nest.directives import Collapse, Cover, Cut, Parallel, Prefetch, Split, Stream, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import (
+    Collapse,
+    Cover,
+    Cut,
+    Parallel,
+    Prefetch,
+    Split,
+    Stream,
+    Unroll,
+    Vectorize,
+)
 from xla_explorer.compiler.codegen.nest.ir import (
     Choose,
     Compute,
@@ -37,7 +47,12 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     statements_of,
     widest,
 )
-from xla_explorer.compiler.codegen.nest.policies.prefetches import Tile, ask_for_rows, rows_bytes, tile_asked_for
+from xla_explorer.compiler.codegen.nest.policies.prefetches import (
+    Tile,
+    ask_for_rows,
+    rows_bytes,
+    tile_asked_for,
+)
 from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_rows, short_rows
 from xla_explorer.compiler.codegen.nest.policies.transposes import in_squares, read_across
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -47,18 +62,24 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, Quotient, Remainder
 from xla_explorer.hlo.primitive_type import BF16
 
 MOST_UNIFORM_SHIFTS = 2
-MOST_CUTS = 256  # of loops into pieces: a choice that is left reads all of its cases for every element
+MOST_CUTS = (
+    256  # of loops into pieces: a choice that is left reads all of its cases for every element
+)
 FEW_PIECES = 12  # are cut off one after the other
 MOST_LOOPS = 64  # of one kernel that registers are planned for, each beside all others: LLVM plans those of more
 TINY = 16  # steps of a kernel ...
 TINY_CODE = 32  # ... whose loop is so many statements without it
 FEW = 3  # elements that are no neighbours: a register of two, and one by itself, are more code than a loop
-LEAST_STEPS = 128  # of all loops around code that has several registers of each value: copies are code
+LEAST_STEPS = (
+    128  # of all loops around code that has several registers of each value: copies are code
+)
 LONG_COPY = 2 << 20  # bytes that no second-level cache holds
 COVERED = 64  # times as many elements as are done twice has a loop without a tail
 
 
-def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False) -> Schedule | Reason:
+def elementwise_policy(
+    nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False
+) -> Schedule | Reason:
     """The schedule of a nest of elementwise code. parts: shares for threads, where that is possible. by_rows: it must be, and each takes
     the same fraction of the rows.
 
@@ -66,7 +87,11 @@ def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: 
     """
     pieces = Plan(nest, tuning)
     reason = in_pieces(pieces)
-    made = _planned(pieces, tuning, parts, by_rows) if tuning.register_bytes and reason is None else reason
+    made = (
+        _planned(pieces, tuning, parts, by_rows)
+        if tuning.register_bytes and reason is None
+        else reason
+    )
     if isinstance(made, Schedule):
         return made
     if reason is not None and len(pieces.directives) < MOST_CUTS:
@@ -76,18 +101,27 @@ def elementwise_policy(nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: 
 
 def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedule | Reason:
     plan = pieces.beginning(tuning)
-    squares = any(read_across(plan.nest, s) is not None for s in plan.nest.body if isinstance(s, For))
+    squares = any(
+        read_across(plan.nest, s) is not None for s in plan.nest.body if isinstance(s, For)
+    )
     names = [s.axis.name for s in plan.nest.body if isinstance(s, For)]
     if by_rows and len(names) != 1:
         message = f"@{plan.nest.name} has {len(names)} loops: threads would not share the same rows"
         return refuse("rows-are-not-shares", message, shares=parts)
     if tuning.register_bytes and len(names) > MOST_LOOPS:
-        return refuse("family-not-moved", f"@{plan.nest.name} has {len(names)} loops; LLVM vectorises such kernels")
+        return refuse(
+            "family-not-moved",
+            f"@{plan.nest.name} has {len(names)} loops; LLVM vectorises such kernels",
+        )
     for name in names:
         chain = collapsed(plan, name, parts if by_rows else 1)
         if isinstance(chain, Reason):
             return chain
-        reason = in_lanes(plan, chain) if tuning.register_bytes and not _is_long_copy(plan, chain) else None
+        reason = (
+            in_lanes(plan, chain)
+            if tuning.register_bytes and not _is_long_copy(plan, chain)
+            else None
+        )
         if reason is not None:
             return reason
     if tuning.register_bytes:
@@ -101,10 +135,17 @@ def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedul
 def _is_long_copy(plan: Plan, chain: list[For]) -> bool:
     """Whether a loop is a long `memcpy`, which LLVM calls for a plain loop: it does not read the lines that it overwrites, as stores do."""
     body, axis = chain[0].body, chain[0].axis
-    if len(chain) > 1 or len(body) != 2 or not isinstance(body[0], Load) or not isinstance(body[1], Store):
+    if (
+        len(chain) > 1
+        or len(body) != 2
+        or not isinstance(body[0], Load)
+        or not isinstance(body[1], Store)
+    ):
         return False
     size = axis.extent * body[0].element.bytes
-    return LONG_COPY <= size < plan.tuning.streamed_bytes and all(x.coefficient(axis) == 1 for _, x in accesses(plan.nest, body))
+    return LONG_COPY <= size < plan.tuning.streamed_bytes and all(
+        x.coefficient(axis) == 1 for _, x in accesses(plan.nest, body)
+    )
 
 
 def collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
@@ -123,7 +164,11 @@ def collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
     if rows_of > 1:
         rows = chain[0].axis
         if rows.extent % rows_of:
-            return refuse("rows-are-not-shares", f"{rows} must divide into {rows_of} equal shares, got {rows.extent} steps", shares=rows_of)
+            return refuse(
+                "rows-are-not-shares",
+                f"{rows} must divide into {rows_of} equal shares, got {rows.extent} steps",
+                shares=rows_of,
+            )
         plan.do(Split(rows.name, rows.extent // rows_of))
         plan.do(Parallel(f"{rows.name}o", rows_of))
         loop = for_of(plan.nest, f"{rows.name}i")
@@ -137,7 +182,11 @@ def in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
     if found is not None:
         line, across = found
         lanes = lanes_for(plan.nest, statements_of(line[0].body), plan.tuning)
-        large = all(a.shape.byte_size >= plan.tuning.streamed_transpose_bytes for a in plan.nest.arrays if a.written)
+        large = all(
+            a.shape.byte_size >= plan.tuning.streamed_transpose_bytes
+            for a in plan.nest.arrays
+            if a.written
+        )
         if in_squares(plan, line, across, lanes, large):
             return None
     if (short := short_rows(plan.nest, chain[0], plan.tuning)) is not None:
@@ -146,7 +195,10 @@ def in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
     loops = [chain[0].axis, *[s.axis for s, _ in walk(chain[0].body) if isinstance(s, For)]]
     for axis in loops:
         one = for_of(plan.nest, axis.name)
-        if not any(isinstance(s, For) for s in one.body) and (reason := _vectors(plan, one)) is not None:
+        if (
+            not any(isinstance(s, For) for s in one.body)
+            and (reason := _vectors(plan, one)) is not None
+        ):
             return reason
     return None
 
@@ -157,10 +209,22 @@ def in_pieces(plan: Plan) -> Reason | None:
     cuts = 0
     while choices := [s for s, _ in plan.nest.statements() if isinstance(s, Choose)]:
         choice = max(choices, key=lambda s: len(s.cases) // FEW_PIECES)
-        changes = [place for case in choice.cases for g in case.guards if (place := _change_of(g)) is not None]
+        changes = [
+            place
+            for case in choice.cases
+            for g in case.guards
+            if (place := _change_of(g)) is not None
+        ]
         cuts += 1
-        if not changes or cuts > MOST_CUTS or not isinstance(plan.nest.loop(changes[0][0].name), For):
-            return refuse("family-not-moved", f"@{plan.nest.name} selects what it reads; such kernels are not made from nests yet")
+        if (
+            not changes
+            or cuts > MOST_CUTS
+            or not isinstance(plan.nest.loop(changes[0][0].name), For)
+        ):
+            return refuse(
+                "family-not-moved",
+                f"@{plan.nest.name} selects what it reads; such kernels are not made from nests yet",
+            )
         axis, first = changes[0]
         places = sorted({place for other, place in changes if other is axis})
         plan.do(Cut(axis.name, first if len(places) <= FEW_PIECES else places[len(places) // 2]))
@@ -185,7 +249,9 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
         return None
     loop = _in_whole_blocks(plan, loop)
     axis, tuning = loop.axis, plan.tuning
-    in_order = all(offset.coefficient(axis) in (0, 1) for _, offset in accesses(plan.nest, loop.body))
+    in_order = all(
+        offset.coefficient(axis) in (0, 1) for _, offset in accesses(plan.nest, loop.body)
+    )
     statements = statements_of(loop.body)
     if (reason := _shifts_are_uniform(plan.nest, statements)) is not None:
         return reason
@@ -196,8 +262,12 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if lanes > 2 and lanes * widest(statements) > tuning.register_bytes:
         if steps < least * lanes or (axis.extent % lanes and not axis.extent % (lanes // 2)):
             lanes //= 2  # instead of several registers a value, and a last step of which half is done twice
-    if any(isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements):
-        return refuse("wide-iota", f"@{plan.nest.name} computes its iota in more bits than it stores")
+    if any(
+        isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements
+    ):
+        return refuse(
+            "wide-iota", f"@{plan.nest.name} computes its iota in more bits than it stores"
+        )
     if axis.extent < lanes:
         if in_order or axis.extent != FEW or calls_functions(statements):
             tail(plan, axis.name, lanes, in_order)
@@ -211,14 +281,22 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     twice = whole + lanes * copies - axis.extent
     masked = in_order and copies == 1 and steps < least * lanes and has_masks(plan, loop.body)
     if whole < axis.extent and masked and not may_cover(plan, name):
-        plan.do(Split(name, lanes))  # all under a mask: the rest would be another copy of the functions
+        plan.do(
+            Split(name, lanes)
+        )  # all under a mask: the rest would be another copy of the functions
         plan.do(Vectorize(f"{name}i"))
         return None
-    if whole < axis.extent and not ((copies == 1 or COVERED * twice <= whole) and may_cover(plan, name)):
+    if whole < axis.extent and not (
+        (copies == 1 or COVERED * twice <= whole) and may_cover(plan, name)
+    ):
         plan.do(Cut(name, whole))
         name, rest = f"{axis.name}m", f"{axis.name}r"
     plan.do(in_blocks(plan, name, lanes * copies))
-    if in_order and lanes * widest(statements) > tuning.register_bytes and _come_in_words(plan.nest, loop):
+    if (
+        in_order
+        and lanes * widest(statements) > tuning.register_bytes
+        and _come_in_words(plan.nest, loop)
+    ):
         _in_words(plan, f"{name}i", lanes, copies)
     else:
         in_copies(plan, f"{name}i", lanes, copies)
@@ -254,7 +332,11 @@ def _in_whole_blocks(plan: Plan, loop: For) -> For:
     axis = loop.axis
     for _, offset in accesses(plan.nest, loop.body):
         for atom in offset.atoms():
-            if isinstance(atom, (Quotient, Remainder)) and atom.dividend.coefficient(axis) == 1 and _holds_whole_blocks(axis, atom.divisor):
+            if (
+                isinstance(atom, (Quotient, Remainder))
+                and atom.dividend.coefficient(axis) == 1
+                and _holds_whole_blocks(axis, atom.divisor)
+            ):
                 plan.do(Split(axis.name, atom.divisor))
                 inner = for_of(plan.nest, f"{axis.name}i")
                 return _in_whole_blocks(plan, inner)
@@ -268,14 +350,22 @@ def _holds_whole_blocks(axis: Axis, size: int) -> bool:
 
 def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason | None:
     """LLVM decides before a loop whether amounts that are the same in all of it are below the width, and makes loops of both."""
-    shifts = [s for s in statements if isinstance(s, Compute) and s.opcode.name.startswith("shift-")]
+    shifts = [
+        s for s in statements if isinstance(s, Compute) and s.opcode.name.startswith("shift-")
+    ]
     if len(shifts) <= MOST_UNIFORM_SHIFTS:
         return None
-    known = {n for s in statements for n in ids_of(s)} | {s.id for s, _ in nest.statements() if isinstance(s, Constant)}
+    known = {n for s in statements for n in ids_of(s)} | {
+        s.id for s, _ in nest.statements() if isinstance(s, Constant)
+    }
     uniform = sum([s.operands[1] not in known for s in shifts])
     if uniform <= MOST_UNIFORM_SHIFTS:
         return None
-    return refuse("uniform-shifts", f"{uniform} shifts of @{nest.name} are by loop-invariant amounts", shifts=uniform)
+    return refuse(
+        "uniform-shifts",
+        f"{uniform} shifts of @{nest.name} are by loop-invariant amounts",
+        shifts=uniform,
+    )
 
 
 def _divides_integers(nest: LoopNest, statements: list[Statement]) -> bool:
@@ -285,12 +375,20 @@ def _divides_integers(nest: LoopNest, statements: list[Statement]) -> bool:
     computed = [s for s in statements if isinstance(s, Compute)]
     integers = [s for s in computed if not s.element.is_float and not s.element.is_complex]
     divided = [s.operands[1] for s in integers if s.opcode.name in ("divide", "remainder")]
-    return not known.issuperset(divided) and not calls_functions([s for s in computed if s not in integers])
+    return not known.issuperset(divided) and not calls_functions(
+        [s for s in computed if s not in integers]
+    )
 
 
 def _copies(statements: list[Statement], most: int, tuning: Tuning) -> int:
     """How many registers each value has."""
-    copies = tuning.heavy if calls_functions(statements) else tuning.copies if len(statements) <= tuning.cheap else 1
+    copies = (
+        tuning.heavy
+        if calls_functions(statements)
+        else tuning.copies
+        if len(statements) <= tuning.cheap
+        else 1
+    )
     while copies > 1 and (copies > most or copies * len(statements) > tuning.most_statements):
         copies //= 2
     return copies
@@ -298,9 +396,17 @@ def _copies(statements: list[Statement], most: int, tuning: Tuning) -> int:
 
 def _come_in_words(nest: LoopNest, loop: For) -> bool:
     """Whether all that is read and written along memory is bf16 that is computed with, and no element depends on its number."""
-    arrays = [nest.array(s.array) for s, offset in accesses(nest, loop.body) if offset.coefficient(loop.axis) == 1]
+    arrays = [
+        nest.array(s.array)
+        for s, offset in accesses(nest, loop.body)
+        if offset.coefficient(loop.axis) == 1
+    ]
     kinds = {type(s) for s in statements_of(loop.body)}
-    return Compute in kinds and Iota not in kinds and all(a is not None and a.shape.element_type is BF16 for a in arrays)
+    return (
+        Compute in kinds
+        and Iota not in kinds
+        and all(a is not None and a.shape.element_type is BF16 for a in arrays)
+    )
 
 
 def _in_words(plan: Plan, name: str, lanes: int, copies: int) -> None:
@@ -357,14 +463,30 @@ def _is_tiny(plan: Plan, extent: int) -> bool:
     statements = statements_of(plan.nest.body)
     steps = prod([bound.axis.extent for bound in plan.nest.axes().values()])
     uneven = extent <= 2 or extent & (extent - 1) != 0
-    return uneven and steps <= TINY and extent * len(statements) <= TINY_CODE and not calls_functions(statements)
+    return (
+        uneven
+        and steps <= TINY
+        and extent * len(statements) <= TINY_CODE
+        and not calls_functions(statements)
+    )
 
 
 def _stream(plan: Plan, squares: bool) -> None:
     """Large results go past the caches, if all do."""
     results = [a for a in plan.nest.arrays if a.written]
-    least = plan.tuning.streamed_transpose_bytes if squares else plan.tuning.streamed_bytes - rows_bytes(plan.nest)
-    large = all(a.shape.byte_size >= least and a.shape.element_type.bits in (32, 64) and not a.holds for a in results)
-    if large and all(is_whole(plan.nest, a) for a in results) and not any(overwrites(plan.nest, s) for s in plan.nest.body):
+    least = (
+        plan.tuning.streamed_transpose_bytes
+        if squares
+        else plan.tuning.streamed_bytes - rows_bytes(plan.nest)
+    )
+    large = all(
+        a.shape.byte_size >= least and a.shape.element_type.bits in (32, 64) and not a.holds
+        for a in results
+    )
+    if (
+        large
+        and all(is_whole(plan.nest, a) for a in results)
+        and not any(overwrites(plan.nest, s) for s in plan.nest.body)
+    ):
         for array in results:
             plan.do(Stream(array.name))

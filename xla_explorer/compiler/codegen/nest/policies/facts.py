@@ -44,15 +44,23 @@ def schedule_facts(schedule: Schedule, fused: bool = False) -> dict[str, Any]:
 
 def _contracted(nest: LoopNest) -> int:
     """Sums and differences of floats that take a product: HLO leaves open whether it is rounded, and of two products which."""
-    computed = {s.id: s for s, _ in nest.statements() if isinstance(s, Compute) and (s.element.is_float or s.element.is_complex)}
+    computed = {
+        s.id: s
+        for s, _ in nest.statements()
+        if isinstance(s, Compute) and (s.element.is_float or s.element.is_complex)
+    }
     products = {number for number, s in computed.items() if s.opcode.name == "multiply"}
-    return sum(s.opcode.name in ("add", "subtract") and not products.isdisjoint(s.operands) for s in computed.values())
+    return sum(
+        s.opcode.name in ("add", "subtract") and not products.isdisjoint(s.operands)
+        for s in computed.values()
+    )
 
 
 def _registers(body: Body) -> int:
     """Of a value that depends on every unrolled axis around it."""
     own = [
-        math.prod([b.axis.extent for b in axes_of(s) if b.kind is AxisKind.UNROLLED]) * max(map(_registers, bodies_of(s)), default=1)
+        math.prod([b.axis.extent for b in axes_of(s) if b.kind is AxisKind.UNROLLED])
+        * max(map(_registers, bodies_of(s)), default=1)
         for s in body
         if bodies_of(s)
     ]
@@ -62,8 +70,17 @@ def _registers(body: Body) -> int:
 def sums_out_of_order(nest: LoopNest) -> tuple[int, ...]:
     """The sums and products of floats that are not made from the initial value on, one element after the other in row-major order."""
     reductions = [s for s, _ in nest.statements() if isinstance(s, Reduce)]
-    kept = any(isinstance(s, Allocate) for s, _ in nest.statements())  # partial results: what else would reduce beside its own memory?
-    return tuple([number for s in reductions if _counts_order(s) and (kept or not _is_in_order(nest, s, reductions)) for number in s.ids])
+    kept = any(
+        isinstance(s, Allocate) for s, _ in nest.statements()
+    )  # partial results: what else would reduce beside its own memory?
+    return tuple(
+        [
+            number
+            for s in reductions
+            if _counts_order(s) and (kept or not _is_in_order(nest, s, reductions))
+            for number in s.ids
+        ]
+    )
 
 
 def _counts_order(s: Reduce) -> bool:
@@ -76,12 +93,20 @@ def _is_in_order(nest: LoopNest, s: Reduce, reductions: list[Reduce]) -> bool:
         return not any(b.kind is AxisKind.VECTOR and b.axis.extent > 1 for b in s.axes)
     if any((b.kind in IN_REGISTERS or b.kind.is_launched) and b.axis.extent > 1 for b in s.axes):
         return False
-    if any(inner is not s and set(inner.ids) & set(s.values) for inner, _ in walk(s.body) if isinstance(inner, Reduce)):
+    if any(
+        inner is not s and set(inner.ids) & set(s.values)
+        for inner, _ in walk(s.body)
+        if isinstance(inner, Reduce)
+    ):
         return False  # of partial results
     before = next((r for r in reductions if s.initial[0] in r.ids), None)
     if before is not None:
         return before.combiner is s.combiner  # which goes on in the same registers
-    first = next((x for x, _ in nest.statements() if isinstance(x, Constant) and x.id == s.initial[0]), None)
+    first = next(
+        (x for x, _ in nest.statements() if isinstance(x, Constant) and x.id == s.initial[0]), None
+    )
     assert not isinstance(s.combiner, Combination)
     # accumulators begin with the identity element, and the initial value comes last
-    return first is not None and bool(first.literal.array[()] == identity_element(s.combiner.name, s.elements[0]))
+    return first is not None and bool(
+        first.literal.array[()] == identity_element(s.combiner.name, s.elements[0])
+    )

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cut, Reorder, Split, Stage, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import (
+    Accumulate,
+    Cut,
+    Reorder,
+    Split,
+    Stage,
+    Unroll,
+    Vectorize,
+)
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.ir import Body, Load, Reduce, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, has_masks
@@ -68,7 +76,9 @@ def extent_of(plan: Plan, name: str) -> int:
     return plan.nest.axes()[name].axis.extent if name else 1
 
 
-def in_block(plan: Plan, p: Product, by: Copies, around: str, loops: list[str], staged: bool) -> list[str]:
+def in_block(
+    plan: Plan, p: Product, by: Copies, around: str, loops: list[str], staged: bool
+) -> list[str]:
     """The contraction goes outside of the panels of a block of rows, and what was not copied is. around: the loop over blocks. loops: over
     panels, if there are several, tiles, their rows, vectors and lanes. staged: the right operand is copied. What the names of all loops
     over sums end in, then."""
@@ -82,16 +92,45 @@ def in_block(plan: Plan, p: Product, by: Copies, around: str, loops: list[str], 
         plan.do(Accumulate(f"{k}o", panel or tiles))
         around, tiles, row, k = f"{k}o", f"{tiles}t", f"{row}t", f"{k}i"
         if not staged:
-            stage_panels(plan, p, around, [f"{panel}t" if panel else "", f"{copies}t" if copies else "", f"{inner}t"], False)
+            stage_panels(
+                plan,
+                p,
+                around,
+                [f"{panel}t" if panel else "", f"{copies}t" if copies else "", f"{inner}t"],
+                False,
+            )
             staged = True
     if by.left:
-        order = [name for name in ((tiles, row, k) if by.left == "rows" else (tiles, k, row)) if extent_of(plan, name) > 1]
+        order = [
+            name
+            for name in ((tiles, row, k) if by.left == "rows" else (tiles, k, row))
+            if extent_of(plan, name) > 1
+        ]
         pitch = extent_of(plan, k) + LEFT_PADDING if by.left == "rows" else 0
-        copied = _staged(plan, Stage(f"%{p.left}", around, "scratch", pitch, ".".join(order), _read_of_left(plan, p, around)))
+        copied = _staged(
+            plan,
+            Stage(
+                f"%{p.left}",
+                around,
+                "scratch",
+                pitch,
+                ".".join(order),
+                _read_of_left(plan, p, around),
+            ),
+        )
         if by.left == "rows":
             vectors(plan, copied[k], lanes, 1)
         else:
-            plan.do(Split(copied[k], next(n for n in range(min(LEFT_LINES, extent_of(plan, k)), 0, -1) if extent_of(plan, k) % n == 0)))
+            plan.do(
+                Split(
+                    copied[k],
+                    next(
+                        n
+                        for n in range(min(LEFT_LINES, extent_of(plan, k)), 0, -1)
+                        if extent_of(plan, k) % n == 0
+                    ),
+                )
+            )
             if tiles in copied:
                 plan.do(Reorder(copied[tiles], f"{copied[k]}o"))
             if row in copied:
@@ -101,8 +140,16 @@ def in_block(plan: Plan, p: Product, by: Copies, around: str, loops: list[str], 
 
 def _read_of_left(plan: Plan, p: Product, around: str) -> int:
     """Which read of its array is the left operand's inside a loop, -1 for the only one: a copy of the right one may read it, too."""
-    reads = [outside for s, outside in walk(body_of(plan, around)) if isinstance(s, Load) and s.array == p.left]
-    summed = [number for number, outside in enumerate(reads) if any(isinstance(x, Reduce) for x in outside)]
+    reads = [
+        outside
+        for s, outside in walk(body_of(plan, around))
+        if isinstance(s, Load) and s.array == p.left
+    ]
+    summed = [
+        number
+        for number, outside in enumerate(reads)
+        if any(isinstance(x, Reduce) for x in outside)
+    ]
     return -1 if len(reads) == 1 else summed[0 if len(summed) == 1 else 1 - p.right_read]
 
 
@@ -126,13 +173,23 @@ def _staged(plan: Plan, directive: Stage) -> dict[str, str]:
     """The loops of a copy, by those over what is copied."""
     before = plan.nest.axes().keys()
     plan.do(directive)
-    return dict(zip(directive.order.split("."), [name for name in plan.nest.axes() if name not in before], strict=True))
+    return dict(
+        zip(
+            directive.order.split("."),
+            [name for name in plan.nest.axes() if name not in before],
+            strict=True,
+        )
+    )
 
 
 def is_spread(p: Product, rows: int, tile: Tile) -> bool:
     """Whether panels are copied, though columns are not contiguous. rows: of tiles."""
     whole, apart = p.depth * p.column.extent * p.bytes, p.right_step > tile.columns * p.bytes
-    return apart and whole <= MOST_STAGED and bool(LIMITS.copied_right(p.right_step, tile.width * p.bytes, p.depth, whole, rows))
+    return (
+        apart
+        and whole <= MOST_STAGED
+        and bool(LIMITS.copied_right(p.right_step, tile.width * p.bytes, p.depth, whole, rows))
+    )
 
 
 def stage_panels(plan: Plan, p: Product, group: str, names: list[str], turned: bool) -> None:
@@ -140,12 +197,19 @@ def stage_panels(plan: Plan, p: Product, group: str, names: list[str], turned: b
     panel, copies, inner = names
     contracted = [b.axis.name for b in reduction_in(plan, group).axes]
     order = [name for name in (panel, *contracted, copies, inner) if extent_of(plan, name) > 1]
-    copied = _staged(plan, Stage(f"%{p.right}", group, "scratch", order=".".join(order), read=p.right_read))
+    copied = _staged(
+        plan, Stage(f"%{p.right}", group, "scratch", order=".".join(order), read=p.right_read)
+    )
     k, copies, inner = [copied.get(name, "") for name in (contracted[-1], copies, inner)]
     if turned:
         _in_squares(plan, k, copies, inner)
         return
-    if p.right_step >= LIMITS.page and len(contracted) == 1 and p.depth % LIMITS.rows_copied == 0 and panel in order:
+    if (
+        p.right_step >= LIMITS.page
+        and len(contracted) == 1
+        and p.depth % LIMITS.rows_copied == 0
+        and panel in order
+    ):
         plan.do(Split(k, LIMITS.rows_copied))
         plan.do(Reorder(copied[panel], f"{k}o"))
     if copies:

@@ -12,10 +12,33 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives import Cover, Cut, Reorder, Sink, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import (
+    Cover,
+    Cut,
+    Reorder,
+    Sink,
+    Split,
+    Unroll,
+    Vectorize,
+)
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
-from xla_explorer.compiler.codegen.nest.ir import Combination, Compute, For, Load, LoopNest, Reduce, walk
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, has_masks, in_blocks, may_cover
+from xla_explorer.compiler.codegen.nest.ir import (
+    Combination,
+    Compute,
+    For,
+    Load,
+    LoopNest,
+    Reduce,
+    walk,
+)
+from xla_explorer.compiler.codegen.nest.policies.base import (
+    Plan,
+    Tuning,
+    accesses,
+    has_masks,
+    in_blocks,
+    may_cover,
+)
 from xla_explorer.compiler.codegen.nest.policies.columns import columns, count_of, is_simple
 from xla_explorer.compiler.codegen.nest.policies.product_copies import (
     Copies,
@@ -41,7 +64,9 @@ from xla_explorer.hlo.analysis.indexing import Axis
 
 SWEPT_ROWS = 8  # of a matrix with a vector on its left are read at a time ...
 SWEPT_COLUMN_BYTES = 16 << 10  # ... of so many bytes each, whose sums stay in the first-level cache
-DEEP_BLOCK_BYTES = 512 << 10  # of a block of rows where the contraction goes by in blocks, as panels of the right operand are small
+DEEP_BLOCK_BYTES = (
+    512 << 10
+)  # of a block of rows where the contraction goes by in blocks, as panels of the right operand are small
 ROWS_OF_MATRIX = 8  # that are read side by side
 
 
@@ -66,12 +91,16 @@ def product_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule |
         _rows_of_matrix(plan, p)
     elif p.row is None and contiguous and p.depth * p.column.extent * p.bytes > LIMITS.swept_bytes:
         alone = plan.nest.body[-1] is plan.nest.loop(p.column.name)
-        reason = columns(plan, p.column.name, parts if alone else 1, SWEPT_COLUMN_BYTES // p.bytes, SWEPT_ROWS)
+        reason = columns(
+            plan, p.column.name, parts if alone else 1, SWEPT_COLUMN_BYTES // p.bytes, SWEPT_ROWS
+        )
         if reason is not None:
             return reason
     elif contiguous or _may_be_turned(plan, p):
         in_tiles(plan, p, _copies(plan, p, not contiguous), parts)
-    elif p.row is not None and p.row_step == p.bytes < p.left_step:  # rows are columns, then, of a result that is written with gaps
+    elif (
+        p.row is not None and p.row_step == p.bytes < p.left_step
+    ):  # rows are columns, then, of a result that is written with gaps
         plan.do(Reorder(p.row.name, p.column.name))
         if (turned := _product(plan, gaps=True)) is None:
             return reduction_policy(nest, tuning, parts)
@@ -88,7 +117,13 @@ def _product(plan: Plan, gaps: bool = False) -> Product | None:
     if isinstance(kept, Reason) or not kept:
         return None
     found = [s for s in kept[-1].body if isinstance(s, Reduce)]
-    if len(found) != 1 or not found[0].axes or not is_simple(found[0]) or count_of(found[0]) == 0 or not adds_products(found[0]):
+    if (
+        len(found) != 1
+        or not found[0].axes
+        or not is_simple(found[0])
+        or count_of(found[0]) == 0
+        or not adds_products(found[0])
+    ):
         return None
     collapse_reduced(plan, found[0])
     collapse_kept(plan, 0)
@@ -101,9 +136,20 @@ def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -
     """The product in the loop over columns. row: of the loop around it. gaps: vectors of the result may be."""
     body, s = body_of(plan, column.name), reduction_in(plan, column.name)
     inside = [(x, offset) for x, offset in accesses(plan.nest, s.body) if isinstance(x, Load)]
-    right, left = [[found for found in inside if (found[1].coefficient(column) != 0) is moves] for moves in (True, False)]
-    others = [offset for x, offset in accesses(plan.nest, body) if not any(x is found for found, _ in inside)]
-    if len(right) != 1 or len(left) != 1 or any(offset.coefficient(column) not in (0, 1) for offset in others if not gaps):
+    right, left = [
+        [found for found in inside if (found[1].coefficient(column) != 0) is moves]
+        for moves in (True, False)
+    ]
+    others = [
+        offset
+        for x, offset in accesses(plan.nest, body)
+        if not any(x is found for found, _ in inside)
+    ]
+    if (
+        len(right) != 1
+        or len(left) != 1
+        or any(offset.coefficient(column) not in (0, 1) for offset in others if not gaps)
+    ):
         return None
     if row is not None and (right[0][1].coefficient(row) != 0 or not left[0][1].coefficient(row)):
         row = None  # a loop over batches
@@ -111,18 +157,40 @@ def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -
     (a, a_offset), (b, b_offset) = left[0], right[0]
     read = [x for x, _ in inside].index(b) if a.array == b.array else -1
     pairs = ((a_offset, row or k), (a_offset, k), (b_offset, k), (b_offset, column))
-    down, left_step, right_step, across = [(offset.coefficient(along) or 0) * size for offset, along in pairs]
+    down, left_step, right_step, across = [
+        (offset.coefficient(along) or 0) * size for offset, along in pairs
+    ]
     covers = all(may_cover(plan, axis.name) for axis in (row, column) if axis is not None)
     down = down if row else 0
-    return Product(row, column, count_of(s), a.array, b.array, size, down, left_step, right_step, across, read, covers=covers)
+    return Product(
+        row,
+        column,
+        count_of(s),
+        a.array,
+        b.array,
+        size,
+        down,
+        left_step,
+        right_step,
+        across,
+        read,
+        covers=covers,
+    )
 
 
 def adds_products(s: Reduce) -> bool:
     """Whether a reduction is a dot, whose products no instruction of its own makes, of types that registers have."""
     made = next((x for x, _ in walk(s.body) if isinstance(x, Compute) and x.id in s.values), None)
-    if isinstance(s.combiner, Combination) or s.combiner.name != "add" or made is None or made.origin is not None:
+    if (
+        isinstance(s.combiner, Combination)
+        or s.combiner.name != "add"
+        or made is None
+        or made.origin is not None
+    ):
         return False
-    return made.opcode.name == "multiply" and not made.element.is_complex and made.element.bytes >= 4
+    return (
+        made.opcode.name == "multiply" and not made.element.is_complex and made.element.bytes >= 4
+    )
 
 
 def _inside(plan: Plan, name: str) -> str:
@@ -133,7 +201,13 @@ def _inside(plan: Plan, name: str) -> str:
 
 # -- matrices ------------------------------------------------------------------------------------------------------------------
 def _tile(plan: Plan, p: Product) -> Tile:
-    sizes = p.row.extent if p.row is not None else 1, p.column.extent, p.depth, plan.tuning.register_bytes // p.bytes, plan.tuning.registers
+    sizes = (
+        p.row.extent if p.row is not None else 1,
+        p.column.extent,
+        p.depth,
+        plan.tuning.register_bytes // p.bytes,
+        plan.tuning.registers,
+    )
     pieces, whole = tile_for(*sizes, p.near), tile_for(*sizes, p.near, overlaps=True)
     return whole if p.covers and whole.cycles <= LIMITS.overlapping * pieces.cycles else pieces
 
@@ -142,7 +216,13 @@ def _may_be_turned(plan: Plan, p: Product) -> bool:
     """Whether panels of contiguous columns are copied in squares that are turned in registers."""
     one = len(reduction_in(plan, p.column.name).axes) == 1 and p.depth > 1
     fits = p.depth * p.column.extent * p.bytes <= MOST_STAGED
-    return one and fits and p.right_step == p.bytes and p.row is not None and p.row.extent >= 2 * _tile(plan, p).rows
+    return (
+        one
+        and fits
+        and p.right_step == p.bytes
+        and p.row is not None
+        and p.row.extent >= 2 * _tile(plan, p).rows
+    )
 
 
 def _copies(plan: Plan, p: Product, turned: bool) -> Copies:
@@ -150,10 +230,15 @@ def _copies(plan: Plan, p: Product, turned: bool) -> Copies:
     down, across, deep = -(-rows // tile.rows), -(-p.column.extent // tile.columns), 0
     if down == 1 or len(reduction_in(plan, p.column.name).axes) > 1:
         return Copies(turned, spread=True)
-    if LIMITS.is_deep(p.depth, down * across) and p.depth * p.column.extent * p.bytes <= MOST_STAGED:
+    if (
+        LIMITS.is_deep(p.depth, down * across)
+        and p.depth * p.column.extent * p.bytes <= MOST_STAGED
+    ):
         deep = LIMITS.block_depth(p.depth, p.bytes)
     steps, whole = (p.row_step, p.left_step), rows * p.depth * p.bytes
-    left = LIMITS.copied_left(steps, p.bytes, whole, tile.rows, deep or p.depth, across > 1, deep > 0)
+    left = LIMITS.copied_left(
+        steps, p.bytes, whole, tile.rows, deep or p.depth, across > 1, deep > 0
+    )
     return Copies(turned, left, deep, True)
 
 
@@ -164,9 +249,15 @@ def in_tiles(plan: Plan, p: Product, by: Copies, parts: int) -> None:
     masks = has_masks(plan, body_of(plan, piece.column))
     if piece.row and len(body_of(plan, piece.row)) > 1:
         plan.do(Sink(piece.row))
-    few = tile.overlaps and tile.width < p.column.extent and (p.row.extent if p.row is not None else 1) * p.depth <= LIMITS.few_steps
+    few = (
+        tile.overlaps
+        and tile.width < p.column.extent
+        and (p.row.extent if p.row is not None else 1) * p.depth <= LIMITS.few_steps
+    )
     if masks and tile.width < min(lanes, p.column.extent) and not few:
-        tile = tile._replace(width=min(lanes, 1 << (p.column.extent - 1).bit_length()), vectors=1)  # wide ones slow all code beside them
+        tile = tile._replace(
+            width=min(lanes, 1 << (p.column.extent - 1).bit_length()), vectors=1
+        )  # wide ones slow all code beside them
     rest = 0 if tile.overlaps and tile.columns < p.column.extent else p.column.extent % tile.columns
     if rest < p.column.extent:
         piece, after = _cut_columns(plan, piece, p.column.extent - rest) if rest else (piece, piece)
@@ -174,7 +265,9 @@ def in_tiles(plan: Plan, p: Product, by: Copies, parts: int) -> None:
         piece = after
     while rest:
         masks = masks and rest > 1
-        masked = masks and (not by.turned or rest < tile.width)  # whole vectors of turned columns are copied in squares
+        masked = masks and (
+            not by.turned or rest < tile.width
+        )  # whole vectors of turned columns are copied in squares
         width = tile.width if masks else min(tile.width, 1 << (rest.bit_length() - 1))
         vectors = -(-rest // width) if masked else rest // width
         after, done = piece, rest if masked else vectors * width
@@ -202,11 +295,26 @@ def _of_all_rows(plan: Plan, p: Product, piece: _Piece, tile: Tile, by: Copies, 
     of the rows left over."""
     outermost = plan.nest.body[-1]
     batches = isinstance(outermost, For) and outermost.axis.name not in piece
-    panels, tiles = _steps(plan, piece.column, tile.columns, tile), _steps(plan, piece.row, tile.rows, tile)
-    blocks = parts if not batches and panels < parts <= tiles else _blocks(tiles, tile, p, panels, by)
-    for height, count in ((tile.rows, blocks), (tile.rows, 1), (extent_of(plan, piece.row) % tile.rows, 1)):
+    panels, tiles = (
+        _steps(plan, piece.column, tile.columns, tile),
+        _steps(plan, piece.row, tile.rows, tile),
+    )
+    blocks = (
+        parts if not batches and panels < parts <= tiles else _blocks(tiles, tile, p, panels, by)
+    )
+    for height, count in (
+        (tile.rows, blocks),
+        (tile.rows, 1),
+        (extent_of(plan, piece.row) % tile.rows, 1),
+    ):
         rows = extent_of(plan, piece.row)
-        done = rows if tile.overlaps and 0 < height <= rows else rows - rows % (height * count) if height else 0
+        done = (
+            rows
+            if tile.overlaps and 0 < height <= rows
+            else rows - rows % (height * count)
+            if height
+            else 0
+        )
         if not done:
             continue
         after = _Piece("", "")
@@ -229,16 +337,27 @@ def _steps(plan: Plan, name: str, size: int, tile: Tile) -> int:
 def _blocks(tiles: int, tile: Tile, p: Product, panels: int, by: Copies) -> int:
     """In how many blocks tile rows go by: a block stays in the second-level cache while panels pass by. Of a large result whose rows fall
     into few sets of the caches, a few rows are written at a time."""
-    most = max(1, (DEEP_BLOCK_BYTES if by.deep else LIMITS.block_bytes) // (tile.rows * (by.deep or p.depth) * p.bytes))
+    most = max(
+        1,
+        (DEEP_BLOCK_BYTES if by.deep else LIMITS.block_bytes)
+        // (tile.rows * (by.deep or p.depth) * p.bytes),
+    )
     row_bytes = p.column.extent * p.bytes
     is_large = tiles * tile.rows * row_bytes > LIMITS.result_bytes
-    if p.depth * row_bytes <= LIMITS.block_bytes and is_large and row_bytes % LIMITS.colliding == 0 and not by.left:
+    if (
+        p.depth * row_bytes <= LIMITS.block_bytes
+        and is_large
+        and row_bytes % LIMITS.colliding == 0
+        and not by.left
+    ):
         most = min(most, max(1, LIMITS.open_rows // tile.rows))
     least = -(-tiles // most) if panels > 1 or by.left or by.deep else 1
     return min(range(least, max(least, min(2 * least, tiles)) + 1), key=lambda n: -tiles % n)
 
 
-def _loops(plan: Plan, p: Product, piece: _Piece, tile: Tile, by: Copies, blocks: int, parts: int) -> None:
+def _loops(
+    plan: Plan, p: Product, piece: _Piece, tile: Tile, by: Copies, blocks: int, parts: int
+) -> None:
     """Blocks of rows, in these panels of columns, in these the rows in tiles, which are registers. Around blocks, some panels are copied
     together."""
     row, column = piece
@@ -272,9 +391,22 @@ def _loops(plan: Plan, p: Product, piece: _Piece, tile: Tile, by: Copies, blocks
             if not outer:
                 plan.do(Split(block, rows // blocks))
                 block += "i"
-            blocks, around = _blocks(extent_of(plan, block), tile, p, panels, by) if by.left or by.deep else 1, ""
+            blocks, around = (
+                _blocks(extent_of(plan, block), tile, p, panels, by) if by.left or by.deep else 1,
+                "",
+            )
         if staged:
-            plan.do(Split(panel, panels // next(n for n in range(1 if shares_rows else min(parts, panels), panels + 1) if panels % n == 0)))
+            plan.do(
+                Split(
+                    panel,
+                    panels
+                    // next(
+                        n
+                        for n in range(1 if shares_rows else min(parts, panels), panels + 1)
+                        if panels % n == 0
+                    ),
+                )
+            )
             for name in (block, around) if around else (block,):
                 plan.do(Reorder(name, f"{panel}o"))
             group, panel = f"{panel}o", f"{panel}i"
@@ -287,7 +419,9 @@ def _loops(plan: Plan, p: Product, piece: _Piece, tile: Tile, by: Copies, blocks
             stage_panels(plan, p, group, [panel, copies, inner], by.turned)
         if rows == 1:
             by = by._replace(left="")
-        if by.left or by.deep:  # a few rows that are left over, too: a sum has one order, however many threads share the rows
+        if (
+            by.left or by.deep
+        ):  # a few rows that are left over, too: a sum has one order, however many threads share the rows
             suffixes = in_block(plan, p, by, around, [panel, block, inside, copies, inner], staged)
     elif staged:
         stage_panels(plan, p, group, [panel, copies, inner], by.turned)
@@ -315,4 +449,6 @@ def _rows_of_matrix(plan: Plan, p: Product) -> None:
         k = reduction_in(plan, name).axes[-1].axis.name
         plan.do(Split(name, steps))
         plan.do(Unroll(f"{name}i"))
-        row_in_registers(plan, k, p.depth, plan.tuning.register_bytes // p.bytes, 2 if steps > 2 else 4)
+        row_in_registers(
+            plan, k, p.depth, plan.tuning.register_bytes // p.bytes, 2 if steps > 2 else 4
+        )

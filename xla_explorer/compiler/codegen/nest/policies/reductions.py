@@ -8,9 +8,25 @@ from __future__ import annotations
 
 import itertools
 
-from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Parallel, Rfactor, Split, Unordered, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import (
+    Collapse,
+    Cut,
+    Parallel,
+    Rfactor,
+    Split,
+    Unordered,
+    Unroll,
+    Vectorize,
+)
 from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
-from xla_explorer.compiler.codegen.nest.ir import Combination, For, LoopNest, Reduce, Statement, Store
+from xla_explorer.compiler.codegen.nest.ir import (
+    Combination,
+    For,
+    LoopNest,
+    Reduce,
+    Statement,
+    Store,
+)
 from xla_explorer.compiler.codegen.nest.policies.base import (
     Plan,
     Tuning,
@@ -54,13 +70,19 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule
     for s in [s for s in _reductions(plan) if s.axes]:
         collapse_reduced(plan, s)
     reductions = _reductions(plan)
-    along_rows = tuning.register_bytes > 0 and all(_row_axis(plan.nest, s) is not None for s in reductions)
+    along_rows = tuning.register_bytes > 0 and all(
+        _row_axis(plan.nest, s) is not None for s in reductions
+    )
     by_column = not along_rows and bool(kept) and _by_column(plan.nest, kept[-1].axis, reductions)
     collapse_kept(plan, 1 if by_column and _reads_long_runs(plan) else 0)
     cut = _what_to_cut(plan, parts, by_column) if parts > 1 else ""
     if cut == "reduced":
         _split(plan, parts, by_column)
-    found = [(s, around) for s, around in plan.nest.statements() if isinstance(s, Reduce) and all(isinstance(x, For) for x in around)]
+    found = [
+        (s, around)
+        for s, around in plan.nest.statements()
+        if isinstance(s, Reduce) and all(isinstance(x, For) for x in around)
+    ]
     if by_column:
         for name in dict.fromkeys([_innermost(around) for _, around in found]):
             if (reason := columns(plan, name, parts if cut == "columns" else 1)) is not None:
@@ -70,7 +92,12 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule
             one = reduction_of(plan.nest, name)
             _rows(plan, one) if along_rows else unrolled_if_small(plan, one)
         columns_of = kept_loops(plan.nest)
-        if not along_rows and not isinstance(columns_of, Reason) and columns_of and _are_interleaved(plan.nest, columns_of[-1]):
+        if (
+            not along_rows
+            and not isinstance(columns_of, Reason)
+            and columns_of
+            and _are_interleaved(plan.nest, columns_of[-1])
+        ):
             plan.do(Unroll(columns_of[-1].axis.name))
     if cut in ("results", "columns"):
         plan.share(parts)
@@ -86,9 +113,15 @@ def _are_interleaved(nest: LoopNest, loop: For) -> bool:
         if not s.axes or not is_simple(s):
             return False
         for _, offset in accesses(nest, s.body):
-            columns += offset.coefficient(loop.axis) == 1 and offset.coefficient(s.axes[-1].axis) == loop.axis.extent
+            columns += (
+                offset.coefficient(loop.axis) == 1
+                and offset.coefficient(s.axes[-1].axis) == loop.axis.extent
+            )
             shared += not offset.coefficient(loop.axis)
-    unrolled = max([count_of(s) for s in loop.body if isinstance(s, Reduce) and count_of(s) <= SMALL], default=1)
+    unrolled = max(
+        [count_of(s) for s in loop.body if isinstance(s, Reduce) and count_of(s) <= SMALL],
+        default=1,
+    )
     return loop.axis.extent * unrolled <= SMALL and columns > 0 and shared > 0
 
 
@@ -98,7 +131,9 @@ def kept_loops(nest: LoopNest) -> list[For] | Reason:
     body = nest.body
     while inner := [s for s in body if isinstance(s, For)]:
         if len(inner) > 1 or [s for s in body if isinstance(s, (Reduce, Store))]:
-            return refuse("family-not-moved", f"@{nest.name} must be a reduction in loops of its own")
+            return refuse(
+                "family-not-moved", f"@{nest.name} must be a reduction in loops of its own"
+            )
         found, body = [*found, inner[0]], inner[0].body
     if not any(isinstance(s, Reduce) for s in body):
         return refuse("family-not-moved", f"@{nest.name} must be a reduction in loops of its own")
@@ -127,11 +162,16 @@ def collapse_kept(plan: Plan, spared: int) -> None:
 
     def are_one(outer: For, inner: For) -> bool:
         names = outer.axis.name, inner.axis.name
-        return inner_loop(plan.nest, *names) is not None and collapses(plan.nest, inner.body, outer.axis, inner.axis)
+        return inner_loop(plan.nest, *names) is not None and collapses(
+            plan.nest, inner.body, outer.axis, inner.axis
+        )
 
     while True:
         loops = _loops(plan)
-        pair = next(((a, b) for a, b in itertools.pairwise(loops[: len(loops) - spared]) if are_one(a, b)), None)
+        pair = next(
+            ((a, b) for a, b in itertools.pairwise(loops[: len(loops) - spared]) if are_one(a, b)),
+            None,
+        )
         if pair is None:
             return
         plan.do(Collapse(pair[0].axis.name, pair[1].axis.name))
@@ -141,7 +181,10 @@ def collapse_reduced(plan: Plan, s: Reduce) -> None:
     """Axes that are reduced as one where memory has them as one."""
     axes = [b.axis for b in s.axes]
     while len(axes) > 1:
-        k = next((k for k in range(len(axes) - 1) if collapses(plan.nest, s.body, axes[k], axes[k + 1])), None)
+        k = next(
+            (k for k in range(len(axes) - 1) if collapses(plan.nest, s.body, axes[k], axes[k + 1])),
+            None,
+        )
         if k is None:
             return
         plan.do(Collapse(axes[k].name, axes[k + 1].name))
@@ -249,13 +292,20 @@ def _by_column(nest: LoopNest, column: Axis, reductions: list[Reduce]) -> bool:
         return sum([step not in (0, 1) for step in steps if column.extent > SMALL]), -steps.count(1)
 
     steps = [offset.coefficient(column) for s in reductions for _, offset in accesses(nest, s.body)]
-    inner = [offset.coefficient(s.axes[-1].axis) for s in reductions if s.axes for _, offset in accesses(nest, s.body)]
+    inner = [
+        offset.coefficient(s.axes[-1].axis)
+        for s in reductions
+        if s.axes
+        for _, offset in accesses(nest, s.body)
+    ]
     return distances(steps) < distances(inner)
 
 
 def _reads_long_runs(plan: Plan) -> bool:
     """Whether the columns of the innermost loop are many enough to read them in pieces of rows."""
-    bytes_of_run = _loops(plan)[-1].axis.extent * max([a.shape.element_type.bytes for a in plan.nest.arrays])
+    bytes_of_run = _loops(plan)[-1].axis.extent * max(
+        [a.shape.element_type.bytes for a in plan.nest.arrays]
+    )
     return bytes_of_run >= LEAST_RUN and all(is_simple(s) for s in _reductions(plan))
 
 
@@ -267,14 +317,22 @@ def _what_to_cut(plan: Plan, parts: int, by_column: bool) -> str:
         return "results"
     if by_column and len(loops) == 1:
         extent = loops[0].axis.extent
-        wide = extent * max([a.shape.element_type.bytes for a in plan.nest.arrays]) >= NARROW * parts
+        wide = (
+            extent * max([a.shape.element_type.bytes for a in plan.nest.arrays]) >= NARROW * parts
+        )
         small = all(count_of(s) <= SMALL for s in reductions)
         if extent >= GRAIN * parts and (wide or small):
             return "columns"
     (first, *others) = reductions
     least = BALANCED * (GRAIN if not by_column and len(first.axes) == 1 else 1) * parts
-    may_be = is_simple(first) or (not by_column and len(first.axes) == 1 and _row_axis(plan.nest, first) is not None)
-    return "reduced" if not others and may_be and first.axes and first.axes[0].axis.extent >= least else ""
+    may_be = is_simple(first) or (
+        not by_column and len(first.axes) == 1 and _row_axis(plan.nest, first) is not None
+    )
+    return (
+        "reduced"
+        if not others and may_be and first.axes and first.axes[0].axis.extent >= least
+        else ""
+    )
 
 
 def _split(plan: Plan, parts: int, by_column: bool) -> None:

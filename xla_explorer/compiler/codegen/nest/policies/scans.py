@@ -5,12 +5,39 @@ Elements that are no neighbours in memory, short rows, and rows that several ope
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives import Accumulate, Cut, Parallel, Reorder, Split, Stretch, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import (
+    Accumulate,
+    Cut,
+    Parallel,
+    Reorder,
+    Split,
+    Stretch,
+    Unroll,
+    Vectorize,
+)
 from xla_explorer.compiler.codegen.nest.ir import LoopNest, Reduce, Store, walk
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses, has_masks, in_blocks, in_registers, may_cover
-from xla_explorer.compiler.codegen.nest.policies.columns import in_tiles, is_simple, lanes_of_body, runs_along, vectors
+from xla_explorer.compiler.codegen.nest.policies.base import (
+    Plan,
+    Tuning,
+    accesses,
+    has_masks,
+    in_blocks,
+    in_registers,
+    may_cover,
+)
+from xla_explorer.compiler.codegen.nest.policies.columns import (
+    in_tiles,
+    is_simple,
+    lanes_of_body,
+    runs_along,
+    vectors,
+)
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
-from xla_explorer.compiler.codegen.nest.policies.reductions import collapse_kept, kept_loops, row_in_registers
+from xla_explorer.compiler.codegen.nest.policies.reductions import (
+    collapse_kept,
+    kept_loops,
+    row_in_registers,
+)
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import for_of, reduction_of
 from xla_explorer.foundation.reason import Reason
@@ -34,9 +61,19 @@ def scan_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Re
     body = found[-1].body if found else plan.nest.body
     s = next(s for s in body if isinstance(s, Reduce))
     axis, lanes, loops = s.axes[0].axis, lanes_of_body(body, tuning), [loop.axis for loop in found]
-    if loops and tuning.register_bytes and is_simple(s, several=True) and runs_along(plan.nest, body, loops[-1]):
+    if (
+        loops
+        and tuning.register_bytes
+        and is_simple(s, several=True)
+        and runs_along(plan.nest, body, loops[-1])
+    ):
         _columns(plan, loops, lanes, parts)
-    elif tuning.register_bytes and is_simple(s) and axis.extent >= LEAST_ROW and _lies_side_by_side(plan.nest, s, axis):
+    elif (
+        tuning.register_bytes
+        and is_simple(s)
+        and axis.extent >= LEAST_ROW
+        and _lies_side_by_side(plan.nest, s, axis)
+    ):
         size = axis.extent // parts // lanes * lanes
         if parts > 1 and not loops and size >= LEAST_STRETCH:
             _stretches(plan, axis, size, lanes, parts)
@@ -55,7 +92,10 @@ def _is_narrow(nest: LoopNest, axis: Axis) -> bool:
     """Whether all that is stored along an axis is narrower than what it is computed in."""
     s = reduction_of(nest, axis.name)
     arrays = [nest.array(x.array) for x, _ in walk(s.each) if isinstance(x, Store)]
-    return all(array is not None and array.shape.element_type.bytes < s.elements[0].bytes for array in arrays)
+    return all(
+        array is not None and array.shape.element_type.bytes < s.elements[0].bytes
+        for array in arrays
+    )
 
 
 def _columns(plan: Plan, loops: list[Axis], lanes: int, parts: int) -> None:
@@ -67,7 +107,9 @@ def _columns(plan: Plan, loops: list[Axis], lanes: int, parts: int) -> None:
             plan.do(Reorder(around, name))
         vectors(plan, name, lanes, 1)
     elif extent > lanes * IN_REGISTERS or (parts > 1 and not outer):
-        in_tiles(plan, name, 1 if outer else parts, TILE, lambda along: _in_memory(plan, along, lanes))
+        in_tiles(
+            plan, name, 1 if outer else parts, TILE, lambda along: _in_memory(plan, along, lanes)
+        )
     else:
         width = min(lanes, 1 << (extent.bit_length() - 1))
         if extent % width and not may_cover(plan, name):
@@ -98,11 +140,18 @@ def _in_registers(plan: Plan, axis: Axis, lanes: int) -> None:
     """A row in registers; what is left over in one under a mask, or in ever narrower ones."""
     name, left = axis.name, axis.extent
     turn = lanes * plan.tuning.copies
-    if left >= turn and _is_narrow(plan.nest, axis):  # registers of what is stored are put together from several
+    if left >= turn and _is_narrow(
+        plan.nest, axis
+    ):  # registers of what is stored are put together from several
         if left % turn:
             plan.do(Cut(name, left - left % turn))
         main = f"{name}m" if left % turn else name
-        for directive in (Split(main, turn), Split(f"{main}i", lanes), Vectorize(f"{main}ii"), Unroll(f"{main}io")):
+        for directive in (
+            Split(main, turn),
+            Split(f"{main}i", lanes),
+            Vectorize(f"{main}ii"),
+            Unroll(f"{main}io"),
+        ):
             plan.do(directive)
         name, left = f"{name}r", left % turn
     while left > 1:

@@ -44,7 +44,10 @@ def short_rows(nest: LoopNest, loop: For, tuning: Tuning) -> tuple[list[For], in
 def _follow_one_another(nest: LoopNest, line: list[For]) -> bool:
     """Whether rows of every array are neighbours in memory, or one row, or one element a row."""
     outer, inner = line[-2].axis, line[-1].axis
-    found = [(offset.coefficient(outer), offset.coefficient(inner)) for _, offset in accesses(nest, line[0].body)]
+    found = [
+        (offset.coefficient(outer), offset.coefficient(inner))
+        for _, offset in accesses(nest, line[0].body)
+    ]
     return all(b is not None and (a == b * inner.extent or 0 in (a, b)) for a, b in found)
 
 
@@ -58,7 +61,9 @@ def in_repeated_rows(plan: Plan, line: list[For], lanes: int) -> None:
         plan.do(Cut(name, outer.extent - outer.extent % rows))
         rest = plan.nest.loop(f"{name}r")
         assert isinstance(rest, For) and isinstance(rest.body[0], For)
-        _one_after_the_other(plan, rest.axis.name, rest.body[0].axis.name, lanes)  # the inner axis of a copy has a name of its own
+        _one_after_the_other(
+            plan, rest.axis.name, rest.body[0].axis.name, lanes
+        )  # the inner axis of a copy has a name of its own
         name += "m"
     plan.do(in_blocks(plan, name, rows))
     plan.do(Collapse(f"{name}i", inner.name, repeating=True))

@@ -9,7 +9,9 @@ from typing import NamedTuple
 LOAD_COST = 0.15  # cycles by which a load delays the multiply-adds that it is issued beside; more for vectors of long panels
 STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that with several vectors, or for a vector beyond 2 ...
 AGAIN_CYCLES = 0.25  # for an element of an operand that is read again, for rows or columns of the other that tiles leave over ...
-AGAIN_ELEMENTS = 64 << 10  # ... where it has more elements than these, which a second-level cache holds
+AGAIN_ELEMENTS = (
+    64 << 10
+)  # ... where it has more elements than these, which a second-level cache holds
 SHALLOW = 8  # rows of a right operand that are not worth a copy
 NEAR = 64  # rows of a panel that the first-level cache holds, whatever lies between them
 DEEP = 1024  # ... or beyond 3 in deeper products, whose panels the first-level cache does not hold either way
@@ -21,18 +23,34 @@ class ProductLimits(NamedTuple):
     line: int = 64  # bytes of a line of a cache; a vector that lies in two of them takes two loads
     page: int = 4096  # lines so many bytes apart fall into the same set of a first-level cache (64 sets of lines of 64 bytes)
     ways: int = 8  # lines that a set holds
-    second_page: int = 64 << 10  # lines so many bytes apart fall into the same set of a second-level cache ...
+    second_page: int = (
+        64 << 10
+    )  # lines so many bytes apart fall into the same set of a second-level cache ...
     second_ways: int = 16  # ... which holds so many
-    copied_from_tiles: int = 4  # tile rows from which a copy of a panel of the right operand pays for itself ...
-    missing_from_tiles: int = 8  # ... where the second-level cache is missed, or each vector lies in two lines ...
-    colliding_from_tiles: int = 40  # ... and where only the first-level cache is missed, not the second
-    uncopied_bytes: int = 2 << 20  # panels of a larger right operand are copied, so that it is read in address order
-    rows_copied: int = 16  # of the right operand that are copied together where each lies in pages of its own
-    swept_bytes: int = 256 << 10  # a larger matrix with a vector on its left is read in address order
+    copied_from_tiles: int = (
+        4  # tile rows from which a copy of a panel of the right operand pays for itself ...
+    )
+    missing_from_tiles: int = (
+        8  # ... where the second-level cache is missed, or each vector lies in two lines ...
+    )
+    colliding_from_tiles: int = (
+        40  # ... and where only the first-level cache is missed, not the second
+    )
+    uncopied_bytes: int = (
+        2 << 20
+    )  # panels of a larger right operand are copied, so that it is read in address order
+    rows_copied: int = (
+        16  # of the right operand that are copied together where each lies in pages of its own
+    )
+    swept_bytes: int = (
+        256 << 10
+    )  # a larger matrix with a vector on its left is read in address order
     deepest: int = 1536  # contracted elements ...
     few_tiles: int = 8  # ... of more tiles than these are cut into blocks ...
     deep_bytes: int = 2048  # ... of so many bytes of a row of the left operand
-    block_bytes: int = 384 << 10  # of the left operand, kept in the second-level cache while panels of the right one pass by
+    block_bytes: int = (
+        384 << 10
+    )  # of the left operand, kept in the second-level cache while panels of the right one pass by
     result_bytes: int = 4 << 20  # of a result that the caches do not hold ...
     colliding: int = 1024  # ... with rows so many bytes apart, or a multiple, whose columns of lines fall into few sets ...
     open_rows: int = 32  # ... of which so many are written at a time
@@ -43,7 +61,9 @@ class ProductLimits(NamedTuple):
         """Whether so many lines, `step` bytes apart, are too many for the sets of a first-level cache that they fall into."""
         return lines * math.gcd(step, self.page) > self.ways * self.page
 
-    def copied_right(self, step: int, vector_bytes: int, depth: int, whole_bytes: int, tiles: int) -> str:
+    def copied_right(
+        self, step: int, vector_bytes: int, depth: int, whole_bytes: int, tiles: int
+    ) -> str:
         """Why panels of a right operand are copied, in a few words; empty where they are read in place.
 
         step: bytes from one of its rows to the next. depth: number of rows. whole_bytes: of the operand. tiles: of rows, that read a panel.
@@ -72,7 +92,14 @@ class ProductLimits(NamedTuple):
         return depth // -(-depth * element_bytes // self.deep_bytes)
 
     def copied_left(
-        self, steps: tuple[int, int], element_bytes: int, whole_bytes: int, rows: int, depth: int, several: bool, deep: bool
+        self,
+        steps: tuple[int, int],
+        element_bytes: int,
+        whole_bytes: int,
+        rows: int,
+        depth: int,
+        several: bool,
+        deep: bool,
     ) -> str:
         """What is copied of a left operand as it falls into few sets of a cache: its `rows`, its `columns`, or nothing.
 
@@ -82,7 +109,11 @@ class ProductLimits(NamedTuple):
         row, along = steps
         if row == element_bytes != along and several and self.collide(along, depth):
             return "columns" if along % self.page == 0 or whole_bytes > self.block_bytes else ""
-        return "rows" if along == element_bytes and (self.collide(row, rows) or (deep and several)) else ""
+        return (
+            "rows"
+            if along == element_bytes and (self.collide(row, rows) or (deep and several))
+            else ""
+        )
 
 
 LIMITS = ProductLimits()
@@ -104,7 +135,15 @@ class Tile(NamedTuple):
 
 
 @cache
-def tile_for(rows: int, columns: int, depth: int, width: int, registers: int, near: bool = False, overlaps: bool = False) -> Tile:
+def tile_for(
+    rows: int,
+    columns: int,
+    depth: int,
+    width: int,
+    registers: int,
+    near: bool = False,
+    overlaps: bool = False,
+) -> Tile:
     """The tile that needs the fewest cycles by a simple model of a core.
 
     width: elements of a register. overlaps: the last tiles are moved back to the edges; else what is left over has smaller ones.
@@ -128,7 +167,9 @@ def tile_for(rows: int, columns: int, depth: int, width: int, registers: int, ne
                 continue
             cycles = 0.0
             if not overlaps and not near:
-                cycles = _read_again(rows, height, columns * depth) + _read_again(columns, vectors * width, rows * depth)
+                cycles = _read_again(rows, height, columns * depth) + _read_again(
+                    columns, vectors * width, rows * depth
+                )
             weighed = cycles
             for tiles, h in _pieces(rows, height, overlaps):
                 for panels, v in _pieces(across, vectors, overlaps):
@@ -151,7 +192,11 @@ def _pieces(extent: int, size: int, overlaps: bool) -> list[tuple[int, int]]:
 
 def _read_again(extent: int, size: int, elements: int) -> float:
     """Cycles for the other operand, of so many elements, where tiles leave something over along theirs."""
-    return AGAIN_CYCLES * elements if extent > size and extent % size and elements > AGAIN_ELEMENTS else 0.0
+    return (
+        AGAIN_CYCLES * elements
+        if extent > size and extent % size and elements > AGAIN_ELEMENTS
+        else 0.0
+    )
 
 
 def _cycles(height: int, vectors: int, depth: int, near: bool) -> tuple[float, float]:

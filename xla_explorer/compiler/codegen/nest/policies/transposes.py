@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
-from xla_explorer.compiler.codegen.nest.directives import Cover, Reorder, Sink, Split, Unroll, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import (
+    Cover,
+    Reorder,
+    Sink,
+    Split,
+    Unroll,
+    Vectorize,
+)
 from xla_explorer.compiler.codegen.nest.ir import Compute, Constant, For, Iota, Load, LoopNest
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, accesses, in_blocks, statements_of
+from xla_explorer.compiler.codegen.nest.policies.base import (
+    Plan,
+    accesses,
+    in_blocks,
+    statements_of,
+)
 from xla_explorer.hlo.analysis.indexing import Axis
 
 LARGEST_SQUARE = 16  # lanes
-TOGETHER = 4  # squares that are neighbours in a streamed result: memory is written a few lines at a time
+TOGETHER = (
+    4  # squares that are neighbours in a streamed result: memory is written a few lines at a time
+)
 
 
 def read_across(nest: LoopNest, loop: For) -> tuple[list[For], Axis] | None:
@@ -35,17 +49,25 @@ def line_of(loop: For) -> Iterator[For]:
     """Loops of which each contains the next one and values, nothing else."""
     yield loop
     inner = [s for s in loop.body if isinstance(s, For)]
-    if len(inner) == 1 and not loop.guards and all(isinstance(s, (For, Load, Constant, Iota, Compute)) for s in loop.body):
+    if (
+        len(inner) == 1
+        and not loop.guards
+        and all(isinstance(s, (For, Load, Constant, Iota, Compute)) for s in loop.body)
+    ):
         yield from line_of(inner[0])
 
 
 def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: bool) -> bool:
     """Tiles of a square of lanes each; those at the edges are moved inside. False where the extents or the code do not allow it."""
     inner = line[-1].axis
-    statements = [s for x in line for s in x.body if not isinstance(s, For)] + statements_of(line[-1].body)
+    statements = [s for x in line for s in x.body if not isinstance(s, For)] + statements_of(
+        line[-1].body
+    )
     side = min(lanes, LARGEST_SQUARE, 1 << (min(across.extent, inner.extent).bit_length() - 1))
     uneven = bool(across.extent % side or inner.extent % side)
-    covers = plan.tuning.covers and all(Cover(axis.name, side).may_be_done_again(plan.nest) is None for axis in (across, inner))
+    covers = plan.tuning.covers and all(
+        Cover(axis.name, side).may_be_done_again(plan.nest) is None for axis in (across, inner)
+    )
     if side < 2 or side * len(statements) > plan.tuning.most_statements or (uneven and not covers):
         return False
     names = [x.axis.name for x in line]
@@ -59,8 +81,12 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     inside = names[-1]
     array = plan.nest.array(_read_apart(plan.nest, line[-1], inside))
     assert array is not None
-    by_lines = covers and across.extent % side == 0 and side * array.shape.element_type.bytes == LINE_BYTES
-    plan.do(Cover(across.name, side, array.name) if by_lines else in_blocks(plan, across.name, side))
+    by_lines = (
+        covers and across.extent % side == 0 and side * array.shape.element_type.bytes == LINE_BYTES
+    )
+    plan.do(
+        Cover(across.name, side, array.name) if by_lines else in_blocks(plan, across.name, side)
+    )
     plan.do(in_blocks(plan, inside, side))
     plan.do(Reorder(f"{across.name}i", f"{inside}o"))
     if streamed:
@@ -72,7 +98,11 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
 
 def _read_apart(nest: LoopNest, loop: For, axis: str) -> str:
     """The first array whose elements are apart in memory along an axis."""
-    return next(s.array for s, offset in accesses(nest, loop.body) if offset.coefficient(nest.axes()[axis].axis) not in (0, 1))
+    return next(
+        s.array
+        for s, offset in accesses(nest, loop.body)
+        if offset.coefficient(nest.axes()[axis].axis) not in (0, 1)
+    )
 
 
 def _in_runs(plan: Plan, rows: str, columns: str) -> None:

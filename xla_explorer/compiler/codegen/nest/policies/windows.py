@@ -9,7 +9,13 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.nest.directives import Cut, Split, Unroll
 from xla_explorer.compiler.codegen.nest.ir import Combination, For, Load, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
-from xla_explorer.compiler.codegen.nest.policies.columns import count_of, is_simple, lanes_of_body, runs_along, vectors
+from xla_explorer.compiler.codegen.nest.policies.columns import (
+    count_of,
+    is_simple,
+    lanes_of_body,
+    runs_along,
+    vectors,
+)
 from xla_explorer.compiler.codegen.nest.policies.reductions import kept_loops
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import for_of
@@ -17,7 +23,11 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Quotient, index
 
 MOST_UNROLLED = 25  # elements of a window
-SIDE_BY_SIDE = (4, 3, 2)  # results that take the same weights, which are read once: as many as come out even
+SIDE_BY_SIDE = (
+    4,
+    3,
+    2,
+)  # results that take the same weights, which are read once: as many as come out even
 
 
 def slides(nest: LoopNest) -> bool:
@@ -25,7 +35,9 @@ def slides(nest: LoopNest) -> bool:
     for s, _ in nest.statements():
         if isinstance(s, Reduce):
             own = {b.axis for b in s.axes}
-            indices = [x for inner, _ in walk(s.body) if isinstance(inner, Load) for x in inner.place]
+            indices = [
+                x for inner, _ in walk(s.body) if isinstance(inner, Load) for x in inner.place
+            ]
             if any(own & x.axes and x.axes - own for x in indices):
                 return True
     return False
@@ -45,11 +57,15 @@ def window_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | 
     if kept and len(reductions) == 1 and is_simple(reductions[0], several=True, guarded=True):
         in_lanes = tuning.register_bytes > 0 and runs_along(plan.nest, kept[-1].body, kept[-1].axis)
         copies = tuning.copies
-        if count_of(reductions[0]) <= MOST_UNROLLED and not isinstance(reductions[0].combiner, Combination):
+        if count_of(reductions[0]) <= MOST_UNROLLED and not isinstance(
+            reductions[0].combiner, Combination
+        ):
             _unroll_inside(plan, [loop.axis.name for loop in kept[:-1]], kept[-1].axis.name)
             copies = 1
         elif in_lanes and group > 1:
-            _several_groups(plan, kept[-2].axis, copies * lanes_of_body(kept[-1].body, tuning) // group)
+            _several_groups(
+                plan, kept[-2].axis, copies * lanes_of_body(kept[-1].body, tuning) // group
+            )
         for name in _innermost(plan) if in_lanes else ():
             loop = for_of(plan.nest, name)
             vectors(plan, name, lanes_of_body(loop.body, tuning), copies)
@@ -59,7 +75,11 @@ def window_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | 
 
 def _innermost(plan: Plan) -> list[str]:
     """The loops that reductions stand in."""
-    return [s.axis.name for s, _ in plan.nest.statements() if isinstance(s, For) and any(isinstance(x, Reduce) for x in s.body)]
+    return [
+        s.axis.name
+        for s, _ in plan.nest.statements()
+        if isinstance(s, For) and any(isinstance(x, Reduce) for x in s.body)
+    ]
 
 
 def _several_groups(plan: Plan, groups: Axis, most: int) -> None:
@@ -72,8 +92,18 @@ def _several_groups(plan: Plan, groups: Axis, most: int) -> None:
 
 def _group(loop: For) -> int:
     """How many results along a loop see the same features of a convolution's operand; 1 where that is one, or all."""
-    atoms = [atom for s, _ in walk(loop.body) if isinstance(s, Load) for x in s.place for atom in x.atoms()]
-    found = {atom.divisor for atom in atoms if isinstance(atom, Quotient) and atom.dividend == index(loop.axis)}
+    atoms = [
+        atom
+        for s, _ in walk(loop.body)
+        if isinstance(s, Load)
+        for x in s.place
+        for atom in x.atoms()
+    ]
+    found = {
+        atom.divisor
+        for atom in atoms
+        if isinstance(atom, Quotient) and atom.dividend == index(loop.axis)
+    }
     return next((n for n in found if loop.axis.extent % n == 0), 1)
 
 
@@ -112,7 +142,11 @@ def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
 
 def _reads_again(axis: Axis, s: Reduce) -> bool:
     """Whether windows at all steps of a loop read some elements: the weights of a convolution."""
-    return any(all(axis not in x.axes for x in load.place) for load, _ in walk(s.body) if isinstance(load, Load))
+    return any(
+        all(axis not in x.axes for x in load.place)
+        for load, _ in walk(s.body)
+        if isinstance(load, Load)
+    )
 
 
 def _window_of(loop: For) -> Reduce | None:

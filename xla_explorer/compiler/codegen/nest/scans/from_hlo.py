@@ -22,25 +22,46 @@ def scanned_dimension(root: HloInstruction) -> tuple[int, bool] | None:
     return scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions)
 
 
-def write_scan(nest: PlainNest, root: HloInstruction, outputs: Sequence[Array], axes: Sequence[Axis],
-               dimension: int, from_end: bool) -> None:
+def write_scan(
+    nest: PlainNest,
+    root: HloInstruction,
+    outputs: Sequence[Array],
+    axes: Sequence[Axis],
+    dimension: int,
+    from_end: bool,
+) -> None:
     """The scan along a dimension, and the stores of its results. axes: of all dimensions; the others are open."""
     axis, depth = axes[dimension], len(nest.scopes) - 1
     along = (axis.extent - 1) - index(axis) if from_end else index(axis)
     place = nest.place(tuple([along if a is axis else index(a) for a in axes]))
-    last = nest.place(tuple([index(0 if from_end else axis.extent - 1) if a is axis else index(a) for a in axes]))
+    last = nest.place(
+        tuple([index(0 if from_end else axis.extent - 1) if a is axis else index(a) for a in axes])
+    )
     count, wide, origin = len(outputs), sum_type(root, True), nest.origin(root, place)
     inputs, types = root.operands[:count], [o.shape.element_type for o in root.operands[:count]]
     elements = (wide,) if wide else tuple(types)
-    widened, narrowed = list(zip(types, elements, strict=True)), list(zip(elements, types, strict=True))
-    initial = [nest.through(nest.value(o, ()), kinds, None) for o, kinds in zip(root.operands[count:], widened, strict=True)]
+    widened, narrowed = (
+        list(zip(types, elements, strict=True)),
+        list(zip(elements, types, strict=True)),
+    )
+    initial = [
+        nest.through(nest.value(o, ()), kinds, None)
+        for o, kinds in zip(root.operands[count:], widened, strict=True)
+    ]
     with nest.scope(depth, (axis,)) as inner:
-        values = [nest.through(nest.value(o, place), kinds, None) for o, kinds in zip(inputs, widened, strict=True)]
+        values = [
+            nest.through(nest.value(o, place), kinds, None)
+            for o, kinds in zip(inputs, widened, strict=True)
+        ]
     combiner = root.to_apply.root.opcode if wide else nest.combiner(root, elements)
     ids, running = [tuple([next(nest.numbers) for _ in values]) for _ in range(2)]
     with nest.scope(depth, (axis,)) as after:
         nest.depth.update(dict.fromkeys(running, depth + 1))
-        results = [nest.through(x, kinds, origin) for x, kinds in zip(running, narrowed, strict=True)]
-        after.body += [Store(o.name, place, x, origin) for x, o in zip(results, outputs, strict=True)]
+        results = [
+            nest.through(x, kinds, origin) for x, kinds in zip(running, narrowed, strict=True)
+        ]
+        after.body += [
+            Store(o.name, place, x, origin) for x, o in zip(results, outputs, strict=True)
+        ]
     nest.put(Reduce(ids, elements, combiner, tuple(initial), (BoundAxis(axis),), tuple(inner.body), tuple(values),
                     origin=nest.origin(root, last), running=running, each=tuple(after.body)), depth)  # fmt: skip

@@ -97,12 +97,17 @@ def _by_fast_math(rule: Rule) -> Rule:
 
 @cache
 def algebraic_rules(
-    is_layout_sensitive: bool, without: frozenset[str] = frozenset(), as_xla: bool = False, fast_math: bool = False
+    is_layout_sensitive: bool,
+    without: frozenset[str] = frozenset(),
+    as_xla: bool = False,
+    fast_math: bool = False,
 ) -> RuleSet:
     """The rules that hold before (False) or after (True) layout assignment, some left out by name, some narrowed to what XLA does."""
     other = "insensitive" if is_layout_sensitive else "sensitive"
     kept = ALGEBRAIC_RULES.where(lambda r: r.layout != other and r.name not in without)
-    return RuleSet(kept.name, map(guarded if as_xla else _by_fast_math if fast_math else _in_range, kept))
+    return RuleSet(
+        kept.name, map(guarded if as_xla else _by_fast_math if fast_math else _in_range, kept)
+    )
 
 
 @register_pass("algebraic-simplifier")
@@ -126,8 +131,15 @@ class AlgebraicSimplifier:
 
     def rules(self) -> RuleSet:
         """The rules that hold under these options."""
-        without = [name for option, names in OPTIONAL_RULES.items() if not getattr(self, option) for name in names]
-        return algebraic_rules(self.is_layout_sensitive, frozenset(without), self.as_xla, self.fast_math)
+        without = [
+            name
+            for option, names in OPTIONAL_RULES.items()
+            if not getattr(self, option)
+            for name in names
+        ]
+        return algebraic_rules(
+            self.is_layout_sensitive, frozenset(without), self.as_xla, self.fast_math
+        )
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Rewrite every computation that is not a fusion body."""

@@ -10,7 +10,11 @@ from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import reduce
 from xla_explorer.compiler.rewriting.patterns import any_, splat, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import as_integer, plain_reducer, same_value
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import (
+    as_integer,
+    plain_reducer,
+    same_value,
+)
 from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import is_plain
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -52,18 +56,25 @@ def _compares(i: HloInstruction, direction: str, left: int, right: int) -> bool:
 
 def _either(i: HloInstruction, name: str) -> tuple[tuple[HloInstruction, HloInstruction], ...]:
     """Both orders of the operands, when the opcode is the one asked for."""
-    return ((i.operands[0], i.operands[1]), (i.operands[1], i.operands[0])) if i.opcode.name == name else ()
+    return (
+        ((i.operands[0], i.operands[1]), (i.operands[1], i.operands[0]))
+        if i.opcode.name == name
+        else ()
+    )
 
 
 def _chosen(i: HloInstruction, left: int, right: int) -> HloInstruction | None:
     """The predicate of a select between two parameters."""
-    if i.opcode.name == "select" and [o.opcode.name for o in i.operands[1:]] == ["parameter", "parameter"]:
+    if i.opcode.name == "select" and [o.opcode.name for o in i.operands[1:]] == [
+        "parameter",
+        "parameter",
+    ]:
         return i.operands[0] if [int(o.payload) for o in i.operands[1:]] == [left, right] else None
     return None
 
 
 def extremum_with_place(reducer: HloComputation) -> str | None:
-    """"maximum" or "minimum" when the reducer takes (value, place) twice, keeps the greater (smaller) value, NaN above all, and of equal
+    """ "maximum" or "minimum" when the reducer takes (value, place) twice, keeps the greater (smaller) value, NaN above all, and of equal
     ones the lower place; else None."""
     root = reducer.root
     if root.opcode.name != "tuple" or len(root.operands) != 2:
@@ -83,14 +94,18 @@ def extremum_with_place(reducer: HloComputation) -> str | None:
     if direction is None:
         return None
     for greater, tie in _either(left, "or"):
-        if greater is first and any(_compares(a, "EQ", 0, 2) and _compares(b, "LT", 1, 3) for a, b in _either(tie, "and")):
+        if greater is first and any(
+            _compares(a, "EQ", 0, 2) and _compares(b, "LT", 1, 3) for a, b in _either(tie, "and")
+        ):
             return _EXTREMUM[direction]
     return None
 
 
 def finds_a_place(i: HloInstruction) -> bool:
     """A reduce of values and their places."""
-    return len(i.operands) == 4 and i.shape.is_tuple and extremum_with_place(i.called[0]) is not None
+    return (
+        len(i.operands) == 4 and i.shape.is_tuple and extremum_with_place(i.called[0]) is not None
+    )
 
 
 def finds_the_place_of_a_constant(i: HloInstruction) -> bool:
@@ -99,13 +114,23 @@ def finds_the_place_of_a_constant(i: HloInstruction) -> bool:
     if value is None or place is None or start is None or first is None or not finds_a_place(i):
         return False
     number, least = uniform_value(value), uniform_value(start)
-    if place.opcode.name != "iota" or as_integer(first) != 0 or number is None or least is None or not value.shape.element_count:
+    if (
+        place.opcode.name != "iota"
+        or as_integer(first) != 0
+        or number is None
+        or least is None
+        or not value.shape.element_count
+    ):
         return False
     if any(isinstance(n, float) and math.isnan(n) for n in (number, least)):
         return False
     within = least <= number if extremum_with_place(i.called[0]) == "maximum" else least >= number
     along = place.attributes["iota_dimension"]
-    return within and tuple(i.attributes["dimensions"]) == (along,) and holds_index(place.shape.element_type, place.shape.dimensions[along])
+    return (
+        within
+        and tuple(i.attributes["dimensions"]) == (along,)
+        and holds_index(place.shape.element_type, place.shape.dimensions[along])
+    )
 
 
 def holds_index(kind: PrimitiveType, size: int) -> bool:
@@ -117,18 +142,24 @@ def holds_index(kind: PrimitiveType, size: int) -> bool:
     reduce(splat("value"), any_(), any_(), any_()).that(finds_the_place_of_a_constant),
     exactness=Exactness.BITWISE,
     when=(static,),
-    before=_ARGMAX + "c = f32[] constant(42)\nx = f32[2,3] broadcast(c), dimensions={}\nn = s32[2,3] iota(), iota_dimension=1\n"
+    before=_ARGMAX
+    + "c = f32[] constant(42)\nx = f32[2,3] broadcast(c), dimensions={}\nn = s32[2,3] iota(), iota_dimension=1\n"
     "low = f32[] constant(-inf)\nzero = s32[] constant(0)\n"
     "ROOT r = (f32[2], s32[2]) reduce(x, n, low, zero), dimensions={1}, to_apply=place",
     after="c = f32[] constant(42)\nzero = s32[] constant(0)\nx = f32[2] broadcast(c), dimensions={}\n"
     "n = s32[2] broadcast(zero), dimensions={}\nROOT r = (f32[2], s32[2]) tuple(x, n)",
 )
-def extremum_of_constant(computation: HloComputation, instruction: HloInstruction, value: HloInstruction) -> HloInstruction:
+def extremum_of_constant(
+    computation: HloComputation, instruction: HloInstruction, value: HloInstruction
+) -> HloInstruction:
     """The greatest of one repeated value is that value, at the first place."""
     shapes = instruction.shape.tuple_shapes
     found = scalar_constant(computation, shapes[0], uniform_value(value))
     zero = scalar_constant(computation, shapes[1], 0)
-    parts = [broadcast_scalar(computation, p, s) if s.rank else p for p, s in zip((found, zero), shapes, strict=True)]
+    parts = [
+        broadcast_scalar(computation, p, s) if s.rank else p
+        for p, s in zip((found, zero), shapes, strict=True)
+    ]
     return computation.add("tuple", instruction.shape, parts)
 
 
@@ -168,7 +199,11 @@ def _found_beside(i: HloInstruction) -> HloInstruction | None:
 
 def is_found_beside(i: HloInstruction) -> bool:
     """Another reduce gives the same extremum, and its place."""
-    return is_plain(i) and plain_reducer(i.called[0]) in ("maximum", "minimum") and _found_beside(i) is not None
+    return (
+        is_plain(i)
+        and plain_reducer(i.called[0]) in ("maximum", "minimum")
+        and _found_beside(i) is not None
+    )
 
 
 @rule(
@@ -185,8 +220,12 @@ def is_found_beside(i: HloInstruction) -> bool:
     "both = (f32[2], s32[2]) reduce(x, n, low, zero), dimensions={1}, to_apply=place\n"
     "m = f32[2] get-tuple-element(both), index=0\nROOT r = (f32[2], (f32[2], s32[2])) tuple(m, both)",
 )
-def extremum_found_beside(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def extremum_found_beside(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """A maximum of what another reduce finds the maximum and its place of is the first element of that one."""
     beside = _found_beside(instruction)
     assert beside is not None
-    return computation.add("get-tuple-element", instruction.shape, (beside,), attributes_of({"index": 0}))
+    return computation.add(
+        "get-tuple-element", instruction.shape, (beside,), attributes_of({"index": 0})
+    )

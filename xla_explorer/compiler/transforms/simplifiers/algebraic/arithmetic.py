@@ -8,7 +8,13 @@ from __future__ import annotations
 from xla_explorer.compiler.rewriting.construction import broadcast_scalar, scalar_of, splat_constant
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters
-from xla_explorer.compiler.rewriting.guards import floating, inexact_type, integral, negatable, real_type
+from xla_explorer.compiler.rewriting.guards import (
+    floating,
+    inexact_type,
+    integral,
+    negatable,
+    real_type,
+)
 from xla_explorer.compiler.rewriting.operators import (
     abs_,
     add,
@@ -23,7 +29,12 @@ from xla_explorer.compiler.rewriting.operators import (
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.patterns import any_, constant, scalar, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import fixed, is_fixed, is_non_negative, non_negative
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import (
+    fixed,
+    is_fixed,
+    is_non_negative,
+    non_negative,
+)
 from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import (
     product_is_in_range,
     reciprocal_roots_are_in_range,
@@ -42,12 +53,16 @@ _N = parameters("s32[4]", "x")
 _NM = parameters("s32[4]", "x", "y")
 
 
-def combine(computation: HloComputation, opcode: str, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+def combine(
+    computation: HloComputation, opcode: str, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
     """The operation on two constants, left to constant folding: on scalars, broadcast to the shape of `a`, when both are
     uniform."""
     left, right = scalar_of(a), scalar_of(b)
     if left is not None and right is not None and a.shape.rank:
-        return broadcast_scalar(computation, computation.add(opcode, left.shape, (left, right)), a.shape)
+        return broadcast_scalar(
+            computation, computation.add(opcode, left.shape, (left, right)), a.shape
+        )
     return computation.add(opcode, a.shape, (a, b))
 
 
@@ -88,12 +103,19 @@ def add_constant_last(computation: HloComputation, instruction: HloInstruction) 
     add(add(varying("x"), fixed("a")), fixed("b")),
     exactness=Exactness.REAL,
     within_range=(sum_is_in_range,),
-    before=_X + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3) + "s = f32[4] add(x, a)\nROOT r = f32[4] add(s, b)",
+    before=_X
+    + filled("a", "f32[4]", 2)
+    + filled("b", "f32[4]", 3)
+    + "s = f32[4] add(x, a)\nROOT r = f32[4] add(s, b)",
     after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] add(two, three)\n"
     "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] add(x, c)",
 )
 def add_of_constants(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction, b: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    a: HloInstruction,
+    b: HloInstruction,
 ) -> HloInstruction:
     """(x + A) + B becomes x + (A + B), for constants A and B."""
     return computation.add("add", instruction.shape, (x, combine(computation, "add", a, b)))
@@ -111,7 +133,11 @@ def add_of_constants(
     "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] subtract(c, x)",
 )
 def add_to_difference_of_constant(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction, b: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    a: HloInstruction,
+    b: HloInstruction,
 ) -> HloInstruction:
     """(A - x) + B becomes (A + B) - x, for constants A and B."""
     return computation.add("subtract", instruction.shape, (combine(computation, "add", a, b), x))
@@ -136,9 +162,17 @@ def scales_exactly(instruction: HloInstruction, c: HloInstruction) -> Reason | N
     if integral(instruction) is None:
         return None
     value = uniform_value(c)
-    if isinstance(value, float) and value and math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5:
+    if (
+        isinstance(value, float)
+        and value
+        and math.isfinite(value)
+        and abs(math.frexp(value)[0]) == 0.5
+    ):
         return None
-    return refuse("rounds-differently", f"%{c.name} is not a power of two, so factoring it out rounds differently")
+    return refuse(
+        "rounds-differently",
+        f"%{c.name} is not a power of two, so factoring it out rounds differently",
+    )
 
 
 @rule(
@@ -149,13 +183,21 @@ def scales_exactly(instruction: HloInstruction, c: HloInstruction) -> Reason | N
     before=_NM
     + parameters("s32[4]", "c", start=2)
     + "a = s32[4] multiply(x, c)\nb = s32[4] multiply(y, c)\nROOT r = s32[4] add(a, b)",
-    after=_NM + parameters("s32[4]", "c", start=2) + "s = s32[4] add(x, y)\nROOT r = s32[4] multiply(s, c)",
+    after=_NM
+    + parameters("s32[4]", "c", start=2)
+    + "s = s32[4] add(x, y)\nROOT r = s32[4] multiply(s, c)",
 )
 def factor_out(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, c: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
+    c: HloInstruction,
 ) -> HloInstruction:
     """x*c + y*c becomes (x + y)*c, for integers; by fast math, where x + y may overflow, for constants that are powers of two too."""
-    return computation.add("multiply", instruction.shape, (computation.add("add", instruction.shape, (x, y)), c))
+    return computation.add(
+        "multiply", instruction.shape, (computation.add("add", instruction.shape, (x, y)), c)
+    )
 
 
 @rule(
@@ -186,7 +228,8 @@ def subtract_self(computation: HloComputation, instruction: HloInstruction) -> H
     exactness=Exactness.BITWISE,
     when=(negatable,),
     before=_X + filled("c", "f32[4]", 3) + "ROOT r = f32[4] subtract(x, c)",
-    after=_X + "three = f32[] constant(3)\nm = f32[] negate(three)\nc = f32[4] broadcast(m), dimensions={}\n"
+    after=_X
+    + "three = f32[] constant(3)\nm = f32[] negate(three)\nc = f32[4] broadcast(m), dimensions={}\n"
     "ROOT r = f32[4] add(x, c)",
 )
 def subtract_constant(
@@ -195,8 +238,12 @@ def subtract_constant(
     """x - C becomes x + (-C)."""
     value = scalar_of(c)
     if value is None or not c.shape.rank:
-        return computation.add("add", instruction.shape, (x, computation.add("negate", c.shape, (c,))))
-    negated = broadcast_scalar(computation, computation.add("negate", value.shape, (value,)), c.shape)
+        return computation.add(
+            "add", instruction.shape, (x, computation.add("negate", c.shape, (c,)))
+        )
+    negated = broadcast_scalar(
+        computation, computation.add("negate", value.shape, (value,)), c.shape
+    )
     return computation.add("add", instruction.shape, (x, negated))
 
 
@@ -219,7 +266,9 @@ def subtract_difference(y: HloInstruction) -> HloInstruction:
     before=_NM + "s = s32[4] add(x, y)\nROOT r = s32[4] subtract(x, s)",
     after=_NM + "ROOT r = s32[4] negate(y)",
 )
-def subtract_sum(computation: HloComputation, instruction: HloInstruction, y: HloInstruction) -> HloInstruction:
+def subtract_sum(
+    computation: HloComputation, instruction: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """x - (x + y) becomes -y, for integers."""
     return computation.add("negate", instruction.shape, (y,))
 
@@ -315,9 +364,15 @@ def multiply_negates(
     before=_X + "a = f32[4] abs(x)\nROOT r = f32[4] multiply(a, a)",
     after=_X + "ROOT r = f32[4] multiply(x, x)",
 )
-def square_of_abs(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction | None:
+def square_of_abs(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction | None:
     """|x| * |x| becomes x * x, for real types."""
-    return None if x.shape.element_type.is_complex else computation.add("multiply", instruction.shape, (x, x))
+    return (
+        None
+        if x.shape.element_type.is_complex
+        else computation.add("multiply", instruction.shape, (x, x))
+    )
 
 
 def is_from_pred(i: HloInstruction) -> bool:
@@ -337,7 +392,9 @@ def multiply_by_predicate(
     computation: HloComputation, instruction: HloInstruction, p: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
     """convert(p) * x becomes select(p, x, 0). Where p is false, an infinite or NaN x gives 0."""
-    return computation.add("select", instruction.shape, (p, x, splat_constant(computation, instruction.shape, 0)))
+    return computation.add(
+        "select", instruction.shape, (p, x, splat_constant(computation, instruction.shape, 0))
+    )
 
 
 @rule(
@@ -348,7 +405,8 @@ def multiply_by_predicate(
     + filled("a", "s32[4]", 2)
     + filled("b", "s32[4]", 3)
     + "s = s32[4] multiply(x, a)\nt = s32[4] multiply(y, b)\nROOT r = s32[4] multiply(s, t)",
-    after=_NM + "two = s32[] constant(2)\nthree = s32[] constant(3)\nk = s32[] multiply(two, three)\n"
+    after=_NM
+    + "two = s32[] constant(2)\nthree = s32[] constant(3)\nk = s32[] multiply(two, three)\n"
     "c = s32[4] broadcast(k), dimensions={}\nm = s32[4] multiply(x, y)\nROOT r = s32[4] multiply(m, c)",
 )
 def multiply_scaled(
@@ -361,7 +419,9 @@ def multiply_scaled(
 ) -> HloInstruction:
     """(x*A) * (y*B) becomes (x*y) * (A*B), for constants A and B: integers, which wrap; x*y of floats may overflow."""
     product = computation.add("multiply", instruction.shape, (x, y))
-    return computation.add("multiply", instruction.shape, (product, combine(computation, "multiply", a, b)))
+    return computation.add(
+        "multiply", instruction.shape, (product, combine(computation, "multiply", a, b))
+    )
 
 
 @rule(
@@ -372,19 +432,27 @@ def multiply_scaled(
     + filled("a", "f32[4]", 2)
     + filled("b", "f32[4]", 3)
     + "s = f32[4] multiply(x, a)\nROOT r = f32[4] multiply(s, b)",
-    after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
+    after=_X
+    + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
     "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] multiply(x, c)",
 )
 def multiply_of_constants(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction, b: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    a: HloInstruction,
+    b: HloInstruction,
 ) -> HloInstruction:
     """(x * A) * B becomes x * (A * B), for constants A and B."""
-    return computation.add("multiply", instruction.shape, (x, combine(computation, "multiply", a, b)))
+    return computation.add(
+        "multiply", instruction.shape, (x, combine(computation, "multiply", a, b))
+    )
 
 
 @rule(
     multiply(
-        multiply(constant("x"), broadcast_of(name="a").that(is_fixed)), broadcast_of(name="b").that(is_fixed)
+        multiply(constant("x"), broadcast_of(name="a").that(is_fixed)),
+        broadcast_of(name="b").that(is_fixed),
     ),
     exactness=Exactness.REAL,
     within_range=(product_is_in_range,),
@@ -396,31 +464,41 @@ def multiply_of_constants(
     "c = f32[2] broadcast(k), dimensions={}\nROOT r = f32[2] multiply(x, c)",
 )
 def multiply_constant_by_scalars(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction, b: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    a: HloInstruction,
+    b: HloInstruction,
 ) -> HloInstruction:
     """(C * a) * b becomes C * (a * b), for a constant array and two repeated scalars."""
-    return computation.add("multiply", instruction.shape, (x, combine(computation, "multiply", a, b)))
+    return computation.add(
+        "multiply", instruction.shape, (x, combine(computation, "multiply", a, b))
+    )
 
 
 @rule(
     multiply(exponential(any_("x")), exponential(any_("y"))),
     exactness=Exactness.FAST,
     when=(inexact_type,),
-    before=_XY + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] multiply(a, b)",
+    before=_XY
+    + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] multiply(a, b)",
     after=_XY + "s = f32[4] add(x, y)\nROOT r = f32[4] exponential(s)",
 )
 def multiply_exponentials(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
     """exp(x) * exp(y) becomes exp(x + y). XLA does this by default; exp(x) may overflow where exp(x + y) does not."""
-    return computation.add("exponential", instruction.shape, (computation.add("add", instruction.shape, (x, y)),))
+    return computation.add(
+        "exponential", instruction.shape, (computation.add("add", instruction.shape, (x, y)),)
+    )
 
 
 @rule(
     multiply(sqrt(any_("x"), name="s"), any_("s")),
     exactness=Exactness.approximate(2),
     when=(floating, non_negative, root_of_largest_is_in_range),
-    before=parameters("f32[4]", "w") + "x = f32[4] abs(w)\ns = f32[4] sqrt(x)\nROOT r = f32[4] multiply(s, s)",
+    before=parameters("f32[4]", "w")
+    + "x = f32[4] abs(w)\ns = f32[4] sqrt(x)\nROOT r = f32[4] multiply(s, s)",
     after=parameters("f32[4]", "w") + "ROOT x = f32[4] abs(w)",
 )
 def square_of_sqrt(x: HloInstruction) -> HloInstruction:
@@ -433,9 +511,16 @@ def square_of_sqrt(x: HloInstruction) -> HloInstruction:
     exactness=Exactness.REAL,
     when=(floating, non_negative),
     within_range=(reciprocal_roots_are_in_range,),
-    before=parameters("f32[4]", "w") + "x = f32[4] abs(w)\ns = f32[4] rsqrt(x)\nROOT r = f32[4] multiply(s, s)",
-    after=parameters("f32[4]", "w") + filled("one", "f32[4]", 1) + "x = f32[4] abs(w)\nROOT r = f32[4] divide(one, x)",
+    before=parameters("f32[4]", "w")
+    + "x = f32[4] abs(w)\ns = f32[4] rsqrt(x)\nROOT r = f32[4] multiply(s, s)",
+    after=parameters("f32[4]", "w")
+    + filled("one", "f32[4]", 1)
+    + "x = f32[4] abs(w)\nROOT r = f32[4] divide(one, x)",
 )
-def square_of_rsqrt(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def square_of_rsqrt(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """rsqrt(x) * rsqrt(x) becomes 1 / x when x is known to be non-negative."""
-    return computation.add("divide", instruction.shape, (splat_constant(computation, instruction.shape, 1), x))
+    return computation.add(
+        "divide", instruction.shape, (splat_constant(computation, instruction.shape, 1), x)
+    )

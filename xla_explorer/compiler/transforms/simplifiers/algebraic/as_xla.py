@@ -7,8 +7,13 @@ from typing import Final
 
 from xla_explorer.compiler.rewriting.patterns import uniform_value
 from xla_explorer.compiler.rewriting.rule import Rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of, reads_only_broadcasts
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import (
+    dimensions_of,
+    reads_only_broadcasts,
+)
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import (
+    unmodified_dimensions,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -28,14 +33,22 @@ def _asks_for_the_comparison(instruction: HloInstruction) -> bool:
 def _reads_a_transpose_alone(instruction: HloInstruction) -> bool:
     """A result of rank 0 or 1, or a transpose that only reduces read."""
     turned = instruction.operands[0]
-    return instruction.shape.rank < 2 or len(turned.users) == 1 or all(user.opcode.name == "reduce" for user in turned.users)
+    return (
+        instruction.shape.rank < 2
+        or len(turned.users) == 1
+        or all(user.opcode.name == "reduce" for user in turned.users)
+    )
 
 
 def _reads_a_reshape_alone(instruction: HloInstruction) -> bool:
     """All dimensions that stay are those of the reshape's operand, ones too; or the reduce alone reads the reshape, which leaves the
     reduced dimensions as they are."""
     other = instruction.operands[0]
-    before, after, reduced = other.operands[0].shape.dimensions, other.shape.dimensions, dimensions_of(instruction)
+    before, after, reduced = (
+        other.operands[0].shape.dimensions,
+        other.shape.dimensions,
+        dimensions_of(instruction),
+    )
     kept = set(unmodified_dimensions(before, after).values())
     ends = _equal_ends(before, after)
     if all(d in kept or d in ends for d in range(len(after)) if d not in reduced):
@@ -53,23 +66,32 @@ def _equal_ends(before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
 
 def _bounds_are_broadcast(instruction: HloInstruction) -> bool:
     """Constants that are broadcast: XLA makes no clamp of scalar bounds."""
-    inner = next((o for o in instruction.operands if o.opcode.name in ("minimum", "maximum")), instruction)
+    inner = next(
+        (o for o in instruction.operands if o.opcode.name in ("minimum", "maximum")), instruction
+    )
     return all(any(o.opcode.name == "broadcast" for o in i.operands) for i in (instruction, inner))
 
 
 def _updates_are_few(instruction: HloInstruction) -> bool:
     """Fewer updates than elements, as where XLA joins two scatters; it puts no scatter behind another."""
-    return sum([one.operands[2].shape.element_count for one in instruction.operands]) < instruction.shape.element_count
+    return (
+        sum([one.operands[2].shape.element_count for one in instruction.operands])
+        < instruction.shape.element_count
+    )
 
 
 def _scales_are_literals(instruction: HloInstruction) -> bool:
     """Constants as they stand; XLA does not look through their broadcasts here."""
-    return all(any(o.opcode.name == "constant" for o in inner.operands) for inner in instruction.operands)
+    return all(
+        any(o.opcode.name == "constant" for o in inner.operands) for inner in instruction.operands
+    )
 
 
 def _stays_a_broadcast(instruction: HloInstruction) -> bool:
     """Nobody reads it with broadcasts alone: XLA makes the operation on the smaller arrays first."""
-    return not any(reads_only_broadcasts(user) for user in instruction.users if user.opcode.elementwise)
+    return not any(
+        reads_only_broadcasts(user) for user in instruction.users if user.opcode.elementwise
+    )
 
 
 def _never(instruction: HloInstruction) -> bool:
@@ -101,6 +123,9 @@ def guarded(rule: Rule) -> Rule:
         """XLA's simplifier has the rule here."""
         if asked(instruction):
             return None
-        return refuse("narrower-in-xla", f"XLA's simplifier has {rule.name} in fewer cases, and not for %{instruction.name}")
+        return refuse(
+            "narrower-in-xla",
+            f"XLA's simplifier has {rule.name} in fewer cases, and not for %{instruction.name}",
+        )
 
     return rule.with_guards(narrower_in_xla, within_range=False)

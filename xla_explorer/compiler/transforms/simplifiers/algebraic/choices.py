@@ -15,7 +15,10 @@ from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.operators import and_, compare, select
 from xla_explorer.compiler.rewriting.patterns import any_, splat, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.comparison import is_of_exact_type, is_ordinary
+from xla_explorer.compiler.transforms.simplifiers.algebraic.comparison import (
+    is_of_exact_type,
+    is_ordinary,
+)
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import fixed
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -66,10 +69,16 @@ def chooses_between_ordered_truths(i: HloInstruction) -> bool:
     after="x = pred[4] parameter(0)\ny = pred[4] parameter(1)\nROOT r = pred[4] or(x, y)",
 )
 def select_of_ordered_truths(
-    computation: HloComputation, instruction: HloInstruction, p: HloInstruction, x: HloInstruction, y: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    p: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
 ) -> HloInstruction:
     """The greater of two truth values is their or, the smaller one their and."""
-    return computation.add("or" if p.attributes["direction"].startswith("G") else "and", instruction.shape, (x, y))
+    return computation.add(
+        "or" if p.attributes["direction"].startswith("G") else "and", instruction.shape, (x, y)
+    )
 
 
 def decides_by_constants(i: HloInstruction) -> bool:
@@ -78,7 +87,9 @@ def decides_by_constants(i: HloInstruction) -> bool:
     return (
         choice.operands[0].shape.dimensions == i.shape.dimensions
         and is_ordinary(i)
-        and all(isinstance(uniform_value(c), (bool, int, float)) for c in (limit, *choice.operands[1:]))
+        and all(
+            isinstance(uniform_value(c), (bool, int, float)) for c in (limit, *choice.operands[1:])
+        )
     )
 
 
@@ -102,7 +113,10 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     after=_P.replace("p =", "ROOT p ="),
 )
 def compare_of_choice(
-    computation: HloComputation, instruction: HloInstruction, choice: HloInstruction, limit: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    choice: HloInstruction,
+    limit: HloInstruction,
 ) -> HloInstruction:
     """A constant compared with select(p, A, B) becomes p, not(p), true or false, for constants A and B."""
     p, a, b = choice.operands
@@ -119,9 +133,10 @@ def is_of_integers(i: HloInstruction) -> bool:
 
 
 @rule(
-    and_(compare(any_("x"), splat("a"), direction="LT"), compare(any_("x"), splat("b"), direction="LT")).that(
-        is_of_integers
-    ),
+    and_(
+        compare(any_("x"), splat("a"), direction="LT"),
+        compare(any_("x"), splat("b"), direction="LT"),
+    ).that(is_of_integers),
     exactness=Exactness.BITWISE,
     before=_N
     + filled("a", "s32[4]", 10)
@@ -136,9 +151,10 @@ def both_below(instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 
 
 @rule(
-    and_(compare(any_("x"), splat("a"), direction="LT"), compare(splat("b"), any_("x"), direction="GT", name="second")).that(
-        is_of_integers
-    ),
+    and_(
+        compare(any_("x"), splat("a"), direction="LT"),
+        compare(splat("b"), any_("x"), direction="GT", name="second"),
+    ).that(is_of_integers),
     exactness=Exactness.BITWISE,
     before=_N
     + filled("a", "s32[4]", 10)

@@ -6,7 +6,11 @@ Source: algebraic_simplifier.cc, HandleAllGather, HandleAllToAll, HandleAllReduc
 
 from __future__ import annotations
 
-from xla_explorer.compiler.rewriting.construction import broadcast_scalar, scalar_constant, uniform_array
+from xla_explorer.compiler.rewriting.construction import (
+    broadcast_scalar,
+    scalar_constant,
+    uniform_array,
+)
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled
 from xla_explorer.compiler.rewriting.operators import all_gather, all_to_all
@@ -21,7 +25,15 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 _reducing = operator("all-reduce", "reduce-scatter")
 _custom_call = operator("custom-call")
-_SHARDING_TARGETS = frozenset(["Sharding", "SPMDShardToFullShape", "SPMDFullToShardShape", "LocalToGlobalShape", "GlobalToLocalShape"])
+_SHARDING_TARGETS = frozenset(
+    [
+        "Sharding",
+        "SPMDShardToFullShape",
+        "SPMDFullToShardShape",
+        "LocalToGlobalShape",
+        "GlobalToLocalShape",
+    ]
+)
 _SUM = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n---\n"
 _MOST = "most {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] maximum(a, b)\n}\n---\n"
 _B = filled("b", "f32[4]", 3)
@@ -30,19 +42,33 @@ _ROOT_B = _B.replace("b = f32[4] b", "ROOT b = f32[4] b")
 
 def gives_an_array(instruction: HloInstruction) -> Reason | None:
     """One array, not a tuple of several."""
-    return refuse("tuple", f"%{instruction.name} gives a tuple") if instruction.shape.is_tuple else None
+    return (
+        refuse("tuple", f"%{instruction.name} gives a tuple")
+        if instruction.shape.is_tuple
+        else None
+    )
 
 
 def only_marks_sharding(i: HloInstruction) -> bool:
     """A custom call that says how its operand is spread over devices, and keeps its shape."""
     target = custom_call_target(i)
-    return target in _SHARDING_TARGETS and len(i.operands) == 1 and i.operands[0].shape.base is i.shape.base
+    return (
+        target in _SHARDING_TARGETS
+        and len(i.operands) == 1
+        and i.operands[0].shape.base is i.shape.base
+    )
 
 
 def one_partition(instruction: HloInstruction) -> Reason | None:
     """The module is not split over devices."""
     count = int(instruction.parent.module.attributes.get("num_partitions", 1))
-    return None if count <= 1 else refuse("several-partitions", f"the module runs in {count} partitions", partitions=count)
+    return (
+        None
+        if count <= 1
+        else refuse(
+            "several-partitions", f"the module runs in {count} partitions", partitions=count
+        )
+    )
 
 
 @rule(
@@ -58,9 +84,13 @@ def sharding_on_one_device(x: HloInstruction) -> HloInstruction:
     return x
 
 
-def _repeated(computation: HloComputation, instruction: HloInstruction, c: HloInstruction) -> HloInstruction:
+def _repeated(
+    computation: HloComputation, instruction: HloInstruction, c: HloInstruction
+) -> HloInstruction:
     value = scalar_constant(computation, instruction.shape, uniform_array(c))
-    return broadcast_scalar(computation, value, instruction.shape) if instruction.shape.rank else value
+    return (
+        broadcast_scalar(computation, value, instruction.shape) if instruction.shape.rank else value
+    )
 
 
 @rule(
@@ -103,7 +133,9 @@ def takes_the_extreme(i: HloInstruction) -> bool:
     before=_MOST + _B + "ROOT r = f32[4] all-reduce(b), replica_groups={{0}}, to_apply=most",
     after=_MOST + _ROOT_B,
 )
-def extremum_of_devices(computation: HloComputation, instruction: HloInstruction, c: HloInstruction) -> HloInstruction:
+def extremum_of_devices(
+    computation: HloComputation, instruction: HloInstruction, c: HloInstruction
+) -> HloInstruction:
     """The maximum or minimum over devices of one repeated constant becomes its broadcast."""
     return _repeated(computation, instruction, c)
 
@@ -125,7 +157,9 @@ def groups_are_known(instruction: HloInstruction) -> Reason | None:
     count = device_count(instruction)
     if count:
         return why_not_counted(instruction.shape.element_type, count)
-    return refuse("group-size-unknown", f"%{instruction.name} does not list replica groups of one size")
+    return refuse(
+        "group-size-unknown", f"%{instruction.name} does not list replica groups of one size"
+    )
 
 
 @rule(
@@ -135,9 +169,13 @@ def groups_are_known(instruction: HloInstruction) -> Reason | None:
     before=_SUM + _B + "ROOT r = f32[4] all-reduce(b), replica_groups={{0}}, to_apply=sum",
     after=_SUM + _ROOT_B,
 )
-def sum_over_devices(computation: HloComputation, instruction: HloInstruction, c: HloInstruction) -> HloInstruction:
+def sum_over_devices(
+    computation: HloComputation, instruction: HloInstruction, c: HloInstruction
+) -> HloInstruction:
     """The sum over devices of one repeated constant becomes the constant times the number of devices."""
     value, count = uniform_array(c), device_count(instruction)
     total = (value * value.dtype.type(count)).astype(value.dtype)
     made = scalar_constant(computation, instruction.shape, total)
-    return broadcast_scalar(computation, made, instruction.shape) if instruction.shape.rank else made
+    return (
+        broadcast_scalar(computation, made, instruction.shape) if instruction.shape.rank else made
+    )

@@ -58,7 +58,9 @@ def left_is_a_non_negative_number(i: HloInstruction) -> bool:
     before=_U + filled("zero", "u32[4]", 0) + "ROOT r = pred[4] compare(x, zero), direction=LT",
     after=_U + _ROOT_FALSE,
 )
-def non_negative_below_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def non_negative_below_zero(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """x < 0 becomes false when x is known to be non-negative."""
     return splat_constant(computation, instruction.shape, False)
 
@@ -69,7 +71,9 @@ def non_negative_below_zero(computation: HloComputation, instruction: HloInstruc
     before=_U + filled("zero", "u32[4]", 0) + "ROOT r = pred[4] compare(x, zero), direction=GE",
     after=_U + _ROOT_TRUE,
 )
-def non_negative_at_least_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def non_negative_at_least_zero(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """x >= 0 becomes true when x is known to be non-negative."""
     return splat_constant(computation, instruction.shape, True)
 
@@ -89,7 +93,9 @@ def is_of_exact_type(i: HloInstruction) -> bool:
 def compare_with_self(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """x compared with itself is true for EQ, GE, LE and false for NE, GT, LT; for integers, since NaN equals
     nothing."""
-    return splat_constant(computation, instruction.shape, instruction.attributes["direction"] in ("EQ", "GE", "LE"))
+    return splat_constant(
+        computation, instruction.shape, instruction.attributes["direction"] in ("EQ", "GE", "LE")
+    )
 
 
 def compares_preds(x: HloInstruction) -> Reason | None:
@@ -161,7 +167,11 @@ def select_false(y: HloInstruction) -> HloInstruction:
     after=_PXY + "ROOT r = f32[4] select(p, y, x)",
 )
 def select_by_not(
-    computation: HloComputation, instruction: HloInstruction, p: HloInstruction, x: HloInstruction, y: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    p: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
 ) -> HloInstruction:
     """select(not(p), x, y) becomes select(p, y, x)."""
     return computation.add("select", instruction.shape, (p, y, x))
@@ -191,7 +201,9 @@ def select_true_false(p: HloInstruction) -> HloInstruction:
     before=_P + _TRUE + _FALSE + "ROOT r = pred[4] select(p, f, t)",
     after=_P + "ROOT r = pred[4] not(p)",
 )
-def select_false_true(computation: HloComputation, instruction: HloInstruction, p: HloInstruction) -> HloInstruction:
+def select_false_true(
+    computation: HloComputation, instruction: HloInstruction, p: HloInstruction
+) -> HloInstruction:
     """select(p, false, true) becomes not(p)."""
     return computation.add("not", instruction.shape, (p,))
 
@@ -234,7 +246,9 @@ def holds_every_value(narrow: PrimitiveType, wide: PrimitiveType) -> bool:
             return wide.is_signed and wide.bits >= narrow.bits
         return wide.bits > narrow.bits or (wide.is_unsigned and wide.bits == narrow.bits)
     if narrow.is_integer:
-        return wide.name in SIGNIFICAND and narrow.bits - narrow.is_signed <= SIGNIFICAND[wide.name][0]
+        return (
+            wide.name in SIGNIFICAND and narrow.bits - narrow.is_signed <= SIGNIFICAND[wide.name][0]
+        )
     if narrow.name in SIGNIFICAND and wide.name in SIGNIFICAND:
         a, b = SIGNIFICAND[narrow.name], SIGNIFICAND[wide.name]
         return b[0] >= a[0] and b[1] >= a[1]
@@ -247,7 +261,9 @@ def middle_loses_nothing(x: HloInstruction, middle: HloInstruction) -> Reason | 
     return (
         None
         if holds_every_value(narrow, wide)
-        else refuse("conversion-loses", f"{wide} does not hold every {narrow}", of=narrow.name, to=wide.name)
+        else refuse(
+            "conversion-loses", f"{wide} does not hold every {narrow}", of=narrow.name, to=wide.name
+        )
     )
 
 
@@ -263,12 +279,21 @@ def convert_there_and_back(x: HloInstruction) -> HloInstruction:
     return x
 
 
-def saturates_nowhere(x: HloInstruction, instruction: HloInstruction, middle: HloInstruction) -> Reason | None:
+def saturates_nowhere(
+    x: HloInstruction, instruction: HloInstruction, middle: HloInstruction
+) -> Reason | None:
     """A float becomes the nearest integer that there is, an integer keeps its low bits: -1 as u8 is 0 by way of f32, 255 straight."""
     first, last = x.shape.element_type, instruction.shape.element_type
-    if not (first.is_integer and middle.shape.element_type.is_float and last.is_integer) or holds_every_value(first, last):
+    if not (
+        first.is_integer and middle.shape.element_type.is_float and last.is_integer
+    ) or holds_every_value(first, last):
         return None
-    return refuse("conversion-saturates", f"{last} does not hold every {first}, and floats saturate", of=first.name, to=last.name)
+    return refuse(
+        "conversion-saturates",
+        f"{last} does not hold every {first}, and floats saturate",
+        of=first.name,
+        to=last.name,
+    )
 
 
 @rule(
@@ -295,27 +320,40 @@ def computes_in_a_wider_integer(i: HloInstruction) -> bool:
     if not kind.is_integer or kind.bits < 8 or len(inner.operands) != 2 or len(inner.users) != 1:
         return False
     wide = inner.shape.element_type
-    if any(o.opcode is not i.opcode or o.operands[0].shape.element_type is not kind for o in inner.operands):
+    if any(
+        o.opcode is not i.opcode or o.operands[0].shape.element_type is not kind
+        for o in inner.operands
+    ):
         return False
     if not wide.is_integer or wide.is_signed != kind.is_signed or wide.bits < kind.bits:
         return False
-    return inner.opcode.name in _NARROW_AS_WIDE or (kind.is_unsigned and inner.opcode.name in _UNSIGNED_NARROW_AS_WIDE)
+    return inner.opcode.name in _NARROW_AS_WIDE or (
+        kind.is_unsigned and inner.opcode.name in _UNSIGNED_NARROW_AS_WIDE
+    )
 
 
 @rule(
-    convert(operator(*_NARROW_AS_WIDE, *_UNSIGNED_NARROW_AS_WIDE)(convert(any_("x")), convert(any_("y")), name="inner")).that(
-        computes_in_a_wider_integer
-    ),
+    convert(
+        operator(*_NARROW_AS_WIDE, *_UNSIGNED_NARROW_AS_WIDE)(
+            convert(any_("x")), convert(any_("y")), name="inner"
+        )
+    ).that(computes_in_a_wider_integer),
     exactness=Exactness.BITWISE,
     before="x = s8[4] parameter(0)\ny = s8[4] parameter(1)\na = s32[4] convert(x)\nb = s32[4] convert(y)\n"
     "c = s32[4] multiply(a, b)\nROOT r = s8[4] convert(c)",
     after="x = s8[4] parameter(0)\ny = s8[4] parameter(1)\nROOT r = s8[4] multiply(x, y)",
 )
 def convert_of_widened_operation(
-    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, x: HloInstruction, y: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    inner: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
 ) -> HloInstruction:
     """Widened integers that are added, subtracted or multiplied and narrowed again are computed in the narrow type."""
-    return computation.add(inner.opcode, instruction.shape, (x, y), inner.attributes, metadata=inner.metadata)
+    return computation.add(
+        inner.opcode, instruction.shape, (x, y), inner.attributes, metadata=inner.metadata
+    )
 
 
 def rounds_nothing(i: HloInstruction) -> bool:
@@ -355,7 +393,9 @@ def right_is_a_non_negative_number(i: HloInstruction) -> bool:
     before=_U + filled("zero", "u32[4]", 0) + "ROOT r = pred[4] compare(zero, x), direction=GT",
     after=_U + _ROOT_FALSE,
 )
-def zero_above_non_negative(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def zero_above_non_negative(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """0 > x becomes false when x is known to be non-negative."""
     return splat_constant(computation, instruction.shape, False)
 
@@ -366,7 +406,9 @@ def zero_above_non_negative(computation: HloComputation, instruction: HloInstruc
     before=_U + filled("zero", "u32[4]", 0) + "ROOT r = pred[4] compare(zero, x), direction=LE",
     after=_U + _ROOT_TRUE,
 )
-def zero_at_most_non_negative(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def zero_at_most_non_negative(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """0 <= x becomes true when x is known to be non-negative."""
     return splat_constant(computation, instruction.shape, True)
 

@@ -20,7 +20,9 @@ from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
 from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import placed_first, plain_reducer
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import (
+    dimensions_of,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -33,7 +35,14 @@ _AB = "a = f32[2,3] parameter(0)\nb = f32[2,4] parameter(1)\n"
 class DotDimensions:
     """The dimension numbers of a dot, with the free ones worked out."""
 
-    __slots__ = ("lhs_batch", "lhs_contracting", "lhs_free", "rhs_batch", "rhs_contracting", "rhs_free")
+    __slots__ = (
+        "lhs_batch",
+        "lhs_contracting",
+        "lhs_free",
+        "rhs_batch",
+        "rhs_contracting",
+        "rhs_free",
+    )
 
     def __init__(self, i: HloInstruction) -> None:
         a = i.attributes
@@ -42,16 +51,26 @@ class DotDimensions:
         self.lhs_contracting: tuple[int, ...] = a.value("lhs_contracting_dims")
         self.rhs_contracting: tuple[int, ...] = a.value("rhs_contracting_dims")
         self.lhs_free = tuple(
-            [d for d in range(i.operands[0].shape.rank) if d not in self.lhs_batch + self.lhs_contracting]
+            [
+                d
+                for d in range(i.operands[0].shape.rank)
+                if d not in self.lhs_batch + self.lhs_contracting
+            ]
         )
         self.rhs_free = tuple(
-            [d for d in range(i.operands[1].shape.rank) if d not in self.rhs_batch + self.rhs_contracting]
+            [
+                d
+                for d in range(i.operands[1].shape.rank)
+                if d not in self.rhs_batch + self.rhs_contracting
+            ]
         )
 
 
 def has_an_empty_side(i: HloInstruction) -> bool:
     """An operand or the result has no elements."""
-    return any(shape.element_count == 0 for shape in (i.shape, i.operands[0].shape, i.operands[1].shape))
+    return any(
+        shape.element_count == 0 for shape in (i.shape, i.operands[0].shape, i.operands[1].shape)
+    )
 
 
 @rule(
@@ -72,14 +91,17 @@ def same_types(instruction: HloInstruction, a: HloInstruction, b: HloInstruction
     if a.shape.element_type is b.shape.element_type is instruction.shape.element_type:
         return None
     return refuse(
-        "types-differ", f"{a.shape.element_type} times {b.shape.element_type} gives {instruction.shape.element_type}"
+        "types-differ",
+        f"{a.shape.element_type} times {b.shape.element_type} gives {instruction.shape.element_type}",
     )
 
 
 def asks_for_no_algorithm(instruction: HloInstruction) -> Reason | None:
     """The dot leaves open how it is computed."""
     if "algorithm" in instruction.attributes:
-        return refuse("dot-algorithm", f"%{instruction.name} asks for {instruction.attributes['algorithm']}")
+        return refuse(
+            "dot-algorithm", f"%{instruction.name} asks for {instruction.attributes['algorithm']}"
+        )
     return None
 
 
@@ -118,18 +140,30 @@ def dot_without_ones(
     """Dimensions of size one are taken out of the operands of a dot and put back into the result."""
     numbers = DotDimensions(instruction)
     left, right = a.shape.dimensions, b.shape.dimensions
-    keep_a, keep_b = [d for d in range(len(left)) if left[d] != 1], [d for d in range(len(right)) if right[d] != 1]
+    keep_a, keep_b = (
+        [d for d in range(len(left)) if left[d] != 1],
+        [d for d in range(len(right)) if right[d] != 1],
+    )
     attributes = instruction.attributes.with_values(
         lhs_batch_dims=tuple([keep_a.index(d) for d in numbers.lhs_batch if left[d] != 1]),
         rhs_batch_dims=tuple([keep_b.index(d) for d in numbers.rhs_batch if right[d] != 1]),
-        lhs_contracting_dims=tuple([keep_a.index(d) for d in numbers.lhs_contracting if left[d] != 1]),
-        rhs_contracting_dims=tuple([keep_b.index(d) for d in numbers.rhs_contracting if right[d] != 1]),
+        lhs_contracting_dims=tuple(
+            [keep_a.index(d) for d in numbers.lhs_contracting if left[d] != 1]
+        ),
+        rhs_contracting_dims=tuple(
+            [keep_b.index(d) for d in numbers.rhs_contracting if right[d] != 1]
+        ),
     )
-    shape = instruction.shape.with_dimensions([size for size in instruction.shape.dimensions if size != 1])
+    shape = instruction.shape.with_dimensions(
+        [size for size in instruction.shape.dimensions if size != 1]
+    )
     small = computation.add(
         "dot",
         shape,
-        (reshape(computation, a, _without_ones(a, keep_a)), reshape(computation, b, _without_ones(b, keep_b))),
+        (
+            reshape(computation, a, _without_ones(a, keep_a)),
+            reshape(computation, b, _without_ones(b, keep_b)),
+        ),
         attributes,
         metadata=instruction.metadata,
     )
@@ -141,7 +175,8 @@ def dot_without_ones(
     exactness=Exactness.NUMERIC,
     when=(static, same_types, asks_for_no_algorithm),
     before=_AB + "ROOT r = f32[2,3,4] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}",
-    after=_AB + "x = f32[2,3,4] broadcast(a), dimensions={0,1}\ny = f32[2,3,4] broadcast(b), dimensions={0,2}\n"
+    after=_AB
+    + "x = f32[2,3,4] broadcast(a), dimensions={0,1}\ny = f32[2,3,4] broadcast(b), dimensions={0,2}\n"
     "ROOT r = f32[2,3,4] multiply(x, y)",
 )
 def dot_to_multiply(
@@ -150,15 +185,22 @@ def dot_to_multiply(
     """A dot that contracts nothing becomes a multiply of broadcasts."""
     numbers, shape = DotDimensions(instruction), instruction.shape
     batch, free = len(numbers.lhs_batch), len(numbers.lhs_free)
-    order_a, order_b = (*numbers.lhs_batch, *numbers.lhs_free), (*numbers.rhs_batch, *numbers.rhs_free)
+    order_a, order_b = (
+        (*numbers.lhs_batch, *numbers.lhs_free),
+        (*numbers.rhs_batch, *numbers.rhs_free),
+    )
     if order_a != tuple(range(len(order_a))):
         a = transpose(computation, a, order_a)
     if order_b != tuple(range(len(order_b))):
         b = transpose(computation, b, order_b)
     places_a = list(range(batch + free))
     places_b = [*range(batch), *range(batch + free, shape.rank)]
-    wide_a = a if a.shape.dimensions == shape.dimensions else broadcast(computation, a, shape, places_a)
-    wide_b = b if b.shape.dimensions == shape.dimensions else broadcast(computation, b, shape, places_b)
+    wide_a = (
+        a if a.shape.dimensions == shape.dimensions else broadcast(computation, a, shape, places_a)
+    )
+    wide_b = (
+        b if b.shape.dimensions == shape.dimensions else broadcast(computation, b, shape, places_b)
+    )
     return computation.add("multiply", shape, (wide_a, wide_b))
 
 
@@ -182,7 +224,9 @@ def add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
         ):
             return candidate
     made = module.add_computation(f"add_{shape.element_type.name}")
-    made.root = made.add("add", scalar, (made.add_parameter(0, scalar, "a"), made.add_parameter(1, scalar, "b")))
+    made.root = made.add(
+        "add", scalar, (made.add_parameter(0, scalar, "a"), made.add_parameter(1, scalar, "b"))
+    )
     return placed_first(made)
 
 
@@ -202,7 +246,10 @@ def dot_to_reduce(
 ) -> HloInstruction:
     """A dot of vectors becomes the sum of their product; floats of 16 bits and fewer are multiplied and summed in f32."""
     numbers, shape = DotDimensions(instruction), instruction.shape
-    order_a, order_b = (*numbers.lhs_batch, *numbers.lhs_contracting), (*numbers.rhs_batch, *numbers.rhs_contracting)
+    order_a, order_b = (
+        (*numbers.lhs_batch, *numbers.lhs_contracting),
+        (*numbers.rhs_batch, *numbers.rhs_contracting),
+    )
     if order_a != tuple(range(len(order_a))):
         a = transpose(computation, a, order_a)
     if order_b != tuple(range(len(order_b))):
@@ -257,10 +304,14 @@ def dot_of_transposes(
 ) -> HloInstruction:
     """dot(transpose(a), transpose(b)) becomes transpose(dot(b, a))."""
     precision = instruction.attributes.value("operand_precision")
-    attributes = instruction.attributes.with_values(operand_precision=tuple(precision)[::-1] or None)
+    attributes = instruction.attributes.with_values(
+        operand_precision=tuple(precision)[::-1] or None
+    )
     turned = dimensions_of(a)
     shape = instruction.shape.with_dimensions([instruction.shape.dimensions[d] for d in turned])
-    product = computation.add("dot", shape, (b.operands[0], a.operands[0]), attributes, metadata=instruction.metadata)
+    product = computation.add(
+        "dot", shape, (b.operands[0], a.operands[0]), attributes, metadata=instruction.metadata
+    )
     return transpose(computation, product, turned, instruction.shape)
 
 
@@ -268,7 +319,11 @@ def _reordered_axes(moved: HloInstruction, contracting: int) -> list[int] | None
     """moved = reshape(transpose(x)). When the transpose reorders only what the reshape makes the contracting dimension,
     the dimensions of transpose(x) that make it up; else None."""
     turned = moved.operands[0]
-    permutation, sizes, target = dimensions_of(turned), turned.shape.dimensions, moved.shape.dimensions
+    permutation, sizes, target = (
+        dimensions_of(turned),
+        turned.shape.dimensions,
+        moved.shape.dimensions,
+    )
     before, after = math.prod(target[:contracting]), math.prod(target[: contracting + 1])
     start, product = 0, 1
     while start < len(sizes) and product < before:
@@ -321,7 +376,11 @@ def dot_with_reordered_constant(
         return None
     turned = moved.operands[0]
     permutation, sizes = dimensions_of(turned), turned.shape.dimensions
-    split = [*fixed.shape.dimensions[:other], *[sizes[d] for d in axes], *fixed.shape.dimensions[other + 1 :]]
+    split = [
+        *fixed.shape.dimensions[:other],
+        *[sizes[d] for d in axes],
+        *fixed.shape.dimensions[other + 1 :],
+    ]
     order = [permutation.index(d) - axes[0] for d in axes]
     whole = [*range(other), *[other + k for k in order], *range(other + len(axes), len(split))]
     taken = reshape(computation, fixed, fixed.shape.with_dimensions(split))

@@ -25,7 +25,12 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import has_th
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.codecs import CODECS
-from xla_explorer.hlo.attributes.values import ConvolutionDimensionNumbers, PaddingDimension, Window, WindowDimension
+from xla_explorer.hlo.attributes.values import (
+    ConvolutionDimensionNumbers,
+    PaddingDimension,
+    Window,
+    WindowDimension,
+)
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -48,12 +53,17 @@ def window_of(i: HloInstruction) -> tuple[WindowDimension, ...]:
 
 def is_grouped(i: HloInstruction) -> bool:
     """Features or batch are cut into groups."""
-    return bool(i.attributes.value("feature_group_count") != 1 or i.attributes.value("batch_group_count") != 1)
+    return bool(
+        i.attributes.value("feature_group_count") != 1
+        or i.attributes.value("batch_group_count") != 1
+    )
 
 
 def convolves_nothing(i: HloInstruction) -> bool:
     """An operand or the result has no elements."""
-    return any(shape.element_count == 0 for shape in (i.shape, i.operands[0].shape, i.operands[1].shape))
+    return any(
+        shape.element_count == 0 for shape in (i.shape, i.operands[0].shape, i.operands[1].shape)
+    )
 
 
 @rule(
@@ -64,7 +74,9 @@ def convolves_nothing(i: HloInstruction) -> bool:
     after="x = f32[2,5,0] parameter(0)\nk = f32[2,0,4] parameter(1)\n"
     + filled("z", "f32[2,4,4]", 0).replace("z = f32[2,4,4] b", "ROOT z = f32[2,4,4] b"),
 )
-def convolution_of_empty(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def convolution_of_empty(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """A convolution of arrays without elements becomes 0."""
     return splat_constant(computation, instruction.shape, 0)
 
@@ -80,7 +92,11 @@ def convolution_of_empty(computation: HloComputation, instruction: HloInstructio
     after=_XK + f"ROOT r = f32[2,7,4] convolution(x, k), window={{size=2 pad=1_2}}, {_LABELS}",
 )
 def convolution_of_pad(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, k: HloInstruction, padded: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    k: HloInstruction,
+    padded: HloInstruction,
 ) -> HloInstruction | Reason:
     """Padding of the input with zeros becomes padding and dilation of the window, where nothing is multiplied."""
     numbers, rows = numbers_of(instruction), paddings(padded)
@@ -91,7 +107,9 @@ def convolution_of_pad(
         if rows[d].low < 0 or rows[d].high < 0 or w.padding_low < 0 or w.padding_high < 0:
             return refuse("negative-padding", f"%{padded.name} or the window crops")
         if rows[d] != _NOTHING and w.base_dilation != 1:
-            return refuse("dilated-padding", f"%{instruction.name} dilates what %{padded.name} pads")
+            return refuse(
+                "dilated-padding", f"%{instruction.name} dilates what %{padded.name} pads"
+            )
         window.append(
             w._replace(
                 padding_low=w.padding_low + rows[d].low,
@@ -116,17 +134,29 @@ def convolution_of_pad(
     after=_XK + f"ROOT r = f32[2,3,4] convolution(x, k), window={{size=2 rhs_dilate=2}}, {_LABELS}",
 )
 def convolution_with_interior_padding(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, k: HloInstruction, padded: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    k: HloInstruction,
+    padded: HloInstruction,
 ) -> HloInstruction | Reason:
     """Zeros between the elements of the kernel become dilation of the window."""
     numbers, rows = numbers_of(instruction), paddings(padded)
-    if rows[numbers.kernel_input_feature] != _NOTHING or rows[numbers.kernel_output_feature] != _NOTHING:
+    if (
+        rows[numbers.kernel_input_feature] != _NOTHING
+        or rows[numbers.kernel_output_feature] != _NOTHING
+    ):
         return refuse("pads-no-spatial-dimension", f"%{padded.name} pads features")
     window = []
     for w, d in zip(window_of(instruction), numbers.kernel_spatial, strict=True):
         if rows[d].low or rows[d].high or (rows[d].interior and w.window_dilation != 1):
             return refuse("edge-padding", f"%{padded.name} pads at the edges")
-        window.append(w._replace(size=k.shape.dimensions[d], window_dilation=w.window_dilation * (rows[d].interior + 1)))
+        window.append(
+            w._replace(
+                size=k.shape.dimensions[d],
+                window_dilation=w.window_dilation * (rows[d].interior + 1),
+            )
+        )
     attributes = instruction.attributes.with_values(window=Window(tuple(window)))
     return computation.add("convolution", instruction.shape, (x, k), attributes)
 
@@ -140,7 +170,10 @@ def _labels(numbers: ConvolutionDimensionNumbers) -> str:
         letters.update({place: str(number) for number, place in enumerate(spatial_places)})
         return "".join([letters[d] for d in range(spatial + 2)])
 
-    lhs = side({"b": numbers.kernel_output_feature, "f": numbers.kernel_input_feature}, numbers.kernel_spatial)
+    lhs = side(
+        {"b": numbers.kernel_output_feature, "f": numbers.kernel_input_feature},
+        numbers.kernel_spatial,
+    )
     rhs = side({"o": numbers.input_batch, "i": numbers.input_feature}, numbers.input_spatial)
     out = side({"b": numbers.output_feature, "f": numbers.output_batch}, numbers.output_spatial)
     return f"{lhs}_{rhs}->{out}"
@@ -156,7 +189,9 @@ def kernel_is_larger(instruction: HloInstruction) -> Reason | None:
         if _stays(w, sizes[d]):
             continue
         kernel *= w.size
-        swapped *= w.size if sizes[d] == 1 and w.stride == 1 and w.window_dilation == 1 else sizes[d]
+        swapped *= (
+            w.size if sizes[d] == 1 and w.stride == 1 and w.window_dilation == 1 else sizes[d]
+        )
     if kernel > swapped:
         return None
     return refuse("kernel-not-larger", f"{kernel} places of the kernel, {swapped} of the input")
@@ -164,7 +199,12 @@ def kernel_is_larger(instruction: HloInstruction) -> Reason | None:
 
 def _stays(w: WindowDimension, size: int) -> bool:
     """Dimensions that are summed over or stand for groups keep their row."""
-    plain = not w.window_reversal and not w.padding_low and not w.padding_high and w.window_dilation == 1
+    plain = (
+        not w.window_reversal
+        and not w.padding_low
+        and not w.padding_high
+        and w.window_dilation == 1
+    )
     group = w.base_dilation == w.size and w.stride == w.size - 1
     contraction = w.size == size and w.base_dilation == 1 and w.stride == 1
     return plain and (group or contraction)
@@ -205,7 +245,9 @@ def convolution_swapped(
                 window_reversal=True,
             )
         )
-    kernel = computation.add("reverse", k.shape, (k,), with_dimensions(sorted(turned))) if turned else k
+    kernel = (
+        computation.add("reverse", k.shape, (k,), with_dimensions(sorted(turned))) if turned else k
+    )
     precision = instruction.attributes.value("operand_precision")
     attributes = instruction.attributes.with_values(
         window=Window(tuple(window)),
@@ -215,16 +257,26 @@ def convolution_swapped(
     return computation.add("convolution", instruction.shape, (kernel, x), attributes)
 
 
-def multiplies_features_apart(instruction: HloInstruction, x: HloInstruction, k: HloInstruction) -> Reason | None:
+def multiplies_features_apart(
+    instruction: HloInstruction, x: HloInstruction, k: HloInstruction
+) -> Reason | None:
     """Every feature has its own kernel, whose spatial dimensions are one or as large as those of the input."""
     numbers, attributes = numbers_of(instruction), instruction.attributes
     groups = attributes.value("feature_group_count")
-    features = x.shape.dimensions[numbers.input_feature], k.shape.dimensions[numbers.kernel_output_feature]
+    features = (
+        x.shape.dimensions[numbers.input_feature],
+        k.shape.dimensions[numbers.kernel_output_feature],
+    )
     kinds = {i.shape.element_type.name for i in (x, k, instruction)}
     if len(kinds) > 1:
         return refuse("types-differ", f"%{instruction.name} is of types {', '.join(sorted(kinds))}")
-    if attributes.value("batch_group_count") != 1 or k.shape.dimensions[numbers.kernel_input_feature] != 1:
-        return refuse("sums-over-features", f"%{instruction.name} sums over features or batch groups")
+    if (
+        attributes.value("batch_group_count") != 1
+        or k.shape.dimensions[numbers.kernel_input_feature] != 1
+    ):
+        return refuse(
+            "sums-over-features", f"%{instruction.name} sums over features or batch groups"
+        )
     if features != (groups, groups):
         return refuse("sums-over-features", f"{features} features in {groups} groups")
     for w, d in zip(window_of(instruction), numbers.input_spatial, strict=True):
@@ -232,13 +284,20 @@ def multiplies_features_apart(instruction: HloInstruction, x: HloInstruction, k:
         plain = not w.padding_low and not w.padding_high and w.stride == 1 and w.base_dilation == 1
         whole = w.size == size and w.window_dilation == 1 and not w.window_reversal
         if not plain or not (w.size == 1 or whole):
-            return refuse("window-moves", f"%{instruction.name} moves its window along dimension {d} of its input")
+            return refuse(
+                "window-moves",
+                f"%{instruction.name} moves its window along dimension {d} of its input",
+            )
     return None
 
 
 def is_no_narrow_sum_of_products(instruction: HloInstruction) -> Reason | None:
     """One product an element, or products whose sum has the range of f32."""
-    return has_the_range_of_f32(instruction) if any(w.size != 1 for w in window_of(instruction)) else None
+    return (
+        has_the_range_of_f32(instruction)
+        if any(w.size != 1 for w in window_of(instruction))
+        else None
+    )
 
 
 @rule(
@@ -265,9 +324,19 @@ def convolution_to_multiply(
     if order != list(range(len(kept))):
         narrow = transpose(computation, narrow, tuple(order))
     places = [to_input[kept[number]] for number in order]
-    wide = narrow if narrow.shape.base is x.shape.base else broadcast(computation, narrow, x.shape, places)
+    wide = (
+        narrow
+        if narrow.shape.base is x.shape.base
+        else broadcast(computation, narrow, x.shape, places)
+    )
     result = computation.add("multiply", x.shape, (x, wide))
-    summed = sorted([d for w, d in zip(window_of(instruction), numbers.input_spatial, strict=True) if w.size != 1])
+    summed = sorted(
+        [
+            d
+            for w, d in zip(window_of(instruction), numbers.input_spatial, strict=True)
+            if w.size != 1
+        ]
+    )
     if summed:
         sizes = [size for d, size in enumerate(x.shape.dimensions) if d not in summed]
         zero = scalar_constant(computation, x.shape, 0)
@@ -280,7 +349,10 @@ def convolution_to_multiply(
         )
         sizes = [1 if d in summed else size for d, size in enumerate(x.shape.dimensions)]
         result = reshape(computation, total, x.shape.with_dimensions(sizes))
-    to_output = {numbers.input_batch: numbers.output_batch, numbers.input_feature: numbers.output_feature}
+    to_output = {
+        numbers.input_batch: numbers.output_batch,
+        numbers.input_feature: numbers.output_feature,
+    }
     to_output.update(zip(numbers.input_spatial, numbers.output_spatial, strict=True))
     permutation = tuple(sorted(range(x.shape.rank), key=lambda d: to_output[d]))
     if permutation == tuple(range(x.shape.rank)):
@@ -288,27 +360,41 @@ def convolution_to_multiply(
     return transpose(computation, result, permutation, instruction.shape)
 
 
-def is_a_product_of_matrices(instruction: HloInstruction, x: HloInstruction, k: HloInstruction) -> Reason | None:
+def is_a_product_of_matrices(
+    instruction: HloInstruction, x: HloInstruction, k: HloInstruction
+) -> Reason | None:
     """One place in the kernel, nothing between or around the input, and channels that lie innermost."""
     numbers = numbers_of(instruction)
     if is_grouped(instruction):
         return refuse("grouped", f"%{instruction.name} is grouped")
     for w in window_of(instruction):
         if w.size != 1 or w.stride != 1 or w.padding_low or w.padding_high or w.base_dilation != 1:
-            return refuse("window-moves", f"%{instruction.name} has a window of more than one place")
+            return refuse(
+                "window-moves", f"%{instruction.name} has a window of more than one place"
+            )
     layouts = [i.shape.layout for i in (x, k, instruction)]
     if any(layout.properties for layout in layouts):
-        return refuse("layout-differs", f"%{instruction.name} has tiles or lies in another memory space")
+        return refuse(
+            "layout-differs", f"%{instruction.name} has tiles or lies in another memory space"
+        )
     dense, kernel, result = [layout.minor_to_major for layout in layouts]
     if dense[0] != numbers.input_feature or result[0] != numbers.output_feature:
         return refuse("layout-differs", "the features of input or result are not innermost")
-    to_output = {numbers.input_batch: numbers.output_batch, numbers.input_feature: numbers.output_feature}
+    to_output = {
+        numbers.input_batch: numbers.output_batch,
+        numbers.input_feature: numbers.output_feature,
+    }
     to_output.update(zip(numbers.input_spatial, numbers.output_spatial, strict=True))
     if [to_output[d] for d in dense] != list(result):
         return refuse("layout-differs", "input and result lie in different orders")
-    inputs, outputs = kernel.index(numbers.kernel_input_feature), kernel.index(numbers.kernel_output_feature)
+    inputs, outputs = (
+        kernel.index(numbers.kernel_input_feature),
+        kernel.index(numbers.kernel_output_feature),
+    )
     if inputs < outputs:
-        return refuse("layout-differs", "the kernel's input features lie inside its output features")
+        return refuse(
+            "layout-differs", "the kernel's input features lie inside its output features"
+        )
     return None
 
 
@@ -336,8 +422,16 @@ def convolution_to_dot(
         matrices.append(i if shape is i.shape else computation.add("bitcast", shape, (i,)))
     precision = instruction.attributes.value("operand_precision")
     attributes = attributes_of(
-        {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,), "operand_precision": precision or ()}
+        {
+            "lhs_contracting_dims": (1,),
+            "rhs_contracting_dims": (0,),
+            "operand_precision": precision or (),
+        }
     )
     shape = instruction.shape.with_dimensions((rows, features))
     product = computation.add("dot", shape, matrices, attributes, metadata=instruction.metadata)
-    return product if product.shape is instruction.shape else computation.add("bitcast", instruction.shape, (product,))
+    return (
+        product
+        if product.shape is instruction.shape
+        else computation.add("bitcast", instruction.shape, (product,))
+    )

@@ -10,7 +10,16 @@ from xla_explorer.compiler.rewriting.construction import broadcast, splat_consta
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import inexact_type, negatable, real_type
-from xla_explorer.compiler.rewriting.operators import add, divide, exponential, iota, power, remainder, rsqrt, sqrt
+from xla_explorer.compiler.rewriting.operators import (
+    add,
+    divide,
+    exponential,
+    iota,
+    power,
+    remainder,
+    rsqrt,
+    sqrt,
+)
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
@@ -32,7 +41,9 @@ _XYZ = parameters("f32[4]", "x", "y", "z")
 _S = parameters("s32[4]", "x")
 _U = parameters("u32[4]", "x")
 _SIGNED_EIGHT = (
-    filled("zero", "s32[4]", 0) + filled("k", "s32[4]", "%s") + "below = pred[4] compare(x, zero), direction=LT\n"
+    filled("zero", "s32[4]", 0)
+    + filled("k", "s32[4]", "%s")
+    + "below = pred[4] compare(x, zero), direction=LT\n"
     "minus = s32[4] negate(x)\nmagnitude = s32[4] select(below, minus, x)\nlow = s32[4] %s(magnitude, k)\n"
     "negated = s32[4] negate(low)\nROOT r = s32[4] select(below, negated, low)"
 )
@@ -50,14 +61,22 @@ def is_signed(i: HloInstruction) -> bool:
 
 def by_power_of_two(c: HloInstruction) -> Reason | None:
     """The divisor is 2**k."""
-    return None if power_of_two(c) is not None else refuse("no-power-of-two", f"%{c.name} is not a power of two")
+    return (
+        None
+        if power_of_two(c) is not None
+        else refuse("no-power-of-two", f"%{c.name} is not a power of two")
+    )
 
 
-def _through_magnitude(computation: HloComputation, x: HloInstruction, opcode: str, amount: int) -> HloInstruction:
+def _through_magnitude(
+    computation: HloComputation, x: HloInstruction, opcode: str, amount: int
+) -> HloInstruction:
     """Sign of x times opcode(|x|, amount): truncation towards zero; right for the smallest integer too."""
     shape = x.shape
     zero, k = splat_constant(computation, shape, 0), splat_constant(computation, shape, amount)
-    below = computation.add("compare", shape.with_element_type(PRED), (x, zero), attributes_of({"direction": "LT"}))
+    below = computation.add(
+        "compare", shape.with_element_type(PRED), (x, zero), attributes_of({"direction": "LT"})
+    )
     magnitude = computation.add("select", shape, (below, computation.add("negate", shape, (x,)), x))
     low = computation.add(opcode, shape, (magnitude, k))
     return computation.add("select", shape, (below, computation.add("negate", shape, (low,)), low))
@@ -85,7 +104,9 @@ def unsigned_divide_to_shift(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
     """x / 2**k becomes x >> k, for unsigned integers."""
-    return computation.add("shift-right-logical", x.shape, (x, splat_constant(computation, x.shape, power_of_two(c))))
+    return computation.add(
+        "shift-right-logical", x.shape, (x, splat_constant(computation, x.shape, power_of_two(c)))
+    )
 
 
 @rule(
@@ -95,7 +116,9 @@ def unsigned_divide_to_shift(
     before=_S + filled("c", "s32[4]", 8) + "ROOT r = s32[4] divide(x, c)",
     after=_S + _SIGNED_EIGHT % (3, "shift-right-logical"),
 )
-def signed_divide_to_shift(computation: HloComputation, x: HloInstruction, c: HloInstruction) -> HloInstruction:
+def signed_divide_to_shift(
+    computation: HloComputation, x: HloInstruction, c: HloInstruction
+) -> HloInstruction:
     """x / 2**k becomes a shift of |x| with the sign of x, for signed integers: division truncates towards zero."""
     exponent = power_of_two(c)
     assert exponent is not None
@@ -106,14 +129,17 @@ def signed_divide_to_shift(computation: HloComputation, x: HloInstruction, c: Hl
     divide(exponential(any_("x")), exponential(any_("y"))),
     exactness=Exactness.FAST,
     when=(negatable,),
-    before=_XY + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] divide(a, b)",
+    before=_XY
+    + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] divide(a, b)",
     after=_XY + "d = f32[4] subtract(x, y)\nROOT r = f32[4] exponential(d)",
 )
 def divide_exponentials(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
     """exp(x) / exp(y) becomes exp(x - y). XLA does this by default; what overflows differs."""
-    return computation.add("exponential", instruction.shape, (computation.add("subtract", instruction.shape, (x, y)),))
+    return computation.add(
+        "exponential", instruction.shape, (computation.add("subtract", instruction.shape, (x, y)),)
+    )
 
 
 @rule(
@@ -128,7 +154,9 @@ def divide_by_exponential(
 ) -> HloInstruction:
     """x / exp(y) becomes x * exp(-y). XLA does this by default; what overflows differs."""
     negated = computation.add("negate", y.shape, (y,))
-    return computation.add("multiply", instruction.shape, (x, computation.add("exponential", y.shape, (negated,))))
+    return computation.add(
+        "multiply", instruction.shape, (x, computation.add("exponential", y.shape, (negated,)))
+    )
 
 
 @rule(
@@ -139,12 +167,18 @@ def divide_by_exponential(
     after=_XYZ + "n = f32[4] negate(z)\np = f32[4] power(y, n)\nROOT r = f32[4] multiply(x, p)",
 )
 def divide_by_power(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, z: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
+    z: HloInstruction,
 ) -> HloInstruction:
     """x / y**z becomes x * y**(-z), which may overflow where y**z is tiny."""
     negated = computation.add("negate", z.shape, (z,))
     return computation.add(
-        "multiply", instruction.shape, (x, computation.add("power", instruction.shape, (y, negated)))
+        "multiply",
+        instruction.shape,
+        (x, computation.add("power", instruction.shape, (y, negated))),
     )
 
 
@@ -159,7 +193,9 @@ def divide_by_sqrt(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
     """x / sqrt(y) becomes x * rsqrt(y)."""
-    return computation.add("multiply", instruction.shape, (x, computation.add("rsqrt", y.shape, (y,))))
+    return computation.add(
+        "multiply", instruction.shape, (x, computation.add("rsqrt", y.shape, (y,)))
+    )
 
 
 @rule(
@@ -173,7 +209,9 @@ def divide_by_rsqrt(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
     """x / rsqrt(y) becomes x * sqrt(y)."""
-    return computation.add("multiply", instruction.shape, (x, computation.add("sqrt", y.shape, (y,))))
+    return computation.add(
+        "multiply", instruction.shape, (x, computation.add("sqrt", y.shape, (y,)))
+    )
 
 
 def has_digits_to_spare(instruction: HloInstruction) -> Reason | None:
@@ -184,13 +222,22 @@ def has_digits_to_spare(instruction: HloInstruction) -> Reason | None:
     kind = instruction.shape.element_type
     if kind.is_complex or kind.bits > 16 or kind.name == "f16":
         return None
-    return refuse("narrow-type", f"a reciprocal would be rounded to the few digits of {kind.name}", type=kind.name)
+    return refuse(
+        "narrow-type",
+        f"a reciprocal would be rounded to the few digits of {kind.name}",
+        type=kind.name,
+    )
 
 
 def reciprocal_is_close(instruction: HloInstruction, c: HloInstruction) -> Reason | None:
     """The reciprocal is exact, or its rounding does not show."""
     value = uniform_value(c)
-    if isinstance(value, float) and value and math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5:
+    if (
+        isinstance(value, float)
+        and value
+        and math.isfinite(value)
+        and abs(math.frexp(value)[0]) == 0.5
+    ):
         return None
     return has_digits_to_spare(instruction)
 
@@ -210,7 +257,9 @@ def divide_by_constant(
     value = uniform_array(c)
     with np.errstate(all="ignore"):
         reciprocal = value.dtype.type(1) / value
-    return computation.add("multiply", instruction.shape, (x, splat_constant(computation, c.shape, reciprocal)))
+    return computation.add(
+        "multiply", instruction.shape, (x, splat_constant(computation, c.shape, reciprocal))
+    )
 
 
 def is_smaller_than_its_result(i: HloInstruction) -> bool:
@@ -235,7 +284,11 @@ def is_smaller_than_its_result(i: HloInstruction) -> bool:
     + "q = f32[2] divide(one, y)\nb = f32[2,4] broadcast(q), dimensions={0}\nROOT r = f32[2,4] multiply(x, b)",
 )
 def divide_by_broadcast(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, b: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
+    b: HloInstruction,
 ) -> HloInstruction:
     """x / broadcast(y) becomes x * broadcast(1/y), for y that are never so small that 1/y is infinite: one division for each element of the
     smaller y (XLA does so on CPU, whatever y is)."""
@@ -266,7 +319,9 @@ def divide_quotients(
     """(x/y) / (z/w) becomes (x*w) / (y*z), whose products may overflow."""
     shape = instruction.shape
     return computation.add(
-        "divide", shape, (computation.add("multiply", shape, (x, w)), computation.add("multiply", shape, (y, z)))
+        "divide",
+        shape,
+        (computation.add("multiply", shape, (x, w)), computation.add("multiply", shape, (y, z))),
     )
 
 
@@ -278,10 +333,16 @@ def divide_quotients(
     after=_XYZ + "m = f32[4] multiply(y, z)\nROOT r = f32[4] divide(x, m)",
 )
 def divide_quotient(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, z: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
+    z: HloInstruction,
 ) -> HloInstruction:
     """(x/y) / z becomes x / (y*z), whose product may overflow."""
-    return computation.add("divide", instruction.shape, (x, computation.add("multiply", instruction.shape, (y, z))))
+    return computation.add(
+        "divide", instruction.shape, (x, computation.add("multiply", instruction.shape, (y, z)))
+    )
 
 
 @rule(
@@ -292,10 +353,16 @@ def divide_quotient(
     after=_XYZ + "m = f32[4] multiply(x, z)\nROOT r = f32[4] divide(m, y)",
 )
 def divide_by_quotient(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, z: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
+    z: HloInstruction,
 ) -> HloInstruction:
     """x / (y/z) becomes (x*z) / y, whose product may overflow."""
-    return computation.add("divide", instruction.shape, (computation.add("multiply", instruction.shape, (x, z)), y))
+    return computation.add(
+        "divide", instruction.shape, (computation.add("multiply", instruction.shape, (x, z)), y)
+    )
 
 
 @rule(
@@ -316,11 +383,15 @@ def remainder_twice(inner: HloInstruction) -> HloInstruction:
     before=_U + filled("c", "u32[4]", 8) + "ROOT r = u32[4] remainder(x, c)",
     after=_U + filled("k", "u32[4]", 7) + "ROOT r = u32[4] and(x, k)",
 )
-def unsigned_remainder_to_mask(computation: HloComputation, x: HloInstruction, c: HloInstruction) -> HloInstruction:
+def unsigned_remainder_to_mask(
+    computation: HloComputation, x: HloInstruction, c: HloInstruction
+) -> HloInstruction:
     """x rem 2**k becomes x and (2**k - 1), for unsigned integers."""
     exponent = power_of_two(c)
     assert exponent is not None
-    return computation.add("and", x.shape, (x, splat_constant(computation, x.shape, (1 << exponent) - 1)))
+    return computation.add(
+        "and", x.shape, (x, splat_constant(computation, x.shape, (1 << exponent) - 1))
+    )
 
 
 @rule(
@@ -330,7 +401,9 @@ def unsigned_remainder_to_mask(computation: HloComputation, x: HloInstruction, c
     before=_S + filled("c", "s32[4]", 8) + "ROOT r = s32[4] remainder(x, c)",
     after=_S + _SIGNED_EIGHT % (7, "and"),
 )
-def signed_remainder_to_mask(computation: HloComputation, x: HloInstruction, c: HloInstruction) -> HloInstruction:
+def signed_remainder_to_mask(
+    computation: HloComputation, x: HloInstruction, c: HloInstruction
+) -> HloInstruction:
     """x rem 2**k becomes a mask of |x| with the sign of x, for signed integers."""
     exponent = power_of_two(c)
     assert exponent is not None
@@ -347,7 +420,9 @@ def counts_below_the_divisor(i: HloInstruction) -> bool:
 @rule(
     remainder(iota(name="counts"), splat()).that(counts_below_the_divisor),
     exactness=Exactness.BITWISE,
-    before="i = s32[4] iota(), iota_dimension=0\n" + filled("c", "s32[4]", 5) + "ROOT r = s32[4] remainder(i, c)",
+    before="i = s32[4] iota(), iota_dimension=0\n"
+    + filled("c", "s32[4]", 5)
+    + "ROOT r = s32[4] remainder(i, c)",
     after="ROOT i = s32[4] iota(), iota_dimension=0",
 )
 def remainder_of_iota(counts: HloInstruction) -> HloInstruction:
@@ -366,7 +441,9 @@ def passes_the_divisor_by(i: HloInstruction) -> bool:
     if counts.opcode.name != "iota" or not isinstance(more, int) or more < 0 or more % value:
         return False
     kind = i.shape.element_type
-    return more + counts.shape.dimensions[int(counts.attributes["iota_dimension"])] <= 1 << (kind.bits - kind.is_signed)
+    return more + counts.shape.dimensions[int(counts.attributes["iota_dimension"])] <= 1 << (
+        kind.bits - kind.is_signed
+    )
 
 
 @rule(
@@ -375,10 +452,15 @@ def passes_the_divisor_by(i: HloInstruction) -> bool:
     before="i = s32[9] iota(), iota_dimension=0\n"
     + filled("five", "s32[9]", 5)
     + "s = s32[9] add(i, five)\nROOT r = s32[9] remainder(s, five)",
-    after="i = s32[9] iota(), iota_dimension=0\n" + filled("five", "s32[9]", 5) + "ROOT r = s32[9] remainder(i, five)",
+    after="i = s32[9] iota(), iota_dimension=0\n"
+    + filled("five", "s32[9]", 5)
+    + "ROOT r = s32[9] remainder(i, five)",
 )
 def remainder_of_iota_and_multiple(
-    computation: HloComputation, instruction: HloInstruction, total: HloInstruction, divisor: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    total: HloInstruction,
+    divisor: HloInstruction,
 ) -> HloInstruction:
     """(iota + n * C) rem C becomes iota rem C where nothing overflows."""
     return computation.add("remainder", instruction.shape, (total.operands[0], divisor))

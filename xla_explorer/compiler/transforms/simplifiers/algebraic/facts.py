@@ -76,7 +76,12 @@ def fixed(name: str) -> Pattern:
 def power_of_two(i: HloInstruction) -> int | None:
     """k when the uniform integer constant equals 2**k (k >= 0), else None."""
     value = uniform_value(i)
-    if isinstance(value, int) and not isinstance(value, bool) and value > 0 and value & (value - 1) == 0:
+    if (
+        isinstance(value, int)
+        and not isinstance(value, bool)
+        and value > 0
+        and value & (value - 1) == 0
+    ):
         return value.bit_length() - 1
     return None
 
@@ -86,7 +91,9 @@ def plain_reducer(computation: HloComputation) -> str | None:
     root = computation.root
     if len(computation.instructions) != 3 or len(root.operands) != 2 or not root.shape.is_scalar:
         return None
-    if {o.opcode.name for o in root.operands} != {"parameter"} or root.operands[0] is root.operands[1]:
+    if {o.opcode.name for o in root.operands} != {"parameter"} or root.operands[0] is root.operands[
+        1
+    ]:
         return None
     in_order = int(root.operands[0].payload) == 0
     return root.opcode.name if root.opcode.commutative or in_order else None
@@ -105,7 +112,9 @@ def component_reducers(computation: HloComputation, count: int) -> list[str | No
     found: list[str | None] = []
     for number, part in enumerate(root.operands):
         sides = [int(o.payload) for o in part.operands if o.opcode.name == "parameter"]
-        ours = sides == [number, count + number] or (part.opcode.commutative and sides == [count + number, number])
+        ours = sides == [number, count + number] or (
+            part.opcode.commutative and sides == [count + number, number]
+        )
         found.append(part.opcode.name if ours and len(part.operands) == 2 else None)
     return found
 

@@ -11,7 +11,9 @@ from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
 from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import (
+    dimensions_of,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -26,7 +28,11 @@ def _order_of_large(shape: Shape) -> list[int]:
 def lies_row_major(shape: Shape) -> bool:
     """The bytes are in row-major order, dimensions of size one aside."""
     order = _order_of_large(shape)
-    return not shape.layout.properties and order == sorted(order, reverse=True) and not any(shape.dynamic)
+    return (
+        not shape.layout.properties
+        and order == sorted(order, reverse=True)
+        and not any(shape.dynamic)
+    )
 
 
 def reshape_groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:
@@ -51,10 +57,14 @@ def reshape_groups(before: Shape, after: Shape) -> list[tuple[list[int], list[in
 def no_byte_is_moved(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
     """Dimensions that the reshape maps onto each other lie together, in row-major order, and alike in both layouts."""
     shape, source = instruction.shape, x.shape
-    untiled = "T(" not in shape.layout.properties and shape.layout.properties == source.layout.properties
+    untiled = (
+        "T(" not in shape.layout.properties and shape.layout.properties == source.layout.properties
+    )
     if untiled and not any((*shape.dynamic, *source.dynamic)) and shape.element_count:
         groups = reshape_groups(source, shape)
-        order = sorted(range(len(groups)), key=lambda n: _order_of_large(source).index(groups[n][0][-1]))
+        order = sorted(
+            range(len(groups)), key=lambda n: _order_of_large(source).index(groups[n][0][-1])
+        )
         if all(
             [d for n in order for d in reversed(groups[n][side])] == _order_of_large(i)
             for side, i in enumerate((source, shape))
@@ -71,7 +81,9 @@ def no_byte_is_moved(instruction: HloInstruction, x: HloInstruction) -> Reason |
     before="x = f32[3,4] parameter(0)\nROOT r = f32[2,6] reshape(x)",
     after="x = f32[3,4] parameter(0)\nROOT r = f32[2,6] bitcast(x)",
 )
-def reshape_to_bitcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def reshape_to_bitcast(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """A reshape between layouts in which no byte moves becomes a bitcast."""
     return computation.add("bitcast", instruction.shape, (x,))
 
@@ -80,9 +92,14 @@ def the_layout_undoes_it(instruction: HloInstruction, x: HloInstruction) -> Reas
     """The layouts differ by the same permutation, so every byte stays."""
     permutation = dimensions_of(instruction)
     moved = [permutation[d] for d in _order_of_large(instruction.shape)]
-    if instruction.shape.layout.properties == x.shape.layout.properties and moved == _order_of_large(x.shape):
+    if (
+        instruction.shape.layout.properties == x.shape.layout.properties
+        and moved == _order_of_large(x.shape)
+    ):
         return None
-    return refuse("bytes-move", f"%{instruction.name} moves bytes from {x.shape} to {instruction.shape}")
+    return refuse(
+        "bytes-move", f"%{instruction.name} moves bytes from {x.shape} to {instruction.shape}"
+    )
 
 
 @rule(
@@ -93,7 +110,9 @@ def the_layout_undoes_it(instruction: HloInstruction, x: HloInstruction) -> Reas
     before="x = f32[3,4]{1,0} parameter(0)\nROOT r = f32[4,3]{0,1} transpose(x), dimensions={1,0}",
     after="x = f32[3,4]{1,0} parameter(0)\nROOT r = f32[4,3]{0,1} bitcast(x)",
 )
-def transpose_to_bitcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def transpose_to_bitcast(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """A transpose whose result layout is transposed as well becomes a bitcast."""
     return computation.add("bitcast", instruction.shape, (x,))
 
@@ -101,7 +120,9 @@ def transpose_to_bitcast(computation: HloComputation, instruction: HloInstructio
 def no_byte_moves(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
     """The layouts differ in dimensions of size one only."""
     mine, other = instruction.shape, x.shape
-    if mine.layout.properties == other.layout.properties and _order_of_large(mine) == _order_of_large(other):
+    if mine.layout.properties == other.layout.properties and _order_of_large(
+        mine
+    ) == _order_of_large(other):
         return None
     return refuse("bytes-move", f"%{instruction.name} moves bytes from {other} to {mine}")
 
@@ -114,7 +135,9 @@ def no_byte_moves(instruction: HloInstruction, x: HloInstruction) -> Reason | No
     before="x = f32[3,1]{1,0} parameter(0)\nROOT r = f32[3,1]{0,1} copy(x)",
     after="x = f32[3,1]{1,0} parameter(0)\nROOT r = f32[3,1]{0,1} bitcast(x)",
 )
-def copy_to_bitcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def copy_to_bitcast(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """A copy to a layout that places every byte alike becomes a bitcast."""
     return computation.add("bitcast", instruction.shape, (x,))
 
@@ -123,7 +146,9 @@ def only_renames_bits(instruction: HloInstruction, x: HloInstruction) -> Reason 
     """Row-major bytes that are read as another type, whose width changes at most the last dimension."""
     for i in (instruction, x):
         if not lies_row_major(i.shape):
-            return refuse("layout-differs", f"%{i.name} is {i.shape}, whose bytes are not in row-major order")
+            return refuse(
+                "layout-differs", f"%{i.name} is {i.shape}, whose bytes are not in row-major order"
+            )
     if any(i.shape.element_type.bits < 8 or i.shape.element_type.is_pred for i in (instruction, x)):
         return refuse("packed-type", f"%{instruction.name} reads types that do not fill bytes")
     return None

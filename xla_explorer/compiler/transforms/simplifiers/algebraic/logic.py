@@ -162,7 +162,10 @@ def minimum_with_highest(x: HloInstruction) -> HloInstruction:
 
 
 def _absorbed(
-    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, y: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    inner: HloInstruction,
+    y: HloInstruction,
 ) -> HloInstruction:
     if instruction.operands[0] is y and inner.operands[1] is y:
         return computation.add(instruction.opcode, instruction.shape, (y, inner.operands[0]))
@@ -176,7 +179,10 @@ def _absorbed(
     after=_FG + "ROOT m = f32[4] maximum(x, y)",
 )
 def maximum_absorbs(
-    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, y: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    inner: HloInstruction,
+    y: HloInstruction,
 ) -> HloInstruction:
     """max(max(x, y), y) becomes max(x, y), and max(y, max(x, y)) becomes max(y, x): the first of two NaN stays first."""
     return _absorbed(computation, instruction, inner, y)
@@ -189,7 +195,10 @@ def maximum_absorbs(
     after=_FG + "ROOT m = f32[4] minimum(x, y)",
 )
 def minimum_absorbs(
-    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, y: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    inner: HloInstruction,
+    y: HloInstruction,
 ) -> HloInstruction:
     """min(min(x, y), y) becomes min(x, y), and min(y, min(x, y)) becomes min(y, x): the first of two NaN stays first."""
     return _absorbed(computation, instruction, inner, y)
@@ -199,7 +208,9 @@ def are_in_order(low: HloInstruction, high: HloInstruction) -> Reason | None:
     """The lower bound is below the upper one."""
     a, b = uniform_value(low), uniform_value(high)
     return (
-        None if not isinstance(a, complex) and a < b else refuse("bounds-cross", f"{a} is not below {b}", low=a, high=b)
+        None
+        if not isinstance(a, complex) and a < b
+        else refuse("bounds-cross", f"{a} is not below {b}", low=a, high=b)
     )
 
 
@@ -211,7 +222,10 @@ def are_in_order(low: HloInstruction, high: HloInstruction) -> Reason | None:
     + filled("lo", "f32[4]", 1)
     + filled("hi", "f32[4]", 2)
     + "m = f32[4] minimum(x, hi)\nROOT r = f32[4] maximum(lo, m)",
-    after=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "ROOT r = f32[4] clamp(lo, x, hi)",
+    after=_F
+    + filled("lo", "f32[4]", 1)
+    + filled("hi", "f32[4]", 2)
+    + "ROOT r = f32[4] clamp(lo, x, hi)",
 )
 def clamp_from_maximum(
     computation: HloComputation,
@@ -232,7 +246,10 @@ def clamp_from_maximum(
     + filled("lo", "f32[4]", 1)
     + filled("hi", "f32[4]", 2)
     + "m = f32[4] maximum(x, lo)\nROOT r = f32[4] minimum(hi, m)",
-    after=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "ROOT r = f32[4] clamp(lo, x, hi)",
+    after=_F
+    + filled("lo", "f32[4]", 1)
+    + filled("hi", "f32[4]", 2)
+    + "ROOT r = f32[4] clamp(lo, x, hi)",
 )
 def clamp_from_minimum(
     computation: HloComputation,
@@ -253,7 +270,10 @@ def clamp_from_minimum(
     + filled("lo", "f32[4]", 1)
     + filled("hi", "f32[4]", 2)
     + "c = f32[4] clamp(lo, x, hi)\nROOT r = f32[4] maximum(lo, c)",
-    after=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "ROOT c = f32[4] clamp(lo, x, hi)",
+    after=_F
+    + filled("lo", "f32[4]", 1)
+    + filled("hi", "f32[4]", 2)
+    + "ROOT c = f32[4] clamp(lo, x, hi)",
 )
 def maximum_of_clamp(inner: HloInstruction) -> HloInstruction:
     """max(L, clamp(L, x, U)) becomes clamp(L, x, U) when L < U."""
@@ -265,7 +285,8 @@ def maximum_of_clamp(inner: HloInstruction) -> HloInstruction:
     exactness=Exactness.NUMERIC,
     before=_F + "lo = f32[4] parameter(1)\nhi = f32[4] parameter(2)\nc = f32[4] clamp(lo, x, hi)\n"
     "ROOT r = f32[4] clamp(lo, c, hi)",
-    after=_F + "lo = f32[4] parameter(1)\nhi = f32[4] parameter(2)\nROOT c = f32[4] clamp(lo, x, hi)",
+    after=_F
+    + "lo = f32[4] parameter(1)\nhi = f32[4] parameter(2)\nROOT c = f32[4] clamp(lo, x, hi)",
 )
 def clamp_twice(inner: HloInstruction) -> HloInstruction:
     """clamp(L, clamp(L, x, U), U) becomes clamp(L, x, U)."""
@@ -299,5 +320,8 @@ def extremum_inside(
     """max(f(x), f(y)) becomes f(max(x, y)) for an increasing f (tanh, logistic, erf, cbrt); likewise min."""
     function = instruction.operands[0]
     return computation.add(
-        function.opcode, instruction.shape, (computation.add(instruction.opcode, x.shape, (x, y)),), function.attributes
+        function.opcode,
+        instruction.shape,
+        (computation.add(instruction.opcode, x.shape, (x, y)),),
+        function.attributes,
     )

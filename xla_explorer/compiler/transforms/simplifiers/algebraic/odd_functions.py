@@ -19,7 +19,9 @@ _X = parameters("f32[4]", "x")
 _XY = parameters("f32[4]", "x", "y")
 
 
-def _of_positive(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def _of_positive(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     made = computation.add(instruction.opcode, instruction.shape, (x,), instruction.attributes)
     return computation.add("negate", instruction.shape, (made,))
 
@@ -31,7 +33,9 @@ def _of_positive(computation: HloComputation, instruction: HloInstruction, x: Hl
     before=_X + "n = f32[4] negate(x)\nROOT r = f32[4] erf(n)",
     after=_X + "f = f32[4] erf(x)\nROOT r = f32[4] negate(f)",
 )
-def odd_function_of_negate(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def odd_function_of_negate(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """erf(-x) becomes -erf(x); tanh, sine and tan likewise."""
     return _of_positive(computation, instruction, x)
 
@@ -47,4 +51,6 @@ def odd_function_of_negated_product(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
     """erf(-x * y) becomes -erf(x * y); tanh, sine and tan likewise."""
-    return _of_positive(computation, instruction, computation.add("multiply", instruction.shape, (x, y)))
+    return _of_positive(
+        computation, instruction, computation.add("multiply", instruction.shape, (x, y))
+    )

@@ -146,7 +146,9 @@ def reciprocal_roots_are_in_range(instruction: HloInstruction) -> Reason | None:
     """Check that each positive number of the type has a reciprocal root, a product that underflows a zero."""
     kind = _type_of(instruction)
     limits = float_limits(kind.dtype)
-    if (kind.has_sign or kind.is_complex) and float(limits.smallest_subnormal) ** -0.5 <= float(limits.max):
+    if (kind.has_sign or kind.is_complex) and float(limits.smallest_subnormal) ** -0.5 <= float(
+        limits.max
+    ):
         return None
     why = f"a reciprocal root or a tiny product leaves the range of {kind.name}"
     return refuse("leaves-range", f"{why} in %{instruction.name}; {_FAST_MATH}", type=kind.name)

@@ -20,10 +20,21 @@ from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
 from xla_explorer.compiler.rewriting.patterns import any_, scalar
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import identity_of, plain_reducer, same_value
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
-from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import has_the_range_of_f32, why_not_counted
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import (
+    identity_of,
+    plain_reducer,
+    same_value,
+)
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import (
+    dimensions_of,
+)
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import (
+    unmodified_dimensions,
+)
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import (
+    has_the_range_of_f32,
+    why_not_counted,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -48,11 +59,18 @@ def reduces_no_elements(i: HloInstruction) -> bool:
     exactness=Exactness.BITWISE,
     before=_SUM
     + "x = f32[3,0] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=sum",
-    after=_SUM + "x = f32[3,0] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] broadcast(z), dimensions={}",
+    after=_SUM
+    + "x = f32[3,0] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] broadcast(z), dimensions={}",
 )
-def reduce_of_empty(computation: HloComputation, instruction: HloInstruction, start: HloInstruction) -> HloInstruction:
+def reduce_of_empty(
+    computation: HloComputation, instruction: HloInstruction, start: HloInstruction
+) -> HloInstruction:
     """A reduce of nothing becomes the initial value."""
-    return start if not instruction.shape.rank else broadcast_scalar(computation, start, instruction.shape)
+    return (
+        start
+        if not instruction.shape.rank
+        else broadcast_scalar(computation, start, instruction.shape)
+    )
 
 
 def combines_single_elements(i: HloInstruction) -> bool:
@@ -88,19 +106,29 @@ def reduce_single_elements(
     when=(static,),
     before=_SUM
     + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=sum",
-    after=_SUM + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nb = f32[3] broadcast(z), dimensions={}\n"
+    after=_SUM
+    + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nb = f32[3] broadcast(z), dimensions={}\n"
     "a = f32[3] reshape(x)\n"
     "ROOT r = f32[3] add(b, a)",
 )
 def reduce_single_elements_onto_start(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    start: HloInstruction,
 ) -> HloInstruction | None:
     """A reduce of dimensions of size one becomes the reducer's operation on the initial value and x."""
     name = plain_reducer(instruction.called[0])
     if name is None:
         return None
-    first = start if not instruction.shape.rank else broadcast_scalar(computation, start, instruction.shape)
-    return computation.add(name, instruction.shape, (first, reshape(computation, x, instruction.shape)))
+    first = (
+        start
+        if not instruction.shape.rank
+        else broadcast_scalar(computation, start, instruction.shape)
+    )
+    return computation.add(
+        name, instruction.shape, (first, reshape(computation, x, instruction.shape))
+    )
 
 
 def adds(i: HloInstruction) -> bool:
@@ -110,7 +138,15 @@ def adds(i: HloInstruction) -> bool:
 
 def is_associative(i: HloInstruction) -> bool:
     """The reducer is one operation whose order does not matter over the real numbers."""
-    return is_plain(i) and plain_reducer(i.called[0]) in ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
+    return is_plain(i) and plain_reducer(i.called[0]) in (
+        "add",
+        "multiply",
+        "maximum",
+        "minimum",
+        "and",
+        "or",
+        "xor",
+    )
 
 
 @rule(
@@ -118,21 +154,33 @@ def is_associative(i: HloInstruction) -> bool:
     exactness=Exactness.NUMERIC,
     when=(negatable,),
     layout="insensitive",
-    before=_X + _ZERO + "n = f32[3,4] negate(x)\nROOT r = f32[3] reduce(n, zero), dimensions={1}, to_apply=sum",
-    after=_X + _ZERO + "s = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum\nROOT r = f32[3] negate(s)",
+    before=_X
+    + _ZERO
+    + "n = f32[3,4] negate(x)\nROOT r = f32[3] reduce(n, zero), dimensions={1}, to_apply=sum",
+    after=_X
+    + _ZERO
+    + "s = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum\nROOT r = f32[3] negate(s)",
 )
 def reduce_of_negate(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    start: HloInstruction,
 ) -> HloInstruction:
     """The sum of -x becomes minus the sum of x."""
-    total = computation.add("reduce", instruction.shape, (x, start), instruction.attributes, called=instruction.called)
+    total = computation.add(
+        "reduce", instruction.shape, (x, start), instruction.attributes, called=instruction.called
+    )
     return computation.add("negate", instruction.shape, (total,))
 
 
 @rule(
     reduce(transpose_of(any_("x"), name="turned"), any_("start")).that(is_associative),
     exactness=Exactness.REAL,
-    before=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "t = f32[4,2,3] transpose(x), dimensions={2,0,1}\n"
+    before=_SUM
+    + "x = f32[2,3,4] parameter(0)\n"
+    + _ZERO
+    + "t = f32[4,2,3] transpose(x), dimensions={2,0,1}\n"
     "ROOT r = f32[2] reduce(t, zero), dimensions={0,2}, to_apply=sum",
     after=_SUM
     + "x = f32[2,3,4] parameter(0)\n"
@@ -152,25 +200,39 @@ def reduce_of_transpose(
     kept = [permutation[d] for d in range(len(permutation)) if d not in reduced]
     ordered = sorted(kept)
     shape = instruction.shape.with_dimensions([x.shape.dimensions[d] for d in ordered])
-    total = computation.add("reduce", shape, (x, start), with_dimensions(dimensions), called=instruction.called)
+    total = computation.add(
+        "reduce", shape, (x, start), with_dimensions(dimensions), called=instruction.called
+    )
     if kept == ordered:
         return total
-    return computation.add("transpose", instruction.shape, (total,), with_dimensions([ordered.index(d) for d in kept]))
+    return computation.add(
+        "transpose", instruction.shape, (total,), with_dimensions([ordered.index(d) for d in kept])
+    )
 
 
-def reduces_alike(instruction: HloInstruction, inner: HloInstruction, start: HloInstruction) -> Reason | None:
+def reduces_alike(
+    instruction: HloInstruction, inner: HloInstruction, start: HloInstruction
+) -> Reason | None:
     """Both reduces combine by the same operation from the same initial value, its identity."""
     name = plain_reducer(instruction.called[0])
     if not is_plain(inner) or name is None or name != plain_reducer(inner.called[0]):
-        return refuse("reducers-differ", f"%{instruction.name} and %{inner.name} combine differently")
+        return refuse(
+            "reducers-differ", f"%{instruction.name} and %{inner.name} combine differently"
+        )
     if not same_value(start, inner.operands[1]):
-        return refuse("starts-differ", f"%{instruction.name} and %{inner.name} start from different values")
+        return refuse(
+            "starts-differ", f"%{instruction.name} and %{inner.name} start from different values"
+        )
     return starts_from_identity(instruction, start)
 
 
 def is_no_narrow_sum(instruction: HloInstruction) -> Reason | None:
     """A reduction that takes the largest or combines bits, or one whose partial results have the range of f32."""
-    return has_the_range_of_f32(instruction) if plain_reducer(instruction.called[0]) in ("add", "multiply") else None
+    return (
+        has_the_range_of_f32(instruction)
+        if plain_reducer(instruction.called[0]) in ("add", "multiply")
+        else None
+    )
 
 
 @rule(
@@ -189,14 +251,21 @@ def is_no_narrow_sum(instruction: HloInstruction) -> Reason | None:
     + "ROOT r = f32[2] reduce(x, zero), dimensions={1,2}, to_apply=sum",
 )
 def reduce_of_reduce(
-    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, start: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    inner: HloInstruction,
+    start: HloInstruction,
 ) -> HloInstruction:
     """reduce(reduce(x)) becomes one reduce over the dimensions of both."""
     x, first = inner.operands[0], dimensions_of(inner)
     left = [d for d in range(x.shape.rank) if d not in first]
     dimensions = sorted([*first, *[left[d] for d in dimensions_of(instruction)]])
     return computation.add(
-        "reduce", instruction.shape, (x, start), with_dimensions(dimensions), called=instruction.called
+        "reduce",
+        instruction.shape,
+        (x, start),
+        with_dimensions(dimensions),
+        called=instruction.called,
     )
 
 
@@ -231,7 +300,9 @@ def reduce_of_reshape(
     shape = instruction.shape.with_dimensions([sizes[d] for d in kept])
     if not dimensions:
         return None
-    total = computation.add("reduce", shape, (x, start), with_dimensions(dimensions), called=instruction.called)
+    total = computation.add(
+        "reduce", shape, (x, start), with_dimensions(dimensions), called=instruction.called
+    )
     return reshape(computation, total, instruction.shape)
 
 
@@ -250,7 +321,8 @@ def number_is_in_range(instruction: HloInstruction, wide: HloInstruction) -> Rea
     reduce(broadcast_of(any_("x"), name="wide"), any_("start")).that(sums_only_repeats),
     exactness=Exactness.REAL,
     when=(static, number_is_in_range),
-    before=_SUM + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nb = f32[3,5] broadcast(x), dimensions={0}\n"
+    before=_SUM
+    + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nb = f32[3,5] broadcast(x), dimensions={0}\n"
     "ROOT r = f32[3] reduce(b, z), dimensions={1}, to_apply=sum",
     after=_SUM + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nn = f32[] constant(5)\n"
     "nb = f32[3] broadcast(n), dimensions={}\n"
@@ -275,7 +347,9 @@ def sum_of_broadcast(
         part = x
     product = computation.add("multiply", shape, (part, splat_constant(computation, shape, count)))
     return computation.add(
-        "add", shape, (product, start if not shape.rank else broadcast_scalar(computation, start, shape))
+        "add",
+        shape,
+        (product, start if not shape.rank else broadcast_scalar(computation, start, shape)),
     )
 
 
@@ -317,9 +391,13 @@ def reduce_before_broadcast(
     inner = [number for number, d in enumerate(mapped) if d in reduced]
     kept = [number for number in range(x.shape.rank) if number not in inner]
     shape = instruction.shape.with_dimensions([x.shape.dimensions[number] for number in kept])
-    total = computation.add("reduce", shape, (x, start), with_dimensions(inner), called=instruction.called)
+    total = computation.add(
+        "reduce", shape, (x, start), with_dimensions(inner), called=instruction.called
+    )
     left = [d for d in range(wide.shape.rank) if d not in reduced]
-    return broadcast(computation, total, instruction.shape, [left.index(mapped[number]) for number in kept])
+    return broadcast(
+        computation, total, instruction.shape, [left.index(mapped[number]) for number in kept]
+    )
 
 
 _IDEMPOTENT = frozenset(["maximum", "minimum", "and", "or"])
@@ -348,7 +426,10 @@ def repeats_do_not_matter(i: HloInstruction) -> bool:
     + "ROOT r = f32[] maximum(x, z)",
 )
 def extremum_of_broadcast(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    start: HloInstruction,
 ) -> HloInstruction:
     """The maximum, minimum, and, or of one scalar repeated becomes the operation on it and the initial value."""
     name = plain_reducer(instruction.called[0])
@@ -370,10 +451,14 @@ def applies_one_operation(i: HloInstruction) -> bool:
 @rule(
     map_().that(applies_one_operation),
     exactness=Exactness.BITWISE,
-    before=_SUM + parameters("f32[4]", "x", "y") + "ROOT r = f32[4] map(x, y), dimensions={0}, to_apply=sum",
+    before=_SUM
+    + parameters("f32[4]", "x", "y")
+    + "ROOT r = f32[4] map(x, y), dimensions={0}, to_apply=sum",
     after=_SUM + parameters("f32[4]", "x", "y") + "ROOT r = f32[4] add(x, y)",
 )
-def map_of_one_operation(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def map_of_one_operation(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """map with a computation of one operation becomes that operation on arrays."""
     root = instruction.called[0].root
     operands = [instruction.operands[int(o.payload)] for o in root.operands]
@@ -400,4 +485,6 @@ def map_to_operand(computation: HloComputation, instruction: HloInstruction) -> 
     if root.opcode.name == "parameter":
         return instruction.operands[int(root.payload)]
     value = computation.add_constant(root.literal)
-    return broadcast_scalar(computation, value, instruction.shape) if instruction.shape.rank else value
+    return (
+        broadcast_scalar(computation, value, instruction.shape) if instruction.shape.rank else value
+    )

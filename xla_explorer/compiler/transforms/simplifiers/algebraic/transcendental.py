@@ -25,7 +25,9 @@ from xla_explorer.compiler.rewriting.operators import (
 from xla_explorer.compiler.rewriting.patterns import any_, scalar
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import non_negative
-from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import reciprocal_roots_are_in_range
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import (
+    reciprocal_roots_are_in_range,
+)
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -78,9 +80,13 @@ def log_of_power(
     """log(x**y) becomes y * log|x|, and 0 where y is 0."""
     shape = instruction.shape
     zero = splat_constant(computation, shape, 0)
-    is_zero = computation.add("compare", shape.with_element_type(PRED), (y, zero), attributes_of({"direction": "EQ"}))
+    is_zero = computation.add(
+        "compare", shape.with_element_type(PRED), (y, zero), attributes_of({"direction": "EQ"})
+    )
     logarithm = computation.add("log", shape, (computation.add("abs", shape, (x,)),))
-    return computation.add("select", shape, (is_zero, zero, computation.add("multiply", shape, (logarithm, y))))
+    return computation.add(
+        "select", shape, (is_zero, zero, computation.add("multiply", shape, (logarithm, y)))
+    )
 
 
 @rule(
@@ -88,12 +94,18 @@ def log_of_power(
     exactness=Exactness.REAL,
     within_range=(reciprocal_roots_are_in_range,),
     before=_X + "s = f32[4] sqrt(x)\nROOT r = f32[4] log(s)",
-    after=_X + filled("half", "f32[4]", 0.5) + "l = f32[4] log(x)\nROOT r = f32[4] multiply(l, half)",
+    after=_X
+    + filled("half", "f32[4]", 0.5)
+    + "l = f32[4] log(x)\nROOT r = f32[4] multiply(l, half)",
 )
-def log_of_sqrt(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def log_of_sqrt(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """log(sqrt(x)) becomes log(x) * 0.5."""
     half = splat_constant(computation, instruction.shape, 0.5)
-    return computation.add("multiply", instruction.shape, (computation.add("log", instruction.shape, (x,)), half))
+    return computation.add(
+        "multiply", instruction.shape, (computation.add("log", instruction.shape, (x,)), half)
+    )
 
 
 @rule(
@@ -101,12 +113,18 @@ def log_of_sqrt(computation: HloComputation, instruction: HloInstruction, x: Hlo
     exactness=Exactness.REAL,
     within_range=(reciprocal_roots_are_in_range,),
     before=_X + "s = f32[4] rsqrt(x)\nROOT r = f32[4] log(s)",
-    after=_X + filled("half", "f32[4]", -0.5) + "l = f32[4] log(x)\nROOT r = f32[4] multiply(l, half)",
+    after=_X
+    + filled("half", "f32[4]", -0.5)
+    + "l = f32[4] log(x)\nROOT r = f32[4] multiply(l, half)",
 )
-def log_of_rsqrt(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def log_of_rsqrt(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """log(rsqrt(x)) becomes log(x) * -0.5."""
     half = splat_constant(computation, instruction.shape, -0.5)
-    return computation.add("multiply", instruction.shape, (computation.add("log", instruction.shape, (x,)), half))
+    return computation.add(
+        "multiply", instruction.shape, (computation.add("log", instruction.shape, (x,)), half)
+    )
 
 
 @rule(
@@ -142,7 +160,9 @@ def power_of_exponential(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
     """exp(x)**y becomes exp(x * y). XLA does this by default; exp(x) may overflow where the power does not."""
-    return computation.add("exponential", instruction.shape, (computation.add("multiply", instruction.shape, (x, y)),))
+    return computation.add(
+        "exponential", instruction.shape, (computation.add("multiply", instruction.shape, (x, y)),)
+    )
 
 
 @rule(
@@ -151,7 +171,9 @@ def power_of_exponential(
     before=_X + filled("two", "f32[4]", 2) + "ROOT r = f32[4] power(x, two)",
     after=_X + "ROOT r = f32[4] multiply(x, x)",
 )
-def power_two(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def power_two(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """x**2 becomes x * x."""
     return computation.add("multiply", instruction.shape, (x, x))
 
@@ -162,9 +184,13 @@ def power_two(computation: HloComputation, instruction: HloInstruction, x: HloIn
     before=_X + filled("three", "f32[4]", 3) + "ROOT r = f32[4] power(x, three)",
     after=_X + "s = f32[4] multiply(x, x)\nROOT r = f32[4] multiply(x, s)",
 )
-def power_three(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def power_three(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """x**3 becomes x * (x * x)."""
-    return computation.add("multiply", instruction.shape, (x, computation.add("multiply", instruction.shape, (x, x))))
+    return computation.add(
+        "multiply", instruction.shape, (x, computation.add("multiply", instruction.shape, (x, x)))
+    )
 
 
 @rule(
@@ -174,9 +200,13 @@ def power_three(computation: HloComputation, instruction: HloInstruction, x: Hlo
     before=_X + filled("k", "f32[4]", -1) + "ROOT r = f32[4] power(x, k)",
     after=_X + _ONE + "ROOT r = f32[4] divide(one, x)",
 )
-def power_minus_one(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def power_minus_one(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """x**-1 becomes 1 / x."""
-    return computation.add("divide", instruction.shape, (splat_constant(computation, instruction.shape, 1), x))
+    return computation.add(
+        "divide", instruction.shape, (splat_constant(computation, instruction.shape, 1), x)
+    )
 
 
 @rule(
@@ -186,7 +216,9 @@ def power_minus_one(computation: HloComputation, instruction: HloInstruction, x:
     before=_ABS + filled("half", "f32[4]", 0.5) + "ROOT r = f32[4] power(x, half)",
     after=_ABS + "ROOT r = f32[4] sqrt(x)",
 )
-def power_half(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def power_half(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """x**0.5 becomes sqrt(x) when x is known to be non-negative (at -0 and -inf the two differ)."""
     return computation.add("sqrt", instruction.shape, (x,))
 
@@ -198,7 +230,9 @@ def power_half(computation: HloComputation, instruction: HloInstruction, x: HloI
     before=_X + "s = f32[4] multiply(x, x)\nROOT r = f32[4] sqrt(s)",
     after=_X + "ROOT r = f32[4] abs(x)",
 )
-def sqrt_of_square(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def sqrt_of_square(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """sqrt(x * x) becomes |x|. XLA does this by default; x * x may overflow."""
     return computation.add("abs", instruction.shape, (x,))
 
@@ -222,7 +256,9 @@ def rsqrt_of_inverse_square(x: HloInstruction) -> HloInstruction:
     before=_ABS + _ONE + "q = f32[4] divide(one, x)\nROOT r = f32[4] rsqrt(q)",
     after=_ABS + "ROOT r = f32[4] sqrt(x)",
 )
-def rsqrt_of_inverse(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def rsqrt_of_inverse(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """rsqrt(1 / x) becomes sqrt(x) when x is known to be non-negative."""
     return computation.add("sqrt", instruction.shape, (x,))
 

@@ -71,15 +71,21 @@ def _needed_elements(barrier: HloInstruction) -> list[int]:
     exactness=Exactness.BITWISE,
     before=_XY
     + "t = (f32[4], f32[4]) tuple(x, y)\nb = (f32[4], f32[4]) opt-barrier(t)\nROOT r = f32[4] get-tuple-element(b), index=1",
-    after=_XY + "t = (f32[4]) tuple(y)\nb = (f32[4]) opt-barrier(t)\nROOT r = f32[4] get-tuple-element(b), index=0",
+    after=_XY
+    + "t = (f32[4]) tuple(y)\nb = (f32[4]) opt-barrier(t)\nROOT r = f32[4] get-tuple-element(b), index=0",
 )
 def barrier_without_unread(
-    computation: HloComputation, instruction: HloInstruction, barrier: HloInstruction, whole: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    barrier: HloInstruction,
+    whole: HloInstruction,
 ) -> HloInstruction | Reason:
     """Elements that nothing reads behind an optimization barrier are left out of it."""
     readers = [u for u in barrier.users if u is not instruction]
     if any(u.control_predecessors for u in (barrier, *readers)):
-        return refuse("control-dependency", f"%{barrier.name} has control edges that a replacement would lose")
+        return refuse(
+            "control-dependency", f"%{barrier.name} has control edges that a replacement would lose"
+        )
     read = _needed_elements(barrier)
     kept = [whole.operands[number] for number in read]
     narrow = computation.add("tuple", tuple_shape([i.shape for i in kept]), kept)
@@ -87,7 +93,9 @@ def barrier_without_unread(
 
     def element(old: HloInstruction) -> HloInstruction:
         number = read.index(int(old.attributes["index"]))
-        return computation.add(old.opcode, old.shape, (barrier,), old.attributes.with_values(index=number))
+        return computation.add(
+            old.opcode, old.shape, (barrier,), old.attributes.with_values(index=number)
+        )
 
     for reader in readers:
         computation.replace(reader, element(reader))

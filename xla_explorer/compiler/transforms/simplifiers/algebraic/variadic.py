@@ -8,7 +8,11 @@ from xla_explorer.compiler.rewriting.example import parameters, scalar_constant_
 from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import reduce, reduce_window
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import component_reducers, identity_of, placed_first
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import (
+    component_reducers,
+    identity_of,
+    placed_first,
+)
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -37,7 +41,9 @@ def reduces_several_without_elements(i: HloInstruction) -> bool:
     + _ZERO
     + "b = f32[3] broadcast(zero), dimensions={}\nROOT r = (f32[3], f32[3]) tuple(b, b)",
 )
-def variadic_reduce_of_empty(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def variadic_reduce_of_empty(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """A reduce of several arrays without elements becomes the tuple of the initial values."""
     starts = instruction.operands[len(instruction.operands) // 2 :]
     parts = [
@@ -49,7 +55,10 @@ def variadic_reduce_of_empty(computation: HloComputation, instruction: HloInstru
 
 def combines_several_single_elements(i: HloInstruction) -> bool:
     """The result is a tuple of arrays with as many elements as the operands."""
-    return i.shape.is_tuple and i.shape.tuple_shapes[0].element_count == i.operands[0].shape.element_count != 0
+    return (
+        i.shape.is_tuple
+        and i.shape.tuple_shapes[0].element_count == i.operands[0].shape.element_count != 0
+    )
 
 
 @rule(
@@ -69,13 +78,17 @@ def variadic_reduce_of_single_elements(
 ) -> HloInstruction | Reason:
     """A reduce of several arrays over dimensions of size one becomes reshapes, from the identity of each component."""
     half = len(instruction.operands) // 2
-    for name, start in zip(component_reducers(instruction.called[0], half), instruction.operands[half:], strict=True):
+    for name, start in zip(
+        component_reducers(instruction.called[0], half), instruction.operands[half:], strict=True
+    ):
         reason = identity_of(name, start)
         if reason is not None:
             return reason
     arrays, shapes = instruction.operands[:half], instruction.shape.tuple_shapes
     return computation.add(
-        "tuple", instruction.shape, [reshape(computation, x, shape) for x, shape in zip(arrays, shapes, strict=True)]
+        "tuple",
+        instruction.shape,
+        [reshape(computation, x, shape) for x, shape in zip(arrays, shapes, strict=True)],
     )
 
 
@@ -110,7 +123,9 @@ def _without_tuple(reducer: HloComputation) -> HloComputation:
     + _ZERO
     + "s = f32[3] reduce(x, zero), dimensions={0}, to_apply=sum\nROOT r = (f32[3]) tuple(s)",
 )
-def reduce_of_tuple_of_one(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def reduce_of_tuple_of_one(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """A reduce that gives a tuple of one array becomes a plain reduce in a tuple."""
     return _plain_in_tuple(computation, instruction)
 
@@ -127,7 +142,9 @@ def reduce_of_tuple_of_one(computation: HloComputation, instruction: HloInstruct
     + _ZERO
     + "s = f32[3] reduce-window(x, zero), window={size=2}, to_apply=sum\nROOT r = (f32[3]) tuple(s)",
 )
-def reduce_window_of_tuple_of_one(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def reduce_window_of_tuple_of_one(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """A reduce-window that gives a tuple of one array becomes a plain one in a tuple."""
     return _plain_in_tuple(computation, instruction)
 

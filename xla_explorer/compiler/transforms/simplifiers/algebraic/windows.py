@@ -22,7 +22,10 @@ from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer, same_value
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import bounds, paddings
 from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import why_not_counted
-from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import is_plain, starts_from_identity
+from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import (
+    is_plain,
+    starts_from_identity,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, Window, WindowDimension
@@ -45,7 +48,11 @@ def window_of(i: HloInstruction) -> tuple[WindowDimension, ...]:
 def reads_one_element_a_window(i: HloInstruction) -> bool:
     """Every window holds one element of the operand, or one of the padding around it."""
     return is_plain(i) and all(
-        w.size == 1 and w.stride == 1 and w.base_dilation == 1 and w.padding_low >= 0 and w.padding_high >= 0
+        w.size == 1
+        and w.stride == 1
+        and w.base_dilation == 1
+        and w.padding_low >= 0
+        and w.padding_high >= 0
         for w in window_of(i)
     )
 
@@ -53,7 +60,9 @@ def reads_one_element_a_window(i: HloInstruction) -> bool:
 def reduces_plainly(instruction: HloInstruction) -> Reason | None:
     """The reducer is one operation."""
     if plain_reducer(instruction.called[0]) is None:
-        return refuse("reducer-not-plain", f"%{instruction.called[0].name} is more than one operation")
+        return refuse(
+            "reducer-not-plain", f"%{instruction.called[0].name} is more than one operation"
+        )
     return None
 
 
@@ -61,13 +70,18 @@ def reduces_plainly(instruction: HloInstruction) -> Reason | None:
     reduce_window(any_("x"), any_("start")).that(reads_one_element_a_window),
     exactness=Exactness.BITWISE,
     when=(reduces_plainly, static),
-    before=_X + _ZERO + "ROOT r = f32[5,4] reduce-window(x, zero), window={size=1x1 pad=1_1x0_0}, to_apply=sum",
+    before=_X
+    + _ZERO
+    + "ROOT r = f32[5,4] reduce-window(x, zero), window={size=1x1 pad=1_1x0_0}, to_apply=sum",
     after=_X
     + _ZERO
     + "b = f32[3,4] broadcast(zero), dimensions={}\ns = f32[3,4] add(b, x)\nROOT r = f32[5,4] pad(s, zero), padding=1_1x0_0",
 )
 def reduce_window_of_ones(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    start: HloInstruction,
 ) -> HloInstruction:
     """A reduce-window whose windows hold one element becomes the reducer's operation on the initial value and x, padded."""
     name = plain_reducer(instruction.called[0])
@@ -77,7 +91,9 @@ def reduce_window_of_ones(
     rows = tuple([PaddingDimension(w.padding_low, w.padding_high) for w in window_of(instruction)])
     if all(row == PaddingDimension(0, 0) for row in rows):
         return combined
-    return computation.add("pad", instruction.shape, (combined, start), attributes_of({"padding": rows}))
+    return computation.add(
+        "pad", instruction.shape, (combined, start), attributes_of({"padding": rows})
+    )
 
 
 def reduces_no_windows(i: HloInstruction) -> bool:
@@ -88,16 +104,26 @@ def reduces_no_windows(i: HloInstruction) -> bool:
 @rule(
     reduce_window().that(reduces_no_windows),
     exactness=Exactness.BITWISE,
-    before=_SUM + "x = f32[3,0] parameter(0)\n" + _ZERO + "ROOT r = f32[5,2] reduce-window(x, zero), "
+    before=_SUM
+    + "x = f32[3,0] parameter(0)\n"
+    + _ZERO
+    + "ROOT r = f32[5,2] reduce-window(x, zero), "
     "window={size=1x1 pad=1_1x1_1}, to_apply=sum",
-    after=_SUM + "x = f32[3,0] parameter(0)\n" + filled("b", "f32[5,2]", 0).replace("b = f32[5,2] b", "ROOT b = f32[5,2] b"),
+    after=_SUM
+    + "x = f32[3,0] parameter(0)\n"
+    + filled("b", "f32[5,2]", 0).replace("b = f32[5,2] b", "ROOT b = f32[5,2] b"),
 )
-def reduce_window_of_empty(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def reduce_window_of_empty(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """A reduce-window of nothing becomes its initial values."""
     starts = instruction.operands[len(instruction.operands) // 2 :]
     if not instruction.shape.is_tuple:
         return broadcast_scalar(computation, starts[0], instruction.shape)
-    parts = [broadcast_scalar(computation, s, shape) for s, shape in zip(starts, instruction.shape.tuple_shapes, strict=True)]
+    parts = [
+        broadcast_scalar(computation, s, shape)
+        for s, shape in zip(starts, instruction.shape.tuple_shapes, strict=True)
+    ]
     return computation.add("tuple", instruction.shape, parts)
 
 
@@ -157,10 +183,15 @@ def covers_all_or_one(i: HloInstruction) -> bool:
     exactness=Exactness.REAL,
     when=(static,),
     before=_X + _ZERO + "ROOT r = f32[3,1] reduce-window(x, zero), window={size=1x4}, to_apply=sum",
-    after=_X + _ZERO + "s = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum\nROOT r = f32[3,1] reshape(s)",
+    after=_X
+    + _ZERO
+    + "s = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum\nROOT r = f32[3,1] reshape(s)",
 )
 def reduce_window_to_reduce(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    start: HloInstruction,
 ) -> HloInstruction:
     """A reduce-window whose windows cover whole dimensions becomes a reduce."""
     dimensions = [d for d, w in enumerate(window_of(instruction)) if w.size != 1]
@@ -177,7 +208,9 @@ def _reduced(
 ) -> HloInstruction:
     kept = [size for d, size in enumerate(x.shape.dimensions) if d not in dimensions]
     shape = result.shape.with_dimensions(kept)
-    total = computation.add("reduce", shape, (x, start), with_dimensions(dimensions), called=windows.called)
+    total = computation.add(
+        "reduce", shape, (x, start), with_dimensions(dimensions), called=windows.called
+    )
     return reshape(computation, total, result.shape)
 
 
@@ -187,7 +220,9 @@ def takes_whole_windows(i: HloInstruction) -> bool:
     if not is_plain(windows) or not i.shape.rank:
         return False
     found = False
-    for cut, w, size in zip(bounds(i), window_of(windows), windows.operands[0].shape.dimensions, strict=True):
+    for cut, w, size in zip(
+        bounds(i), window_of(windows), windows.operands[0].shape.dimensions, strict=True
+    ):
         if w == _TRIVIAL:
             if cut.size != size:
                 return False
@@ -201,14 +236,18 @@ def takes_whole_windows(i: HloInstruction) -> bool:
 
 
 @rule(
-    slice_of(reduce_window(any_("x"), any_("start"), name="windows").one_use()).that(takes_whole_windows),
+    slice_of(reduce_window(any_("x"), any_("start"), name="windows").one_use()).that(
+        takes_whole_windows
+    ),
     exactness=Exactness.REAL,
     when=(static,),
     before=_X
     + _ZERO
     + "w = f32[3,4] reduce-window(x, zero), window={size=1x4 pad=0_0x3_0}, to_apply=sum\n"
     + "ROOT r = f32[3,1] slice(w), slice={[0:3],[3:4]}",
-    after=_X + _ZERO + "s = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum\nROOT r = f32[3,1] reshape(s)",
+    after=_X
+    + _ZERO
+    + "s = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum\nROOT r = f32[3,1] reshape(s)",
 )
 def slice_of_cumulative_reduce(
     computation: HloComputation,
@@ -229,9 +268,13 @@ def pads_outwards(padded: HloInstruction) -> Reason | None:
     return None
 
 
-def pads_with_nothing_new(instruction: HloInstruction, value: HloInstruction, start: HloInstruction) -> Reason | None:
+def pads_with_nothing_new(
+    instruction: HloInstruction, value: HloInstruction, start: HloInstruction
+) -> Reason | None:
     """The padding value is the initial value, and to combine it once more changes nothing."""
-    same = same_value(value, start) or (uniform_value(value) is not None and uniform_value(value) == uniform_value(start))
+    same = same_value(value, start) or (
+        uniform_value(value) is not None and uniform_value(value) == uniform_value(start)
+    )
     if not same:
         return refuse("padding-differs", f"%{value.name} pads, %{start.name} is the initial value")
     if plain_reducer(instruction.called[0]) in ("maximum", "minimum", "and", "or"):
@@ -260,7 +303,9 @@ def _window_with(instruction: HloInstruction, padded: HloInstruction) -> Window 
     when=(static, pads_outwards, pads_with_nothing_new),
     before=_X + _ZERO + "p = f32[4,4] pad(x, zero), padding=1_0x0_0\n"
     "ROOT r = f32[3,4] reduce-window(p, zero), window={size=2x1}, to_apply=sum",
-    after=_X + _ZERO + "ROOT r = f32[3,4] reduce-window(x, zero), window={size=2x1 pad=1_0x0_0}, to_apply=sum",
+    after=_X
+    + _ZERO
+    + "ROOT r = f32[3,4] reduce-window(x, zero), window={size=2x1 pad=1_0x0_0}, to_apply=sum",
 )
 def reduce_window_of_pad(
     computation: HloComputation,
@@ -274,7 +319,9 @@ def reduce_window_of_pad(
     if window is None or not x.shape.element_count:
         return None
     attributes = instruction.attributes.with_values(window=window)
-    return computation.add("reduce-window", instruction.shape, (x, start), attributes, called=instruction.called)
+    return computation.add(
+        "reduce-window", instruction.shape, (x, start), attributes, called=instruction.called
+    )
 
 
 _SHARE_WORTH_FOLDING = 0.1
@@ -285,14 +332,19 @@ def padding_is_worth_it(padded: HloInstruction, x: HloInstruction) -> Reason | N
     share = 1 - x.shape.element_count / max(padded.shape.element_count, 1)
     if share >= _SHARE_WORTH_FOLDING:
         return None
-    return refuse("little-padding", f"only {100 * share:.0f} % of %{padded.name} is padding", share=share)
+    return refuse(
+        "little-padding", f"only {100 * share:.0f} % of %{padded.name} is padding", share=share
+    )
 
 
 @rule(
-    reduce_window(convert(pad(any_("x"), any_("value"), name="padded").one_use()).one_use(), any_("start")).that(is_plain),
+    reduce_window(
+        convert(pad(any_("x"), any_("value"), name="padded").one_use()).one_use(), any_("start")
+    ).that(is_plain),
     exactness=Exactness.NUMERIC,
     when=(static, pads_outwards, pads_with_nothing_new, padding_is_worth_it),
-    before=_SUM + "x = bf16[3,4] parameter(0)\nv = bf16[] constant(0)\np = bf16[4,4] pad(x, v), padding=1_0x0_0\n"
+    before=_SUM
+    + "x = bf16[3,4] parameter(0)\nv = bf16[] constant(0)\np = bf16[4,4] pad(x, v), padding=1_0x0_0\n"
     "c = f32[4,4] convert(p)\nzero = f32[] constant(0)\n"
     "ROOT r = f32[3,4] reduce-window(c, zero), window={size=2x1}, to_apply=sum",
     after=_SUM + "x = bf16[3,4] parameter(0)\nc = f32[3,4] convert(x)\nzero = f32[] constant(0)\n"
@@ -309,6 +361,14 @@ def reduce_window_of_converted_pad(
     window = _window_with(instruction, padded)
     if window is None or not x.shape.element_count:
         return None
-    converted = computation.add("convert", x.shape.with_element_type(instruction.operands[0].shape.element_type), (x,))
+    converted = computation.add(
+        "convert", x.shape.with_element_type(instruction.operands[0].shape.element_type), (x,)
+    )
     attributes = instruction.attributes.with_values(window=window)
-    return computation.add("reduce-window", instruction.shape, (converted, start), attributes, called=instruction.called)
+    return computation.add(
+        "reduce-window",
+        instruction.shape,
+        (converted, start),
+        attributes,
+        called=instruction.called,
+    )

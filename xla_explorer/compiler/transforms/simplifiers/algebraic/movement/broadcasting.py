@@ -26,7 +26,14 @@ from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.operators import iota as iota_of
 from xla_explorer.compiler.rewriting.operators import multiply
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
-from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, constant, operator, uniform_value, varying
+from xla_explorer.compiler.rewriting.patterns import (
+    BROADCAST,
+    any_,
+    constant,
+    operator,
+    uniform_value,
+    varying,
+)
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -68,7 +75,9 @@ def repeats_nothing_in_order(i: HloInstruction) -> bool:
     before=_X + "ROOT r = f32[3,1,4] broadcast(x), dimensions={0,2}",
     after=_X + "ROOT r = f32[3,1,4] reshape(x)",
 )
-def broadcast_to_reshape(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def broadcast_to_reshape(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """A broadcast that repeats nothing becomes a reshape, or x itself."""
     return reshape(computation, x, instruction.shape)
 
@@ -90,17 +99,26 @@ def broadcast_to_transpose(
 ) -> HloInstruction:
     """A broadcast that only reorders dimensions becomes a transpose."""
     dimensions = dimensions_of(instruction)
-    return transpose(computation, x, tuple([dimensions.index(d) for d in range(len(dimensions))]), instruction.shape)
+    return transpose(
+        computation,
+        x,
+        tuple([dimensions.index(d) for d in range(len(dimensions))]),
+        instruction.shape,
+    )
 
 
 @rule(
     broadcast_of(broadcast_of(any_("x"), name="inner")),
     exactness=Exactness.BITWISE,
-    before=_X + "b = f32[3,4,5] broadcast(x), dimensions={0,1}\nROOT r = f32[2,3,4,5] broadcast(b), dimensions={1,2,3}",
+    before=_X
+    + "b = f32[3,4,5] broadcast(x), dimensions={0,1}\nROOT r = f32[2,3,4,5] broadcast(b), dimensions={1,2,3}",
     after=_X + "ROOT r = f32[2,3,4,5] broadcast(x), dimensions={1,2}",
 )
 def broadcast_of_broadcast(
-    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, x: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    inner: HloInstruction,
+    x: HloInstruction,
 ) -> HloInstruction:
     """broadcast(broadcast(x)) becomes one broadcast."""
     outer = dimensions_of(instruction)
@@ -130,10 +148,17 @@ def only_inserts_ones(i: HloInstruction) -> bool:
     after=_X + "ROOT r = f32[3,1,4,5] broadcast(x), dimensions={0,2}",
 )
 def broadcast_of_expanding_reshape(
-    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, x: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    inner: HloInstruction,
+    x: HloInstruction,
 ) -> HloInstruction:
     """A reshape that only adds dimensions of size one is not needed before a broadcast."""
-    kept = [to for to, size in zip(dimensions_of(instruction), inner.shape.dimensions, strict=True) if size != 1]
+    kept = [
+        to
+        for to, size in zip(dimensions_of(instruction), inner.shape.dimensions, strict=True)
+        if size != 1
+    ]
     return broadcast(computation, x, instruction.shape, kept)
 
 
@@ -155,7 +180,11 @@ def broadcast_of_degenerate(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
     """Dimensions of size one are dropped before a broadcast."""
-    kept = [to for to, size in zip(dimensions_of(instruction), x.shape.dimensions, strict=True) if size != 1]
+    kept = [
+        to
+        for to, size in zip(dimensions_of(instruction), x.shape.dimensions, strict=True)
+        if size != 1
+    ]
     narrow = reshape(computation, x, x.shape.with_dimensions(without_ones(x.shape.dimensions)))
     return broadcast(computation, narrow, instruction.shape, kept)
 
@@ -171,7 +200,9 @@ def broadcast_of_iota(
 ) -> HloInstruction:
     """broadcast(iota) becomes an iota along the dimension that it is mapped to."""
     dimension = dimensions_of(instruction)[counts.attributes["iota_dimension"]]
-    return computation.add(IOTA, instruction.shape, (), attributes_of({"iota_dimension": dimension}))
+    return computation.add(
+        IOTA, instruction.shape, (), attributes_of({"iota_dimension": dimension})
+    )
 
 
 def counts_nothing(i: HloInstruction) -> bool:
@@ -192,7 +223,12 @@ def iota_of_one(computation: HloComputation, instruction: HloInstruction) -> Hlo
 
 def repeats_one_value(i: HloInstruction) -> bool:
     """An array constant of more than one element, all equal bit for bit."""
-    return i.shape.is_array and i.shape.rank > 0 and i.shape.element_count > 1 and uniform_value(i) is not None
+    return (
+        i.shape.is_array
+        and i.shape.rank > 0
+        and i.shape.element_count > 1
+        and uniform_value(i) is not None
+    )
 
 
 @rule(
@@ -205,7 +241,9 @@ def uniform_constant(computation: HloComputation, instruction: HloInstruction) -
     """An array constant whose elements are all equal becomes the broadcast of a scalar."""
     value = instruction.literal.array.reshape(-1)[0]
     return splat_literal(
-        computation, instruction.shape, literal_from_array(value, array_shape(instruction.shape.element_type, ()))
+        computation,
+        instruction.shape,
+        literal_from_array(value, array_shape(instruction.shape.element_type, ())),
     )
 
 
@@ -244,20 +282,36 @@ def counting_constant(computation: HloComputation, instruction: HloInstruction) 
 def counts_in_steps(i: HloInstruction) -> bool:
     """A vector of integers 0, s, 2s ... of at least two, s neither 0 nor 1."""
     shape = i.shape
-    if not shape.is_array or shape.rank != 1 or shape.element_count < 2 or not shape.element_type.is_integer:
+    if (
+        not shape.is_array
+        or shape.rank != 1
+        or shape.element_count < 2
+        or not shape.element_type.is_integer
+    ):
         return False
     values = i.literal.array
     step, last = int(values[1]), int(values[-1])
-    if int(values[0]) != 0 or step in (0, 1) or last != step * (shape.element_count - 1) or last >= 1 << 62:
+    if (
+        int(values[0]) != 0
+        or step in (0, 1)
+        or last != step * (shape.element_count - 1)
+        or last >= 1 << 62
+    ):
         return False
-    return bool(np.array_equal(values.astype(np.int64), step * np.arange(shape.element_count, dtype=np.int64)))
+    return bool(
+        np.array_equal(
+            values.astype(np.int64), step * np.arange(shape.element_count, dtype=np.int64)
+        )
+    )
 
 
 @rule(
     constant("c").that(counts_in_steps),
     exactness=Exactness.BITWISE,
     before="ROOT c = s32[4] constant({0, 5, 10, 15})",
-    after="i = s32[4] iota(), iota_dimension=0\n" + filled("k", "s32[4]", 5) + "ROOT r = s32[4] multiply(i, k)",
+    after="i = s32[4] iota(), iota_dimension=0\n"
+    + filled("k", "s32[4]", 5)
+    + "ROOT r = s32[4] multiply(i, k)",
 )
 def stepping_constant(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """A vector constant 0, s, 2s ... of integers becomes an iota times s."""
@@ -268,7 +322,11 @@ def stepping_constant(computation: HloComputation, instruction: HloInstruction) 
 
 
 _ELEMENTWISE = operator(
-    *[row.name for row in OPCODES.values() if row.elementwise and not row.called and row.name != "stochastic-convert"]
+    *[
+        row.name
+        for row in OPCODES.values()
+        if row.elementwise and not row.called and row.name != "stochastic-convert"
+    ]
 )
 
 
@@ -287,7 +345,9 @@ def reads_only_broadcasts(i: HloInstruction) -> bool:
                 or operand.attributes is not wide.attributes
             ):
                 return False
-    return bool(i.operands) and (wide is None or wide.operands[0].shape.element_count < i.shape.element_count)
+    return bool(i.operands) and (
+        wide is None or wide.operands[0].shape.element_count < i.shape.element_count
+    )
 
 
 @rule(
@@ -303,18 +363,30 @@ def reads_only_broadcasts(i: HloInstruction) -> bool:
 )
 def sink_broadcast(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """An elementwise operation of broadcasts becomes the broadcast of the operation on the smaller arrays."""
-    wide = next((o for o in instruction.operands if o.operands[0].shape.rank), instruction.operands[0])
+    wide = next(
+        (o for o in instruction.operands if o.operands[0].shape.rank), instruction.operands[0]
+    )
     shape = wide.operands[0].shape.with_element_type(instruction.shape.element_type)
     # A sharding speaks of the dimensions of the result, so it goes to the broadcast.
-    attributes = instruction.attributes.with_values(sharding=None) if instruction.attributes.sharding_text else instruction.attributes
+    attributes = (
+        instruction.attributes.with_values(sharding=None)
+        if instruction.attributes.sharding_text
+        else instruction.attributes
+    )
     operands = []
     for operand in instruction.operands:
         source = operand.operands[0]
         if source.shape.rank == shape.rank:
             operands.append(source)
         else:
-            operands.append(broadcast_scalar(computation, source, shape.with_element_type(source.shape.element_type)))
-    small = computation.add(instruction.opcode, shape, operands, attributes, metadata=instruction.metadata)
+            operands.append(
+                broadcast_scalar(
+                    computation, source, shape.with_element_type(source.shape.element_type)
+                )
+            )
+    small = computation.add(
+        instruction.opcode, shape, operands, attributes, metadata=instruction.metadata
+    )
     return broadcast(computation, small, instruction.shape, dimensions_of(wide))
 
 
@@ -327,7 +399,10 @@ _number = operator("constant", "broadcast")
 
 
 @rule(
-    multiply(multiply(varying("x"), _number(name="c").that(is_one_number)), broadcast_of(varying("y"), name="wide")),
+    multiply(
+        multiply(varying("x"), _number(name="c").that(is_one_number)),
+        broadcast_of(varying("y"), name="wide"),
+    ),
     exactness=Exactness.FAST,
     before="x = f32[3,4] parameter(0)\ny = f32[4] parameter(1)\n"
     + filled("two", "f32[3,4]", 2)
@@ -337,13 +412,26 @@ _number = operator("constant", "broadcast")
     + "m = f32[4] multiply(y, two)\nb = f32[3,4] broadcast(m), dimensions={1}\nROOT r = f32[3,4] multiply(x, b)",
 )
 def multiply_scaled_by_broadcast(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, c: HloInstruction, wide: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
+    c: HloInstruction,
+    wide: HloInstruction,
 ) -> HloInstruction:
     """(x * c) * broadcast(y) becomes x * broadcast(y * c), for a number c."""
     number = scalar_of(c)
     assert number is not None  # the pattern asks for it
-    scaled = computation.add("multiply", y.shape, (y, broadcast_scalar(computation, number, y.shape) if y.shape.rank else number))
-    return computation.add("multiply", instruction.shape, (x, broadcast(computation, scaled, instruction.shape, dimensions_of(wide))))
+    scaled = computation.add(
+        "multiply",
+        y.shape,
+        (y, broadcast_scalar(computation, number, y.shape) if y.shape.rank else number),
+    )
+    return computation.add(
+        "multiply",
+        instruction.shape,
+        (x, broadcast(computation, scaled, instruction.shape, dimensions_of(wide))),
+    )
 
 
 def moves_a_scalar(i: HloInstruction) -> bool:
@@ -362,8 +450,14 @@ _MOVES = operator("reshape", "transpose", "reverse", "slice", "dynamic-slice")
     before="x = f32[] parameter(0)\nb = f32[3,4] broadcast(x), dimensions={}\nROOT r = f32[12] reshape(b)",
     after="x = f32[] parameter(0)\nROOT r = f32[12] broadcast(x), dimensions={}",
 )
-def move_of_scalar_broadcast(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def move_of_scalar_broadcast(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """reshape, transpose, reverse, slice and dynamic-slice of the broadcast of a scalar become a broadcast of the
     scalar."""
     source = instruction.operands[0].operands[0]
-    return source if not instruction.shape.rank else broadcast_scalar(computation, source, instruction.shape)
+    return (
+        source
+        if not instruction.shape.rank
+        else broadcast_scalar(computation, source, instruction.shape)
+    )

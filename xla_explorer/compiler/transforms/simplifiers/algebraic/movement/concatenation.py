@@ -9,8 +9,14 @@ from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import concatenate
 from xla_explorer.compiler.rewriting.patterns import BROADCAST
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import SLICE, bounds, slice_attributes
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import (
+    dimensions_of,
+)
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import (
+    SLICE,
+    bounds,
+    slice_attributes,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension
@@ -50,10 +56,18 @@ def has_empty_operand(i: HloInstruction) -> bool:
     before=_X + "e = f32[0] parameter(1)\nROOT r = f32[16] concatenate(x, e, x), dimensions={0}",
     after=_X + "e = f32[0] parameter(1)\nROOT r = f32[16] concatenate(x, x), dimensions={0}",
 )
-def concatenate_drops_empty(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def concatenate_drops_empty(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """Operands without elements are left out."""
-    kept = [o for o in instruction.operands if o.shape.element_count] or list(instruction.operands[:1])
-    return kept[0] if len(kept) == 1 else computation.add(CONCATENATE, instruction.shape, kept, instruction.attributes)
+    kept = [o for o in instruction.operands if o.shape.element_count] or list(
+        instruction.operands[:1]
+    )
+    return (
+        kept[0]
+        if len(kept) == 1
+        else computation.add(CONCATENATE, instruction.shape, kept, instruction.attributes)
+    )
 
 
 def contains_concatenate(i: HloInstruction) -> bool:
@@ -61,14 +75,19 @@ def contains_concatenate(i: HloInstruction) -> bool:
     return any(_joins(o, i) for o in i.operands)
 
 
-_MOST_REPEATED = 128  # operands of one concatenate, where some stand in it more often than they were written
+_MOST_REPEATED = (
+    128  # operands of one concatenate, where some stand in it more often than they were written
+)
 
 
 def few_operands(instruction: HloInstruction) -> Reason | None:
     """One that is concatenated with itself, and that again with itself, would double the operands each time."""
     inner = [o for o in instruction.operands if _joins(o, instruction)]
     rest = len(instruction.operands) - len(inner)
-    count, written = rest + sum([len(o.operands) for o in inner]), rest + sum([len(o.operands) for o in set(inner)])
+    count, written = (
+        rest + sum([len(o.operands) for o in inner]),
+        rest + sum([len(o.operands) for o in set(inner)]),
+    )
     if count > max(_MOST_REPEATED, written):
         message = f"%{instruction.name} would have {count} operands, of which {written} are written (limit {_MOST_REPEATED})"
         return refuse("too-many-operands", message, operands=count, limit=_MOST_REPEATED)
@@ -76,7 +95,11 @@ def few_operands(instruction: HloInstruction) -> Reason | None:
 
 
 def _joins(operand: HloInstruction, outer: HloInstruction) -> bool:
-    return operand.opcode is CONCATENATE and operand.attributes is outer.attributes and len(operand.users) == 1
+    return (
+        operand.opcode is CONCATENATE
+        and operand.attributes is outer.attributes
+        and len(operand.users) == 1
+    )
 
 
 @rule(
@@ -84,10 +107,13 @@ def _joins(operand: HloInstruction, outer: HloInstruction) -> bool:
     when=(few_operands,),
     exactness=Exactness.BITWISE,
     layout="insensitive",
-    before=_X + "a = f32[16] concatenate(x, x), dimensions={0}\nROOT r = f32[24] concatenate(x, a), dimensions={0}",
+    before=_X
+    + "a = f32[16] concatenate(x, x), dimensions={0}\nROOT r = f32[24] concatenate(x, a), dimensions={0}",
     after=_X + "ROOT r = f32[24] concatenate(x, x, x), dimensions={0}",
 )
-def concatenate_of_concatenate(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def concatenate_of_concatenate(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """concatenate(a, concatenate(b, c)) becomes concatenate(a, b, c)."""
     flat: list[HloInstruction] = []
     for operand in instruction.operands:
@@ -99,7 +125,11 @@ def _adjacent(a: HloInstruction, b: HloInstruction, dimension: int) -> bool:
     if a.opcode is not SLICE or b.opcode is not SLICE or a.operands[0] is not b.operands[0]:
         return False
     for d, (mine, other) in enumerate(zip(bounds(a), bounds(b), strict=True)):
-        if mine.stride != 1 or other.stride != 1 or (mine.limit != other.start if d == dimension else mine != other):
+        if (
+            mine.stride != 1
+            or other.stride != 1
+            or (mine.limit != other.start if d == dimension else mine != other)
+        ):
             return False
     return True
 
@@ -118,7 +148,9 @@ def has_adjacent_slices(i: HloInstruction) -> bool:
     "ROOT r = f32[5] concatenate(a, b), dimensions={0}",
     after=_X + "ROOT r = f32[5] slice(x), slice={[1:6]}",
 )
-def concatenate_adjacent_slices(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def concatenate_adjacent_slices(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """Neighbouring slices of one array that touch become one slice."""
     dimension = dimensions_of(instruction)[0]
     merged: list[HloInstruction] = [instruction.operands[0]]
@@ -130,7 +162,9 @@ def concatenate_adjacent_slices(computation: HloComputation, instruction: HloIns
         rows = list(bounds(last))
         rows[dimension] = SliceDimension(rows[dimension].start, bounds(operand)[dimension].limit)
         sizes = [row.size for row in rows]
-        merged[-1] = computation.add(SLICE, last.shape.with_dimensions(sizes), last.operands, slice_attributes(rows))
+        merged[-1] = computation.add(
+            SLICE, last.shape.with_dimensions(sizes), last.operands, slice_attributes(rows)
+        )
     return (
         merged[0]
         if len(merged) == 1
@@ -163,13 +197,17 @@ def concatenate_to_pad(computation: HloComputation, instruction: HloInstruction)
     rows = [PaddingDimension(0, 0)] * instruction.shape.rank
     size = edge.shape.dimensions[dimension]
     rows[dimension] = PaddingDimension(size, 0) if in_front else PaddingDimension(0, size)
-    return computation.add("pad", instruction.shape, (x, edge.operands[0]), attributes_of({"padding": tuple(rows)}))
+    return computation.add(
+        "pad", instruction.shape, (x, edge.operands[0]), attributes_of({"padding": tuple(rows)})
+    )
 
 
 def repeats_one_slice(i: HloInstruction) -> bool:
     """The same operand several times, of size one along the dimension."""
     return (
-        len(i.operands) > 1 and len(set(i.operands)) == 1 and i.operands[0].shape.dimensions[dimensions_of(i)[0]] == 1
+        len(i.operands) > 1
+        and len(set(i.operands)) == 1
+        and i.operands[0].shape.dimensions[dimensions_of(i)[0]] == 1
     )
 
 
@@ -181,7 +219,9 @@ def repeats_one_slice(i: HloInstruction) -> bool:
     before="x = f32[1,4] parameter(0)\nROOT r = f32[3,4] concatenate(x, x, x), dimensions={0}",
     after="x = f32[1,4] parameter(0)\na = f32[4] reshape(x)\nROOT r = f32[3,4] broadcast(a), dimensions={1}",
 )
-def concatenate_to_broadcast(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def concatenate_to_broadcast(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """concatenate(x, x, x) along a dimension of size one becomes a broadcast."""
     dimension, x = dimensions_of(instruction)[0], instruction.operands[0]
     kept = [d for d in range(x.shape.rank) if d != dimension]

@@ -15,8 +15,13 @@ from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import as_integer
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import IOTA, dimensions_of
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.dynamic_slicing import start_operands
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import (
+    IOTA,
+    dimensions_of,
+)
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.dynamic_slicing import (
+    start_operands,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -34,7 +39,10 @@ _UPDATE = opcode("dynamic-update-slice")
 
 def clamped(computation: HloComputation, start: HloInstruction, limit: int) -> HloInstruction:
     """The start index as a dynamic-slice uses it: at least 0, at most `limit`."""
-    low, high = scalar_constant(computation, start.shape, 0), scalar_constant(computation, start.shape, limit)
+    low, high = (
+        scalar_constant(computation, start.shape, 0),
+        scalar_constant(computation, start.shape, limit),
+    )
     return computation.add("clamp", start.shape, (low, start, high))
 
 
@@ -45,7 +53,11 @@ def _iota_and_factor(x: HloInstruction) -> tuple[HloInstruction, HloInstruction 
     if x.opcode is not _MULTIPLY:
         return None
     for counts, factor in (x.operands, x.operands[::-1]):
-        if counts.opcode is IOTA and factor.opcode is BROADCAST and factor.operands[0].shape.is_scalar:
+        if (
+            counts.opcode is IOTA
+            and factor.opcode is BROADCAST
+            and factor.operands[0].shape.is_scalar
+        ):
             return counts, factor.operands[0]
     return None
 
@@ -66,13 +78,16 @@ def takes_one_number_of_a_count(i: HloInstruction) -> bool:
     dynamic_slice().that(takes_one_number_of_a_count),
     exactness=Exactness.BITWISE,
     when=(static,),
-    before=_I + "c = s32[4] iota(), iota_dimension=0\nROOT r = s32[1] dynamic-slice(c, i), dynamic_slice_sizes={1}",
+    before=_I
+    + "c = s32[4] iota(), iota_dimension=0\nROOT r = s32[1] dynamic-slice(c, i), dynamic_slice_sizes={1}",
     after=_I
     + scalar_constant_text("z", "s32", 0)
     + scalar_constant_text("three", "s32", 3)
     + "c = s32[] clamp(z, i, three)\nROOT r = s32[1] reshape(c)",
 )
-def dynamic_slice_of_iota(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def dynamic_slice_of_iota(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """One element of an iota, or of a multiple of one, becomes the clamped index, multiplied."""
     x, start = instruction.operands
     found = _iota_and_factor(x)
@@ -122,14 +137,21 @@ def slices_a_squeezed_array(i: HloInstruction) -> bool:
     + scalar_constant_text("z", "s32", 0)
     + "s = f32[1,3] dynamic-slice(x, z, i), dynamic_slice_sizes={1,3}\nROOT r = f32[3] reshape(s)",
 )
-def dynamic_slice_of_reshape(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def dynamic_slice_of_reshape(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """dynamic-slice(reshape(x)) becomes reshape(dynamic-slice(x)) when the reshape only removes dimensions of size one."""
     narrow = instruction.operands[0]
     x, starts = narrow.operands[0], start_operands(instruction)
     kept = _kept_dimensions(narrow.shape, x.shape)
     assert kept is not None
     zero = scalar_constant(computation, starts[0].shape, 0)
-    sizes = tuple([instruction.shape.dimensions[kept.index(d)] if d in kept else 1 for d in range(x.shape.rank)])
+    sizes = tuple(
+        [
+            instruction.shape.dimensions[kept.index(d)] if d in kept else 1
+            for d in range(x.shape.rank)
+        ]
+    )
     part = computation.add(
         _DYNAMIC_SLICE,
         instruction.shape.with_dimensions(sizes),
@@ -156,7 +178,9 @@ def slices_a_transpose(i: HloInstruction) -> bool:
     + "j = s32[] parameter(1)\nx = f32[4,8] parameter(2)\ns = f32[2,3] dynamic-slice(x, j, i), dynamic_slice_sizes={2,3}\n"
     + "ROOT r = f32[3,2] transpose(s), dimensions={1,0}",
 )
-def dynamic_slice_of_transpose(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def dynamic_slice_of_transpose(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """dynamic-slice(transpose(x)) becomes transpose(dynamic-slice(x))."""
     turned, starts = instruction.operands[0], start_operands(instruction)
     permutation = dimensions_of(turned)
@@ -177,7 +201,9 @@ def slices_a_slice(i: HloInstruction) -> bool:
     if inner.opcode is not _DYNAMIC_SLICE or len(inner.users) != 1:
         return False
     mine, other = start_operands(i), start_operands(inner)
-    return len(mine) == len(other) == i.shape.rank and all(s.shape is mine[0].shape for s in (*mine, *other))
+    return len(mine) == len(other) == i.shape.rank and all(
+        s.shape is mine[0].shape for s in (*mine, *other)
+    )
 
 
 @rule(
@@ -199,7 +225,12 @@ def dynamic_slice_of_dynamic_slice(
     """dynamic-slice(dynamic-slice(x)) becomes one, at the sum of the clamped start indices."""
     inner = instruction.operands[0]
     x = inner.operands[0]
-    starts = _added_starts(computation, x, (start_operands(inner), inner.shape), (start_operands(instruction), instruction.shape))
+    starts = _added_starts(
+        computation,
+        x,
+        (start_operands(inner), inner.shape),
+        (start_operands(instruction), instruction.shape),
+    )
     if isinstance(starts, Reason):
         return starts
     return computation.add(_DYNAMIC_SLICE, instruction.shape, (x, *starts), instruction.attributes)
@@ -231,13 +262,19 @@ def _added_starts(
 
 def _in_range(computation: HloComputation, start: HloInstruction, limit: int) -> HloInstruction:
     value = as_integer(start)
-    return start if value is not None and 0 <= value <= limit else clamped(computation, start, limit)
+    return (
+        start if value is not None and 0 <= value <= limit else clamped(computation, start, limit)
+    )
 
 
 def updates_a_part_within(i: HloInstruction) -> bool:
     """What is written back is what was read from the same place of the same array, with a part of it updated."""
     inner = i.operands[1]
-    if inner.opcode is not i.opcode or inner.operands[0].opcode is not _DYNAMIC_SLICE or len(inner.users) != 1:
+    if (
+        inner.opcode is not i.opcode
+        or inner.operands[0].opcode is not _DYNAMIC_SLICE
+        or len(inner.users) != 1
+    ):
         return False
     part, mine = inner.operands[0], i.operands[2:]
     return (
@@ -261,13 +298,22 @@ def updates_a_part_within(i: HloInstruction) -> bool:
     + "three = s32[] constant(3)\na = s32[] clamp(z, i, four)\nb = s32[] clamp(z, j, three)\nc = s32[] add(b, a)\n"
     + "ROOT r = f32[9] dynamic-update-slice(x, u, c)",
 )
-def update_of_part(computation: HloComputation, instruction: HloInstruction) -> HloInstruction | Reason:
+def update_of_part(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction | Reason:
     """Reading a part, updating a part of that and writing it back becomes one update, at the sum of the clamped start indices."""
     x, inner = instruction.operands[:2]
-    starts = _added_starts(computation, x, (instruction.operands[2:], inner.shape), (inner.operands[2:], inner.operands[1].shape))
+    starts = _added_starts(
+        computation,
+        x,
+        (instruction.operands[2:], inner.shape),
+        (inner.operands[2:], inner.operands[1].shape),
+    )
     if isinstance(starts, Reason):
         return starts
-    return computation.add("dynamic-update-slice", instruction.shape, (x, inner.operands[1], *starts))
+    return computation.add(
+        "dynamic-update-slice", instruction.shape, (x, inner.operands[1], *starts)
+    )
 
 
 @rule(
@@ -293,7 +339,9 @@ def reshape_of_update(
     if narrow.rank < wide.rank and (kept := _kept_dimensions(narrow, wide)) is not None:
         zero = scalar_constant(computation, starts[0].shape, 0)
         places = [starts[kept.index(d)] if d in kept else zero for d in range(wide.rank)]
-        sizes = [update.shape.dimensions[kept.index(d)] if d in kept else 1 for d in range(wide.rank)]
+        sizes = [
+            update.shape.dimensions[kept.index(d)] if d in kept else 1 for d in range(wide.rank)
+        ]
     elif narrow.rank > wide.rank and (kept := _kept_dimensions(wide, narrow)) is not None:
         places = [starts[d] for d in kept]
         sizes = [update.shape.dimensions[d] for d in kept]
@@ -354,11 +402,19 @@ def select_of_update(
     on_false: HloInstruction,
 ) -> HloInstruction:
     """A select between an array and its update becomes the update by a select on the part that is updated."""
-    updated, x = (on_true, on_false) if on_true.operands and on_true.operands[0] is on_false else (on_false, on_true)
+    updated, x = (
+        (on_true, on_false)
+        if on_true.operands and on_true.operands[0] is on_false
+        else (on_false, on_true)
+    )
     update, starts = updated.operands[1], start_operands(updated)
     sizes = attributes_of({"dynamic_slice_sizes": update.shape.dimensions})
-    chosen = computation.add(_DYNAMIC_SLICE, update.shape.with_element_type(p.shape.element_type), (p, *starts), sizes)
+    chosen = computation.add(
+        _DYNAMIC_SLICE, update.shape.with_element_type(p.shape.element_type), (p, *starts), sizes
+    )
     part = computation.add(_DYNAMIC_SLICE, update.shape, (x, *starts), sizes)
     sides = (update, part) if updated is on_true else (part, update)
     mixed = computation.add("select", update.shape, (chosen, *sides))
-    return computation.add("dynamic-update-slice", instruction.shape, (x, mixed, *starts), updated.attributes)
+    return computation.add(
+        "dynamic-update-slice", instruction.shape, (x, mixed, *starts), updated.attributes
+    )

@@ -13,8 +13,13 @@ from xla_explorer.compiler.rewriting.operators import add, dynamic_slice, dynami
 from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, is_varying, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import as_integer, same_value
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import SLICE, slice_attributes
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import (
+    dimensions_of,
+)
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import (
+    SLICE,
+    slice_attributes,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension
@@ -30,7 +35,8 @@ _ROOT_X = _X.replace("x =", "ROOT x =")
     dynamic_slice(name="part"),
     exactness=Exactness.BITWISE,
     when=(static,),
-    before=_X + "i = s32[] parameter(1)\nROOT r = f32[8] dynamic-slice(x, i), dynamic_slice_sizes={8}",
+    before=_X
+    + "i = s32[] parameter(1)\nROOT r = f32[8] dynamic-slice(x, i), dynamic_slice_sizes={8}",
     after=_ROOT_X + "i = s32[] parameter(1)\n",
 )
 def dynamic_slice_everything(part: HloInstruction) -> HloInstruction | None:
@@ -43,16 +49,23 @@ def dynamic_slice_everything(part: HloInstruction) -> HloInstruction | None:
     dynamic_slice(name="part"),
     exactness=Exactness.BITWISE,
     when=(static,),
-    before=_X + "i = s32[] parameter(1)\nj = s32[] parameter(2)\nb = f32[5,8] broadcast(x), dimensions={1}\n"
+    before=_X
+    + "i = s32[] parameter(1)\nj = s32[] parameter(2)\nb = f32[5,8] broadcast(x), dimensions={1}\n"
     "ROOT r = f32[2,3] dynamic-slice(b, i, j), dynamic_slice_sizes={2,3}",
     after=_X
     + "i = s32[] parameter(1)\nj = s32[] parameter(2)\ns = f32[3] dynamic-slice(x, j), dynamic_slice_sizes={3}\n"
     "ROOT r = f32[2,3] broadcast(s), dimensions={1}",
 )
-def dynamic_slice_of_broadcast(computation: HloComputation, part: HloInstruction) -> HloInstruction | None:
+def dynamic_slice_of_broadcast(
+    computation: HloComputation, part: HloInstruction
+) -> HloInstruction | None:
     """dynamic-slice(broadcast(x)) becomes broadcast(dynamic-slice(x))."""
     wide, starts = part.operands[0], part.operands[1:]
-    if wide.opcode is not BROADCAST or len(starts) != wide.shape.rank or not wide.operands[0].shape.rank:
+    if (
+        wide.opcode is not BROADCAST
+        or len(starts) != wide.shape.rank
+        or not wide.operands[0].shape.rank
+    ):
         return None
     dimensions, x = dimensions_of(wide), wide.operands[0]
     sizes = tuple([part.shape.dimensions[d] for d in dimensions])
@@ -71,7 +84,9 @@ def start_operands(i: HloInstruction) -> tuple[HloInstruction, ...]:
 
 
 def _slice_sizes(i: HloInstruction) -> tuple[int, ...]:
-    return i.shape.dimensions if i.opcode.name == "dynamic-slice" else i.operands[1].shape.dimensions
+    return (
+        i.shape.dimensions if i.opcode.name == "dynamic-slice" else i.operands[1].shape.dimensions
+    )
 
 
 def has_pointless_index(i: HloInstruction) -> bool:
@@ -81,16 +96,22 @@ def has_pointless_index(i: HloInstruction) -> bool:
         return False
     return any(
         size == whole and as_integer(start) != 0
-        for size, whole, start in zip(_slice_sizes(i), i.operands[0].shape.dimensions, starts, strict=True)
+        for size, whole, start in zip(
+            _slice_sizes(i), i.operands[0].shape.dimensions, starts, strict=True
+        )
     )
 
 
 def _with_zero_indices(computation: HloComputation, i: HloInstruction) -> HloInstruction:
     starts = list(start_operands(i))
-    for d, (size, whole) in enumerate(zip(_slice_sizes(i), i.operands[0].shape.dimensions, strict=True)):
+    for d, (size, whole) in enumerate(
+        zip(_slice_sizes(i), i.operands[0].shape.dimensions, strict=True)
+    ):
         if size == whole:
             starts[d] = scalar_constant(computation, starts[d].shape, 0)
-    return computation.add(i.opcode, i.shape, (*i.operands[: len(i.operands) - len(starts)], *starts), i.attributes)
+    return computation.add(
+        i.opcode, i.shape, (*i.operands[: len(i.operands) - len(starts)], *starts), i.attributes
+    )
 
 
 @rule(
@@ -103,7 +124,9 @@ def _with_zero_indices(computation: HloComputation, i: HloInstruction) -> HloIns
     + scalar_constant_text("z", "s32", 0)
     + "ROOT r = f32[2,8] dynamic-slice(x, i, z), dynamic_slice_sizes={2,8}",
 )
-def dynamic_slice_index_to_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def dynamic_slice_index_to_zero(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """The start index of a dimension that is taken whole becomes 0."""
     return _with_zero_indices(computation, instruction)
 
@@ -118,7 +141,9 @@ def dynamic_slice_index_to_zero(computation: HloComputation, instruction: HloIns
     + scalar_constant_text("z", "s32", 0)
     + "ROOT r = f32[4,8] dynamic-update-slice(x, u, i, z)",
 )
-def dynamic_update_index_to_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def dynamic_update_index_to_zero(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """The start index of a dimension that is updated whole becomes 0."""
     return _with_zero_indices(computation, instruction)
 
@@ -138,25 +163,35 @@ def starts_are_constant(i: HloInstruction) -> bool:
     dynamic_slice().that(starts_are_constant),
     exactness=Exactness.BITWISE,
     when=(static,),
-    before=_X + scalar_constant_text("i", "s32", 7) + "ROOT r = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}",
+    before=_X
+    + scalar_constant_text("i", "s32", 7)
+    + "ROOT r = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}",
     after=_X + "ROOT r = f32[3] slice(x), slice={[5:8]}",
 )
-def dynamic_slice_to_slice(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def dynamic_slice_to_slice(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """A dynamic-slice with constant starts becomes a slice; starts are clamped into range."""
     rows = []
     for start, size, whole in zip(
-        start_operands(instruction), instruction.shape.dimensions, instruction.operands[0].shape.dimensions, strict=True
+        start_operands(instruction),
+        instruction.shape.dimensions,
+        instruction.operands[0].shape.dimensions,
+        strict=True,
     ):
         first = min(as_integer(start) or 0, whole - size)
         rows.append(SliceDimension(first, first + size))
-    return computation.add(SLICE, instruction.shape, instruction.operands[:1], slice_attributes(rows))
+    return computation.add(
+        SLICE, instruction.shape, instruction.operands[:1], slice_attributes(rows)
+    )
 
 
 @rule(
     dynamic_update_slice(name="updated"),
     exactness=Exactness.BITWISE,
     when=(static,),
-    before=parameters("f32[8]", "x", "u") + "i = s32[] parameter(2)\nROOT r = f32[8] dynamic-update-slice(x, u, i)",
+    before=parameters("f32[8]", "x", "u")
+    + "i = s32[] parameter(2)\nROOT r = f32[8] dynamic-update-slice(x, u, i)",
     after=parameters("f32[8]", "x", "u").replace("u =", "ROOT u =") + "i = s32[] parameter(2)\n",
 )
 def dynamic_update_everything(updated: HloInstruction) -> HloInstruction | None:
@@ -185,9 +220,13 @@ def updates_a_scalar_broadcast(i: HloInstruction) -> bool:
     + filled("z", "f32[8]", 0)
     + scalar_constant_text("i", "s32", 2)
     + "ROOT r = f32[8] dynamic-update-slice(z, u, i)",
-    after=parameters("f32[3]", "u") + scalar_constant_text("z", "f32", 0) + "ROOT r = f32[8] pad(u, z), padding=2_3",
+    after=parameters("f32[3]", "u")
+    + scalar_constant_text("z", "f32", 0)
+    + "ROOT r = f32[8] pad(u, z), padding=2_3",
 )
-def dynamic_update_to_pad(computation: HloComputation, updated: HloInstruction) -> HloInstruction | Reason:
+def dynamic_update_to_pad(
+    computation: HloComputation, updated: HloInstruction
+) -> HloInstruction | Reason:
     """An update at constant places of an array that holds one scalar becomes a pad of the update."""
     x, update = updated.operands[0], updated.operands[1]
     starts = start_operands(updated)
@@ -197,24 +236,32 @@ def dynamic_update_to_pad(computation: HloComputation, updated: HloInstruction) 
     for start, size, whole in zip(starts, update.shape.dimensions, x.shape.dimensions, strict=True):
         low = min(as_integer(start) or 0, whole - size)
         rows.append(PaddingDimension(low, whole - size - low))
-    return computation.add("pad", updated.shape, (update, x.operands[0]), attributes_of({"padding": tuple(rows)}))
+    return computation.add(
+        "pad", updated.shape, (update, x.operands[0]), attributes_of({"padding": tuple(rows)})
+    )
 
 
 @rule(
     dynamic_slice(name="outer"),
     exactness=Exactness.BITWISE,
     when=(static,),
-    before=_X + "u = f32[3] parameter(1)\ni = s32[] parameter(2)\nd = f32[8] dynamic-update-slice(x, u, i)\n"
+    before=_X
+    + "u = f32[3] parameter(1)\ni = s32[] parameter(2)\nd = f32[8] dynamic-update-slice(x, u, i)\n"
     "ROOT r = f32[3] dynamic-slice(d, i), dynamic_slice_sizes={3}",
     after=_X.replace("x =", "x =") + "ROOT u = f32[3] parameter(1)\ni = s32[] parameter(2)\n",
 )
 def dynamic_slice_of_its_update(outer: HloInstruction) -> HloInstruction | None:
     """Reading back what was just written at the same place becomes what was written."""
     inner = outer.operands[0]
-    if inner.opcode.name != "dynamic-update-slice" or inner.operands[1].shape.base is not outer.shape.base:
+    if (
+        inner.opcode.name != "dynamic-update-slice"
+        or inner.operands[1].shape.base is not outer.shape.base
+    ):
         return None
     mine, other = start_operands(outer), start_operands(inner)
-    return inner.operands[1] if len(mine) == len(other) and all(map(same_value, mine, other)) else None
+    return (
+        inner.operands[1] if len(mine) == len(other) and all(map(same_value, mine, other)) else None
+    )
 
 
 def updates_zeros(i: HloInstruction) -> bool:
@@ -235,11 +282,16 @@ def updates_zeros(i: HloInstruction) -> bool:
     + "a = f32[3] add(s, u)\nROOT r = f32[8] dynamic-update-slice(x, a, i)",
 )
 def add_update_of_zeros(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, updated: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    updated: HloInstruction,
 ) -> HloInstruction:
     """x + (zeros updated by u) becomes x with u added in place."""
     update, starts = updated.operands[1], updated.operands[2:]
     sizes = attributes_of({"dynamic_slice_sizes": update.shape.dimensions})
     part = computation.add("dynamic-slice", update.shape, (x, *starts), sizes)
     total = computation.add("add", update.shape, (part, update))
-    return computation.add("dynamic-update-slice", instruction.shape, (x, total, *starts), updated.attributes)
+    return computation.add(
+        "dynamic-update-slice", instruction.shape, (x, total, *starts), updated.attributes
+    )

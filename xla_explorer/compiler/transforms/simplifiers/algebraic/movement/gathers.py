@@ -10,7 +10,9 @@ from xla_explorer.compiler.rewriting.operators import gather, pad
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import unmodified_dimensions
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import (
+    unmodified_dimensions,
+)
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import paddings
 from xla_explorer.hlo.analysis.empty_slices import gathers_nothing
 from xla_explorer.hlo.attributes import attributes_of
@@ -20,9 +22,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PRED
 
 _NOTHING = PaddingDimension(0, 0)
-_ROWS = (
-    "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,%d}"
-)
+_ROWS = "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,%d}"
 _INDICES = "i = s32[2,1] parameter(1)\n"
 _VALUE = "v = f32[] parameter(2)\n"
 
@@ -43,8 +43,13 @@ def is_without_elements(i: HloInstruction) -> bool:
 @rule(
     gather(any_(), any_()).that(is_without_elements),
     exactness=Exactness.BITWISE,
-    before="x = f32[4,0] parameter(0)\n" + _INDICES + "ROOT r = f32[2,0] gather(x, i), " + _ROWS % 0,
-    after="x = f32[4,0] parameter(0)\n" + _INDICES + "z = f32[] constant(0)\nROOT r = f32[2,0] broadcast(z), dimensions={}",
+    before="x = f32[4,0] parameter(0)\n"
+    + _INDICES
+    + "ROOT r = f32[2,0] gather(x, i), "
+    + _ROWS % 0,
+    after="x = f32[4,0] parameter(0)\n"
+    + _INDICES
+    + "z = f32[] constant(0)\nROOT r = f32[2,0] broadcast(z), dimensions={}",
 )
 def gather_of_empty(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """A gather from an array without elements, or of slices without any, becomes 0."""
@@ -53,27 +58,42 @@ def gather_of_empty(computation: HloComputation, instruction: HloInstruction) ->
 
 def gathers_one_element(i: HloInstruction) -> bool:
     """The array to gather from has one element."""
-    return i.operands[0].shape.element_count == 1 and i.shape.element_count > 0 and not gathers_nothing(i)
+    return (
+        i.operands[0].shape.element_count == 1
+        and i.shape.element_count > 0
+        and not gathers_nothing(i)
+    )
 
 
 @rule(
     gather(any_("x"), any_()).that(gathers_one_element),
     exactness=Exactness.BITWISE,
     when=(static,),
-    before="x = f32[1,1] parameter(0)\n" + _INDICES + "ROOT r = f32[2,1] gather(x, i), " + _ROWS % 1,
-    after="x = f32[1,1] parameter(0)\n" + _INDICES + "a = f32[] reshape(x)\nROOT r = f32[2,1] broadcast(a), dimensions={}",
+    before="x = f32[1,1] parameter(0)\n"
+    + _INDICES
+    + "ROOT r = f32[2,1] gather(x, i), "
+    + _ROWS % 1,
+    after="x = f32[1,1] parameter(0)\n"
+    + _INDICES
+    + "a = f32[] reshape(x)\nROOT r = f32[2,1] broadcast(a), dimensions={}",
 )
-def gather_of_one_element(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def gather_of_one_element(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """A gather from one element becomes its broadcast: start indices are clamped."""
     value = reshape(computation, x, x.shape.with_dimensions(()))
-    return broadcast_scalar(computation, value, instruction.shape) if instruction.shape.rank else value
+    return (
+        broadcast_scalar(computation, value, instruction.shape) if instruction.shape.rank else value
+    )
 
 
 def _passes_through(i: HloInstruction, rows: list[PaddingDimension]) -> bool:
     """Every padded dimension is taken whole and kept by the result."""
     sizes, places = i.attributes.value("slice_sizes"), window_places(i)
     whole = i.operands[0].shape.dimensions
-    return all(row == _NOTHING or (d in places and sizes[d] == whole[d]) for d, row in enumerate(rows))
+    return all(
+        row == _NOTHING or (d in places and sizes[d] == whole[d]) for d, row in enumerate(rows)
+    )
 
 
 def _padded_after(
@@ -97,7 +117,9 @@ def _padded_after(
         (narrow, i.operands[1]),
         i.attributes.with_values(slice_sizes=tuple(sizes)),
     )
-    return computation.add("pad", i.shape, (small, value), attributes_of({"padding": tuple(padding)}))
+    return computation.add(
+        "pad", i.shape, (small, value), attributes_of({"padding": tuple(padding)})
+    )
 
 
 def pads_what_is_taken_whole(i: HloInstruction) -> bool:
@@ -167,7 +189,11 @@ def gather_of_reshape_of_pad(
         if d not in kept:
             return None
         rows[kept[d]], dimensions[kept[d]] = row, x.shape.dimensions[d]
-    if all(row == _NOTHING for row in rows) or not x.shape.element_count or not _passes_through(instruction, rows):
+    if (
+        all(row == _NOTHING for row in rows)
+        or not x.shape.element_count
+        or not _passes_through(instruction, rows)
+    ):
         return None
     narrow = reshape(computation, x, x.shape.with_dimensions(dimensions))
     return _padded_after(computation, instruction, narrow, value, rows)
@@ -203,7 +229,10 @@ def chooses_among_few(i: HloInstruction) -> bool:
     "later = pred[5] compare(i, ones), direction=GE\nROOT r = f32[5] select(later, second, first)",
 )
 def gather_of_few(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, places: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    places: HloInstruction,
 ) -> HloInstruction:
     """A gather from at most four numbers becomes selects: the last element whose index is reached, which clamps too."""
     shape = instruction.shape
@@ -221,6 +250,8 @@ def gather_of_few(
     reachable = 1 << (kind.bits - kind.is_signed)  # a narrow index does not name every element
     for number in range(1, min(x.shape.element_count, reachable)):
         limit = splat_constant(computation, index.shape, number)
-        reached = computation.add("compare", shape.with_element_type(PRED), (index, limit), at_least)
+        reached = computation.add(
+            "compare", shape.with_element_type(PRED), (index, limit), at_least
+        )
         found = computation.add("select", shape, (reached, element(number), found))
     return found

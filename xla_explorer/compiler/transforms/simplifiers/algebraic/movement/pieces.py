@@ -11,9 +11,14 @@ from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import concatenate, dot, reduce
 from xla_explorer.compiler.rewriting.patterns import any_, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import DotDimensions, asks_for_no_algorithm
+from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import (
+    DotDimensions,
+    asks_for_no_algorithm,
+)
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import as_integer, plain_reducer
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.dynamic_slicing import start_operands
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.dynamic_slicing import (
+    start_operands,
+)
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import slice_attributes
 from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import has_the_range_of_f32
 from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import (
@@ -42,22 +47,32 @@ def reduces_the_joint(i: HloInstruction) -> bool:
     exactness=Exactness.REAL,
     when=(static, starts_from_identity),
     within_range=(is_no_narrow_sum,),
-    before=_SUM + "x = f32[2] parameter(0)\ny = f32[3] parameter(1)\nz = f32[] constant(0)\nc = f32[5] concatenate(x, y), dimensions={0}\n"
+    before=_SUM
+    + "x = f32[2] parameter(0)\ny = f32[3] parameter(1)\nz = f32[] constant(0)\nc = f32[5] concatenate(x, y), dimensions={0}\n"
     "ROOT r = f32[] reduce(c, z), dimensions={0}, to_apply=sum",
     after=_SUM + "x = f32[2] parameter(0)\ny = f32[3] parameter(1)\nz = f32[] constant(0)\n"
     "s = f32[] reduce(x, z), dimensions={0}, to_apply=sum\nt = f32[] reduce(y, z), dimensions={0}, to_apply=sum\n"
     "ROOT r = f32[] map(s, t), dimensions={}, to_apply=sum",
 )
 def reduce_of_concatenate(
-    computation: HloComputation, instruction: HloInstruction, whole: HloInstruction, start: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    whole: HloInstruction,
+    start: HloInstruction,
 ) -> HloInstruction:
     """reduce(concatenate(x, y)) becomes the reducer's operation on reduce(x) and reduce(y)."""
     total: HloInstruction | None = None
     shape, called = instruction.shape, instruction.called
     across = attributes_of({"dimensions": tuple(range(shape.rank))})
     for piece in whole.operands:
-        part = computation.add("reduce", shape, (piece, start), instruction.attributes, called=called)
-        total = part if total is None else computation.add("map", shape, (total, part), across, called=called)
+        part = computation.add(
+            "reduce", shape, (piece, start), instruction.attributes, called=called
+        )
+        total = (
+            part
+            if total is None
+            else computation.add("map", shape, (total, part), across, called=called)
+        )
     assert total is not None
     return total
 
@@ -66,7 +81,11 @@ def sums_batches(i: HloInstruction) -> bool:
     """A sum over batch dimensions of a dot."""
     product = i.operands[0]
     batch = len(product.attributes.value("lhs_batch_dims"))
-    return is_plain(i) and plain_reducer(i.called[0]) == "add" and any(d < batch for d in i.attributes["dimensions"])
+    return (
+        is_plain(i)
+        and plain_reducer(i.called[0]) == "add"
+        and any(d < batch for d in i.attributes["dimensions"])
+    )
 
 
 @rule(
@@ -74,7 +93,8 @@ def sums_batches(i: HloInstruction) -> bool:
     exactness=Exactness.REAL,
     when=(static,),
     within_range=(has_the_range_of_f32,),
-    before=_SUM + "x = f32[2,3,4] parameter(0)\ny = f32[2,4,5] parameter(1)\nz = f32[] constant(0)\n"
+    before=_SUM
+    + "x = f32[2,3,4] parameter(0)\ny = f32[2,4,5] parameter(1)\nz = f32[] constant(0)\n"
     "d = f32[2,3,5] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}\n"
     "ROOT r = f32[3,5] reduce(d, z), dimensions={0}, to_apply=sum",
     after=_SUM + "x = f32[2,3,4] parameter(0)\ny = f32[2,4,5] parameter(1)\n"
@@ -95,30 +115,53 @@ def sum_over_batches(
     attributes = product.attributes.with_values(
         lhs_batch_dims=tuple([numbers.lhs_batch[n] for n in kept]),
         rhs_batch_dims=tuple([numbers.rhs_batch[n] for n in kept]),
-        lhs_contracting_dims=numbers.lhs_contracting + tuple([numbers.lhs_batch[n] for n in summed]),
-        rhs_contracting_dims=numbers.rhs_contracting + tuple([numbers.rhs_batch[n] for n in summed]),
+        lhs_contracting_dims=numbers.lhs_contracting
+        + tuple([numbers.lhs_batch[n] for n in summed]),
+        rhs_contracting_dims=numbers.rhs_contracting
+        + tuple([numbers.rhs_batch[n] for n in summed]),
     )
     left = [d for d in range(product.shape.rank) if d not in summed]
     result = computation.add(
-        "dot", product.shape.with_dimensions([product.shape.dimensions[d] for d in left]), (x, y), attributes, metadata=product.metadata
+        "dot",
+        product.shape.with_dimensions([product.shape.dimensions[d] for d in left]),
+        (x, y),
+        attributes,
+        metadata=product.metadata,
     )
     rest = tuple([left.index(d) for d in reduced if d not in summed])
     if rest:
-        return computation.add("reduce", instruction.shape, (result, start), attributes_of({"dimensions": rest}), called=instruction.called)
+        return computation.add(
+            "reduce",
+            instruction.shape,
+            (result, start),
+            attributes_of({"dimensions": rest}),
+            called=instruction.called,
+        )
     if uniform_value(start) == 0:
         return result
-    first = computation.add("broadcast", instruction.shape, (start,), attributes_of({"dimensions": ()})) if result.shape.rank else start
+    first = (
+        computation.add("broadcast", instruction.shape, (start,), attributes_of({"dimensions": ()}))
+        if result.shape.rank
+        else start
+    )
     return computation.add("add", instruction.shape, (result, first))
 
 
 def _sides(i: HloInstruction, opcode_name: str) -> tuple[int, int, int] | None:
     """(side of that opcode, its contracting dimension, that of the constant on the other side) of a plain matrix product."""
     numbers = DotDimensions(i)
-    if numbers.lhs_batch or len(numbers.lhs_contracting) != 1 or any(o.shape.rank != 2 for o in i.operands):
+    if (
+        numbers.lhs_batch
+        or len(numbers.lhs_contracting) != 1
+        or any(o.shape.rank != 2 for o in i.operands)
+    ):
         return None
     contracting = (numbers.lhs_contracting[0], numbers.rhs_contracting[0])
     for side in (0, 1):
-        if i.operands[side].opcode.name == opcode_name and i.operands[1 - side].opcode.name == "constant":
+        if (
+            i.operands[side].opcode.name == opcode_name
+            and i.operands[1 - side].opcode.name == "constant"
+        ):
             return side, contracting[side], contracting[1 - side]
     return None
 
@@ -155,10 +198,18 @@ def dot_of_concatenate(computation: HloComputation, instruction: HloInstruction)
         rows[across] = SliceDimension(at, at + piece.shape.dimensions[joint])
         at = rows[across].limit
         sizes = [row.limit - row.start for row in rows]
-        part = computation.add("slice", constant.shape.with_dimensions(sizes), (constant,), slice_attributes(rows))
+        part = computation.add(
+            "slice", constant.shape.with_dimensions(sizes), (constant,), slice_attributes(rows)
+        )
         pair = (piece, part) if side == 0 else (part, piece)
-        product = computation.add("dot", instruction.shape, pair, instruction.attributes, metadata=instruction.metadata)
-        total = product if total is None else computation.add("add", instruction.shape, (total, product))
+        product = computation.add(
+            "dot", instruction.shape, pair, instruction.attributes, metadata=instruction.metadata
+        )
+        total = (
+            product
+            if total is None
+            else computation.add("add", instruction.shape, (total, product))
+        )
     assert total is not None
     return total
 
@@ -187,7 +238,12 @@ def is_small_enough_to_keep(instruction: HloInstruction) -> Reason | None:
     given = source.shape.element_count + other.shape.element_count
     if free <= given:
         return None
-    return refuse("product-too-large", f"the whole product has {free} elements, the constants {given}", product=free, constants=given)
+    return refuse(
+        "product-too-large",
+        f"the whole product has {free} elements, the constants {given}",
+        product=free,
+        constants=given,
+    )
 
 
 @rule(
@@ -214,10 +270,10 @@ def dot_of_cut_constant(computation: HloComputation, instruction: HloInstruction
     free = source.shape.dimensions[1 - contracting], other.shape.dimensions[1 - across]
     pair = (source, other) if side == 0 else (other, source)
     shape = instruction.shape.with_dimensions(free if side == 0 else free[::-1])
-    product = computation.add("dot", shape, pair, instruction.attributes, metadata=instruction.metadata)
+    product = computation.add(
+        "dot", shape, pair, instruction.attributes, metadata=instruction.metadata
+    )
     place, zero = starts[1 - contracting], scalar_constant(computation, starts[0].shape, 0)
     attributes = attributes_of({"dynamic_slice_sizes": tuple(instruction.shape.dimensions)})
     order = (place, zero) if side == 0 else (zero, place)
     return computation.add("dynamic-slice", instruction.shape, (product, *order), attributes)
-
-

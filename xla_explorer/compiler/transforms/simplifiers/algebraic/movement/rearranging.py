@@ -21,8 +21,14 @@ from xla_explorer.compiler.rewriting.operators import slice_ as slice_of
 from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, operator
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.comparison import SIGNIFICAND
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import SLICE, bounds, slice_attributes
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import (
+    dimensions_of,
+)
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import (
+    SLICE,
+    bounds,
+    slice_attributes,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import SliceDimension
@@ -60,8 +66,14 @@ def counts_exactly(counts: HloInstruction) -> Reason | None:
     last = counts.shape.dimensions[int(counts.attributes["iota_dimension"])] - 1
     if kind.is_pred or kind.is_complex:
         return refuse("type-does-not-count", f"{kind.name} does not count")
-    limit = 1 << (kind.bits - kind.is_signed if kind.is_integer else SIGNIFICAND.get(kind.name, (2, 0))[0])
-    return None if last <= limit else refuse("count-rounds", f"{kind.name} rounds numbers up to {last}", last=last)
+    limit = 1 << (
+        kind.bits - kind.is_signed if kind.is_integer else SIGNIFICAND.get(kind.name, (2, 0))[0]
+    )
+    return (
+        None
+        if last <= limit
+        else refuse("count-rounds", f"{kind.name} rounds numbers up to {last}", last=last)
+    )
 
 
 @rule(
@@ -101,7 +113,9 @@ def reshape_of_iota_by_digits(
         if total is None:
             total = digit
         else:
-            scaled = computation.add("multiply", shape, (digit, splat_constant(computation, shape, worth)))
+            scaled = computation.add(
+                "multiply", shape, (digit, splat_constant(computation, shape, worth))
+            )
             total = computation.add("add", shape, (total, scaled))
         worth *= shape.dimensions[d]
     return total
@@ -118,7 +132,9 @@ def where_it_began(i: HloInstruction) -> HloInstruction | None:
             order = [permutation[d] for d in order]
         else:
             wide, narrow = _large(source.shape), _large(x.shape)
-            if [source.shape.dimensions[d] for d in wide] != [x.shape.dimensions[d] for d in narrow]:
+            if [source.shape.dimensions[d] for d in wide] != [
+                x.shape.dimensions[d] for d in narrow
+            ]:
                 return None
             order = [wide[narrow.index(d)] for d in order]
         x = source
@@ -206,15 +222,26 @@ def bitcast_around_unary(
     computation: HloComputation, instruction: HloInstruction, middle: HloInstruction
 ) -> HloInstruction | None:
     """bitcast(f(bitcast(x))) becomes bitcast(f(x)) for an elementwise f of one operand."""
-    if not is_elementwise_on_one(middle) or len(middle.users) != 1 or middle.operands[0].opcode is not instruction.opcode:
+    if (
+        not is_elementwise_on_one(middle)
+        or len(middle.users) != 1
+        or middle.operands[0].opcode is not instruction.opcode
+    ):
         return None
     x = middle.operands[0].operands[0]
     if any(i.shape.layout.properties for i in (x, middle, instruction)):
         return None  # tiles pad, and what is padded is not the same on both sides
-    if x.shape.element_type is not middle.shape.element_type or instruction.shape.element_type is not x.shape.element_type:
+    if (
+        x.shape.element_type is not middle.shape.element_type
+        or instruction.shape.element_type is not x.shape.element_type
+    ):
         return None
     inner = computation.add(middle.opcode, x.shape, (x,), middle.attributes)
-    return inner if inner.shape is instruction.shape else computation.add("bitcast", instruction.shape, (inner,))
+    return (
+        inner
+        if inner.shape is instruction.shape
+        else computation.add("bitcast", instruction.shape, (inner,))
+    )
 
 
 def turns_a_sum_with_a_scalar(i: HloInstruction) -> bool:
@@ -240,7 +267,9 @@ def _repeats_a_scalar(i: HloInstruction) -> bool:
     layout="insensitive",
     before="x = f32[4] parameter(0)\n" + filled("one", "f32[4]", 1) + "s = f32[4] add(x, one)\n"
     "ROOT r = f32[4] reverse(s), dimensions={0}",
-    after="x = f32[4] parameter(0)\n" + filled("one", "f32[4]", 1) + "a = f32[4] reverse(x), dimensions={0}\n"
+    after="x = f32[4] parameter(0)\n"
+    + filled("one", "f32[4]", 1)
+    + "a = f32[4] reverse(x), dimensions={0}\n"
     "ROOT r = f32[4] add(a, one)",
 )
 def reverse_of_operation_with_scalar(
@@ -248,7 +277,9 @@ def reverse_of_operation_with_scalar(
 ) -> HloInstruction:
     """reverse(x + broadcast(s)) becomes reverse(x) + broadcast(s), for every elementwise operation of two operands."""
     sides = [
-        o if _repeats_a_scalar(o) else computation.add(instruction.opcode, o.shape, (o,), instruction.attributes)
+        o
+        if _repeats_a_scalar(o)
+        else computation.add(instruction.opcode, o.shape, (o,), instruction.attributes)
         for o in inner.operands
     ]
     return computation.add(inner.opcode, instruction.shape, sides, inner.attributes)
@@ -257,7 +288,11 @@ def reverse_of_operation_with_scalar(
 def inserts_ones(i: HloInstruction) -> bool:
     """The operand is a reshape that only adds dimensions of size one."""
     narrow, wide = i.operands[0].operands[0].shape.dimensions, i.shape.dimensions
-    return len(narrow) < len(wide) and [n for n in wide if n != 1] == [n for n in narrow if n != 1] and 1 not in narrow
+    return (
+        len(narrow) < len(wide)
+        and [n for n in wide if n != 1] == [n for n in narrow if n != 1]
+        and 1 not in narrow
+    )
 
 
 @rule(
@@ -268,8 +303,14 @@ def inserts_ones(i: HloInstruction) -> bool:
     before="x = f32[3,4] parameter(0)\ns = f32[3,1,4] reshape(x)\nROOT r = f32[3,1,4] reverse(s), dimensions={1,2}",
     after="x = f32[3,4] parameter(0)\ns = f32[3,4] reverse(x), dimensions={1}\nROOT r = f32[3,1,4] reshape(s)",
 )
-def reverse_of_reshape(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def reverse_of_reshape(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """reverse(reshape(x)) becomes reshape(reverse(x)) when the reshape only adds dimensions of size one."""
     kept = [d for d, size in enumerate(instruction.shape.dimensions) if size != 1]
     turned = tuple([kept.index(d) for d in instruction.attributes["dimensions"] if d in kept])
-    return reshape(computation, computation.add("reverse", x.shape, (x,), with_dimensions(turned)), instruction.shape)
+    return reshape(
+        computation,
+        computation.add("reverse", x.shape, (x,), with_dimensions(turned)),
+        instruction.shape,
+    )

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import math
 
-from xla_explorer.compiler.rewriting.construction import broadcast, reshape, transpose, with_dimensions
+from xla_explorer.compiler.rewriting.construction import (
+    broadcast,
+    reshape,
+    transpose,
+    with_dimensions,
+)
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import parameters
 from xla_explorer.compiler.rewriting.guards import keeps_shape, static
@@ -21,7 +26,9 @@ from xla_explorer.compiler.rewriting.operators import reverse as reverse_of
 from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
 from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import (
+    dimensions_of,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -54,7 +61,9 @@ def reshape_to_self(x: HloInstruction) -> HloInstruction:
     before=_X + "a = f32[12] reshape(x)\nROOT r = f32[2,6] reshape(a)",
     after=_X + "ROOT r = f32[2,6] reshape(x)",
 )
-def reshape_of_reshape(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def reshape_of_reshape(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """reshape(reshape(x)) becomes one reshape."""
     return reshape(computation, x, instruction.shape)
 
@@ -107,7 +116,9 @@ def reshape_of_iota(
     dimension = counts.attributes["iota_dimension"]
     if dimension not in kept or 0 in counts.shape.dimensions:
         return None
-    return computation.add("iota", instruction.shape, (), attributes_of({"iota_dimension": kept[dimension]}))
+    return computation.add(
+        "iota", instruction.shape, (), attributes_of({"iota_dimension": kept[dimension]})
+    )
 
 
 def is_identity(i: HloInstruction) -> bool:
@@ -135,11 +146,16 @@ def transpose_identity(x: HloInstruction) -> HloInstruction:
     after="x = f32[2,3,4] parameter(0)\nROOT r = f32[3,4,2] transpose(x), dimensions={1,2,0}",
 )
 def transpose_of_transpose(
-    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, x: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    inner: HloInstruction,
+    x: HloInstruction,
 ) -> HloInstruction:
     """transpose(transpose(x)) becomes one transpose."""
     first = dimensions_of(inner)
-    return transpose(computation, x, tuple([first[d] for d in dimensions_of(instruction)]), instruction.shape)
+    return transpose(
+        computation, x, tuple([first[d] for d in dimensions_of(instruction)]), instruction.shape
+    )
 
 
 def moves_only_ones(i: HloInstruction) -> bool:
@@ -156,7 +172,9 @@ def moves_only_ones(i: HloInstruction) -> bool:
     before="x = f32[3,1,4] parameter(0)\nROOT r = f32[1,3,4] transpose(x), dimensions={1,0,2}",
     after="x = f32[3,1,4] parameter(0)\nROOT r = f32[1,3,4] reshape(x)",
 )
-def transpose_to_reshape(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def transpose_to_reshape(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """A transpose that moves only dimensions of size one becomes a reshape."""
     return reshape(computation, x, instruction.shape)
 
@@ -164,7 +182,8 @@ def transpose_to_reshape(computation: HloComputation, instruction: HloInstructio
 @rule(
     transpose_of(broadcast_of(any_("x"), name="b")),
     exactness=Exactness.BITWISE,
-    before=_X + "b = f32[5,3,4] broadcast(x), dimensions={1,2}\nROOT r = f32[3,4,5] transpose(b), dimensions={1,2,0}",
+    before=_X
+    + "b = f32[5,3,4] broadcast(x), dimensions={1,2}\nROOT r = f32[3,4,5] transpose(b), dimensions={1,2,0}",
     after=_X + "ROOT r = f32[3,4,5] broadcast(x), dimensions={0,1}",
 )
 def transpose_of_broadcast(
@@ -207,7 +226,10 @@ def transpose_of_dot(
     """transpose(dot(a, b)) becomes dot(b, a) when the transpose exchanges the sides."""
     old = product.attributes
     if "algorithm" in old:
-        return refuse("dot-algorithm", f"%{product.name} asks for an algorithm that may treat its sides differently")
+        return refuse(
+            "dot-algorithm",
+            f"%{product.name} asks for an algorithm that may treat its sides differently",
+        )
     precision = old.value("operand_precision")
     swapped = {
         f"{mine}_{kind}_dims": old.value(f"{other}_{kind}_dims")
@@ -242,11 +264,15 @@ def reverse_of_degenerate(x: HloInstruction) -> HloInstruction:
 @rule(
     reverse_of(reverse_of(any_("x"), name="inner")),
     exactness=Exactness.BITWISE,
-    before=_X + "a = f32[3,4] reverse(x), dimensions={0,1}\nROOT r = f32[3,4] reverse(a), dimensions={0}",
+    before=_X
+    + "a = f32[3,4] reverse(x), dimensions={0,1}\nROOT r = f32[3,4] reverse(a), dimensions={0}",
     after=_X + "ROOT r = f32[3,4] reverse(x), dimensions={1}",
 )
 def reverse_of_reverse(
-    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, x: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    inner: HloInstruction,
+    x: HloInstruction,
 ) -> HloInstruction:
     """reverse(reverse(x)) reverses what one of the two does."""
     left = sorted(set(dimensions_of(instruction)) ^ set(dimensions_of(inner)))
@@ -258,7 +284,9 @@ def keeps_layout(instruction: HloInstruction, x: HloInstruction) -> Reason | Non
     return (
         None
         if instruction.shape is x.shape
-        else refuse("layout-differs", f"%{instruction.name} copies {x.shape} to {instruction.shape}")
+        else refuse(
+            "layout-differs", f"%{instruction.name} copies {x.shape} to {instruction.shape}"
+        )
     )
 
 
@@ -280,14 +308,20 @@ def copy_to_same(x: HloInstruction) -> HloInstruction:
     before="x = f32[3,4]{0,1} parameter(0)\na = f32[3,4]{1,0} copy(x)\nROOT r = f32[3,4]{0,1} copy(a)",
     after="x = f32[3,4]{0,1} parameter(0)\nROOT r = f32[3,4]{0,1} copy(x)",
 )
-def copy_of_copy(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def copy_of_copy(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """copy(copy(x)) becomes one copy."""
     return computation.add("copy", instruction.shape, (x,))
 
 
 def is_the_same_bits(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
     """Shape and layout are x's own."""
-    return None if instruction.shape is x.shape else refuse("shape-differs", f"{x.shape} becomes {instruction.shape}")
+    return (
+        None
+        if instruction.shape is x.shape
+        else refuse("shape-differs", f"{x.shape} becomes {instruction.shape}")
+    )
 
 
 @rule(
@@ -308,9 +342,13 @@ def bitcast_to_same(x: HloInstruction) -> HloInstruction:
     before=_X + "a = f32[12] bitcast(x)\nROOT r = f32[2,6] bitcast(a)",
     after=_X + "ROOT r = f32[2,6] bitcast(x)",
 )
-def bitcast_of_bitcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+def bitcast_of_bitcast(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """bitcast(bitcast(x)) becomes one bitcast, or x itself."""
-    return x if instruction.shape is x.shape else computation.add("bitcast", instruction.shape, (x,))
+    return (
+        x if instruction.shape is x.shape else computation.add("bitcast", instruction.shape, (x,))
+    )
 
 
 @rule(

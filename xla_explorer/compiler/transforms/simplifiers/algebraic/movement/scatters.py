@@ -17,9 +17,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
 
 _SUM = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n---\n"
-_ROWS = (
-    "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum"
-)
+_ROWS = "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum"
 _TWO = (
     _SUM
     + parameters("f32[8,4]", "x", "y")
@@ -46,13 +44,16 @@ def has_empty_updates(i: HloInstruction) -> bool:
     before=_SUM
     + "x = f32[8,4] parameter(0)\ni = s32[0] parameter(1)\nu = f32[0,4] parameter(2)\nROOT r = f32[8,4] scatter(x, i, u), "
     + _ROWS,
-    after=_SUM + "ROOT x = f32[8,4] parameter(0)\ni = s32[0] parameter(1)\nu = f32[0,4] parameter(2)\n",
+    after=_SUM
+    + "ROOT x = f32[8,4] parameter(0)\ni = s32[0] parameter(1)\nu = f32[0,4] parameter(2)\n",
 )
 def scatter_of_nothing(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """A scatter of updates without elements becomes the array, or the tuple of the arrays."""
     if not instruction.shape.is_tuple:
         return instruction.operands[0]
-    return computation.add("tuple", instruction.shape, instruction.operands[: len(instruction.operands) // 2])
+    return computation.add(
+        "tuple", instruction.shape, instruction.operands[: len(instruction.operands) // 2]
+    )
 
 
 def replaces_everything(i: HloInstruction) -> bool:
@@ -78,7 +79,9 @@ def replaces_everything(i: HloInstruction) -> bool:
     + parameters("f32[4]", "x")
     + "i = s32[0] parameter(1)\nu = f32[4] parameter(2)\nROOT r = f32[4] map(x, u), dimensions={0}, to_apply=sum",
 )
-def scatter_of_everything(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def scatter_of_everything(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
     """A scatter without indices whose one update covers the array becomes a map of array and update."""
     x, update = instruction.operands[0], instruction.operands[2]
     return computation.add(
@@ -100,9 +103,14 @@ def promises_nothing(instruction: HloInstruction) -> Reason | None:
 
 def scatter_alike(a: HloInstruction, b: HloInstruction) -> Reason | None:
     """Both scatters read their dimensions alike, and their indices have one type."""
-    if a.attributes is b.attributes and a.operands[1].shape.element_type is b.operands[1].shape.element_type:
+    if (
+        a.attributes is b.attributes
+        and a.operands[1].shape.element_type is b.operands[1].shape.element_type
+    ):
         return None
-    return refuse("dimension-numbers-differ", f"%{a.name} and %{b.name} scatter along different dimensions")
+    return refuse(
+        "dimension-numbers-differ", f"%{a.name} and %{b.name} scatter along different dimensions"
+    )
 
 
 def _joined_dimension(a: Shape, b: Shape, excluded: set[int]) -> int | None:
@@ -116,11 +124,16 @@ def _joined_dimension(a: Shape, b: Shape, excluded: set[int]) -> int | None:
     return differing[0] if differing else free[0]
 
 
-def _concatenated(computation: HloComputation, a: HloInstruction, b: HloInstruction, dimension: int) -> HloInstruction:
+def _concatenated(
+    computation: HloComputation, a: HloInstruction, b: HloInstruction, dimension: int
+) -> HloInstruction:
     sizes = list(a.shape.dimensions)
     sizes[dimension] += b.shape.dimensions[dimension]
     return computation.add(
-        "concatenate", a.shape.with_dimensions(sizes), (a, b), attributes_of({"dimensions": (dimension,)})
+        "concatenate",
+        a.shape.with_dimensions(sizes),
+        (a, b),
+        attributes_of({"dimensions": (dimension,)}),
     )
 
 
@@ -133,7 +146,8 @@ def _concatenated(computation: HloComputation, a: HloInstruction, b: HloInstruct
     layout="insensitive",
     when=(static, promises_nothing, scatter_alike),
     within_range=(has_the_range_of_f32,),
-    before=_TWO + f"a = f32[8,4] scatter(x, i, u), {_ROWS}\nb = f32[8,4] scatter(y, j, v), {_ROWS}\nROOT r = f32[8,4] add(a, b)",
+    before=_TWO
+    + f"a = f32[8,4] scatter(x, i, u), {_ROWS}\nb = f32[8,4] scatter(y, j, v), {_ROWS}\nROOT r = f32[8,4] add(a, b)",
     after=_TWO + "z = f32[8,4] add(x, y)\nk = s32[5] concatenate(i, j), dimensions={0}\n"
     f"w = f32[5,4] concatenate(u, v), dimensions={{0}}\nROOT r = f32[8,4] scatter(z, k, w), {_ROWS}",
 )
@@ -146,13 +160,20 @@ def add_scatters(
     vector = numbers.value("index_vector_dim")
     indices = (first.operands[1].shape, second.operands[1].shape)
     joined = _joined_dimension(*indices, {vector, *numbers.value("scatter_indices_batching_dims")})
-    small = sum([i.operands[2].shape.element_count for i in (first, second)]) < instruction.shape.element_count
+    small = (
+        sum([i.operands[2].shape.element_count for i in (first, second)])
+        < instruction.shape.element_count
+    )
     if joined is None:
         return None
     total = computation.add("add", instruction.shape, (first.operands[0], second.operands[0]))
     if not small:
-        inner = computation.add("scatter", instruction.shape, (total, *second.operands[1:]), numbers, called=b.called)
-        return computation.add("scatter", instruction.shape, (inner, *first.operands[1:]), numbers, called=a.called)
+        inner = computation.add(
+            "scatter", instruction.shape, (total, *second.operands[1:]), numbers, called=b.called
+        )
+        return computation.add(
+            "scatter", instruction.shape, (inner, *first.operands[1:]), numbers, called=a.called
+        )
     windows = set(numbers.value("update_window_dims"))
     places = [d for d in range(first.operands[2].shape.rank) if d not in windows]
     rank = joined - (vector < joined)
@@ -171,7 +192,11 @@ def add_scatters(
 
 def is_no_scatter(x: HloInstruction) -> Reason | None:
     """The other term is not a scatter: two of them are put together, or not at all."""
-    return refuse("two-scatters", f"%{x.name} is a scatter too") if x.opcode.name == "scatter" else None
+    return (
+        refuse("two-scatters", f"%{x.name} is a scatter too")
+        if x.opcode.name == "scatter"
+        else None
+    )
 
 
 @rule(
@@ -199,4 +224,6 @@ def add_scatter(
     """x + scatter(y, updates) becomes scatter(x + y, updates), when the scatter adds."""
     array, *others = a.operands
     total = computation.add("add", instruction.shape, (x, array))
-    return computation.add("scatter", instruction.shape, (total, *others), a.attributes, called=a.called)
+    return computation.add(
+        "scatter", instruction.shape, (total, *others), a.attributes, called=a.called
+    )

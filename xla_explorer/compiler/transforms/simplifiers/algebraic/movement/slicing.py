@@ -12,8 +12,12 @@ from xla_explorer.compiler.rewriting.operators import reverse as reverse_of
 from xla_explorer.compiler.rewriting.operators import slice_ as slice_of
 from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import dimensions_of
-from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import changes_nothing
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.broadcasting import (
+    dimensions_of,
+)
+from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.reshaping import (
+    changes_nothing,
+)
 from xla_explorer.hlo.attributes import Attributes, attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension
 from xla_explorer.hlo.computation import HloComputation
@@ -62,7 +66,10 @@ def slice_everything(x: HloInstruction) -> HloInstruction:
     after=_X + "ROOT r = f32[2] slice(x), slice={[3:5]}",
 )
 def slice_of_slice(
-    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, x: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    inner: HloInstruction,
+    x: HloInstruction,
 ) -> HloInstruction:
     """slice(slice(x)) becomes one slice."""
     rows = [
@@ -98,16 +105,24 @@ def slice_of_pad(
     rows: list[SliceDimension | None] = []
     if not instruction.shape.element_count:
         return None
-    for cut, edge, size in zip(bounds(instruction), paddings(padded), x.shape.dimensions, strict=True):
+    for cut, edge, size in zip(
+        bounds(instruction), paddings(padded), x.shape.dimensions, strict=True
+    ):
         last = cut.start + (cut.size - 1) * cut.stride
         if last < edge.low or cut.start >= edge.low + size + max(size - 1, 0) * edge.interior:
-            return value if not instruction.shape.rank else broadcast_scalar(computation, value, instruction.shape)
+            return (
+                value
+                if not instruction.shape.rank
+                else broadcast_scalar(computation, value, instruction.shape)
+            )
         if edge.interior or cut.start < edge.low or last >= edge.low + size:
             rows.append(None)
         else:
             rows.append(
                 SliceDimension(
-                    cut.start - edge.low, cut.limit - edge.low if cut.stride == 1 else last - edge.low + 1, cut.stride
+                    cut.start - edge.low,
+                    cut.limit - edge.low if cut.stride == 1 else last - edge.low + 1,
+                    cut.stride,
                 )
             )
     found = [row for row in rows if row is not None]
@@ -122,18 +137,26 @@ def slice_of_pad(
     slice_of(broadcast_of(any_("x"), name="wide")),
     exactness=Exactness.BITWISE,
     when=(static,),
-    before=_X + "b = f32[5,8] broadcast(x), dimensions={1}\nROOT r = f32[2,3] slice(b), slice={[1:3],[2:5]}",
+    before=_X
+    + "b = f32[5,8] broadcast(x), dimensions={1}\nROOT r = f32[2,3] slice(b), slice={[1:3],[2:5]}",
     after=_X + "s = f32[3] slice(x), slice={[2:5]}\nROOT r = f32[2,3] broadcast(s), dimensions={1}",
 )
 def slice_of_broadcast(
-    computation: HloComputation, instruction: HloInstruction, wide: HloInstruction, x: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    wide: HloInstruction,
+    x: HloInstruction,
 ) -> HloInstruction:
     """slice(broadcast(x)) becomes broadcast(slice(x)), or a smaller broadcast of x when only repeated dimensions are
     cut."""
     dimensions = dimensions_of(wide)
     rows = [bounds(instruction)[d] for d in dimensions]
     narrow = x.shape.with_dimensions([row.size for row in rows])
-    part = x if narrow.base is x.shape.base else computation.add(SLICE, narrow, (x,), slice_attributes(rows))
+    part = (
+        x
+        if narrow.base is x.shape.base
+        else computation.add(SLICE, narrow, (x,), slice_attributes(rows))
+    )
     return broadcast(computation, part, instruction.shape, dimensions)
 
 
@@ -158,7 +181,9 @@ def slice_of_concatenate(
         size = operand.shape.dimensions[dimension]
         if cut.start >= offset and last < offset + size:
             rows = list(bounds(instruction))
-            rows[dimension] = SliceDimension(cut.start - offset, min(cut.limit - offset, size), cut.stride)
+            rows[dimension] = SliceDimension(
+                cut.start - offset, min(cut.limit - offset, size), cut.stride
+            )
             if operand.shape.base is instruction.shape.base:
                 return operand
             return computation.add(SLICE, instruction.shape, (operand,), slice_attributes(rows))
@@ -174,7 +199,10 @@ def slice_of_concatenate(
     after=_X + "s = f32[3] slice(x), slice={[4:7]}\nROOT r = f32[3] reverse(s), dimensions={0}",
 )
 def slice_of_reverse(
-    computation: HloComputation, instruction: HloInstruction, turned: HloInstruction, x: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    turned: HloInstruction,
+    x: HloInstruction,
 ) -> HloInstruction:
     """slice(reverse(x)) becomes reverse(slice(x))."""
     rows = list(bounds(instruction))
@@ -201,7 +229,10 @@ def slice_with_idle_stride(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
     """A stride that can reach one element only becomes 1."""
-    rows = [SliceDimension(row.start, row.start + 1) if row.size == 1 else row for row in bounds(instruction)]
+    rows = [
+        SliceDimension(row.start, row.start + 1) if row.size == 1 else row
+        for row in bounds(instruction)
+    ]
     return computation.add(SLICE, instruction.shape, (x,), slice_attributes(rows))
 
 
@@ -217,14 +248,18 @@ def has_no_elements_to_pad(i: HloInstruction) -> bool:
     before="x = f32[0] parameter(0)\nv = f32[] parameter(1)\nROOT r = f32[3] pad(x, v), padding=1_2",
     after="x = f32[0] parameter(0)\nv = f32[] parameter(1)\nROOT r = f32[3] broadcast(v), dimensions={}",
 )
-def pad_of_empty(computation: HloComputation, instruction: HloInstruction, value: HloInstruction) -> HloInstruction:
+def pad_of_empty(
+    computation: HloComputation, instruction: HloInstruction, value: HloInstruction
+) -> HloInstruction:
     """A pad of an array without elements becomes a broadcast of the padding value."""
     return broadcast_scalar(computation, value, instruction.shape)
 
 
 def pads_nothing(i: HloInstruction) -> bool:
     """All amounts are zero (an interior amount does nothing where there is one element)."""
-    return i.shape.base is i.operands[0].shape.base and all(row.low == 0 and row.high == 0 for row in paddings(i))
+    return i.shape.base is i.operands[0].shape.base and all(
+        row.low == 0 and row.high == 0 for row in paddings(i)
+    )
 
 
 @rule(
@@ -240,7 +275,10 @@ def pad_nothing(x: HloInstruction) -> HloInstruction:
 
 def spreads_one_element(i: HloInstruction) -> bool:
     """There is interior padding where there is one element at most."""
-    return any(row.interior and size <= 1 for row, size in zip(paddings(i), i.operands[0].shape.dimensions, strict=True))
+    return any(
+        row.interior and size <= 1
+        for row, size in zip(paddings(i), i.operands[0].shape.dimensions, strict=True)
+    )
 
 
 @rule(
@@ -250,12 +288,23 @@ def spreads_one_element(i: HloInstruction) -> bool:
     after="x = f32[1] parameter(0)\nv = f32[] parameter(1)\nROOT r = f32[4] pad(x, v), padding=1_2",
 )
 def pad_within_one_element(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, value: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    value: HloInstruction,
 ) -> HloInstruction:
     """Interior padding of a dimension of size one puts nothing anywhere."""
     sizes = x.shape.dimensions
-    rows = [row if size > 1 else row._replace(interior=0) for row, size in zip(paddings(instruction), sizes, strict=True)]
-    return computation.add("pad", instruction.shape, (x, value), instruction.attributes.with_values(padding=tuple(rows)))
+    rows = [
+        row if size > 1 else row._replace(interior=0)
+        for row, size in zip(paddings(instruction), sizes, strict=True)
+    ]
+    return computation.add(
+        "pad",
+        instruction.shape,
+        (x, value),
+        instruction.attributes.with_values(padding=tuple(rows)),
+    )
 
 
 def crops(i: HloInstruction) -> bool:
@@ -268,14 +317,20 @@ def crops(i: HloInstruction) -> bool:
     exactness=Exactness.BITWISE,
     when=(static,),
     before=_X + "v = f32[] parameter(1)\nROOT r = f32[7] pad(x, v), padding=-2_1",
-    after=_X + "v = f32[] parameter(1)\np = f32[9] pad(x, v), padding=0_1\nROOT r = f32[7] slice(p), slice={[2:9]}",
+    after=_X
+    + "v = f32[] parameter(1)\np = f32[9] pad(x, v), padding=0_1\nROOT r = f32[7] slice(p), slice={[2:9]}",
 )
 def pad_by_negative(
-    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, value: HloInstruction
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    value: HloInstruction,
 ) -> HloInstruction:
     """Negative padding becomes a slice of the padded array."""
     kept, rows, sizes = [], [], []
-    for row, size, result in zip(paddings(instruction), x.shape.dimensions, instruction.shape.dimensions, strict=True):
+    for row, size, result in zip(
+        paddings(instruction), x.shape.dimensions, instruction.shape.dimensions, strict=True
+    ):
         low, high = max(row.low, 0), max(row.high, 0)
         kept.append(PaddingDimension(low, high, row.interior))
         sizes.append(size + max(size - 1, 0) * row.interior + low + high)
@@ -283,7 +338,10 @@ def pad_by_negative(
     padded = x
     if any(row != PaddingDimension(0, 0, 0) for row in kept):
         padded = computation.add(
-            "pad", x.shape.with_dimensions(sizes), (x, value), attributes_of({"padding": tuple(kept)})
+            "pad",
+            x.shape.with_dimensions(sizes),
+            (x, value),
+            attributes_of({"padding": tuple(kept)}),
         )
     return computation.add(SLICE, instruction.shape, (padded,), slice_attributes(rows))
 
@@ -295,12 +353,15 @@ def pads_unmapped_dimensions(i: HloInstruction) -> bool:
     if wide.opcode is not BROADCAST or not changed:
         return False
     return any(
-        d not in dimensions_of(wide) and d not in changed and wide.shape.dimensions[d] > 1 for d in range(i.shape.rank)
+        d not in dimensions_of(wide) and d not in changed and wide.shape.dimensions[d] > 1
+        for d in range(i.shape.rank)
     )
 
 
 @rule(
-    pad(broadcast_of(any_("x"), name="wide").one_use(), any_("value")).that(pads_unmapped_dimensions),
+    pad(broadcast_of(any_("x"), name="wide").one_use(), any_("value")).that(
+        pads_unmapped_dimensions
+    ),
     exactness=Exactness.BITWISE,
     when=(static,),
     before=_X + "v = f32[] parameter(1)\nb = f32[3,8] broadcast(x), dimensions={1}\n"
@@ -317,7 +378,9 @@ def pad_of_broadcast(
 ) -> HloInstruction:
     """pad(broadcast(x)) becomes broadcast(pad(x)) over the repeated dimensions that are not padded."""
     rows, mapped = paddings(instruction), dimensions_of(wide)
-    kept = [d for d in range(wide.shape.rank) if d in mapped or rows[d] != PaddingDimension(0, 0, 0)]
+    kept = [
+        d for d in range(wide.shape.rank) if d in mapped or rows[d] != PaddingDimension(0, 0, 0)
+    ]
     narrow = x
     if kept != list(mapped):
         narrow = broadcast(
