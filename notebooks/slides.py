@@ -51,7 +51,13 @@ def slide_type(cell: Any, first_code: bool) -> str:
     """Jupyter's slide type of a cell, by what it is."""
     tags = cell.metadata.get("tags", ())
     if cell.cell_type == "code":
-        return "skip" if first_code or "check" in tags else "subslide" if cell.source.startswith("xe.explore(") else "-"
+        return (
+            "skip"
+            if first_code or "check" in tags
+            else "subslide"
+            if cell.source.startswith("xe.explore(")
+            else "-"
+        )
     if cell.source.startswith("## Going further"):
         return "notes"
     return "slide" if cell.source.startswith("#") else "subslide"
@@ -70,7 +76,9 @@ def tag(notebook: Any) -> Any:
 
 def page(notebook: Any, title: str) -> str:
     """One HTML page: a section for each slide."""
-    exporter = nbconvert.HTMLExporter(mathjax_url="", require_js_url="", jquery_url="", embed_images=True)
+    exporter = nbconvert.HTMLExporter(
+        mathjax_url="", require_js_url="", jquery_url="", embed_images=True
+    )
     groups: list[tuple[list[Any], list[Any]]] = []
     for cell in notebook.cells:
         kind = cell.metadata.get("slideshow", {}).get("slide_type", "-")
@@ -88,7 +96,9 @@ def page(notebook: Any, title: str) -> str:
             head = head or html.partition("<head>")[2].partition("</head>")[0]
             found = re.search(r"<main>(.*)</main>", html, re.DOTALL)
             parts.append(found.group(1) if found else "")
-        sections.append(f"<section>{parts[0]}{f'<aside>{parts[1]}</aside>' if notes else ''}</section>")
+        sections.append(
+            f"<section>{parts[0]}{f'<aside>{parts[1]}</aside>' if notes else ''}</section>"
+        )
     head = re.sub(r"<script\b.*?</script>|<title>.*?</title>", "", head, flags=re.DOTALL)
     return (
         f'<!doctype html><html lang="en"><head>{head}<title>{title}</title><style>{STYLE}</style></head><body class="jp-Notebook">'
@@ -101,7 +111,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("notebooks", nargs="+", type=Path)
     parser.add_argument("-o", "--output", type=Path, help="the page (default: beside the notebook)")
-    parser.add_argument("--tag", action="store_true", help="write slide types into the notebooks instead")
+    parser.add_argument(
+        "--tag", action="store_true", help="write slide types into the notebooks instead"
+    )
     given = parser.parse_args()
     if given.output and len(given.notebooks) > 1:
         parser.error("-o takes one notebook")
@@ -112,7 +124,9 @@ def main() -> None:
         else:
             target = given.output or path.with_suffix(".html")
             tagged = any("slideshow" in cell.metadata for cell in notebook.cells)
-            target.write_text(page(notebook if tagged else tag(notebook), path.stem), encoding="utf-8")
+            target.write_text(
+                page(notebook if tagged else tag(notebook), path.stem), encoding="utf-8"
+            )
             print(target)
 
 

@@ -45,10 +45,16 @@ def texts_of(component: dict) -> list[str]:
     """Return what the component says about its licence: an SPDX expression, or identifiers and names."""
     entries = component.get("licenses", [])
     expressions = [entry["expression"] for entry in entries if "expression" in entry]
-    named = [entry["license"].get("id") or entry["license"].get("name", "") for entry in entries if "license" in entry]
+    named = [
+        entry["license"].get("id") or entry["license"].get("name", "")
+        for entry in entries
+        if "license" in entry
+    ]
     if not entries and component["name"] in READ:
         return [READ[component["name"]]]
-    return expressions or [NAMED.get(text.removeprefix("License :: OSI Approved :: "), text) for text in named if text]
+    return expressions or [
+        NAMED.get(text.removeprefix("License :: OSI Approved :: "), text) for text in named if text
+    ]
 
 
 def allowed(text: str) -> bool:
@@ -74,9 +80,13 @@ def problems_of(components: list[dict]) -> list[str]:
     for component in components:
         texts = texts_of(component)
         if not texts:
-            found.append(f"{component['name']} {component.get('version', '')} must name a licence; it names none")
+            found.append(
+                f"{component['name']} {component.get('version', '')} must name a licence; it names none"
+            )
         elif not any(allowed(text) for text in texts):
-            found.append(f"{component['name']} {component.get('version', '')} must have a licence of ALLOWED in {__file__}, got {texts}")
+            found.append(
+                f"{component['name']} {component.get('version', '')} must have a licence of ALLOWED in {__file__}, got {texts}"
+            )
     return found
 
 
@@ -84,11 +94,19 @@ def wheel_problems(wheel: Path) -> list[str]:
     """Return what the wheel lacks: its licence, and files without another owner's notice of copyright."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        found = [] if any(name.endswith(".dist-info/licenses/LICENSE") for name in names) else [f"{wheel.name} must hold LICENSE"]
+        found = (
+            []
+            if any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+            else [f"{wheel.name} must hold LICENSE"]
+        )
         for name in names:
             head = archive.read(name)[:4000]
-            if not name.endswith("LICENSE") and (b"SPDX-License-Identifier" in head or b"Copyright (c)" in head):
-                found.append(f"{wheel.name}: {name} has a notice of copyright: add its licence to LICENSE, or leave it out")
+            if not name.endswith("LICENSE") and (
+                b"SPDX-License-Identifier" in head or b"Copyright (c)" in head
+            ):
+                found.append(
+                    f"{wheel.name}: {name} has a notice of copyright: add its licence to LICENSE, or leave it out"
+                )
     return found
 
 
@@ -97,7 +115,10 @@ def main(sbom: Path, wheel: Path) -> int:
     components = json.loads(sbom.read_text(encoding="utf-8")).get("components", [])
     found = problems_of(components) + wheel_problems(wheel)
     counts = Counter(" | ".join(texts_of(component)) or "none" for component in components)
-    print(f"{len(components)} components: " + ", ".join(f"{count} {text}" for text, count in counts.most_common()))
+    print(
+        f"{len(components)} components: "
+        + ", ".join(f"{count} {text}" for text, count in counts.most_common())
+    )
     for problem in found:
         print(problem, file=sys.stderr)
     return int(bool(found))

@@ -22,12 +22,25 @@ def lower_bounds(project: dict, extras: list[str]) -> list[str]:
     for requirement in map(Requirement, texts):
         if requirement.name == project["name"]:
             continue  # an extra made of extras
-        bounds = [part.version for part in requirement.specifier if part.operator in (">=", "==", "~=")]
+        bounds = [
+            part.version for part in requirement.specifier if part.operator in (">=", "==", "~=")
+        ]
         if len(bounds) != 1:
-            raise ValueError(f"the dependency {requirement} must have one lower bound: write {requirement.name}>=VERSION in pyproject.toml")
-        lines.append(f"{requirement.name}=={bounds[0]}" + (f" ; {requirement.marker}" if requirement.marker else ""))
+            raise ValueError(
+                f"the dependency {requirement} must have one lower bound: write {requirement.name}>=VERSION in pyproject.toml"
+            )
+        lines.append(
+            f"{requirement.name}=={bounds[0]}"
+            + (f" ; {requirement.marker}" if requirement.marker else "")
+        )
     return lines
 
 
 if __name__ == "__main__":
-    print("\n".join(lower_bounds(tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"], sys.argv[1:])))
+    print(
+        "\n".join(
+            lower_bounds(
+                tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"], sys.argv[1:]
+            )
+        )
+    )
