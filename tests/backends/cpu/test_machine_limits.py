@@ -10,6 +10,7 @@ import pytest
 
 from xla_explorer.backends.cpu import machine_limits as limits_module
 from xla_explorer.backends.cpu.machine_limits import MachineLimits, machine_limits, measure
+from xla_explorer.backends.cpu.probe_kernels import multiply_add_ir
 from xla_explorer.backends.llvm.target_machine import usable_cores
 
 EXAMPLE = MachineLimits("cpu", 4, 256, 10e9, 30e9, 100e9, 50e9, 400e9, 200e9)
@@ -173,5 +174,5 @@ def test_what_no_measurement_gives_is_a_miss(tmp_path, monkeypatch, damage):
 def test_probe_without_fma(lanes):
     from xla_explorer.backends.llvm.llvm_compiler import optimized_ir
 
-    text = optimized_ir(limits_module._multiply_add_ir("f", "float", lanes, has_fma=False))
+    text = optimized_ir(multiply_add_ir("f", "float", lanes, has_fma=False))
     assert text.count("fmul") >= 12 and "llvm.fma" not in text

@@ -22,16 +22,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from xla_explorer.backends.cpu.aligned_arena import Arena
+from xla_explorer.backends.cpu.probe_kernels import ACCUMULATORS, STREAMING_TRIAD, probe_ir
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import cache_enabled_by_environment, user_cache_folder
-from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
+from xla_explorer.backends.llvm.target_machine import host_target, usable_cores
 from xla_explorer.foundation.file_writing import try_lock
 from xla_explorer.foundation.private_folder import private_folder, read_private
 
 _FORMAT: Final = 5
-# Enough independent sums to fill two pipes of latency 4 to 5; few enough for 16 registers.
-_ACCUMULATORS: Final = 12
 _CALM: Final = 0.9
 """The share of a core that a measurement must have had."""
 _CACHED_SIZES: Final = (
@@ -267,9 +266,7 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
         *(["streaming_triad"] if streams else []),
     ]
     library = NativeLibrary(
-        optimize_and_emit(
-            _probe_ir(host) + (_STREAMING_TRIAD if streams else ""), host
-        ).object_bytes,
+        optimize_and_emit(probe_ir(host) + (STREAMING_TRIAD if streams else ""), host).object_bytes,
         exports=names,
     )
     triad = library.bind("triad", None, [ctypes.c_void_p] * 3 + [ctypes.c_int64])
@@ -327,7 +324,7 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
     for name, element_bits in (("multiply_add_f32", 32), ("multiply_add_f64", 64)):
         function = library.bind(name, ctypes.c_double, [ctypes.c_int64])
         iterations = 200_000
-        work = 2.0 * _ACCUMULATORS * max(1, host.vector_register_bits // element_bits) * iterations
+        work = 2.0 * ACCUMULATORS * max(1, host.vector_register_bits // element_bits) * iterations
 
         def run_multiply_add(
             core: int, function: Callable[..., Any] = function, iterations: int = iterations
@@ -401,140 +398,3 @@ class _Clock:
         if threads == 1:
             self.share = min(self.share, share / max(seconds, 1e-9))
         return seconds
-
-
-def _probe_ir(host: TargetDescription) -> str:
-    return _TRIAD + "".join(
-        _multiply_add_ir(name, element, max(1, host.vector_register_bits // bits), host.has_fma)
-        for name, element, bits in (
-            ("multiply_add_f32", "float", 32),
-            ("multiply_add_f64", "double", 64),
-        )
-    )
-
-
-def _triad_step(kind: str, factor: str, align: int, how: str = "") -> str:
-    """a = b + 3 * c for the element or the vector at %i. how: it is stored."""
-    return f"""  %pa = getelementptr inbounds float, ptr %a, i64 %i
-  %pb = getelementptr inbounds float, ptr %b, i64 %i
-  %pc = getelementptr inbounds float, ptr %c, i64 %i
-  %x = load {kind}, ptr %pb, align {align}
-  %y = load {kind}, ptr %pc, align {align}
-  %t = fmul contract {kind} %y, {factor}
-  %s = fadd contract {kind} %t, %x
-  store {kind} %s, ptr %pa, align {align}{how}
-"""
-
-
-_TRIAD: Final = (
-    """
-define void @triad(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %n) nounwind {
-entry:
-  br label %loop
-loop:
-  %i = phi i64 [0, %entry], [%next, %loop]
-"""
-    + _triad_step("float", "3.0", 4)
-    + """  %next = add nuw nsw i64 %i, 1
-  %more = icmp slt i64 %next, %n
-  br i1 %more, label %loop, label %exit
-exit:
-  ret void
-}
-"""
-)
-
-
-# The same with whole lines and stores past the cache, a page (4 KB) of each operand asked for before it is read: the fastest of some forty
-# loops in C with intrinsics (prefetches at distances, unrolled, tiles in cache, other block sizes). Without that the two streams
-# hinder one another in memory: 0.7 to 0.95 of it, by where the arrays lie. %n is a multiple of 1024.
-_STREAMING_TRIAD: Final = (
-    """
-define void @streaming_triad(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %n) nounwind {
-entry:
-  br label %page
-page:
-  %start = phi i64 [0, %entry], [%following, %page.end]
-  %following = add nuw nsw i64 %start, 1024
-  br label %ask.b
-ask.b:
-  %j = phi i64 [%start, %page], [%j.next, %ask.b]
-  %b.line = getelementptr inbounds float, ptr %b, i64 %j
-  call void @llvm.prefetch.p0(ptr %b.line, i32 0, i32 3, i32 1)
-  %j.next = add nuw nsw i64 %j, 16
-  %j.more = icmp slt i64 %j.next, %following
-  br i1 %j.more, label %ask.b, label %ask.c
-ask.c:
-  %k = phi i64 [%start, %ask.b], [%k.next, %ask.c]
-  %c.line = getelementptr inbounds float, ptr %c, i64 %k
-  call void @llvm.prefetch.p0(ptr %c.line, i32 0, i32 3, i32 1)
-  %k.next = add nuw nsw i64 %k, 16
-  %k.more = icmp slt i64 %k.next, %following
-  br i1 %k.more, label %ask.c, label %loop
-loop:
-  %i = phi i64 [%start, %ask.c], [%next, %loop]
-"""
-    + _triad_step("<16 x float>", "splat (float 3.0)", 64, ", !nontemporal !0")
-    + """  %next = add nuw nsw i64 %i, 16
-  %more = icmp slt i64 %next, %following
-  br i1 %more, label %loop, label %page.end
-page.end:
-  %pages = icmp slt i64 %following, %n
-  br i1 %pages, label %page, label %exit
-exit:
-  call void @llvm.x86.sse.sfence()
-  ret void
-}
-declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
-declare void @llvm.x86.sse.sfence()
-!0 = !{i32 1}
-"""
-)
-
-
-def _multiply_add_ir(name: str, element: str, lanes: int, has_fma: bool) -> str:
-    """A loop of independent multiply-adds in registers; the sum of all is returned so that none is removed."""
-    vector = f"<{lanes} x {element}>"
-    suffix = f"v{lanes}f{32 if element == 'float' else 64}"
-    intrinsic = f"@llvm.fma.{suffix}"
-    # Factors come from a volatile load: a constant loop would be computed at compile time.
-    lines = [
-        f"define double @{name}(i64 %n) nounwind {{",
-        "entry:",
-        f"  %slot = alloca {vector}, align 64",
-        f"  store volatile {vector} zeroinitializer, ptr %slot, align 64",
-        f"  %f = load volatile {vector}, ptr %slot, align 64",
-        f"  %g = load volatile {vector}, ptr %slot, align 64",
-        "  br label %loop",
-        "loop:",
-        "  %i = phi i64 [0, %entry], [%next, %loop]",
-    ]
-    lines += [f"  %a{k} = phi {vector} [%g, %entry], [%b{k}, %loop]" for k in range(_ACCUMULATORS)]
-    for k in range(_ACCUMULATORS):
-        if has_fma:
-            lines.append(
-                f"  %b{k} = call {vector} {intrinsic}({vector} %a{k}, {vector} %f, {vector} %g)"
-            )
-        else:
-            lines += [f"  %m{k} = fmul {vector} %a{k}, %f", f"  %b{k} = fadd {vector} %m{k}, %g"]
-    lines += [
-        "  %next = add nuw nsw i64 %i, 1",
-        "  %more = icmp slt i64 %next, %n",
-        "  br i1 %more, label %loop, label %exit",
-        "exit:",
-    ]
-    total = "%b0"
-    for k in range(1, _ACCUMULATORS):
-        lines.append(f"  %s{k} = fadd {vector} {total}, %b{k}")
-        total = f"%s{k}"
-    lines += [
-        f"  %one = extractelement {vector} {total}, i32 0",
-        f"  %r = fpext {element} %one to double"
-        if element == "float"
-        else "  %r = fadd double %one, 0.0",
-        "  ret double %r",
-        "}",
-    ]
-    if has_fma:
-        lines.append(f"declare {vector} {intrinsic}({vector}, {vector}, {vector})")
-    return "\n".join(lines) + "\n"
