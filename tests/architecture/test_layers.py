@@ -79,7 +79,6 @@ def _nodes(path: Path) -> tuple[ast.AST, ...]:
 TOO_LONG = frozenset(
     PACKAGE / name
     for name in (
-        "backends/gpu/runtime/thunk_runner.py",
         "cli/main.py",
         "compiler/codegen/host_program.py",
         "compiler/codegen/nest/directives/accumulation.py",

@@ -117,7 +117,7 @@ class GpuExecutable:
         run, launch, _ = self._replay
         try:
             # The first time, too: recording ran it, and it may write its arguments.
-            run.refill([reader.prepare(value) for reader, value in self._paired(arrays)])
+            run.memory.refill([reader.prepare(value) for reader, value in self._paired(arrays)])
             launch()
             return run.results()
         except BaseException:
@@ -139,7 +139,7 @@ class GpuExecutable:
         with self._lock, self.start(arrays) as run:
             run.run()
             self.executor.synchronize()
-            return run.results_on_device()
+            return run.memory.results_on_device()
 
     def place(self, arrays: list[Any]) -> list[Any]:
         """See `ArgumentPlacer`: arrays on the device. For the emulator, and for layouts of this program alone, they stay on the host."""
@@ -181,7 +181,7 @@ class GpuExecutable:
             self.synchronous,
         )
         try:
-            run.upload(self._prepared(arrays, executor, run))
+            run.memory.upload(self._prepared(arrays, executor, run))
         except BaseException:
             run.close()
             raise
@@ -207,7 +207,7 @@ class GpuExecutable:
         ):
             found = foreign_array(value, reader.dimensions, reader.dtype, executor)
             if found is not None:
-                run.keep(found[1])
+                run.memory.keep(found[1])
                 return found[0]
         return reader.prepare(value)
 

@@ -1,4 +1,4 @@
-"""One run of a GPU program: memory for each allocation, and the thunks on it.
+"""One run of a GPU program: its thunks, in order or recorded as a CUDA graph.
 
 Source: xla/backends/gpu/runtime/{sequential,while,conditional}_thunk.cc.
 """
@@ -23,8 +23,8 @@ from xla_explorer.backends.gpu.device_executor import (
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.libraries.shared_objects import LibraryError
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
-from xla_explorer.backends.gpu.runtime.device_array import DeviceArray
 from xla_explorer.backends.gpu.runtime.probe import Probe
+from xla_explorer.backends.gpu.runtime.program_memory import ProgramMemory, stored_array
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.gpu.thunk import (
     CONTROL_FLOW,
@@ -34,14 +34,12 @@ from xla_explorer.backends.gpu.thunk import (
     trips_at_once,
 )
 from xla_explorer.backends.interfaces import DeviceMemory
-from xla_explorer.compiler.buffers import Allocation, BufferAssignment, BufferSlice
+from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
 from xla_explorer.compiler.transforms.library_calls.library_call import call_name
 from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.evaluator import Evaluator, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
-
-_KERNEL_ALIGNMENT = 16  # that kernels take for granted of their arguments
 
 
 class GraphRefusedWarning(UserWarning):
@@ -49,7 +47,7 @@ class GraphRefusedWarning(UserWarning):
 
 
 class GpuRun:
-    """Memory and thunks. `upload`, then `run` any number of times, then `results`; `close` gives the memory back."""
+    """Thunks on memory. `memory.upload`, then `run` any number of times, then `results`; `close` gives the memory back."""
 
     def __init__(
         self,
@@ -61,19 +59,9 @@ class GpuRun:
         probe: Probe | None = None,
         synchronous: bool = False,
     ) -> None:
-        self.module, self.assignment, self.program, self.executor = (
-            module,
-            assignment,
-            program,
-            executor,
-        )
+        self.module, self.program, self.executor = module, program, executor
         self.loaded, self.probe, self.synchronous = loaded, probe, synchronous
-        self._memory: dict[int, DeviceMemory] = {}
-        self._address: dict[int, int] = {}
-        self._kept: list[Any] = []
-        self._scratch: dict[
-            int, DeviceMemory
-        ] = {}  # by stream: kernels of different streams run at once
+        self.memory = ProgramMemory(module, assignment, program, executor)
         self._streams: dict[int, Any] = {0: None}
         self._events: dict[tuple[int, int], Any] = {}  # by thunk and the stream that it waits for
         self._numbers = {
@@ -106,147 +94,23 @@ class GpuRun:
     def __exit__(self, *problem: object) -> None:
         self.close()
 
-    # -- memory --------------------------------------------------------------------------------------------------------
-    def upload(self, arguments: Sequence[Array | int]) -> None:
-        """Memory for every allocation; parameters filled with host arrays, or used where they lie (an address).
-
-        All memory is there before anything runs: MemoryError (of the device) with what the program needs.
-        """
-        parameters = self._by_parameter(arguments)
-        streams = (
-            {thunk.stream for thunk in self.program.walk()} if self.program.scratch_bytes else ()
-        )
-        written = self._written_parameters()
-        filled: list[tuple[Allocation, Array | int]] = []
-        try:
-            for number in streams:
-                self._scratch[number] = self.executor.allocate_named(
-                    self.program.scratch_bytes, "scratch"
-                )
-            for allocation in self.assignment.allocations:
-                given: Array | int | None = None
-                if allocation.kind == "parameter":
-                    given = parameters[allocation.number, allocation.index]
-                    if (
-                        isinstance(given, int)
-                        and allocation.id not in written
-                        and given % _KERNEL_ALIGNMENT == 0
-                    ):
-                        self._address[allocation.id] = given
-                        continue
-                elif allocation.kind == "constant":
-                    assert allocation.instruction is not None
-                    given = _stored(
-                        allocation.instruction.literal.array, allocation.instruction.shape
-                    )
-                memory = self.executor.allocate_named(allocation.size, allocation.name)
-                self._memory[allocation.id], self._address[allocation.id] = memory, memory.address
-                if given is not None:
-                    filled.append((allocation, given))
-        except MemoryError as problem:
-            raise self._too_large(problem, len(streams)) from problem
-        for allocation, given in filled:
-            if isinstance(given, int):
-                self.executor.copy_on_device(given, self._address[allocation.id], allocation.size)
-            else:
-                self._kept.append(given)
-                self.executor.write(self._address[allocation.id], given)
-
-    def _too_large(self, problem: MemoryError, streams: int) -> MemoryError:
-        """The error with what the whole program takes and what takes most of it."""
-        if not isinstance(problem, GpuExecutionError):
-            return problem
-        sizes = {allocation.name: allocation.size for allocation in self.assignment.allocations}
-        if streams:
-            sizes["scratch"] = streams * self.program.scratch_bytes
-        largest = max(sizes, key=lambda name: sizes[name])
-        needs = f"the program needs {sum(sizes.values()):,} bytes, {sizes[largest]:,} for {largest}"
-        return type(problem)(f"{problem.message}; {needs}", problem.hint)
-
-    def refill(self, arguments: Sequence[Array]) -> None:
-        """Other values for the parameters, from host arrays, into the memory that `upload` chose. The arrays must live until the
-        results are on the host."""
-        parameters = self._by_parameter(arguments)
-        for allocation in self.assignment.allocations:
-            if allocation.kind == "parameter":
-                self.executor.write(
-                    self._address[allocation.id], parameters[allocation.number, allocation.index]
-                )
-
-    def _by_parameter(self, arguments: Sequence[Any]) -> dict[tuple[int, tuple[int, ...]], Any]:
-        """Argument leaves by number of the parameter and index in its shape."""
-        rest = iter(arguments)
-        parameters = self.module.entry.parameters()
-        return {
-            (p.payload, index): next(rest)
-            for p in parameters
-            for index, leaf in p.shape.leaves()
-            if leaf.is_array
-        }
-
-    def keep(self, owner: Any) -> None:
-        """Hold something until the run is closed: memory of its arguments is its."""
-        self._kept.append(owner)
-
-    def _written_parameters(self) -> set[int]:
-        """Ids of parameter allocations that results are written into: the caller's memory must not be."""
-        return {
-            place.allocation.id
-            for _, place in self.assignment.output_slices
-            if place.allocation.kind == "parameter"
-        }
-
-    def address(self, place: BufferSlice) -> int:
-        """Where a slice lies."""
-        return self._address[place.allocation.id] + place.offset
-
     def results(self) -> list[Array]:
-        """The result leaves on the host, in logical order."""
-        return [self._fetch(place, shape) for place, shape in self._outputs()]
-
-    def results_on_device(self) -> list[DeviceArray]:
-        """The result leaves where they are, or copies where they are no allocation of their own. They own their memory."""
-        arrays, taken = [], set()
-        for place, shape in self._outputs():
-            allocation = place.allocation
-            if allocation.kind == "output" and not place.offset and allocation.id not in taken:
-                taken.add(allocation.id)
-                memory = self._memory.pop(allocation.id)
-            else:
-                memory = self.executor.allocate(shape.byte_size)
-                self.executor.copy_on_device(self.address(place), memory.address, shape.byte_size)
-            arrays.append(DeviceArray(self.executor, memory, shape))
-        self.executor.synchronize()
-        return arrays
-
-    def _outputs(self) -> list[tuple[BufferSlice, Shape]]:
-        shapes = [leaf for _, leaf in self.module.entry.root.shape.leaves() if leaf.is_array]
-        return [
-            (place, shape)
-            for (_, place), shape in zip(self.assignment.output_slices, shapes, strict=True)
-        ]
-
-    def _fetch(self, place: BufferSlice, shape: Shape) -> Array:
-        major_to_minor = tuple(reversed(shape.layout.minor_to_major))
-        stored = np.empty([shape.dimensions[d] for d in major_to_minor], shape.element_type.dtype)
-        try:
-            self.executor.read(self.address(place), stored)
-        except CudaError as problem:
-            raise self._named(problem) from problem
-        return stored.transpose(np.argsort(major_to_minor)) if shape.rank > 1 else stored
+        """The result leaves on the host, in logical order. GpuExecutionError names the last kernel that was queued."""
+        with self._naming():
+            return self.memory.results()
 
     def close(self) -> None:
         """Give the memory back. A second time does nothing. What was kept for queued work is let go when that is done."""
-        if self._kept:
+        if self.memory.kept:
             self._drain()
         while self._graphs and self.executor.graphs is not None:
             self.executor.graphs.destroy_graph(self._graphs.popitem()[1])
         while self._events:
             self.executor.destroy_event(self._events.popitem()[1])
-        for kept in (self._scratch, self._memory, self._counters, self._aside):
-            while kept:
-                self.executor.deallocate(kept.popitem()[1])
-        self._kept.clear()
+        for memories in (self._counters, self._aside):
+            while memories:
+                self.executor.deallocate(memories.popitem()[1])
+        self.memory.close()
 
     def _drain(self) -> None:
         """Wait for queued work; what went wrong in it has been or will be said by who reads results."""
@@ -322,9 +186,9 @@ class GpuRun:
         kernel = thunk.kernel
         assert kernel is not None
         self._last = f"kernel {kernel.name} of %{thunk.instruction.name}"
-        addresses = [self.address(place) for place in thunk.arguments]
+        addresses = [self.memory.address(place) for place in thunk.arguments]
         if kernel.scratch:
-            addresses.append(self._scratch[thunk.stream].address)
+            addresses.append(self.memory.scratch[thunk.stream].address)
         maps = [PlacedTensorMap(one, addresses[one.parameter]) for one in kernel.tensor_maps]
         arguments: list[int | PlacedTensorMap] = [*addresses, *maps]
         blocks, threads, shared = (
@@ -341,7 +205,10 @@ class GpuRun:
         source, target = thunk.arguments
         self._last = f"the copy of %{thunk.instruction.name}"
         self.executor.copy_on_device(
-            self.address(source), self.address(target), target.size, self._stream(thunk.stream)
+            self.memory.address(source),
+            self.memory.address(target),
+            target.size,
+            self._stream(thunk.stream),
         )
 
     def _library(self, thunk: Thunk) -> None:
@@ -352,7 +219,7 @@ class GpuRun:
         if libraries is None:
             self._evaluate(thunk)
             return
-        *operands, result = [self.address(place) for place in thunk.arguments]
+        *operands, result = [self.memory.address(place) for place in thunk.arguments]
         libraries.run(call, operands, result, self._stream(thunk.stream))
         self._wait_if_synchronous(thunk)
 
@@ -371,16 +238,16 @@ class GpuRun:
         )
         shapes = [leaf for _, leaf in i.shape.leaves() if leaf.is_array]
         for place, shape, leaf in zip(places, shapes, flatten_value(result), strict=True):
-            stored = _stored(
+            stored = stored_array(
                 np.asarray(leaf, shape.element_type.dtype).reshape(shape.dimensions), shape
             )
-            self._kept.append(stored)
-            self.executor.write(self.address(place), stored)
+            self.memory.keep(stored)
+            self.executor.write(self.memory.address(place), stored)
 
     def _value(self, shape: Shape, places: Any) -> Any:
         if shape.is_tuple:
             return tuple([self._value(part, places) for part in shape.tuple_shapes])
-        return self._fetch(next(places), shape) if shape.is_array else None
+        return self.memory.fetch(next(places), shape) if shape.is_array else None
 
     def _hand_over(self, thunk: Thunk, body: int) -> None:
         """Results of a body to where they are looked for. By way of other memory where that would overwrite what is still to be read."""
@@ -391,18 +258,20 @@ class GpuRun:
                 memory = self._aside.get((id(pairs), number))
                 if memory is None:  # kept until the run is closed: a recorded graph has its address
                     memory = self._aside[id(pairs), number] = self.executor.allocate(target.size)
-                self.executor.copy_on_device(self.address(source), memory.address, target.size)
+                self.executor.copy_on_device(
+                    self.memory.address(source), memory.address, target.size
+                )
                 aside.append((memory, target))
             else:
                 self.executor.copy_on_device(
-                    self.address(source), self.address(target), target.size
+                    self.memory.address(source), self.memory.address(target), target.size
                 )
         for memory, target in aside:
-            self.executor.copy_on_device(memory.address, self.address(target), target.size)
+            self.executor.copy_on_device(memory.address, self.memory.address(target), target.size)
 
     def _scalar(self, place: BufferSlice, dtype: Any) -> int:
         found = np.empty(1, dtype)
-        self.executor.read(self.address(place), found)
+        self.executor.read(self.memory.address(place), found)
         return int(found[0])
 
     def _while(self, thunk: Thunk) -> None:
@@ -416,7 +285,7 @@ class GpuRun:
             self._trips(thunk, thunk.trips)
         elif graphs is not None:
             graphs.record_while(
-                self.address(predicate),
+                self.memory.address(predicate),
                 partial(self._within, condition),
                 partial(self._within, self._body, thunk, 1),
             )
@@ -462,7 +331,7 @@ class GpuRun:
                 for number in range(len(thunk.bodies))
             ]
             self._recording.record_branches(
-                self.address(thunk.arguments[0]), is_predicate, branches
+                self.memory.address(thunk.arguments[0]), is_predicate, branches
             )
             return
         if is_predicate:
@@ -519,10 +388,3 @@ class GpuRun:
             for number in range(len(thunk.bodies)):
                 self._hand_over(thunk, number)
         self.executor.synchronize()
-
-
-def _stored(array: Array, shape: Shape) -> Array:
-    """A logical array as it lies in memory."""
-    if shape.rank > 1 and not shape.layout.is_default:
-        array = array.transpose(tuple(reversed(shape.layout.minor_to_major)))
-    return np.ascontiguousarray(array)
