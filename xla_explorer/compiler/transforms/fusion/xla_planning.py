@@ -11,14 +11,12 @@ from typing import Any
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
-from xla_explorer.compiler.transforms.fusion.xla_policy import (
-    LEGALITY,
-    PROFITABILITY,
-    FusionState,
+from xla_explorer.compiler.transforms.fusion.xla_fusible import (
     feeds_shifted_exponential,
     is_fusible,
 )
+from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
+from xla_explorer.compiler.transforms.fusion.xla_policy import LEGALITY, PROFITABILITY, FusionState
 from xla_explorer.foundation.reason import Reason, first_refusal
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

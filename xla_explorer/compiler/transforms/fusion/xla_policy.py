@@ -11,184 +11,28 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.decisions.tellers import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassControl
-from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.compiler.transforms.fusion import fusible, updating
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
+from xla_explorer.compiler.transforms.fusion.xla_fusible import (
+    ADD,
+    DOT,
+    ELEMENTWISE,
+    LOOP_FUSIBLE,
+    NEVER_FUSIBLE,
+    OPENS_A_BLOCK,
+    always_duplicable,
+    completes_product,
+    copies_long_rows,
+    is_expensive,
+    is_fusible,
+)
 from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.opcodes import FUSION, opcode
-from xla_explorer.hlo.primitive_type import BF16, F32
+from xla_explorer.hlo.opcodes import FUSION
 
-DOT, MAP, RNG, EXP = opcode("dot"), opcode("map"), opcode("rng"), opcode("exponential")
-ADD, SUBTRACT, MULTIPLY, MAXIMUM, CONVERT = [
-    opcode(name) for name in ("add", "subtract", "multiply", "maximum", "convert")
-]
-REDUCE_WINDOW = opcode("reduce-window")
-_NEVER = frozenset(
-    [opcode(name) for name in ("domain", "parameter", "while", "conditional", "call")]
-)
-_SIDE_EFFECT_FREE = frozenset({MAP, fusible.REDUCE, REDUCE_WINDOW})
-
-# XLA's word "elementwise": of any layout, and with what computes nothing.
-ELEMENTWISE = fusible.ELEMENTWISE | {
-    MAP,
-    fusible.COPY,
-    fusible.BITCAST_CONVERT,
-    fusible.CONSTANT,
-    RNG,
-}
-_LOOP = ELEMENTWISE | {
-    fusible.BITCAST,
-    fusible.BROADCAST,
-    fusible.CONCATENATE,
-    fusible.DYNAMIC_SLICE,
-    fusible.DYNAMIC_UPDATE_SLICE,
-    fusible.GATHER,
-    fusible.IOTA,
-    fusible.PAD,
-    fusible.REDUCE,
-    fusible.RESHAPE,
-    fusible.REVERSE,
-    fusible.SLICE,
-    fusible.TRANSPOSE,
-}
-_DIVISIONS = frozenset([opcode("divide"), opcode("remainder")])
-_EXPENSIVE_IF_COMPLEX = frozenset(
-    [opcode(name) for name in ("abs", "sign", "cosine", "sine", "tan")]
-)
-_EXPENSIVE = frozenset(
-    [
-        opcode(name)
-        for name in (
-            "acos",
-            "acosh",
-            "sinh",
-            "asin",
-            "asinh",
-            "atan",
-            "atan2",
-            "atanh",
-            "cosh",
-            "tanh",
-            "cbrt",
-            "power",
-            "rsqrt",
-            "sqrt",
-            "erf",
-            "exponential",
-            "exponential-minus-one",
-            "log",
-            "log-plus-one",
-            "logistic",
-            "map",
-            "rng",
-        )
-    ]
-)
-_OPENS_A_BLOCK = frozenset(
-    {
-        fusible.CONCATENATE,
-        DOT,
-        fusible.DYNAMIC_UPDATE_SLICE,
-        fusible.PAD,
-        fusible.REDUCE,
-        REDUCE_WINDOW,
-    }
-)
 _ALLOWED_COPIES, _CONCATENATED, _REDUCES, _SMALL_VECTOR = 15, 8, 5, 16 * 1024
-
-
-def is_fusible(i: HloInstruction) -> bool:
-    """Whether it may be moved into a kernel at all (`HloInstruction::IsFusible`)."""
-    if i.opcode in _NEVER:
-        return False
-    if i.opcode is FUSION or i.opcode in _SIDE_EFFECT_FREE:
-        return True
-    return len(i.users) <= 1 if i.opcode is RNG else not has_side_effect(i)
-
-
-def is_expensive(i: HloInstruction) -> bool:
-    """Whether computing an element again takes long (`CpuInstructionFusion::IsExpensive`)."""
-    row = i.opcode
-    if row in _EXPENSIVE_IF_COMPLEX:
-        return i.shape.element_type.is_complex
-    if row is CONVERT:
-        return i.shape.element_type is BF16 and i.operands[0].shape.element_type is F32
-    if row in _DIVISIONS:
-        # XLA means the divisor and looks at the dividend; the recorded decisions are those of what it does.
-        dividend = (
-            i.operands[0].operands[0]
-            if i.operands[0].opcode is fusible.BROADCAST
-            else i.operands[0]
-        )
-        return not i.shape.element_type.is_integer or not fusible.is_small_constant(dividend)
-    return row in _EXPENSIVE or (row not in fusible.ELEMENTWISE and row.expensive)
-
-
-def always_duplicable(i: HloInstruction) -> bool:
-    """Broadcasts, and conversions to a wider type: readers read less where they compute them."""
-    return i.opcode is fusible.BROADCAST or (
-        i.opcode is CONVERT and i.operands[0].shape.byte_size < i.shape.byte_size
-    )
-
-
-def completes_product(dot: HloInstruction, add: HloInstruction) -> bool:
-    """Whether an addition is done in the kernel of the matrix-vector product that it alone reads."""
-    return (
-        add.opcode is ADD
-        and dot.opcode is DOT
-        and dot.shape.rank <= 1
-        and not dot.shape.element_type.is_complex
-        and not dot.attributes.get("lhs_batch_dims")
-        and tuple(dot.users) == (add,)
-        and add.operands.count(dot) == 1
-    )
-
-
-def feeds_shifted_exponential(i: HloInstruction) -> bool:
-    """Whether the largest element of `i` is subtracted from `i` before an exponential, as a stable softmax does."""
-    if i.opcode is not MULTIPLY:
-        return False
-    largest = next(
-        (
-            u
-            for u in i.users
-            if u.opcode is fusible.REDUCE
-            and u.operands[0] is i
-            and u.called[0].root.opcode is MAXIMUM
-        ),
-        None,
-    )
-    if largest is None:
-        return False
-    for user in i.users:
-        for subtract in (
-            (user,)
-            if user.opcode is SUBTRACT
-            else user.users
-            if user.opcode is fusible.BROADCAST
-            else ()
-        ):
-            if subtract.opcode is SUBTRACT and any(u.opcode is EXP for u in subtract.users):
-                sources = [
-                    o.operands[0] for o in subtract.operands if o.opcode is fusible.BROADCAST
-                ]
-                if largest in sources and (i in subtract.operands or i in sources):
-                    return True
-    return False
-
-
-def copies_long_rows(concatenate: HloInstruction) -> bool:
-    """Whether the pieces lie beside each other in rows that are worth copying."""
-    shape = concatenate.shape
-    dimension = concatenate.attribute("dimensions")[0]
-    return (
-        shape.rank > 1
-        and dimension == shape.layout.minor_to_major[0]
-        and shape.dimensions[dimension] >= 128
-    )
 
 
 class FusionState:
@@ -284,12 +128,12 @@ def producer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     producer, consumer = candidate.producer, candidate.consumer
     if producer.opcode is FUSION:
         return refuse("producer-is-library-call", f"%{producer.name} is a fusion already")
-    if not is_fusible(producer) and producer.opcode not in _NEVER:
+    if not is_fusible(producer) and producer.opcode not in NEVER_FUSIBLE:
         return refuse(
             "producer-has-side-effect",
             f"%{producer.name} ({producer.opcode.name}) has a side effect",
         )
-    if producer.opcode not in _LOOP and not (
+    if producer.opcode not in LOOP_FUSIBLE and not (
         completes_product(producer, consumer) and not candidate.kernel.is_fusion
     ):
         return refuse(
@@ -303,7 +147,7 @@ def producer_is_fusible(candidate: XlaCandidate) -> Reason | None:
 def consumer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     """The consumer must be a loop over its result, or a product with a short vector."""
     producer, consumer = candidate.producer, candidate.consumer
-    if consumer.opcode in _LOOP or candidate.kernel.is_fusion:
+    if consumer.opcode in LOOP_FUSIBLE or candidate.kernel.is_fusion:
         return None
     if consumer.opcode is DOT and consumer.shape.rank <= 1:
         vector = consumer.operands[0] if producer is consumer.operands[1] else consumer.operands[1]
@@ -513,7 +357,7 @@ def code_within_limit(candidate: XlaCandidate) -> Reason | None:
     copies = kernel.copies_of(producer)
     if copies <= _ALLOWED_COPIES:
         # What opens a block of its own is emitted for each reader, whatever the index.
-        if producer.opcode not in _OPENS_A_BLOCK or (copies <= 1 and candidate.reads <= 1):
+        if producer.opcode not in OPENS_A_BLOCK or (copies <= 1 and candidate.reads <= 1):
             return None
         readers = max(copies, candidate.reads)
         message = (
