@@ -174,7 +174,7 @@ def test_stepping_inside_a_pass(browser: Any, session: Any, tmp_path: Path) -> N
     assert (
         "add-zero" in text
         and "x + 0 becomes x" in text
-        and "arithmetic.py:" in text
+        and "addition.py:" in text
         and "@rule(" in text
     )
     assert live.page.locator(".xe-rewrite .xe-line.del").count() >= 1

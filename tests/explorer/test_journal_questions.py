@@ -24,7 +24,7 @@ def test_rules_that_fit_say_what_they_would_make(softmax: Session) -> None:
     assert found.names[0] == "multiply-one" and found["multiply-one"].becomes.startswith(
         "%x = f32[64,96]{1,0} parameter(0)"
     )
-    assert found["multiply-one"].sentence and "arithmetic.py:" in found["multiply-one"].place
+    assert found["multiply-one"].sentence and "multiplication.py:" in found["multiply-one"].place
     assert "as written" in str(found) and "text/html" in found._repr_mimebundle_()
     frame = found.to_frame()
     assert (

@@ -94,3 +94,16 @@ def uniform_array(i: HloInstruction) -> np.ndarray[Any, Any]:
     if i.opcode is _BROADCAST:
         i = i.operands[0]
     return i.literal.array.reshape(-1)[0]  # type: ignore[no-any-return]  # a numpy scalar keeps its dtype
+
+
+def combine_constants(
+    computation: HloComputation, opcode: str, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
+    """The operation on two constants, left to constant folding: on scalars, broadcast to the shape of `a`, when both are
+    uniform."""
+    left, right = scalar_of(a), scalar_of(b)
+    if left is not None and right is not None and a.shape.rank:
+        return broadcast_scalar(
+            computation, computation.add(opcode, left.shape, (left, right)), a.shape
+        )
+    return computation.add(opcode, a.shape, (a, b))

@@ -12,8 +12,8 @@ from xla_explorer.compiler.rewriting.driver import rewrite_computation
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.rule import Rule, RuleSet
 from xla_explorer.compiler.transforms.simplifiers.algebraic import (
+    addition,
     argmax,
-    arithmetic,
     choices,
     collectives,
     comparison,
@@ -22,8 +22,10 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     division,
     layouts,
     logic,
+    multiplication,
     odd_functions,
     reductions,
+    signs,
     transcendental,
     tuples,
     variadic,
@@ -47,7 +49,9 @@ from xla_explorer.hlo.module import HloModule
 
 ALGEBRAIC_RULES = RuleSet.of_modules(
     "algsimp",
-    arithmetic,
+    addition,
+    signs,
+    multiplication,
     division,
     transcendental,
     odd_functions,

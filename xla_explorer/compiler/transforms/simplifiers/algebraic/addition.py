@@ -1,0 +1,247 @@
+"""Rules on add and subtract. Source: algebraic_simplifier.cc, HandleAdd, HandleSubtract."""
+
+from __future__ import annotations
+
+import math
+
+from xla_explorer.compiler.rewriting.construction import (
+    broadcast_scalar,
+    combine_constants,
+    scalar_of,
+    splat_constant,
+)
+from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import filled, parameters
+from xla_explorer.compiler.rewriting.guards import integral, negatable
+from xla_explorer.compiler.rewriting.operators import add, multiply, subtract
+from xla_explorer.compiler.rewriting.patterns import any_, scalar, uniform_value, varying
+from xla_explorer.compiler.rewriting.rule import rule
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import fixed
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import (
+    sum_is_in_range,
+    wraps_or_fast_math,
+)
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import CONSTANT
+
+_X = parameters("f32[4]", "x")
+_N = parameters("s32[4]", "x")
+_NM = parameters("s32[4]", "x", "y")
+
+
+@rule(
+    add(any_("x"), scalar(0)),
+    exactness=Exactness.NUMERIC,
+    before=_X + filled("zero", "f32[4]", 0) + "ROOT r = f32[4] add(x, zero)",
+    after=_X.replace("x =", "ROOT x ="),
+)
+def add_zero(x: HloInstruction) -> HloInstruction:
+    """x + 0 becomes x. A negative zero keeps its sign, where the addition would have made it positive."""
+    return x
+
+
+def has_its_constant_first(i: HloInstruction) -> bool:
+    """The left operand is a constant and the right one is not."""
+    return i.operands[0].opcode is CONSTANT and i.operands[1].opcode is not CONSTANT
+
+
+@rule(
+    add(name="sum").that(has_its_constant_first),
+    exactness=Exactness.BITWISE,
+    before="x = s32[2] parameter(0)\nc = s32[2] constant({1, 2})\nROOT r = s32[2] add(c, x)",
+    after="x = s32[2] parameter(0)\nc = s32[2] constant({1, 2})\nROOT r = s32[2] add(x, c)",
+)
+def add_constant_last(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+    """C + x becomes x + C, so that later rules look for constants in one place."""
+    left, right = instruction.operands
+    return computation.add("add", instruction.shape, (right, left))
+
+
+@rule(
+    add(add(varying("x"), fixed("a")), fixed("b")),
+    exactness=Exactness.REAL,
+    within_range=(sum_is_in_range,),
+    before=_X
+    + filled("a", "f32[4]", 2)
+    + filled("b", "f32[4]", 3)
+    + "s = f32[4] add(x, a)\nROOT r = f32[4] add(s, b)",
+    after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] add(two, three)\n"
+    "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] add(x, c)",
+)
+def add_of_constants(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    a: HloInstruction,
+    b: HloInstruction,
+) -> HloInstruction:
+    """(x + A) + B becomes x + (A + B), for constants A and B."""
+    return computation.add(
+        "add", instruction.shape, (x, combine_constants(computation, "add", a, b))
+    )
+
+
+@rule(
+    add(subtract(fixed("a"), varying("x")), fixed("b")),
+    exactness=Exactness.REAL,
+    within_range=(sum_is_in_range,),
+    before=_X
+    + filled("a", "f32[4]", 2)
+    + filled("b", "f32[4]", 3)
+    + "d = f32[4] subtract(a, x)\nROOT r = f32[4] add(d, b)",
+    after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] add(two, three)\n"
+    "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] subtract(c, x)",
+)
+def add_to_difference_of_constant(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    a: HloInstruction,
+    b: HloInstruction,
+) -> HloInstruction:
+    """(A - x) + B becomes (A + B) - x, for constants A and B."""
+    return computation.add(
+        "subtract", instruction.shape, (combine_constants(computation, "add", a, b), x)
+    )
+
+
+@rule(
+    add(any_("x"), subtract(any_("y"), any_("x"))),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_NM + "d = s32[4] subtract(y, x)\nROOT r = s32[4] add(x, d)",
+    after=_NM.replace("y =", "ROOT y ="),
+)
+def add_difference(y: HloInstruction) -> HloInstruction:
+    """x + (y - x) becomes y, for integers."""
+    return y
+
+
+def scales_exactly(instruction: HloInstruction, c: HloInstruction) -> Reason | None:
+    """Integers, or a constant that is a power of two, so that the factor rounds nothing."""
+    if integral(instruction) is None:
+        return None
+    value = uniform_value(c)
+    if (
+        isinstance(value, float)
+        and value
+        and math.isfinite(value)
+        and abs(math.frexp(value)[0]) == 0.5
+    ):
+        return None
+    return refuse(
+        "rounds-differently",
+        f"%{c.name} is not a power of two, so factoring it out rounds differently",
+    )
+
+
+@rule(
+    add(multiply(any_("x"), any_("c")).one_use(), multiply(any_("y"), any_("c")).one_use()),
+    exactness=Exactness.REAL,
+    when=(scales_exactly,),
+    within_range=(wraps_or_fast_math,),
+    before=_NM
+    + parameters("s32[4]", "c", start=2)
+    + "a = s32[4] multiply(x, c)\nb = s32[4] multiply(y, c)\nROOT r = s32[4] add(a, b)",
+    after=_NM
+    + parameters("s32[4]", "c", start=2)
+    + "s = s32[4] add(x, y)\nROOT r = s32[4] multiply(s, c)",
+)
+def factor_out(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
+    c: HloInstruction,
+) -> HloInstruction:
+    """x*c + y*c becomes (x + y)*c, for integers; by fast math, where x + y may overflow, for constants that are powers of two too."""
+    return computation.add(
+        "multiply", instruction.shape, (computation.add("add", instruction.shape, (x, y)), c)
+    )
+
+
+@rule(
+    subtract(any_("x"), scalar(0)),
+    exactness=Exactness.NUMERIC,
+    before=_X + filled("zero", "f32[4]", 0) + "ROOT r = f32[4] subtract(x, zero)",
+    after=_X.replace("x =", "ROOT x ="),
+)
+def subtract_zero(x: HloInstruction) -> HloInstruction:
+    """x - 0 becomes x."""
+    return x
+
+
+@rule(
+    subtract(any_("x"), any_("x")),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_N + "ROOT r = s32[4] subtract(x, x)",
+    after=_N + filled("zero", "s32[4]", 0).replace("zero =", "ROOT zero ="),
+)
+def subtract_self(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+    """x - x becomes 0, for integers; a float may be infinite or NaN."""
+    return splat_constant(computation, instruction.shape, 0)
+
+
+@rule(
+    subtract(varying("x"), fixed("c")),
+    exactness=Exactness.BITWISE,
+    when=(negatable,),
+    before=_X + filled("c", "f32[4]", 3) + "ROOT r = f32[4] subtract(x, c)",
+    after=_X
+    + "three = f32[] constant(3)\nm = f32[] negate(three)\nc = f32[4] broadcast(m), dimensions={}\n"
+    "ROOT r = f32[4] add(x, c)",
+)
+def subtract_constant(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction
+) -> HloInstruction:
+    """x - C becomes x + (-C)."""
+    value = scalar_of(c)
+    if value is None or not c.shape.rank:
+        return computation.add(
+            "add", instruction.shape, (x, computation.add("negate", c.shape, (c,)))
+        )
+    negated = broadcast_scalar(
+        computation, computation.add("negate", value.shape, (value,)), c.shape
+    )
+    return computation.add("add", instruction.shape, (x, negated))
+
+
+@rule(
+    subtract(any_("x"), subtract(any_("x"), any_("y"))),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_NM + "d = s32[4] subtract(x, y)\nROOT r = s32[4] subtract(x, d)",
+    after=_NM.replace("y =", "ROOT y ="),
+)
+def subtract_difference(y: HloInstruction) -> HloInstruction:
+    """x - (x - y) becomes y, for integers."""
+    return y
+
+
+@rule(
+    subtract(any_("x"), add(any_("x"), any_("y"))),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_NM + "s = s32[4] add(x, y)\nROOT r = s32[4] subtract(x, s)",
+    after=_NM + "ROOT r = s32[4] negate(y)",
+)
+def subtract_sum(
+    computation: HloComputation, instruction: HloInstruction, y: HloInstruction
+) -> HloInstruction:
+    """x - (x + y) becomes -y, for integers."""
+    return computation.add("negate", instruction.shape, (y,))
+
+
+@rule(
+    subtract(add(any_("x"), any_("y")), any_("x")),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_NM + "s = s32[4] add(x, y)\nROOT r = s32[4] subtract(s, x)",
+    after=_NM.replace("y =", "ROOT y ="),
+)
+def sum_minus_term(y: HloInstruction) -> HloInstruction:
+    """(x + y) - x becomes y, for integers."""
+    return y

@@ -1,0 +1,250 @@
+"""Rules on multiply. Source: algebraic_simplifier.cc, HandleMultiply."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.rewriting.construction import combine_constants, splat_constant
+from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import filled, parameters
+from xla_explorer.compiler.rewriting.guards import (
+    floating,
+    inexact_type,
+    integral,
+    negatable,
+    real_type,
+)
+from xla_explorer.compiler.rewriting.operators import (
+    abs_,
+    convert,
+    exponential,
+    multiply,
+    negate,
+    rsqrt,
+    sqrt,
+)
+from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
+from xla_explorer.compiler.rewriting.patterns import any_, constant, scalar, varying
+from xla_explorer.compiler.rewriting.rule import rule
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import (
+    fixed,
+    is_fixed,
+    non_negative,
+)
+from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import (
+    product_is_in_range,
+    reciprocal_roots_are_in_range,
+    root_of_largest_is_in_range,
+    wraps_or_fast_math,
+)
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+
+_X = parameters("f32[4]", "x")
+_XY = parameters("f32[4]", "x", "y")
+_N = parameters("s32[4]", "x")
+_NM = parameters("s32[4]", "x", "y")
+
+
+@rule(
+    multiply(any_("x"), scalar(1)),
+    exactness=Exactness.BITWISE,
+    before=_X + filled("one", "f32[4]", 1) + "ROOT r = f32[4] multiply(x, one)",
+    after=_X.replace("x =", "ROOT x ="),
+)
+def multiply_one(x: HloInstruction) -> HloInstruction:
+    """x * 1 becomes x."""
+    return x
+
+
+@rule(
+    multiply(any_(), scalar(0, "zero")),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_N + filled("zero", "s32[4]", 0) + "ROOT r = s32[4] multiply(x, zero)",
+    after=_N + filled("zero", "s32[4]", 0).replace("zero =", "ROOT zero ="),
+)
+def multiply_zero(zero: HloInstruction) -> HloInstruction:
+    """x * 0 becomes 0, for integers; for floats infinities, NaN and signs stand against it."""
+    return zero
+
+
+@rule(
+    multiply(negate(any_("x")), negate(any_("y"))),
+    exactness=Exactness.BITWISE,
+    when=(negatable,),
+    before=_XY + "a = f32[4] negate(x)\nb = f32[4] negate(y)\nROOT r = f32[4] multiply(a, b)",
+    after=_XY + "ROOT r = f32[4] multiply(x, y)",
+)
+def multiply_negates(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
+    """(-x) * (-y) becomes x * y."""
+    return computation.add("multiply", instruction.shape, (x, y))
+
+
+@rule(
+    multiply(abs_(any_("x"), name="a"), any_("a")),
+    exactness=Exactness.BITWISE,
+    when=(real_type,),
+    before=_X + "a = f32[4] abs(x)\nROOT r = f32[4] multiply(a, a)",
+    after=_X + "ROOT r = f32[4] multiply(x, x)",
+)
+def square_of_abs(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction | None:
+    """|x| * |x| becomes x * x, for real types."""
+    return (
+        None
+        if x.shape.element_type.is_complex
+        else computation.add("multiply", instruction.shape, (x, x))
+    )
+
+
+def is_from_pred(i: HloInstruction) -> bool:
+    """The operand is a pred."""
+    return i.operands[0].shape.element_type.is_pred
+
+
+@rule(
+    multiply(convert(any_("p")).that(is_from_pred), any_("x")),
+    exactness=Exactness.REAL,
+    before="p = pred[4] parameter(0)\nx = f32[4] parameter(1)\nc = f32[4] convert(p)\nROOT r = f32[4] multiply(c, x)",
+    after="p = pred[4] parameter(0)\nx = f32[4] parameter(1)\n"
+    + filled("zero", "f32[4]", 0)
+    + "ROOT r = f32[4] select(p, x, zero)",
+)
+def multiply_by_predicate(
+    computation: HloComputation, instruction: HloInstruction, p: HloInstruction, x: HloInstruction
+) -> HloInstruction:
+    """convert(p) * x becomes select(p, x, 0). Where p is false, an infinite or NaN x gives 0."""
+    return computation.add(
+        "select", instruction.shape, (p, x, splat_constant(computation, instruction.shape, 0))
+    )
+
+
+@rule(
+    multiply(multiply(varying("x"), fixed("a")), multiply(varying("y"), fixed("b"))),
+    exactness=Exactness.REAL,
+    within_range=(wraps_or_fast_math,),
+    before=_NM
+    + filled("a", "s32[4]", 2)
+    + filled("b", "s32[4]", 3)
+    + "s = s32[4] multiply(x, a)\nt = s32[4] multiply(y, b)\nROOT r = s32[4] multiply(s, t)",
+    after=_NM
+    + "two = s32[] constant(2)\nthree = s32[] constant(3)\nk = s32[] multiply(two, three)\n"
+    "c = s32[4] broadcast(k), dimensions={}\nm = s32[4] multiply(x, y)\nROOT r = s32[4] multiply(m, c)",
+)
+def multiply_scaled(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
+    a: HloInstruction,
+    b: HloInstruction,
+) -> HloInstruction:
+    """(x*A) * (y*B) becomes (x*y) * (A*B), for constants A and B: integers, which wrap; x*y of floats may overflow."""
+    product = computation.add("multiply", instruction.shape, (x, y))
+    return computation.add(
+        "multiply", instruction.shape, (product, combine_constants(computation, "multiply", a, b))
+    )
+
+
+@rule(
+    multiply(multiply(varying("x"), fixed("a")), fixed("b")),
+    exactness=Exactness.REAL,
+    within_range=(product_is_in_range,),
+    before=_X
+    + filled("a", "f32[4]", 2)
+    + filled("b", "f32[4]", 3)
+    + "s = f32[4] multiply(x, a)\nROOT r = f32[4] multiply(s, b)",
+    after=_X
+    + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
+    "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] multiply(x, c)",
+)
+def multiply_of_constants(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    a: HloInstruction,
+    b: HloInstruction,
+) -> HloInstruction:
+    """(x * A) * B becomes x * (A * B), for constants A and B."""
+    return computation.add(
+        "multiply", instruction.shape, (x, combine_constants(computation, "multiply", a, b))
+    )
+
+
+@rule(
+    multiply(
+        multiply(constant("x"), broadcast_of(name="a").that(is_fixed)),
+        broadcast_of(name="b").that(is_fixed),
+    ),
+    exactness=Exactness.REAL,
+    within_range=(product_is_in_range,),
+    before="x = f32[2] constant({1, 2})\n"
+    + filled("a", "f32[2]", 2)
+    + filled("b", "f32[2]", 3)
+    + "s = f32[2] multiply(x, a)\nROOT r = f32[2] multiply(s, b)",
+    after="x = f32[2] constant({1, 2})\ntwo = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
+    "c = f32[2] broadcast(k), dimensions={}\nROOT r = f32[2] multiply(x, c)",
+)
+def multiply_constant_by_scalars(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    a: HloInstruction,
+    b: HloInstruction,
+) -> HloInstruction:
+    """(C * a) * b becomes C * (a * b), for a constant array and two repeated scalars."""
+    return computation.add(
+        "multiply", instruction.shape, (x, combine_constants(computation, "multiply", a, b))
+    )
+
+
+@rule(
+    multiply(exponential(any_("x")), exponential(any_("y"))),
+    exactness=Exactness.FAST,
+    when=(inexact_type,),
+    before=_XY
+    + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] multiply(a, b)",
+    after=_XY + "s = f32[4] add(x, y)\nROOT r = f32[4] exponential(s)",
+)
+def multiply_exponentials(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
+    """exp(x) * exp(y) becomes exp(x + y). XLA does this by default; exp(x) may overflow where exp(x + y) does not."""
+    return computation.add(
+        "exponential", instruction.shape, (computation.add("add", instruction.shape, (x, y)),)
+    )
+
+
+@rule(
+    multiply(sqrt(any_("x"), name="s"), any_("s")),
+    exactness=Exactness.approximate(2),
+    when=(floating, non_negative, root_of_largest_is_in_range),
+    before=parameters("f32[4]", "w")
+    + "x = f32[4] abs(w)\ns = f32[4] sqrt(x)\nROOT r = f32[4] multiply(s, s)",
+    after=parameters("f32[4]", "w") + "ROOT x = f32[4] abs(w)",
+)
+def square_of_sqrt(x: HloInstruction) -> HloInstruction:
+    """sqrt(x) * sqrt(x) becomes x when x is known to be non-negative."""
+    return x
+
+
+@rule(
+    multiply(rsqrt(any_("x"), name="s"), any_("s")),
+    exactness=Exactness.REAL,
+    when=(floating, non_negative),
+    within_range=(reciprocal_roots_are_in_range,),
+    before=parameters("f32[4]", "w")
+    + "x = f32[4] abs(w)\ns = f32[4] rsqrt(x)\nROOT r = f32[4] multiply(s, s)",
+    after=parameters("f32[4]", "w")
+    + filled("one", "f32[4]", 1)
+    + "x = f32[4] abs(w)\nROOT r = f32[4] divide(one, x)",
+)
+def square_of_rsqrt(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
+    """rsqrt(x) * rsqrt(x) becomes 1 / x when x is known to be non-negative."""
+    return computation.add(
+        "divide", instruction.shape, (splat_constant(computation, instruction.shape, 1), x)
+    )
