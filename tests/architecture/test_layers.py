@@ -85,7 +85,6 @@ TOO_LONG = frozenset(
         "compiler/codegen/nest/from_hlo.py",
         "compiler/codegen/nest/ir.py",
         "compiler/codegen/nest/lower.py",
-        "explorer/code/side_by_side.py",
         "explorer/page/session_reports.py",
         "explorer/pictures/module_picture.py",
         "explorer/questions/answers.py",

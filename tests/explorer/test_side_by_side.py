@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.code.side_by_side import SideBySide, column_time
+from xla_explorer.explorer.code.column_time import column_time
+from xla_explorer.explorer.code.side_by_side import SideBySide
 from xla_explorer.explorer.code.stage_functions import functions_of
 from xla_explorer.explorer.sessions.compilation import program_steps
 

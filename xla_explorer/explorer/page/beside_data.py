@@ -13,11 +13,11 @@ from xla_explorer.explorer.code.control_flow import control_flow
 from xla_explorer.explorer.code.llvm_views import inner_loops
 from xla_explorer.explorer.code.side_by_side import (
     DEFAULT_STAGES,
-    GPU_STAGES,
     KernelCode,
     kernels_beside,
     stage_names,
 )
+from xla_explorer.explorer.code.stage_column import GPU_STAGES
 from xla_explorer.explorer.code.stage_functions import CodeLine
 from xla_explorer.explorer.display.code_pane import CodePane
 from xla_explorer.explorer.page.reports import KernelRow
