@@ -87,7 +87,6 @@ TOO_LONG = frozenset(
         "compiler/codegen/nest/lower.py",
         "explorer/page/session_reports.py",
         "explorer/pictures/module_picture.py",
-        "explorer/questions/answers.py",
         "frontends/hlo_proto/attributes.py",
         "hlo/analysis/indexing/expression.py",
         "hlo/attributes/codecs.py",

@@ -27,11 +27,12 @@ from xla_explorer.explorer.old_names import OLD_NAMES
 from xla_explorer.explorer.page.html_page import export_page, save_page
 from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.page.static_form import static_html
-from xla_explorer.explorer.questions.answers import Answer, why_not
+from xla_explorer.explorer.questions.answer import Answer
 from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
+from xla_explorer.explorer.questions.why_not import why_not
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.one_line import one_line

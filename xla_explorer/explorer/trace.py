@@ -23,7 +23,7 @@ from xla_explorer.explorer.page.questions_data import found_items
 from xla_explorer.explorer.page.session_source import TraceSource
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.pictures.graph import Graph
-from xla_explorer.explorer.questions.answers import Answer, why_not
+from xla_explorer.explorer.questions.answer import Answer
 from xla_explorer.explorer.questions.applicable import ApplicableRules, applicable
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.pass_table import cost_table, opcode_table
@@ -35,6 +35,7 @@ from xla_explorer.explorer.questions.rule_trial import RuleTrial, rule_trial
 from xla_explorer.explorer.questions.search import KEYS
 from xla_explorer.explorer.questions.tensor_values import TensorValue, tensor_value
 from xla_explorer.explorer.questions.value_errors import value_errors
+from xla_explorer.explorer.questions.why_not import why_not
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.explorer.sessions.progress import working

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_ONE_KERNEL, LOOP_KINDS
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.questions.answers import Known, answer
 from xla_explorer.explorer.questions.decisions import decision_events, names_before
+from xla_explorer.explorer.questions.why_not import Known, answer
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse

@@ -10,14 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from xla_explorer.compiler.decisions.kinds import (
-    FUSION_KINDS,
-    KINDS_OF_CODE,
-    RULE,
-    meaning_of,
-    section_of,
-)
-from xla_explorer.compiler.decisions.reason_code import ReasonCode
+from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, RULE
 from xla_explorer.compiler.decisions.recorded import decision as as_decision
 from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.compiler.pipeline import PassContext, PassStep, registered_passes
@@ -31,11 +24,10 @@ from xla_explorer.compiler.pipeline.explaining import (
 )
 from xla_explorer.compiler.pipeline.pass_interface import ForeignPass
 from xla_explorer.compiler.rewriting.declared import declared_rules
-from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table, drawn, printed
-from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.questions.answer import Answer
 from xla_explorer.explorer.questions.applicable import ApplicableRule, applicable
-from xla_explorer.explorer.questions.decisions import NamesAt, check_kind, refusal_costs, with_cost
-from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
+from xla_explorer.explorer.questions.decisions import NamesAt, check_kind, refusal_costs
+from xla_explorer.explorer.questions.refusal_costs import RefusalCosts
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -44,102 +36,6 @@ from xla_explorer.foundation.kept import kept
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-
-class Answer(Report):
-    """The answer to `why_not`: a decision, and how it is known.
-
-    Attributes
-    ----------
-    decision : Decision
-        What was decided. `kind`, `verdict`, `refused`, `subjects`, `reason`, `code`, `message`, `step` and `checklist` are its fields;
-        `producer` and `consumer` its first and last subject, without %; `facts` its numbers with those of the reason and of the cost.
-    recorded : bool
-        True when the compile itself decided this, False when it was asked again now.
-    source : str
-        Which of the two, in words.
-    cost : RefusalCost or None
-        What the refusal costs by the cost model.
-    """
-
-    def __init__(
-        self, decision: Decision, source: str, *, recorded: bool, cost: RefusalCost | None = None
-    ) -> None:
-        decision = with_cost(decision, cost)
-        self.kind, self.verdict, self.refused = decision.kind, decision.verdict, decision.refused
-        self.producer, self.consumer, self.subjects = (
-            decision.names[0],
-            decision.names[-1],
-            decision.about,
-        )
-        self.code, self.message, self.facts = decision.code, decision.message, decision.facts
-        self.step, self.recorded, self.source, self.checklist, self.cost = (
-            decision.step,
-            recorded,
-            source,
-            decision.checklist,
-            cost,
-        )
-        self._decision = decision
-
-    @property
-    def decision(self) -> Decision:
-        """The decision as a value."""
-        return self._decision
-
-    @property
-    def reason(self) -> Reason | None:
-        """Why it was refused; of some accepted decisions, what spoke for them."""
-        return self._decision.reason
-
-    @property
-    def meaning(self) -> ReasonCode | None:
-        """What the code means in general, with an example and a remedy; None without a code."""
-        return meaning_of(self.kind, self.code) if self.code else None
-
-    def _sentence(self) -> str:
-        return f"{self.code}: {self.message}" if self.code else self.message
-
-    def _head(self) -> str:
-        return f"{self.kind} of {' into '.join(self.subjects)}: {self.verdict} ({self.source})"
-
-    def blocks(self) -> Blocks:
-        """The reason, what its code means in general, and the checklist."""
-        known = [self._sentence()] if self.message else []
-        general = []
-        if self.meaning is not None:
-            page = f"{PAGE_OF_REASONS}#{section_of(self.kind, self.code)}"
-            general = [
-                f"in general: {self.meaning.sentence}",
-                f"remedy: {self.meaning.remedy}",
-                f"all codes: {page}",
-            ]
-        cost = [str(self.cost)] if self.cost is not None else []
-        checks = [
-            f"{_WORDS[check.ok]} {': '.join(filter(None, (check.name, _told(check))))}"
-            for check in self.checklist
-        ]
-        yield printed(Listing(self._head(), [*known, *general, *cost, *checks]))
-        yield drawn(
-            Sentence("; ".join([" — ".join([self._head(), *known]), *general, *cost]), bold=True)
-        )
-        yield drawn(self.records())
-
-    def records(self) -> Table:
-        """The checklist: a mark, what must hold, what was measured, where it is written."""
-        return Table(
-            ["", "must hold", "measured", "written at"],
-            [(_MARKS[c.ok], c.name, _told(c), c.place) for c in self.checklist],
-        )
-
-
-PAGE_OF_REASONS = "notebooks/fusion_reasons.md"
-_WORDS = {True: "ok ", False: "no ", None: "-- "}
-_MARKS = {True: "✓", False: "✗", None: "·"}
-
-
-def _told(check: Check) -> str:
-    return "; ".join(filter(None, (check.value, check.message)))
 
 
 def _checks_of(rule: ApplicableRule) -> tuple[Check, ...]:
