@@ -7,11 +7,11 @@ import sys
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.hlo.analysis.indexing import expression
+from xla_explorer.hlo.analysis.indexing import offsets
 
 
 def resident_kib():
-    expression._OFFSETS.clear()  # a memory of bounded size, which as many small modules do not fill
+    offsets._OFFSETS.clear()  # a memory of bounded size, which as many small modules do not fill
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     with open("/proc/self/statm") as file:

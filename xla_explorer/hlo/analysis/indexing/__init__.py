@@ -14,17 +14,15 @@ from xla_explorer.hlo.analysis.indexing.expression import (
     Remainder,
     RuntimeValue,
     Substitution,
-    delinearize,
     index,
-    linearize,
     place_text,
-    row_major_strides,
 )
 from xla_explorer.hlo.analysis.indexing.expression_text import (
     IndexSyntaxError,
     parse_index,
     parse_place,
 )
+from xla_explorer.hlo.analysis.indexing.offsets import delinearize, linearize, row_major_strides
 from xla_explorer.hlo.analysis.indexing.reads import (
     MOVEMENT,
     Guard,

@@ -156,7 +156,7 @@ class IndexExpression(NamedTuple):
                 rest._scaled_down(common) % (divisor // common)
             ) * common + rest.constant % common
         # a remainder by a multiple of the divisor is the same without that remainder
-        opened = _sum_of(
+        opened = sum_of(
             [(_opened(atom, divisor), factor) for atom, factor in rest.terms], rest.constant
         )
         return (
@@ -287,12 +287,6 @@ Place: TypeAlias = tuple[IndexExpression, ...]
 Substitution: TypeAlias = Mapping[Axis | RuntimeValue, IndexExpression]
 
 ZERO = IndexExpression()
-_OFFSETS: dict[
-    tuple[int, tuple[int, ...]], tuple[Place, IndexExpression]
-] = {}  # by a place's id, which is its own while it is kept here
-_MOST_OFFSETS = (
-    4096  # accesses of a nest are asked for theirs again and again, one nest after the other
-)
 
 
 def index(value: Operand) -> IndexExpression:
@@ -312,44 +306,6 @@ def index(value: Operand) -> IndexExpression:
         return IndexExpression((), value) if value else ZERO
     low, high = value.bounds
     return IndexExpression((), low) if low == high else IndexExpression(((value, 1),))
-
-
-def row_major_strides(dimensions: Iterable[int]) -> tuple[int, ...]:
-    """Steps in elements from one index of each dimension to the next, of an array whose last dimension is contiguous."""
-    strides: list[int] = []
-    step = 1
-    for extent in reversed(tuple(dimensions)):
-        strides.append(step)
-        step *= extent
-    return tuple(reversed(strides))
-
-
-def linearize(place: Place, strides: Iterable[int]) -> IndexExpression:
-    """The offset of an element from its place. Parts of one number come together again, however each of them was simplified."""
-    key = id(place), tuple(strides)
-    found = _OFFSETS.get(key)
-    if found is not None:
-        return found[1]
-    total = _sum_of(zip(place, key[1], strict=True), 0)
-    if not total.is_affine:
-        opened = _without_remainders(total)
-        total = total if any(isinstance(atom, Quotient) for atom, _ in opened.terms) else opened
-    if len(_OFFSETS) >= _MOST_OFFSETS:
-        _OFFSETS.clear()
-    _OFFSETS[key] = place, total
-    return total
-
-
-def delinearize(offset: IndexExpression, dimensions: Iterable[int]) -> Place:
-    """The place of the element at an offset of a row-major array."""
-    extents = tuple(dimensions)
-    if 0 in extents:
-        return (ZERO,) * len(extents)
-    place: list[IndexExpression] = []
-    for extent in reversed(extents):
-        place.append(offset % extent)
-        offset = offset // extent
-    return tuple(reversed(place))
 
 
 def place_text(place: Place) -> str:
@@ -404,7 +360,7 @@ def _sum(terms: Iterable[Term], constant: int, joins: bool = True) -> IndexExpre
     return IndexExpression(_ordered(found), constant)
 
 
-def _sum_of(
+def sum_of(
     terms: Iterable[tuple[IndexExpression, int]], constant: int, joins: bool = True
 ) -> IndexExpression:
     """The sum of multiples of expressions."""
@@ -437,7 +393,7 @@ def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
                 for atom, f in factors.items()
                 if f and atom != quotient and atom != remainder
             ]
-            return _sum_of([(whole, factor)], 0) + _sum(rest, 0)
+            return sum_of([(whole, factor)], 0) + _sum(rest, 0)
     return None
 
 
@@ -453,48 +409,6 @@ def _ordered(terms: list[Term]) -> tuple[Term, ...]:
             )
         )
     return tuple(terms)
-
-
-def _without_remainders(x: IndexExpression) -> IndexExpression:
-    """The same sum by x % n = x - n * (x // n), so that equal quotients meet."""
-    found: list[tuple[IndexExpression, int]] = []
-    for atom, factor in x.terms:
-        if isinstance(atom, (Quotient, Remainder)):
-            inner = _without_remainders(atom.dividend)
-            quotient = IndexExpression(((_one_quotient(inner, atom.divisor), 1),))
-            found += (
-                [(inner, factor), (quotient, -factor * atom.divisor)]
-                if isinstance(atom, Remainder)
-                else [(quotient, factor)]
-            )
-        else:
-            found.append((IndexExpression(((atom, 1),)), factor))
-    return _sum_of(found, x.constant, joins=False)
-
-
-def _one_quotient(x: IndexExpression, divisor: int) -> Quotient:
-    """x // divisor in the one form that equal quotients have: nested ones joined, without what is too small to count."""
-    nested = [atom for atom, factor in x.terms if isinstance(atom, Quotient) and factor == 1]
-    if len(nested) == 1 and not any(
-        isinstance(atom, Quotient) and atom != nested[0] for atom, _ in x.terms
-    ):
-        inner, n = nested[0].dividend, nested[0].divisor
-        rest = IndexExpression(
-            tuple([(atom, factor) for atom, factor in x.terms if atom != nested[0]]), x.constant
-        )
-        return _one_quotient(_sum_of([(rest, n), (inner, 1)], 0), n * divisor)
-    for common in sorted({gcd(divisor, factor) for _, factor in x.terms}, reverse=True):
-        small = IndexExpression(
-            tuple([(atom, factor) for atom, factor in x.terms if factor % common]),
-            x.constant % common,
-        )
-        low, high = small.bounds
-        if common > 1 and low >= 0 and high < common:
-            large = tuple(
-                [(atom, factor // common) for atom, factor in x.terms if factor % common == 0]
-            )
-            return Quotient(IndexExpression(large, x.constant // common), divisor // common)
-    return Quotient(x, divisor)
 
 
 def _clamped(value: Any, low: int, high: int) -> Any:

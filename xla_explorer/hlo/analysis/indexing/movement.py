@@ -9,11 +9,9 @@ from xla_explorer.hlo.analysis.indexing.expression import (
     IndexExpression,
     Place,
     RuntimeValue,
-    delinearize,
     index,
-    linearize,
-    row_major_strides,
 )
+from xla_explorer.hlo.analysis.indexing.offsets import delinearize, linearize, row_major_strides
 from xla_explorer.hlo.analysis.indexing.reads import (
     Guard,
     Read,
