@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassStep, PassTrace
@@ -17,12 +16,11 @@ from xla_explorer.explorer.comparisons.pass_orders import (
     commuting_passes,
     searched_orders,
 )
-from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.old_trace_names import OLD_TRACE_NAMES
 from xla_explorer.explorer.page.questions_data import found_items
 from xla_explorer.explorer.page.session_source import TraceSource
 from xla_explorer.explorer.page.source import ExplorerSource
-from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.questions.answer import Answer
 from xla_explorer.explorer.questions.applicable import ApplicableRules, applicable
 from xla_explorer.explorer.questions.decisions import decisions_frame
@@ -42,7 +40,7 @@ from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.keywords import check_keywords
-from xla_explorer.foundation.renamed import Renamed, old_attribute, warn_renamed, was_property
+from xla_explorer.foundation.renamed import old_attribute, warn_renamed, was_property
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.instruction import HloInstruction
@@ -366,7 +364,7 @@ class Trace:
     if not TYPE_CHECKING:  # a type checker sees no old names
 
         def __getattr__(self, name: str) -> Any:
-            return old_attribute(self, name, OLD_NAMES)
+            return old_attribute(self, name, OLD_TRACE_NAMES)
 
     @cleaned
     def __repr__(self) -> str:
@@ -378,61 +376,6 @@ class Trace:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {**self.passes._repr_mimebundle_(), "text/plain": repr(self)}
-
-
-def _old_graph(passes: Passes, index: int = -1, around: Any = None, radius: int = 2) -> Graph:
-    return passes[passes.record.step_at(index).number if passes.record.steps else 0].graph(
-        around, radius
-    )
-
-
-def _old_text_diff(passes: Passes, index: int, context_lines: int = 3) -> CodeText:
-    return passes[passes.record.step_at(index).number].text_diff(context_lines)
-
-
-_FIRST = "where 1 is the first pass"
-OLD_NAMES = {
-    **{
-        name: Renamed(f"passes.{name}", attrgetter(f"passes.{name}"))
-        for name in (
-            "applicable",
-            "changed",
-            "error",
-            "find",
-            "history",
-            "hot_rules",
-            "journal",
-            "lineage",
-            "seconds",
-        )
-    },
-    "at": Renamed(f"passes[k].module, {_FIRST}", lambda trace: trace.passes.record.at),
-    "changed_ids": Renamed(
-        "passes[k].known_diff", lambda trace: lambda step: trace.passes[step].known_diff
-    ),
-    "lines": Renamed("passes[k].lines", lambda trace: lambda step: trace.passes[step].lines),
-    "picture": Renamed(
-        "passes[k].picture()",
-        lambda trace: lambda step, **options: trace.passes[step].picture(**options),
-    ),
-    "snapshot": Renamed(
-        "passes[k].snapshot", lambda trace: lambda step: trace.passes[step].snapshot
-    ),
-    "before": Renamed(f"passes[k].before, {_FIRST}", lambda trace: trace.passes.record.before),
-    "diff": Renamed(f"passes[k].diff, {_FIRST}", lambda trace: trace.passes.record.diff),
-    "explorer_source": Renamed("explore()", lambda trace: trace._explorer_source_()),
-    "graph": Renamed(
-        f"passes[k].graph(), {_FIRST}", lambda trace: partial(_old_graph, trace.passes)
-    ),
-    "step": Renamed("passes.named(name).step", lambda trace: trace.passes.record.step),
-    "text_diff": Renamed(
-        f"passes[k].text_diff(), {_FIRST}", lambda trace: partial(_old_text_diff, trace.passes)
-    ),
-    "to_frame": Renamed(
-        "passes.to_frame(), whose first row is the module as written",
-        lambda trace: trace.passes.record.to_frame,
-    ),
-}
 
 
 OPTIONS = ("control", "target", "in_place")
