@@ -88,7 +88,6 @@ TOO_LONG = frozenset(
         "explorer/page/session_reports.py",
         "explorer/pictures/module_picture.py",
         "frontends/hlo_proto/attributes.py",
-        "hlo/attributes/codecs.py",
         "hlo/text/attribute_values.py",
         "hlo/text/parser.py",
         "hlo/text/slow_path.py",

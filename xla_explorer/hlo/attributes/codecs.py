@@ -16,16 +16,27 @@ from xla_explorer.hlo.attributes.dictionary_text import (
     read_backend_config,
     read_frontend_attributes,
 )
-from xla_explorer.hlo.attributes.number_lists import INTEGER, LIST, LISTS, as_integers
-from xla_explorer.hlo.attributes.values import (
-    ConvolutionDimensionNumbers,
-    OperandAlias,
-    PaddingDimension,
-    ReplicaGroups,
-    SliceDimension,
-    Window,
-    WindowDimension,
+from xla_explorer.hlo.attributes.dimension_text import (
+    read_dim_labels,
+    read_padding,
+    read_slice,
+    read_window,
+    write_dim_labels,
+    write_padding,
+    write_slice,
+    write_window,
 )
+from xla_explorer.hlo.attributes.number_lists import (
+    as_integers,
+    read_integer,
+    read_integers,
+    read_pairs,
+    read_slice_sizes,
+    write_integers,
+    write_pairs,
+    write_slice_sizes,
+)
+from xla_explorer.hlo.attributes.values import OperandAlias, ReplicaGroups, Window
 
 _DEVICES = re.compile(
     r"devices=\s*\[\s*-?\d+\s*(?:,\s*-?\d+\s*)*\]\s*"
@@ -36,7 +47,6 @@ _INDEX = r"\{\s*+((?:\d+\s*+(?:,\s*+|(?=\})))*+)\}"
 _ALIAS = re.compile(
     rf"\s*+{_INDEX}\s*+:\s*+\(\s*+(\d+)\s*+,\s*+{_INDEX}\s*+\)\s*+(?:,|(?=\}}\s*+$))", re.ASCII
 )
-_SLICES = re.compile(r"\s*\{\s*(?:\[[^\[\]]*\]\s*(?:,\s*\[[^\[\]]*\]\s*)*)?\}\s*")
 
 
 class AttributeCodec:
@@ -61,22 +71,6 @@ class AttributeCodec:
             summary,
         )
         self.rank = 0
-
-
-def _read_integers(text: str) -> tuple[int, ...]:
-    if LIST.fullmatch(text) is None:
-        raise ValueError(f"expects a list of integers such as {{0,1}} but sees {text}")
-    return as_integers(INTEGER.findall(text))
-
-
-def _write_integers(value: tuple[int, ...]) -> str:
-    return "{" + ",".join(map(str, value)) + "}"
-
-
-def _read_integer(text: str) -> int:
-    if re.fullmatch(r"\s*-?\d+\s*", text) is None:
-        raise ValueError(f"expects an integer but sees {text}")
-    return as_integers([text])[0]
 
 
 def _read_bool(text: str) -> bool:
@@ -115,161 +109,6 @@ def _read_one_string(text: str) -> str:
     return text
 
 
-def _read_slice(text: str) -> tuple[SliceDimension, ...]:
-    if _SLICES.fullmatch(text) is None:
-        raise ValueError(f"expects a list such as {{[0:2], [1:9:3]}} but sees {text}")
-    found = []
-    for part in re.findall(r"\[([^\]]*)\]", text):
-        numbers = [int(n) for n in part.split(":")]
-        if len(numbers) not in (2, 3):
-            raise ValueError(f"expects [start:limit] or [start:limit:stride] but sees [{part}]")
-        found.append(SliceDimension(*numbers))
-    return tuple(found)
-
-
-def _write_slice(value: tuple[SliceDimension, ...]) -> str:
-    strided = any(d.stride != 1 for d in value)
-    return (
-        "{"
-        + ", ".join(
-            [
-                f"[{d.start}:{d.limit}:{d.stride}]" if strided else f"[{d.start}:{d.limit}]"
-                for d in value
-            ]
-        )
-        + "}"
-    )
-
-
-def _read_padding(text: str) -> tuple[PaddingDimension, ...]:
-    if not text:
-        return ()
-    found = []
-    for part in text.split("x"):
-        if re.fullmatch(r"-?\d+_-?\d+(_-?\d+)?", part) is None:
-            raise ValueError(f"expects low_high or low_high_interior but sees {part!r}")
-        found.append(PaddingDimension(*map(int, part.split("_"))))
-    return tuple(found)
-
-
-def _write_padding(value: tuple[PaddingDimension, ...]) -> str:
-    interior = any(d.interior for d in value)
-    return "x".join(
-        [f"{d.low}_{d.high}_{d.interior}" if interior else f"{d.low}_{d.high}" for d in value]
-    )
-
-
-_WINDOW = re.compile(r"\s*\{(?:[\s,]*[a-z_]+\s*=\s*[0-9x_\-]+(?=[\s,}]))*+[\s,]*\}\s*")
-_WINDOW_FIELD = re.compile(r"([a-z_]+)=([0-9x_\-]+)")
-
-
-def _read_window(text: str) -> Window:
-    if _WINDOW.fullmatch(text) is None:
-        raise ValueError(
-            f"expects a window such as {{size=3x3 stride=2x2 pad=0_1x0_1}} but sees {text}"
-        )
-    fields = dict(_WINDOW_FIELD.findall(text))
-    unknown = set(fields) - {"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"}
-    if unknown:
-        raise ValueError(f"unknown window field {sorted(unknown)[0]}")
-    if "size" not in fields:
-        if fields or text.strip("{} \n\t"):
-            raise ValueError("a window needs size=")
-        return Window(())
-    sizes = [int(n) for n in fields["size"].split("x")]
-    count = len(sizes)
-
-    def numbers(name: str, default: int) -> list[int]:
-        return [int(n) for n in fields[name].split("x")] if name in fields else [default] * count
-
-    strides, base, window, reversal = (
-        numbers("stride", 1),
-        numbers("lhs_dilate", 1),
-        numbers("rhs_dilate", 1),
-        numbers("rhs_reversal", 0),
-    )
-    pads = (
-        [tuple(map(int, p.split("_"))) for p in fields["pad"].split("x")]
-        if "pad" in fields
-        else [(0, 0)] * count
-    )
-    if not all(len(pad) == 2 for pad in pads):
-        raise ValueError("expects padding_low and padding_high separated by '_'")
-    if not all(len(part) == count for part in (strides, base, window, reversal, pads)):
-        raise ValueError("the fields of a window differ in their number of dimensions")
-    return Window(
-        tuple(
-            [
-                WindowDimension(
-                    sizes[k],
-                    strides[k],
-                    pads[k][0],
-                    pads[k][1],
-                    base[k],
-                    window[k],
-                    bool(reversal[k]),
-                )
-                for k in range(count)
-            ]
-        )
-    )
-
-
-def _write_window(value: Window) -> str:
-    rows = value.dimensions
-    if not rows:
-        return "{}"
-    parts = ["size=" + "x".join([str(d.size) for d in rows])]
-    if any(d.stride != 1 for d in rows):
-        parts.append("stride=" + "x".join([str(d.stride) for d in rows]))
-    if any(d.padding_low or d.padding_high for d in rows):
-        parts.append("pad=" + "x".join([f"{d.padding_low}_{d.padding_high}" for d in rows]))
-    if any(d.base_dilation != 1 for d in rows):
-        parts.append("lhs_dilate=" + "x".join([str(d.base_dilation) for d in rows]))
-    if any(d.window_dilation != 1 for d in rows):
-        parts.append("rhs_dilate=" + "x".join([str(d.window_dilation) for d in rows]))
-    if any(d.window_reversal for d in rows):
-        parts.append("rhs_reversal=" + "x".join([str(int(d.window_reversal)) for d in rows]))
-    return "{" + " ".join(parts) + "}"
-
-
-def _read_dim_labels(text: str) -> ConvolutionDimensionNumbers:
-    found = re.fullmatch(r"([b0-9f?]+)_([0-9io?]+)->([b0-9f?]+)", text.strip())
-    if found is None:
-        raise ValueError(f"expects dimension labels such as b01f_01io->b01f but sees {text}")
-    sides = found.groups()
-
-    def place(side: str, label: str) -> int:
-        if side.count(label) != 1:
-            raise ValueError(f"expects exactly one '{label}' in {side}")
-        return side.index(label)
-
-    def spatial(side: str) -> tuple[int, ...]:
-        digits = [c for c in side if c.isdigit()]
-        return tuple([place(side, str(number)) for number in range(len(digits))])
-
-    lhs, rhs, out = sides
-    numbers = ConvolutionDimensionNumbers(
-        place(lhs, "b"),
-        place(lhs, "f"),
-        spatial(lhs),
-        place(rhs, "i"),
-        place(rhs, "o"),
-        spatial(rhs),
-        place(out, "b"),
-        place(out, "f"),
-        spatial(out),
-        text.strip(),
-    )
-    if not len(numbers.input_spatial) == len(numbers.kernel_spatial) == len(numbers.output_spatial):
-        raise ValueError(f"the sides of {text} differ in their number of spatial dimensions")
-    return numbers
-
-
-def _write_dim_labels(value: ConvolutionDimensionNumbers) -> str:
-    return value.text
-
-
 def _read_result_accuracy(text: str) -> str:
     mode = re.search(r"mode\s*=\s*(\w*)", text)
     if mode is not None and mode.group(1).lower() not in ("default", "highest"):
@@ -301,24 +140,12 @@ def _write_replica_groups(value: ReplicaGroups) -> str:
 _ALL_DEVICES = ReplicaGroups((), "{}")
 
 
-def _read_pairs(text: str) -> tuple[tuple[int, ...], ...]:
-    if LISTS.fullmatch(text) is None:
-        raise ValueError(f"expects a list of lists such as {{{{0,1}},{{1,0}}}} but sees {text}")
-    return tuple(
-        [as_integers(INTEGER.findall(row)) for row in re.findall(r"\{([^{}]*)\}", text[1:-1])]
-    )
-
-
-def _write_pairs(value: tuple[tuple[int, ...], ...]) -> str:
-    return "{" + ",".join(["{" + ",".join(map(str, pair)) + "}" for pair in value]) + "}"
-
-
 def _read_aliasing(text: str) -> tuple[OperandAlias, ...]:
     """As XLA reads it: a comma may stand behind the last entry, too."""
     found, at = [], 1
     while (entry := _ALIAS.match(text, at)) is not None:
         found.append(
-            OperandAlias(_tuple_index(entry[1]), _read_integer(entry[2]), _tuple_index(entry[3]))
+            OperandAlias(_tuple_index(entry[1]), read_integer(entry[2]), _tuple_index(entry[3]))
         )
         at = entry.end()
     if not text.startswith("{") or text[at:].strip() != "}":
@@ -333,18 +160,10 @@ def _tuple_index(text: str) -> tuple[int, ...]:
 
 def _write_aliasing(value: tuple[OperandAlias, ...]) -> str:
     entries = [
-        f"{_write_integers(out)}: ({number}, {_write_integers(inside)})"
+        f"{write_integers(out)}: ({number}, {write_integers(inside)})"
         for out, number, inside in value
     ]
     return "{" + ", ".join(entries) + "}"
-
-
-def _read_slice_sizes(text: str) -> Any:
-    return _read_pairs(text) if "{" in text[1:] else _read_integers(text)
-
-
-def _write_slice_sizes(value: Any) -> str:
-    return _write_pairs(value) if value and isinstance(value[0], tuple) else _write_integers(value)
 
 
 def _read_sharding(text: str) -> str:
@@ -380,11 +199,11 @@ _REQUIRED = AttributeCodec.REQUIRED
 
 
 def _integers(name: str, summary: str, default: Any = _REQUIRED) -> AttributeCodec:
-    return AttributeCodec(name, _read_integers, _write_integers, default, summary)
+    return AttributeCodec(name, read_integers, write_integers, default, summary)
 
 
 def _integer(name: str, summary: str, default: Any = _REQUIRED) -> AttributeCodec:
-    return AttributeCodec(name, _read_integer, str, default, summary)
+    return AttributeCodec(name, read_integer, str, default, summary)
 
 
 def _flag(name: str, summary: str) -> AttributeCodec:
@@ -407,26 +226,26 @@ _ROWS = (
         (),
     ),
     AttributeCodec(
-        "slice", _read_slice, _write_slice, _REQUIRED, "start, limit and stride of each dimension"
+        "slice", read_slice, write_slice, _REQUIRED, "start, limit and stride of each dimension"
     ),
     _integers("dynamic_slice_sizes", "sizes of the slice taken"),
     AttributeCodec(
-        "padding", _read_padding, _write_padding, _REQUIRED, "low_high[_interior] of each dimension"
+        "padding", read_padding, write_padding, _REQUIRED, "low_high[_interior] of each dimension"
     ),
     _integer("index", "which element of the tuple"),
     _integer("iota_dimension", "the dimension along which the values count"),
     _integer("inferred_dimension", "the dimension whose size a dynamic reshape infers", None),
     AttributeCodec(
         "window",
-        _read_window,
-        _write_window,
+        read_window,
+        write_window,
         Window(()),
         "size, stride, padding and dilation of each dimension",
     ),
     AttributeCodec(
         "dim_labels",
-        _read_dim_labels,
-        _write_dim_labels,
+        read_dim_labels,
+        write_dim_labels,
         _REQUIRED,
         "which dimension is batch, feature, spatial",
     ),
@@ -459,7 +278,7 @@ _ROWS = (
     _integers("scatter_indices_batching_dims", "batch dimensions of the indices", ()),
     _integer("index_vector_dim", "dimension of the indices that holds the index vector"),
     AttributeCodec(
-        "slice_sizes", _read_slice_sizes, _write_slice_sizes, (), "sizes of the slices gathered"
+        "slice_sizes", read_slice_sizes, write_slice_sizes, (), "sizes of the slices gathered"
     ),
     _flag("indices_are_sorted", "promise that indices are sorted"),
     _flag("unique_indices", "promise that no index repeats"),
@@ -534,9 +353,7 @@ _ROWS = (
         _ALL_DEVICES,
         "devices that take part together",
     ),
-    AttributeCodec(
-        "source_target_pairs", _read_pairs, _write_pairs, _REQUIRED, "who sends to whom"
-    ),
+    AttributeCodec("source_target_pairs", read_pairs, write_pairs, _REQUIRED, "who sends to whom"),
     _flag("constrain_layout", "operand layouts are fixed"),
     _flag("use_global_device_ids", "ids count over replicas and partitions"),
     _flag("is_host_transfer", "the other end is the host"),
