@@ -6,75 +6,31 @@ says which attributes an instruction has. Source: hlo_instruction.cc CreateFromP
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
 from xla_explorer.frontends.hlo_proto import schema
+from xla_explorer.frontends.hlo_proto.field_text import (
+    WORD,
+    AttributeText,
+    count_field,
+    enum_field,
+    enum_word,
+    flag_field,
+    in_message,
+    number_field,
+    numbers_field,
+    string_field,
+    word_field,
+)
+from xla_explorer.frontends.hlo_proto.original_values import original_value
 from xla_explorer.frontends.hlo_proto.shapes import joined, shape_text
 from xla_explorer.frontends.hlo_proto.shardings import device_groups_text, sharding_text
-from xla_explorer.frontends.protobuf import Message, MessageType, ProtoError
+from xla_explorer.frontends.protobuf import Message, ProtoError
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 from xla_explorer.hlo.text.strings import quoted_string
-
-AttributeText = Callable[[Message], str | None]
-_WORD: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
-
-
-def _choice(what: str, number: int, *words: str) -> str:
-    if not 0 <= number < len(words):
-        raise ProtoError(
-            f"{what} {number} is not known", "read the file with a newer version of xla_explorer"
-        )
-    return words[number]
-
-
-def _word(field: str) -> AttributeText:
-    """A string that stands without quotes."""
-
-    def text(i: Message) -> str | None:
-        word = i.text(field)
-        if word and _WORD.fullmatch(word) is None:
-            raise ProtoError(
-                f"{i.kind.name}.{field} must be a word, got {word[:40]!r}",
-                "check that the file holds an HLO module",
-            )
-        return word or None
-
-    return text
-
-
-def _string(field: str) -> AttributeText:
-    return lambda i: quoted_string(i.text(field)) if i.has(field) else None
-
-
-def _number(field: str) -> AttributeText:
-    return lambda i: str(i.number(field))
-
-
-def _flag(field: str) -> AttributeText:
-    return lambda i: "true" if i.flag(field) else "false"
-
-
-def _numbers(field: str) -> AttributeText:
-    return lambda i: f"{{{joined(i.numbers(field))}}}"
-
-
-def _inside(field: str, kind: MessageType, read: AttributeText) -> AttributeText:
-    """What `read` finds in the message of a field."""
-
-    def text(i: Message) -> str | None:
-        found = i.message(field, kind)
-        return None if found is None else read(found)
-
-    return text
-
-
-def _counted(field: str) -> AttributeText:
-    """A count of at least 1: older protos leave it out."""
-    return lambda i: str(max(i.number(field), 1))
 
 
 def _dimension(i: Message) -> str | None:
@@ -83,29 +39,31 @@ def _dimension(i: Message) -> str | None:
 
 
 def _dot(field: str) -> AttributeText:
-    read = _numbers(field)
-    plain = _inside("dot_dimension_numbers", schema.DOT_DIMENSIONS, read)
-    ragged = _inside("ragged_dot_dimension_numbers", schema.RAGGED_DOT_DIMENSIONS, plain)
+    read = numbers_field(field)
+    plain = in_message("dot_dimension_numbers", schema.DOT_DIMENSIONS, read)
+    ragged = in_message("ragged_dot_dimension_numbers", schema.RAGGED_DOT_DIMENSIONS, plain)
     return lambda i: ragged(i) if i.has("ragged_dot_dimension_numbers") else plain(i)
 
 
 def _ragged(field: str) -> AttributeText:
-    return _inside("ragged_dot_dimension_numbers", schema.RAGGED_DOT_DIMENSIONS, _numbers(field))
+    return in_message(
+        "ragged_dot_dimension_numbers", schema.RAGGED_DOT_DIMENSIONS, numbers_field(field)
+    )
 
 
-def _gather(field: str, read: Callable[[str], AttributeText] = _numbers) -> AttributeText:
-    return _inside("gather_dimension_numbers", schema.GATHER_DIMENSIONS, read(field))
+def _gather(field: str, read: Callable[[str], AttributeText] = numbers_field) -> AttributeText:
+    return in_message("gather_dimension_numbers", schema.GATHER_DIMENSIONS, read(field))
 
 
 def _scatter(field: str) -> AttributeText:
-    return _inside("scatter_dimension_numbers", schema.SCATTER_DIMENSIONS, _numbers(field))
+    return in_message("scatter_dimension_numbers", schema.SCATTER_DIMENSIONS, numbers_field(field))
 
 
 def _index_vector_dim(i: Message) -> str | None:
-    scatter = _inside(
-        "scatter_dimension_numbers", schema.SCATTER_DIMENSIONS, _number("index_vector_dim")
+    scatter = in_message(
+        "scatter_dimension_numbers", schema.SCATTER_DIMENSIONS, number_field("index_vector_dim")
     )
-    return _gather("index_vector_dim", _number)(i) or scatter(i)
+    return _gather("index_vector_dim", number_field)(i) or scatter(i)
 
 
 def _slices(i: Message) -> str:
@@ -177,7 +135,7 @@ def _dim_labels(numbers: Message) -> str:
 
 def _precisions(config: Message) -> str | None:
     words = [
-        _choice("Precision", one, "default", "high", "highest")
+        enum_word("Precision", one, "default", "high", "highest")
         for one in config.numbers("operand_precision")
     ]
     return "{" + ",".join(words) + "}" if words else None
@@ -193,7 +151,7 @@ _DOT_ALGORITHMS: Final = (
 
 def _algorithm(i: Message) -> str | None:
     if i.text("opcode") == "rng-bit-generator":
-        return _choice(
+        return enum_word(
             "RandomAlgorithm",
             i.number("rng_algorithm"),
             "rng_default",
@@ -202,7 +160,7 @@ def _algorithm(i: Message) -> str | None:
         )
     config = i.message("precision_config", schema.PRECISION_CONFIG)
     number = config.number("algorithm") if config is not None else 0
-    return _choice("PrecisionConfig.Algorithm", number, *_DOT_ALGORITHMS) if number else None
+    return enum_word("PrecisionConfig.Algorithm", number, *_DOT_ALGORITHMS) if number else None
 
 
 def _sparsity(config: Message) -> str | None:
@@ -226,8 +184,8 @@ def comparison_type(i: Message, operand_type: str) -> str | None:
         if kind.is_signed
         else "UNSIGNED"
     )
-    given = _word("comparison_type")(i)
-    if (order := _word("comparison_order")(i)) is not None:  # which newer XLA writes instead
+    given = word_field("comparison_type")(i)
+    if (order := word_field("comparison_order")(i)) is not None:  # which newer XLA writes instead
         given = "TOTALORDER" if order == "TOTAL" and implied == "FLOAT" else implied
     return None if given == implied else given
 
@@ -237,39 +195,32 @@ def _accuracy(accuracy: Message) -> str | None:
     if tolerance is not None:
         atol, rtol = (f"{tolerance.real(name):g}" for name in ("atol", "rtol"))
         return f"{{tolerance={{atol={atol},rtol={rtol},ulps={tolerance.number('ulps')}}}}}"
-    return (
-        f"{{mode={_choice('ResultAccuracy.Mode', accuracy.number('mode'), 'default', 'highest')}}}"
-    )
+    return f"{{mode={enum_word('ResultAccuracy.Mode', accuracy.number('mode'), 'default', 'highest')}}}"
 
 
 def _lower(i: Message) -> str | None:
-    read = _flag("lower")
-    return _inside("triangular_solve_options", schema.TRIANGULAR_SOLVE, read)(i) or _inside(
+    read = flag_field("lower")
+    return in_message("triangular_solve_options", schema.TRIANGULAR_SOLVE, read)(i) or in_message(
         "cholesky_options", schema.CHOLESKY, read
     )(i)
 
 
 def _triangular(field: str) -> AttributeText:
-    return _inside("triangular_solve_options", schema.TRIANGULAR_SOLVE, _flag(field))
+    return in_message("triangular_solve_options", schema.TRIANGULAR_SOLVE, flag_field(field))
 
 
 def _transpose_a(options: Message) -> str:
     words = ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
-    return _choice("TriangularSolveOptions.Transpose", options.number("transpose_a"), *words)
-
-
-def _chosen(field: str, *words: str, from_one: bool = False) -> AttributeText:
-    """A word for a number of an enumeration; from_one: number 0 means absent."""
-    return lambda i: (
-        _choice(field, i.number(field), *words) if i.number(field) or not from_one else None
-    )
+    return enum_word("TriangularSolveOptions.Transpose", options.number("transpose_a"), *words)
 
 
 def _api_version(i: Message) -> str | None:
     """None for the original version, which needs no words."""
     number = i.number("custom_call_api_version")
     words = ("ORIGINAL", "ORIGINAL", "STATUS_RETURNING", "STATUS_RETURNING_UNIFIED", "TYPED_FFI")
-    return f"API_VERSION_{_choice('CustomCallApiVersion', number, *words)}" if number > 1 else None
+    return (
+        f"API_VERSION_{enum_word('CustomCallApiVersion', number, *words)}" if number > 1 else None
+    )
 
 
 def _layout_constraints(i: Message) -> str | None:
@@ -310,7 +261,7 @@ def _pairs(i: Message) -> str:
 
 def _slice_sizes(i: Message) -> str | None:
     if i.text("opcode") == "gather":
-        return _numbers("gather_slice_sizes")(i)
+        return numbers_field("gather_slice_sizes")(i)
     # Of a collective-permute: the slices follow each other, each with as many sizes as its array has dimensions.
     sizes, shape = i.numbers("dynamic_slice_sizes"), i.message("shape", schema.SHAPE)
     while shape is not None and shape.has("tuple_shapes"):
@@ -352,7 +303,7 @@ def frontend_attributes(attributes: Message) -> str | None:
         for entry in attributes.messages("map", schema.MAP_ENTRY)
     }
     for name in entries:
-        if _WORD.fullmatch(name) is None:
+        if WORD.fullmatch(name) is None:
             raise ProtoError(
                 f"FrontendAttributes: the name {name[:40]!r} must be a word",
                 "check that the file holds an HLO module",
@@ -374,47 +325,9 @@ def _statistics(visible: Message) -> str | None:
     index = f"visualizing_index={visible.number('stat_index_to_visualize')}"
     return (
         "{"
-        + ",".join(
-            [index, *[f"{name}={value:g}" for name, value in found if _WORD.fullmatch(name)]]
-        )
+        + ",".join([index, *[f"{name}={value:g}" for name, value in found if WORD.fullmatch(name)]])
         + "}"
     )
-
-
-def original_array(array: Message) -> str:
-    """`{"name" {0}}`, without braces around the index where it is empty."""
-    index = array.numbers("shape_index")
-    return (
-        "{"
-        + quoted_string(array.text("instruction_name"))
-        + (f" {{{joined(index)}}}" if index else "")
-        + "}"
-    )
-
-
-def _original_value(value: Message) -> str:
-    if value.flag("is_synthetic_call"):
-        return "{[synthetic_call]}"
-    found: dict[tuple[int, ...], str] = {}
-    for element in value.messages("elements", schema.ORIGINAL_ELEMENT):
-        array = element.message("original_array", schema.ORIGINAL_ARRAY)
-        found[tuple(element.numbers("shape_index"))] = (
-            original_array(array) if array is not None else "{}"
-        )
-
-    def tree(place: tuple[int, ...]) -> str:
-        if place in found or len(place) > 64:
-            return found.get(place, "{}")
-        below = [index[len(place)] for index in found if index[: len(place)] == place]
-        return (
-            "("
-            + ", ".join(
-                [tree((*place, number)) for number in range(min(max(below, default=-1), 4096) + 1)]
-            )
-            + ")"
-        )
-
-    return "{" + tree(()) + "}"
 
 
 _DOT_DIMENSIONS: Final = (
@@ -426,77 +339,77 @@ _DOT_DIMENSIONS: Final = (
 
 # By name of the attribute; what an opcode reads in another way is told apart inside.
 READERS: Final[dict[str, AttributeText]] = {
-    "dimensions": _numbers("dimensions"),
+    "dimensions": numbers_field("dimensions"),
     "slice": _slices,
-    "dynamic_slice_sizes": _numbers("dynamic_slice_sizes"),
-    "padding": _inside("padding_config", schema.PADDING_CONFIG, _padding),
-    "index": _number("tuple_index"),
+    "dynamic_slice_sizes": numbers_field("dynamic_slice_sizes"),
+    "padding": in_message("padding_config", schema.PADDING_CONFIG, _padding),
+    "index": number_field("tuple_index"),
     "iota_dimension": _dimension,
     "inferred_dimension": _dimension,
-    "window": _inside("window", schema.WINDOW, _window),
-    "dim_labels": _inside("convolution_dimension_numbers", schema.CONVOLUTION_DIMENSIONS, _dim_labels),
-    "feature_group_count": _counted("feature_group_count"),
-    "batch_group_count": _counted("batch_group_count"),
-    "convolution_kind": _chosen("conv_kind", "unset", "fprop", "dgrad", "wgrad"),
+    "window": in_message("window", schema.WINDOW, _window),
+    "dim_labels": in_message("convolution_dimension_numbers", schema.CONVOLUTION_DIMENSIONS, _dim_labels),
+    "feature_group_count": count_field("feature_group_count"),
+    "batch_group_count": count_field("batch_group_count"),
+    "convolution_kind": enum_field("conv_kind", "unset", "fprop", "dgrad", "wgrad"),
     **{name: _dot(name.replace("dims", "dimensions")) for name in _DOT_DIMENSIONS},
     "lhs_ragged_dims": _ragged("lhs_ragged_dimensions"),
     "rhs_group_dims": _ragged("rhs_group_dimensions"),
-    "operand_precision": _inside("precision_config", schema.PRECISION_CONFIG, _precisions),
+    "operand_precision": in_message("precision_config", schema.PRECISION_CONFIG, _precisions),
     "algorithm": _algorithm,
-    "sparsity_config": _inside("sparsity_config", schema.SPARSITY, _sparsity),
+    "sparsity_config": in_message("sparsity_config", schema.SPARSITY, _sparsity),
     **{name: _gather(name) for name in schema.GATHER_DIMENSIONS.numbers if name != "index_vector_dim"},
     **{name: _scatter(name) for name in schema.SCATTER_DIMENSIONS.numbers if name != "index_vector_dim"},
     "index_vector_dim": _index_vector_dim,
     "slice_sizes": _slice_sizes,
-    "indices_are_sorted": _flag("indices_are_sorted"),
-    "unique_indices": _flag("unique_indices"),
-    "is_stable": _flag("is_stable"),
-    "k": _number("k"),
-    "largest": _flag("largest"),
-    "direction": _word("comparison_direction"),
-    "exponent_bits": _number("exponent_bits"),
-    "mantissa_bits": _number("mantissa_bits"),
-    "result_accuracy": _inside("result_accuracy", schema.RESULT_ACCURACY, _accuracy),
-    "fft_type": _chosen("fft_type", "FFT", "IFFT", "RFFT", "IRFFT"),
-    "fft_length": _numbers("fft_length"),
+    "indices_are_sorted": flag_field("indices_are_sorted"),
+    "unique_indices": flag_field("unique_indices"),
+    "is_stable": flag_field("is_stable"),
+    "k": number_field("k"),
+    "largest": flag_field("largest"),
+    "direction": word_field("comparison_direction"),
+    "exponent_bits": number_field("exponent_bits"),
+    "mantissa_bits": number_field("mantissa_bits"),
+    "result_accuracy": in_message("result_accuracy", schema.RESULT_ACCURACY, _accuracy),
+    "fft_type": enum_field("fft_type", "FFT", "IFFT", "RFFT", "IRFFT"),
+    "fft_length": numbers_field("fft_length"),
     "lower": _lower,
     "left_side": _triangular("left_side"),
     "unit_diagonal": _triangular("unit_diagonal"),
-    "transpose_a": _inside("triangular_solve_options", schema.TRIANGULAR_SOLVE, _transpose_a),
+    "transpose_a": in_message("triangular_solve_options", schema.TRIANGULAR_SOLVE, _transpose_a),
     "epsilon": lambda i: str(np.float32(i.real("epsilon"))),
-    "feature_index": _number("feature_index"),
-    "distribution": _chosen("distribution", "rng_invalid", "rng_uniform", "rng_normal"),
-    "delta": _number("delta"),
-    "num_carries": _number("num_carries"),
-    "is_reverse": _flag("is_reverse"),
+    "feature_index": number_field("feature_index"),
+    "distribution": enum_field("distribution", "rng_invalid", "rng_uniform", "rng_normal"),
+    "delta": number_field("delta"),
+    "num_carries": number_field("num_carries"),
+    "is_reverse": flag_field("is_reverse"),
     "is_associative": lambda i: "true" if i.number("is_associative") == 1 else "false",
-    "kind": _word("fusion_kind"),
+    "kind": word_field("fusion_kind"),
     "custom_call_target": lambda i: quoted_string(i.text("custom_call_target")),  # which may be empty
     "operand_layout_constraints": _layout_constraints,
-    "custom_call_has_side_effect": _flag("custom_call_has_side_effect"),
+    "custom_call_has_side_effect": flag_field("custom_call_has_side_effect"),
     "output_to_operand_aliasing": _aliasing,
-    "schedule": _chosen("custom_call_schedule", "SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST", from_one=True),
+    "schedule": enum_field("custom_call_schedule", "SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST", from_one=True),
     "api_version": _api_version,
-    "padding_type": _chosen("padding_type", "PADDING_INVALID", "PADDING_VALID", "PADDING_SAME", from_one=True),
-    "is_composite": _flag("is_composite"),
+    "padding_type": enum_field("padding_type", "PADDING_INVALID", "PADDING_VALID", "PADDING_SAME", from_one=True),
+    "is_composite": flag_field("is_composite"),
     "channel_id": _channel,
     "replica_groups": device_groups_text,
     "source_target_pairs": _pairs,
-    "constrain_layout": _flag("constrain_layout"),
-    "use_global_device_ids": _flag("use_global_device_ids"),
-    "is_host_transfer": _flag("is_host_transfer"),
-    "infeed_config": _string("infeed_config"),
-    "outfeed_shape": _inside("outfeed_shape", schema.SHAPE, shape_text),
-    "outfeed_config": _string("outfeed_config"),
+    "constrain_layout": flag_field("constrain_layout"),
+    "use_global_device_ids": flag_field("use_global_device_ids"),
+    "is_host_transfer": flag_field("is_host_transfer"),
+    "infeed_config": string_field("infeed_config"),
+    "outfeed_shape": in_message("outfeed_shape", schema.SHAPE, shape_text),
+    "outfeed_config": string_field("outfeed_config"),
     "cross_program_prefetch_index": _prefetch_index,
     "domain": _domain,
-    "async_execution_thread": _string("async_execution_thread"),
-    "parameter_replication": _inside("parameter_replication", schema.REPLICATION, _replication),
-    "sharding": _inside("sharding", schema.SHARDING, sharding_text),
-    "frontend_attributes": _inside("frontend_attributes", schema.FRONTEND_ATTRIBUTES, frontend_attributes),
-    "statistics": _inside("statistics_viz", schema.STATISTICS, _statistics),
-    "origin": _inside("original_value", schema.ORIGINAL_VALUE, _original_value),
-    "backend_config": _string("backend_config"),
+    "async_execution_thread": string_field("async_execution_thread"),
+    "parameter_replication": in_message("parameter_replication", schema.REPLICATION, _replication),
+    "sharding": in_message("sharding", schema.SHARDING, sharding_text),
+    "frontend_attributes": in_message("frontend_attributes", schema.FRONTEND_ATTRIBUTES, frontend_attributes),
+    "statistics": in_message("statistics_viz", schema.STATISTICS, _statistics),
+    "origin": in_message("original_value", schema.ORIGINAL_VALUE, original_value),
+    "backend_config": string_field("backend_config"),
 }  # fmt: skip
 # Any instruction may have these.
 COMMON: Final = ("parameter_replication", "sharding", "frontend_attributes", "statistics", "origin")

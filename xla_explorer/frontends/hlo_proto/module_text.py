@@ -16,10 +16,10 @@ from xla_explorer.frontends.hlo_proto.attributes import (
     READERS,
     comparison_type,
     frontend_attributes,
-    original_array,
 )
 from xla_explorer.frontends.hlo_proto.literals import read_literal
 from xla_explorer.frontends.hlo_proto.metadata import frames_text, metadata_text
+from xla_explorer.frontends.hlo_proto.original_values import original_array
 from xla_explorer.frontends.hlo_proto.shapes import element_type, is_scalar, joined, shape_text
 from xla_explorer.frontends.protobuf import Message, ProtoError
 from xla_explorer.hlo.opcodes import OPCODES
