@@ -74,6 +74,8 @@ def compile(
         Seconds that an isolated compile or run may take.
     memory_limit
         Bytes that the child may take.
+    shapes
+        Of a text or file of StableHLO with dynamic sizes, a shape or a value for each argument of the entry, as `xe.load` takes them.
     mixed_precision
         Accept instructions whose float operands and results differ in precision, as in a TPU's optimised HLO, and convert. Text and protos
         with a TPU's tiled layouts are accepted without it, with a warning.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import Any
 
 from xla_explorer.explorer.sessions.loading import (
+    EntryChoice,
     checked_path,
     in_explicit_precision,
     module_of_file,
@@ -15,7 +18,11 @@ from xla_explorer.hlo.module import HloModule
 
 
 def load(
-    path: str | os.PathLike[str], *, function: str | None = None, mixed_precision: bool = False
+    path: str | os.PathLike[str],
+    *,
+    function: str | None = None,
+    shapes: Sequence[Any] | None = None,
+    mixed_precision: bool = False,
 ) -> HloModule | XlaDump:
     """Read a module from a file.
 
@@ -30,6 +37,10 @@ def load(
     function
         Of a StableHLO or MHLO text, the function to enter, with or without `@`, private or not; by default `main`, or the only public one,
         or the only one.
+    shapes
+        Of StableHLO with dynamic sizes (`tensor<?x3xf32>`), one for each argument of the function: a shape such as `(2, 3)`, `()` for a
+        scalar, or an array of that shape. An argument whose value decides sizes is given by its value, such as `np.int64(2)`; the module
+        is for that value, and takes the argument nevertheless. `None` leaves an argument as it is.
     mixed_precision
         Write out the conversions of instructions whose float operands and results differ in precision, as in a TPU's optimised HLO. Files
         with a TPU's tiled layouts need no option: they are converted, with a warning.
@@ -66,11 +77,12 @@ def load(
     'r'
     """
     checked = checked_path(path)
-    found = saved_module(checked)
+    entry = EntryChoice(function, shapes)
+    found = saved_module(checked, entry)
     if found is None:
-        if _is_folder(checked):
+        if _is_folder(checked) and not entry.is_made:
             return XlaDump(checked)
-        found = module_of_file(checked, function)
+        found = module_of_file(checked, entry)
     return in_explicit_precision(found) if mixed_precision else found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shlex
 import sys
 from typing import Any
@@ -79,6 +80,18 @@ def _words(line: str) -> list[str]:
         raise UsageError(f"{line.strip()}: {str(problem).lower()}") from None
 
 
+def _shapes(text: str | None) -> list[Any] | None:
+    """The list that the argument `--shapes` spells."""
+    if text is None:
+        return None
+    try:
+        return list(ast.literal_eval(text))
+    except (SyntaxError, TypeError, ValueError):
+        raise UsageError(
+            f"argument --shapes: write a list such as [(2,3),()], got {text}"
+        ) from None
+
+
 def _forms() -> Any:
     """The module that has `PassForm` and `PipelineBuilder`."""
     from xla_explorer.notebook import (
@@ -154,6 +167,11 @@ class HloMagics(Magics):
         help="accept operands and results of several float precisions, and convert",
     )
     @argument("--function", default=None, help="of a StableHLO cell, the function to enter")
+    @argument(
+        "--shapes",
+        default=None,
+        help="of a StableHLO cell with dynamic sizes, a list of a shape for each argument, without blanks: [(2,3),()]",
+    )
     @cell_magic
     @one_diagnostic
     def hlo(self, line: str, cell: str) -> Any:
@@ -174,8 +192,10 @@ class HloMagics(Magics):
         text = "\n" + cell
         module = (
             text
-            if given.function is None
-            else parse_stablehlo(text, "<%%hlo>", function=given.function)
+            if given.function is None and given.shapes is None
+            else parse_stablehlo(
+                text, "<%%hlo>", function=given.function, shapes=_shapes(given.shapes)
+            )
         )
         for backend in backends:
             try:

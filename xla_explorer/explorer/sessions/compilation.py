@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -37,14 +37,18 @@ from xla_explorer.explorer.sessions.given_schedules import given_schedules
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
 from xla_explorer.explorer.sessions.lineage import AS_WRITTEN
-from xla_explorer.explorer.sessions.loading import ModuleLike, as_module, in_explicit_precision
+from xla_explorer.explorer.sessions.loading import (
+    EntryChoice,
+    ModuleLike,
+    as_module,
+    in_explicit_precision,
+)
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Level
 from xla_explorer.foundation.reason import place_of
-from xla_explorer.foundation.renamed import warn_renamed, was_property
 from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.analysis.elided_constants import elided_reason, warn_of_elided_constants
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
@@ -199,7 +203,6 @@ class Compilation:
         """The optimised module."""
         return self.passes.module
 
-    @was_property
     def stages(self) -> Mapping[str, Stage]:
         """The artifacts by name, in order: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly ..."""
         return MappingProxyType(self.result.stages if self.result is not None else {})
@@ -220,22 +223,16 @@ class Compilation:
             )
         return found
 
-    @was_property
-    def gpu(self: C, *arrays: Any, **options: Any) -> C:
+    def gpu(self: C, **options: Any) -> C:
         """The same source compiled for the backend `gpu`: `session.gpu(architecture="sm_80")`. What is not named stays as it is here.
 
         No GPU is needed. The same options give the same session again; of a session of that backend, itself.
 
         Parameters
         ----------
-        *arrays
-            The old way to run it, which warns.
         **options
             Those of `xe.compile` for the backend `gpu`. UnknownOptionError for what it does not read.
         """
-        if arrays:
-            warn_renamed("session.gpu(*arrays)", "session.gpu()(*arrays)")
-            return self.gpu()(*arrays)  # type: ignore[return-value]  # the old way runs it
         own = self.backend == "gpu"
         if own and all(
             self.options.backend_options.get(name) == value for name, value in options.items()
@@ -275,6 +272,7 @@ def compile_as(
     timeout: float | None = None,
     memory_limit: int | None = None,
     mixed_precision: bool = False,
+    shapes: Sequence[Any] | None = None,
     **backend_options: Any,
 ) -> C:
     """Compile a module, HLO text or the path of a file into a `kind`; `xe.compile` says what the other arguments mean."""
@@ -285,6 +283,8 @@ def compile_as(
         )
     if "schedules" in backend_options:
         backend_options["schedules"] = given_schedules(backend_options["schedules"])
+    if shapes is not None:
+        module = as_module(module, filename, EntryChoice(shapes=shapes))
     if mixed_precision:
         module = in_explicit_precision(as_module(module, filename))
     options = CompileOptions(

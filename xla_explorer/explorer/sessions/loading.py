@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from xla_explorer.explorer.sessions.file_formats import MLIR_SUFFIXES, MODULE_SUFFIXES
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -58,27 +59,43 @@ class NotAModuleError(XlaExplorerError, TypeError):
     """What was given holds no module."""
 
 
-def load_module(path: str | os.PathLike[str], function: str | None = None) -> HloModule:
+class EntryChoice(NamedTuple):
+    """What a user chooses of MLIR: the function to enter, and the shapes of its arguments (`xe.load` says how)."""
+
+    function: str | None = None
+    shapes: Sequence[Any] | None = None
+
+    @property
+    def is_made(self) -> bool:
+        """Whether anything was chosen."""
+        return self.function is not None or self.shapes is not None
+
+
+NO_CHOICE = EntryChoice()
+
+
+def load_module(path: str | os.PathLike[str], entry: EntryChoice = NO_CHOICE) -> HloModule:
     """The module of a file, the main module (optimised) of a folder that XLA wrote, or the largest StableHLO program of a saved model;
     `xe.load` says what files it reads."""
     checked = checked_path(path)
-    found = saved_module(checked)
-    return module_of_file(checked, function) if found is None else found
+    found = saved_module(checked, entry)
+    return module_of_file(checked, entry) if found is None else found
 
 
-def saved_module(path: Path) -> HloModule | None:
+def saved_module(path: Path, entry: EntryChoice = NO_CHOICE) -> HloModule | None:
     """The largest StableHLO program of a saved model's folder; None for a path that is not one."""
     programs = saved_programs(path)
     if programs is None:
         return None
     program = max(programs, key=lambda one: len(one.raw))
-    return module_of_bytes(program.raw, f"{path}:{program.name}", mlir=True)
+    return module_of_bytes(program.raw, f"{path}:{program.name}", mlir=True, entry=entry)
 
 
-def module_of_file(path: Path, function: str | None = None) -> HloModule:
-    """The module of a file, or the main one of a folder that XLA wrote. function: of MLIR text, the function to enter."""
+def module_of_file(path: Path, entry: EntryChoice = NO_CHOICE) -> HloModule:
+    """The module of a file, or the main one of a folder that XLA wrote."""
     try:
         if path.is_dir():
+            _refuse_choice(entry, "a dump of XLA")
             return read_stages(DumpFolder(path).module(), only=())[1]
         raw = read_file(
             path,
@@ -92,7 +109,7 @@ def module_of_file(path: Path, function: str | None = None) -> HloModule:
             f"cannot read {str(path)[:200]!r}: {reason}", "give the path of a file"
         ) from None
     is_mlir = bool({suffix.lower() for suffix in path.suffixes} & MLIR_SUFFIXES)
-    return module_of_bytes(raw, str(path), mlir=is_mlir, function=function)
+    return module_of_bytes(raw, str(path), mlir=is_mlir, entry=entry)
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
@@ -111,11 +128,11 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 
 
 def module_of_bytes(
-    raw: bytes, filename: str | None, *, mlir: bool = False, function: str | None = None
+    raw: bytes, filename: str | None, *, mlir: bool = False, entry: EntryChoice = NO_CHOICE
 ) -> HloModule:
     """A module from what a file (or standard input) held: HLO or MLIR text, an HLO proto, MLIR bytecode, each also gzipped.
 
-    mlir: its name says MLIR. function: of MLIR text, the function to enter.
+    mlir: its name says MLIR.
     """
     try:
         raw = unpacked_bytes(raw, filename or "the module")
@@ -124,17 +141,33 @@ def module_of_bytes(
     bytecode = _bytecode_inside(raw)
     if bytecode is not None:
         # jaxlib is optional.
-        from xla_explorer.frontends.jax_program.foreign_mlir import module_of_foreign_mlir
+        from xla_explorer.frontends.jax_program.foreign_mlir import (
+            module_of_foreign_mlir,
+            stablehlo_text,
+        )
 
-        return module_of_foreign_mlir(bytecode, filename or "<mlir>")
+        name = filename or "<mlir>"
+        if entry.is_made:
+            return parse_stablehlo(stablehlo_text(bytecode, name), name, **entry._asdict())
+        return module_of_foreign_mlir(bytecode, name)
     if looks_like_proto(raw):
+        _refuse_choice(entry, "an HLO proto")
         return with_tpu_conversions(read_hlo_proto(raw, filename).module)
     if _BYTECODE in raw[:_CONTAINER_HEAD]:
         raise LoadError(
             f"{filename or 'the module'} holds MLIR bytecode in a container that is cut or damaged",
             "write exported.mlir_module_serialized of jax.export to a file",
         )
-    return _module_of_text(raw, filename, mlir=mlir, function=function)
+    return _module_of_text(raw, filename, mlir=mlir, entry=entry)
+
+
+def _refuse_choice(entry: EntryChoice, what: str) -> None:
+    for name, value in entry._asdict().items():
+        if value is not None:
+            has = "one entry" if name == "function" else "the shapes that it states"
+            raise LoadError(
+                f"{what} has {has}: `{name}` must be left out, got {value!r}", f"leave `{name}` out"
+            )
 
 
 def _bytecode_inside(raw: bytes) -> bytes | None:
@@ -149,21 +182,17 @@ def _bytecode_inside(raw: bytes) -> bytes | None:
 
 
 def _module_of_text(
-    text: str | bytes, filename: str | None, *, mlir: bool = False, function: str | None = None
+    text: str | bytes, filename: str | None, *, mlir: bool = False, entry: EntryChoice = NO_CHOICE
 ) -> HloModule:
-    """HLO text or MLIR text, by how it begins. mlir: its name says MLIR. function: of MLIR text, the function to enter."""
+    """HLO text or MLIR text, by how it begins. mlir: its name says MLIR."""
     start = text[:4096] if isinstance(text, str) else text[:4096].decode("utf-8", "replace")
     if not mlir and _MLIR.match(start) is None:
-        if function is not None:
-            raise LoadError(
-                f"HLO text has one entry: `function` must be left out, got {function!r}",
-                "leave `function` out",
-            )
+        _refuse_choice(entry, "HLO text")
         return with_tpu_conversions(parse_hlo(text, filename))
     try:
-        return parse_stablehlo(text, filename, function=function)
+        return parse_stablehlo(text, filename, **entry._asdict())
     except StablehloError as problem:
-        other = None if function is not None else _read_by_jaxlib(text, filename, problem)
+        other = None if entry.is_made else _read_by_jaxlib(text, filename, problem)
         if other is None:
             raise
         return other
@@ -186,18 +215,22 @@ def _read_by_jaxlib(
         return None  # what our reader says has a place
 
 
-def as_module(given: Any, filename: str | None = None) -> HloModule:
+def as_module(given: Any, filename: str | None = None, entry: EntryChoice = NO_CHOICE) -> HloModule:
     """A module from a module, HLO or StableHLO text (str or bytes), the path of a file (also as a str), a traced function, a session, an
     object of JAX that holds a program (`Traced`, `Lowered`, `Compiled`, `Exported`, `ClosedJaxpr`, `ir.Module`, `XlaComputation`).
     NotAModuleError (a TypeError) for anything else."""
+    if not isinstance(given, str | bytes | bytearray | os.PathLike):
+        _refuse_choice(entry, f"a {type(given).__name__}")
     if isinstance(given, HloModule):
         return with_tpu_conversions(given)
     if isinstance(given, str):
-        return load_module(given) if _is_path(given) else _module_of_text(given, filename)
+        if _is_path(given):
+            return load_module(given, entry)
+        return _module_of_text(given, filename, entry=entry)
     if isinstance(given, bytes | bytearray):
-        return module_of_bytes(bytes(given), filename)
+        return module_of_bytes(bytes(given), filename, entry=entry)
     if isinstance(given, os.PathLike):
-        return load_module(given)
+        return load_module(given, entry)
     from xla_explorer.frontends.jax_program.stages import is_stage, stage_module
 
     if is_stage(given):

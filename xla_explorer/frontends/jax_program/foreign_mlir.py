@@ -1,7 +1,7 @@
 """MLIR of strangers, read by jaxlib in a child process: a damaged file may end the process that reads it, or corrupt its memory.
 
-Requests, as `foundation.messages` over the child's own pipes: ("module", program) and ("triton", bytecode). Answers: ("ok", value),
-("refused", message, hint) for what jaxlib refuses, ("missing", message, hint) where it is not installed.
+Requests, as `foundation.messages` over the child's own pipes: ("module", program), ("text", bytecode) and ("triton", bytecode).
+Answers: ("ok", value), ("refused", message, hint) for what jaxlib refuses, ("missing", message, hint) where it is not installed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.frontends.jax_program.mlir import (
     MlirConversionError,
     serialized_hlo,
+    stablehlo_text_here,
     triton_text_here,
 )
 from xla_explorer.frontends.source_places import complete_source_places
@@ -48,6 +49,12 @@ def module_of_foreign_mlir(program: str | bytes, filename: str) -> HloModule:
     module = read_hlo_proto(_ask(filename, "module", program, filename), Path(filename).name).module
     complete_source_places(module)
     return module
+
+
+def stablehlo_text(program: bytes, filename: str) -> str:
+    """Return the text of StableHLO bytecode or of a portable artifact. Errors as of `module_of_foreign_mlir`."""
+    import_optional("jaxlib", "jax")
+    return str(_ask(filename, "text", program))
 
 
 def triton_text(bytecode: bytes) -> str:
@@ -84,7 +91,11 @@ def _ask(what: str, *request: Any) -> Any:
 def main() -> None:
     """Answer requests until the pipe closes."""
     requests, answers = own_streams()
-    readers: dict[str, Callable[..., Any]] = {"module": serialized_hlo, "triton": triton_text_here}
+    readers: dict[str, Callable[..., Any]] = {
+        "module": serialized_hlo,
+        "text": stablehlo_text_here,
+        "triton": triton_text_here,
+    }
     for name, *arguments in received(requests):
         try:
             answer: tuple[Any, ...] = ("ok", readers[name](*arguments))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,27 @@ def triton_text_here(bytecode: bytes) -> str:
             raise MlirConversionError("which this jaxlib cannot read") from problem
 
 
+def stablehlo_text_here(program: bytes) -> str:
+    """The text of StableHLO bytecode or of a portable artifact, read in this process: `foreign_mlir.stablehlo_text` reads what others
+    wrote.
+
+    Raises:
+        MissingExtraError: jaxlib is not installed.
+        MlirConversionError: jaxlib cannot read the bytecode.
+    """
+    ir, jax_mlir = [
+        import_optional(name, "jax") for name in ("jaxlib.mlir.ir", "jax._src.interpreters.mlir")
+    ]
+    with suppress(Exception):  # bytecode that is no portable artifact
+        program = _brought_up_to_date(program)
+    with jax_mlir.make_ir_context():
+        try:
+            return str(ir.Module.parse(program).operation.get_asm(enable_debug_info=True))
+        except Exception as problem:  # jaxlib raises several kinds
+            said = " ".join(str(problem).split())
+            raise MlirConversionError(f"jaxlib cannot read the bytecode: {said}") from problem
+
+
 def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloModule:
     """An HLO module from StableHLO or MHLO of this process: MLIR text, bytecode, or a portable artifact.
 
@@ -118,8 +140,11 @@ def serialized_hlo(program: str | bytes, filename: str | None = None) -> bytes:
         return bytes(computation.get_hlo_module().as_serialized_hlo_module_proto())
     except Exception as problem:  # jaxlib raises several kinds
         said = " ".join(str(problem).split("\n\nDiagnostics", 1)[0].split())
+        hint = (
+            "give the open sizes: xe.load(path, shapes=[...]) with a shape for each argument"
+            if "dynamic" in said
+            else "xla_explorer reads what jaxlib's StableHLO reads; check that the file is complete, its dialect and its version"
+        )
         raise MlirConversionError(
-            f"{filename or 'the MLIR program'} cannot be converted to HLO: {said}",
-            "xla_explorer reads what jaxlib's StableHLO reads; check that the file is complete, its dialect and "
-            "its version",
+            f"{filename or 'the MLIR program'} cannot be converted to HLO: {said}", hint
         ) from problem

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.frontends.stablehlo.conversion import ModuleConverter
@@ -16,7 +19,11 @@ __all__ = ["StablehloError", "StablehloUnsupportedError", "parse_stablehlo"]
 
 
 def parse_stablehlo(
-    text: str | bytes, filename: str | None = None, *, function: str | None = None
+    text: str | bytes,
+    filename: str | None = None,
+    *,
+    function: str | None = None,
+    shapes: Sequence[Any] | None = None,
 ) -> HloModule:
     """The HLO module of a StableHLO (or MHLO, with CHLO) program in MLIR's textual form, pretty or generic.
 
@@ -32,6 +39,10 @@ def parse_stablehlo(
         The name that messages show.
     function
         The function to enter, with or without `@`, private or not; by default `main`, or the only public one, or the only one.
+    shapes
+        For a program with dynamic sizes (`tensor<?x3xf32>`): one for each argument of the function, a shape such as `(2, 3)`, or an array
+        of that shape. A shape is a tuple of integers, `()` for a scalar. An argument whose value decides sizes is given by its value, such
+        as `np.int64(2)`: the module is for that value, and takes the argument nevertheless. `None` leaves an argument as it is.
 
     Returns
     -------
@@ -57,7 +68,7 @@ def parse_stablehlo(
     >>> module.entry.root.opcode.name
     'tanh'
     """
-    return read_program(text, filename, function=function)
+    return read_program(text, filename, function=function, shapes=shapes)
 
 
 def read_program(
@@ -66,6 +77,7 @@ def read_program(
     open_result: str = "{replicated}",
     *,
     function: str | None = None,
+    shapes: Sequence[Any] | None = None,
 ) -> HloModule:
     """`parse_stablehlo`; `open_result` is the sharding of a result without one where others have one, as XLA's translation says it."""
     if isinstance(text, bytes | bytearray):
@@ -74,7 +86,7 @@ def read_program(
     try:
         with collector_paused():
             module = ModuleConverter(
-                Parser(reader, read_custom_form).program(), reader, open_result, function
+                Parser(reader, read_custom_form).program(), reader, open_result, function, shapes
             ).convert()
     except RecursionError:
         reader.fail(

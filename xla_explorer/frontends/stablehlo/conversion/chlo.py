@@ -41,7 +41,7 @@ def _spread(scope: Scope, operation: Operation) -> list[HloInstruction]:
             scope.refuse(
                 "dynamic-size",
                 f"{operation.name} of {i.shape.text_without_layout}, whose sizes are not known",
-                "export the program with static shapes",
+                scope.converter.size_hint,
             )
     try:
         sizes = np.broadcast_shapes(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
 from xla_explorer.frontends.stablehlo.attributes import Dictionary, Symbol
 from xla_explorer.frontends.stablehlo.conversion.reduction import one_region
 from xla_explorer.frontends.stablehlo.conversion.regions import body, captured
 from xla_explorer.frontends.stablehlo.conversion.registry import converts
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope, frontend_attributes
-from xla_explorer.frontends.stablehlo.program import Operation
+from xla_explorer.frontends.stablehlo.program import Operation, Region
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import token_shape
 
@@ -69,10 +74,24 @@ def while_(scope: Scope, operation: Operation) -> list[HloInstruction]:
     taken = captured(scope, operation.regions)
     shapes = [o.shape.base for o in operands]
     state = scope.pack([*operands, *[scope.value(use) for use in taken]])
-    condition = body(scope, operation.regions[0], shapes, taken, "condition")
-    step = body(scope, operation.regions[1], shapes, taken, "body", passes_on=True)
+    known = _unchanged(scope, operation.regions[1], operands)
+    condition = body(scope, operation.regions[0], shapes, taken, "condition", known=known)
+    step = body(scope, operation.regions[1], shapes, taken, "body", passes_on=True, known=known)
     i = scope.emit("while", (state,), called=(condition, step))
     return scope.unpack(i, len(operands), always=bool(taken))
+
+
+def _unchanged(
+    scope: Scope, region: Region, operands: Sequence[HloInstruction]
+) -> list[np.ndarray[Any, Any] | None]:
+    """The known values of what a loop carries and never changes, such as the sizes that its body reads."""
+    if not scope.converter.has_open_sizes or not region.operations:
+        return []
+    returned = [use.name for use in region.operations[-1].operands]
+    return [
+        scope.converter.known.value(operand) if argument.name == name else None
+        for argument, name, operand in zip(region.arguments, returned, operands, strict=False)
+    ]
 
 
 @converts("tuple")

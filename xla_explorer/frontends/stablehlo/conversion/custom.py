@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xla_explorer.frontends.stablehlo.attributes import Dictionary, Symbol, integers
+from xla_explorer.frontends.stablehlo.conversion.dynamic import CALLS, shapes_of_results
 from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, converts
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope, quoted, tuple_of
 from xla_explorer.frontends.stablehlo.program import Operation
@@ -47,6 +48,8 @@ def custom_call(scope: Scope, operation: Operation) -> list[HloInstruction]:
             {**operation.attributes, **(operation.attributes.get("mhlo.attributes") or {})}
         )
         return hidden(scope, inner)
+    if target in CALLS:
+        return CALLS[target](scope, operation)
     if target == "ApproxTopK":
         return _approximate_top_k(scope, operation)
     return _call(scope, operation, target)
@@ -54,6 +57,8 @@ def custom_call(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 def _call(scope: Scope, operation: Operation, target: str) -> list[HloInstruction]:
     given, operands = operation.attributes, scope.operands(operation)
+    shapes, holders = shapes_of_results(scope, operation)
+    operands = [o for k, o in enumerate(operands) if k not in holders]
     attributes: dict[str, Any] = {"custom_call_target": quoted(target)}
     if given.get("has_side_effect"):
         attributes["custom_call_has_side_effect"] = True
@@ -67,11 +72,14 @@ def _call(scope: Scope, operation: Operation, target: str) -> list[HloInstructio
         attributes["backend_config"] = config.text
     elif config:
         attributes["backend_config"] = quoted(config)
-    shapes = [scope.type_of(operation, k) for k in range(len(operation.types))]
     if given.get("operand_layouts") is not None and given.get("result_layouts") is not None:
         stated = [
             _laid_out(o.shape.base, order)
-            for o, order in zip(operands, given["operand_layouts"], strict=False)
+            for o, order in zip(
+                operands,
+                [one for k, one in enumerate(given["operand_layouts"]) if k not in holders],
+                strict=False,
+            )
         ]
         attributes["operand_layout_constraints"] = "{" + ", ".join([s.text for s in stated]) + "}"
         shapes = [

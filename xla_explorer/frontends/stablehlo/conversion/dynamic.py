@@ -5,79 +5,43 @@ Sizes are known when they follow from constants and from dimensions that are not
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from xla_explorer.frontends.stablehlo.conversion.contraction import convolve
+from xla_explorer.frontends.stablehlo.attributes import Dictionary
+from xla_explorer.frontends.stablehlo.conversion.contraction import convolve, window_of
 from xla_explorer.frontends.stablehlo.conversion.data_movement import gather_attributes, padding
-from xla_explorer.frontends.stablehlo.conversion.registry import converts
-from xla_explorer.frontends.stablehlo.conversion.scope import Scope
+from xla_explorer.frontends.stablehlo.conversion.reduction import random_bits
+from xla_explorer.frontends.stablehlo.conversion.registry import Conversion, converts
+from xla_explorer.frontends.stablehlo.conversion.scope import Scope, fits
 from xla_explorer.frontends.stablehlo.program import Operation
 from xla_explorer.hlo.attributes import SliceDimension
-from xla_explorer.hlo.evaluator import Evaluator, supported_opcodes
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import UNBOUNDED, Shape
-
-_LARGEST_FOLDED = 4096  # elements; sizes are short vectors
-
-
-def known_value(i: HloInstruction) -> np.ndarray[Any, Any] | None:
-    """The value of an instruction when it follows from constants and static dimensions, else None."""
-    values: dict[HloInstruction, Any] = {}
-    evaluator = Evaluator()
-
-    def find(x: HloInstruction) -> Any:
-        if x in values:
-            return values[x]
-        name, found = x.opcode.name, None
-        if name == "get-dimension-size":
-            shape, dimension = x.operands[0].shape, x.attribute("dimensions")[0]
-            if not shape.dynamic[dimension]:
-                found = np.int32(shape.dimensions[dimension])
-        elif (
-            x.shape.is_array
-            and x.shape.element_count <= _LARGEST_FOLDED
-            and not x.called
-            and not x.opcode.side_effect
-            and (
-                name in ("constant", "iota")
-                or (
-                    x.operands
-                    and name in supported_opcodes()
-                    and name not in ("custom-call", "parameter")
-                )
-            )
-        ):
-            operands = [find(o) for o in x.operands]
-            if all(o is not None for o in operands):
-                found = evaluator.evaluate_instruction(x, operands)
-        values[x] = found
-        return found
-
-    result = find(i)
-    return None if result is None else np.asarray(result)
 
 
 def _sizes(scope: Scope, operation: Operation, number: int, what: str) -> tuple[int, ...]:
     """The integers of an operand that must be known."""
     i = scope.operands(operation)[number]
-    value = known_value(i)
+    value = scope.converter.known.value(i)
     if value is None:
+        cause = scope.converter.known.unknown_cause(i)
         scope.refuse(
             "dynamic-size",
-            f"{what} of {operation.name} ({operation.operands[number].name}) are known only when the program runs",
-            "export the program with static shapes",
+            f"{what} of {operation.name} ({operation.operands[number].name}) are known only when the program runs: "
+            f"they follow from the value of %{cause.name} ({cause.opcode.name}, line {cause.line})",
+            scope.converter.size_hint,
             what=what,
         )
     return tuple([int(v) for v in value.reshape(-1)])
 
 
-def _result(scope: Scope, operation: Operation, number: int) -> Shape:
-    """The result's shape: as stated where it is static, else from the operand that holds its sizes."""
-    stated = scope.type_of(operation)
+def _result(scope: Scope, operation: Operation, number: int, result: int = 0) -> Shape:
+    """The shape of a result: as stated where it is static, else from the operand that holds its sizes, else from its uses."""
+    stated = scope.type_of(operation, result)
     if not any(stated.dynamic):
         return stated
+    if scope.converter.known.value(scope.operands(operation)[number]) is None:
+        used = _shape_of_uses(scope, operation, stated, result)
+        if used is not None:
+            return used
     sizes = _sizes(scope, operation, number, "the sizes of the result")
     if len(sizes) != stated.rank or any(
         a != b and not moving
@@ -90,6 +54,29 @@ def _result(scope: Scope, operation: Operation, number: int) -> Shape:
     return stated.with_dimensions(sizes)
 
 
+_ONE_SHAPE = {"add", "and", "atan2", "compare", "complex", "divide", "maximum", "minimum", "multiply", "or", "power",
+              "remainder", "shift_left", "shift_right_arithmetic", "shift_right_logical", "subtract", "xor"}  # fmt: skip
+"""Operations whose operands have one shape; StableHLO specification, binary elementwise operations."""
+
+
+def _shape_of_uses(scope: Scope, operation: Operation, stated: Shape, result: int) -> Shape | None:
+    """The shape of a result that an elementwise operation reads together with a value of known sizes: any other is undefined there."""
+    name = operation.results[0][0] if operation.results else ""
+    for use in scope.operations:
+        sides = [(side.name, side.number) for side in use.operands]
+        if use.name.partition(".")[2] not in _ONE_SHAPE or (name, result) not in sides:
+            continue
+        for other, number in sides:
+            found = scope.find(other)
+            if isinstance(found, list) and number < len(found):
+                shape = found[number].shape
+                if not any(shape.dynamic) and fits(
+                    shape.with_element_type(stated.element_type), stated
+                ):
+                    return stated.with_dimensions(shape.dimensions)
+    return None
+
+
 @converts("dynamic_broadcast_in_dim")
 def dynamic_broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """broadcast_in_dim to sizes given as an operand."""
@@ -99,7 +86,7 @@ def dynamic_broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInst
         scope.refuse(
             "dynamic-size",
             f"{operation.name} of {x.shape.text_without_layout}, whose sizes are not known",
-            "export the program with static shapes",
+            scope.converter.size_hint,
         )
     if any(x.shape.dimensions[k] not in (1, shape.dimensions[d]) for k, d in enumerate(dimensions)):
         scope.fail(
@@ -128,23 +115,8 @@ def dynamic_reshape(scope: Scope, operation: Operation) -> list[HloInstruction]:
     x, sizes = scope.operands(operation)
     stated = scope.type_of(operation)
     bounded = any(stated.dynamic) and UNBOUNDED not in stated.dimensions
-    if bounded and known_value(sizes) is None:
-        pieces = [
-            scope.emit(
-                "reshape",
-                (
-                    scope.emit(
-                        "slice",
-                        (sizes,),
-                        {"slice": (SliceDimension(k, k + 1),)},
-                        shape=sizes.shape.with_dimensions((1,)),
-                    ),
-                ),
-                shape=sizes.shape.with_dimensions(()),
-            )
-            for k in range(stated.rank)
-        ]
-        return [scope.emit("dynamic-reshape", (x, *pieces), shape=stated)]
+    if bounded and scope.converter.known.value(sizes) is None:
+        return [scope.emit("dynamic-reshape", (x, *_scalars(scope, sizes)), shape=stated)]
     return [scope.emit("reshape", (x,), shape=_result(scope, operation, 1))]
 
 
@@ -162,11 +134,65 @@ def dynamic_pad(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("real_dynamic_slice")
 def real_dynamic_slice(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """slice with starts, limits and strides given as operands."""
-    x = scope.operands(operation)[0]
-    starts, limits, strides = (_sizes(scope, operation, k, "the bounds") for k in (1, 2, 3))
+    """slice with starts, limits and strides given as operands; HLO's dynamic-slice where only the starts are unknown."""
+    x, start, limit = scope.operands(operation)[:3]
+    strides = _sizes(scope, operation, 3, "the strides")
+    known = scope.converter.known
+    if known.value(start) is None and set(strides) <= {1}:
+        sizes = _distance(scope, start, limit)
+        if sizes is not None:
+            shape = scope.type_of(operation).with_dimensions(sizes)
+            attributes = {"dynamic_slice_sizes": sizes}
+            return [
+                scope.emit("dynamic-slice", (x, *_scalars(scope, start)), attributes, shape=shape)
+            ]
+    starts, limits = (_sizes(scope, operation, k, "the bounds") for k in (1, 2))
     rows = tuple([SliceDimension(*row) for row in zip(starts, limits, strides, strict=True)])
     return [scope.emit("slice", (x,), {"slice": rows}, shape=scope.type_of(operation))]
+
+
+def _distance(scope: Scope, start: HloInstruction, limit: HloInstruction) -> tuple[int, ...] | None:
+    """The known difference of two vectors of indices: the second is the first plus known sizes, as a whole or element by element."""
+    if start is limit:
+        return (0,) * start.shape.element_count
+    known = scope.converter.known
+    ends = known.value(start), known.value(limit)
+    if ends[0] is not None and ends[1] is not None:
+        return tuple([int(size) for size in (ends[1] - ends[0]).reshape(-1)])
+    if limit.opcode.name == "add" and start in limit.operands:
+        other = limit.operands[1 - limit.operands.index(start)]
+        sizes = known.value(other)
+        return None if sizes is None else tuple([int(size) for size in sizes.reshape(-1)])
+    if (
+        limit.opcode.name == start.opcode.name
+        and start.opcode.name in ("concatenate", "reshape", "convert")
+        and [o.shape.base for o in start.operands] == [o.shape.base for o in limit.operands]
+    ):
+        parts = [
+            _distance(scope, a, b) for a, b in zip(start.operands, limit.operands, strict=True)
+        ]
+        if all(part is not None for part in parts):
+            return tuple([size for part in parts for size in part or ()])
+    return None
+
+
+def _scalars(scope: Scope, vector: HloInstruction) -> list[HloInstruction]:
+    """The elements of a vector."""
+    return [
+        scope.emit(
+            "reshape",
+            (
+                scope.emit(
+                    "slice",
+                    (vector,),
+                    {"slice": (SliceDimension(k, k + 1),)},
+                    shape=vector.shape.with_dimensions((1,)),
+                ),
+            ),
+            shape=vector.shape.with_dimensions(()),
+        )
+        for k in range(vector.shape.dimensions[0])
+    ]
 
 
 @converts("dynamic_gather")
@@ -194,6 +220,72 @@ def dynamic_conv(scope: Scope, operation: Operation) -> list[HloInstruction]:
     ]
 
 
+def dynamic_reduce_window(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """JAX's custom call: arrays, initial values, then the window's sizes, strides, both dilations and padding."""
+    operands, count = scope.operands(operation), len(operation.types)
+    names = scope.attribute(operation, "called_computations", required=True)
+    if len(operands) != 2 * count + 5 or len(names) != 1:
+        scope.fail(f"{operation.name} needs arrays, initial values, five lists and a computation",
+                   "write it as jax.export does")  # fmt: skip
+    sizes, strides, base, window, pads = (
+        _sizes(scope, operation, 2 * count + k, "the window") for k in range(5)
+    )
+    static = Operation(operation.name, operation.at, [])
+    static.attributes = Dictionary(
+        {"window_strides": strides, "base_dilations": base, "window_dilations": window}
+    )
+    pairs = [pads[k : k + 2] for k in range(0, len(pads), 2)]
+    attributes = {
+        "window": window_of(scope, static, sizes, pairs, "base_dilations", "window_dilations")
+    }
+    called = (scope.converter.named(scope, str(names[0])),)
+    return scope.unpack(
+        scope.emit("reduce-window", operands[: 2 * count], attributes, called=called), count
+    )
+
+
+def dynamic_top_k(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """JAX's custom call: an array, and how many of its largest elements."""
+    (k,) = _sizes(scope, operation, 1, "the number of elements")
+    x = scope.operands(operation)[0]
+    return scope.unpack(scope.emit("topk", (x,), {"k": k, "largest": True}), 2)
+
+
+def dynamic_rng_bit_generator(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """JAX's custom call: the state, and the sizes of the bits."""
+    state = scope.operands(operation)[0]
+    return random_bits(scope, operation, state, _result(scope, operation, 1, 1))
+
+
+def shape_assertion(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """JAX's custom call: a condition on sizes, and the numbers of its message. Nothing is left of one that holds."""
+    values = [scope.converter.known.value(i) for i in scope.operands(operation)]
+    if not values or values[0] is None:
+        _sizes(scope, operation, 0, "the sizes that are asserted")
+    elif not values[0].all():
+        text = str(
+            operation.attributes.get("error_message", "the sizes are not those of the export")
+        )
+        for number, value in enumerate(values[1:]):
+            text = text.replace(f"{{{number}}}", "?" if value is None else str(value))
+        scope.fail(text, "give other sizes")
+    return []
+
+
+def shapes_of_results(scope: Scope, operation: Operation) -> tuple[list[Shape], list[int]]:
+    """The shapes of a custom call's results, and the numbers of the operands that only gave their sizes
+    (`indices_of_shape_operands`, one for each result)."""
+    holders = scope.integers(operation, "indices_of_shape_operands", ())
+    if not holders:
+        return [scope.type_of(operation, k) for k in range(len(operation.types))], []
+    if len(holders) != len(operation.types) or max(holders) >= len(operation.operands):
+        scope.fail(
+            f"indices_of_shape_operands is {list(holders)}, which does not fit {len(operation.types)} results",
+            "name an operand for each result",
+        )
+    return [_result(scope, operation, k, number) for number, k in enumerate(holders)], list(holders)
+
+
 @converts("uniform_quantize", "uniform_dequantize")
 def quantised(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """HLO has no quantised types."""
@@ -202,3 +294,12 @@ def quantised(scope: Scope, operation: Operation) -> list[HloInstruction]:
         f"{operation.name} works on quantised types, and HLO has none",
         "legalise quantisation to arithmetic before export",
     )
+
+
+CALLS: dict[str, Conversion] = {
+    "shape_assertion": shape_assertion,
+    "stablehlo.dynamic_reduce_window": dynamic_reduce_window,
+    "stablehlo.dynamic_rng_bit_generator": dynamic_rng_bit_generator,
+    "stablehlo.dynamic_top_k": dynamic_top_k,
+}
+"""Targets of JAX's custom calls of open sizes."""

@@ -9,6 +9,7 @@ from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, co
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope
 from xla_explorer.frontends.stablehlo.program import Operation
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import Shape, array_shape
 
 # StableHLO's name -> HLO's; operands and result as they are
 SAME: dict[str, str] = {
@@ -92,7 +93,21 @@ def _same(scope: Scope, operation: Operation) -> list[HloInstruction]:
     accuracy = operation.attributes.get("result_accuracy")
     if isinstance(accuracy, Dictionary) and (text := accuracy_text(accuracy)):
         attributes["result_accuracy"] = text
-    return [scope.emit(name, scope.operands(operation), attributes, shape=scope.type_of(operation))]
+    operands, shape = scope.operands(operation), scope.type_of(operation)
+    if name.endswith("convert") and any(shape.dynamic):
+        shape = _sizes_of(operands[0].shape, shape)
+    return [scope.emit(name, operands, attributes, shape=shape)]
+
+
+def _sizes_of(operand: Shape, stated: Shape) -> Shape:
+    """The stated shape with the operand's sizes: a conversion keeps them (a bitcast to another width all but the last)."""
+    shared = min(operand.rank, stated.rank)
+    return array_shape(
+        stated.element_type,
+        (*operand.dimensions[:shared], *stated.dimensions[shared:]),
+        None,
+        (*operand.dynamic[:shared], *stated.dynamic[shared:]),
+    )
 
 
 def accuracy_text(accuracy: Dictionary) -> str:

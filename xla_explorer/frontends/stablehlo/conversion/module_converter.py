@@ -9,6 +9,12 @@ from typing import Any
 
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.frontends.stablehlo.attributes import Dictionary
+from xla_explorer.frontends.stablehlo.conversion.entry_arguments import (
+    EntryArgument,
+    entry_arguments,
+    shapes_template,
+)
+from xla_explorer.frontends.stablehlo.conversion.known_values import KnownValues
 from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, Conversion
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope, fits, frontend_attributes
 from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_of_value
@@ -19,6 +25,7 @@ from xla_explorer.frontends.stablehlo.program import Argument, Function, Operati
 from xla_explorer.frontends.stablehlo.reader import Reader
 from xla_explorer.hlo.builder import HloBuilder
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator.plan import has_side_effect
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT
@@ -26,6 +33,7 @@ from xla_explorer.hlo.shape import Shape
 
 _NOT_IN_NAMES = re.compile(r"[^\w.\-]")
 _PLAIN_ARGUMENT = re.compile(r"%arg\d+|%\d+")
+_OPEN_SIZE = re.compile(r"[<x]\?x")
 
 
 def hlo_name(text: str, otherwise: str) -> str:
@@ -44,17 +52,26 @@ class ModuleConverter:
     """Converts one program. `builder` writes the computations that are decompositions of ours."""
 
     def __init__(
-        self, program: Program, reader: Reader, open_result: str, function: str | None = None
+        self,
+        program: Program,
+        reader: Reader,
+        open_result: str,
+        function: str | None = None,
+        shapes: Sequence[Any] | None = None,
     ) -> None:
         self.program = program
         self.function = function
+        self.shapes = shapes
+        self.known = KnownValues()
+        self.has_open_sizes = _OPEN_SIZE.search(reader.text) is not None
+        self.size_hint = "export the program with static shapes"
         self.open_result = open_result
         self.reader = reader
         self.locations = Locations(reader)
         self.meshes = program.meshes
         self.builder = HloBuilder(hlo_name(program.name, "main"), locations=False)
         self.module: HloModule = self.builder.module
-        self._instances: dict[tuple[str, tuple[Shape, ...]], HloComputation] = {}
+        self._instances: dict[tuple[str, tuple[Any, ...]], HloComputation] = {}
         self._open: list[str] = []
         self._lines = [m.end() for m in re.finditer("\n", reader.text)]
 
@@ -93,11 +110,12 @@ class ModuleConverter:
     def convert(self) -> HloModule:
         """The module; its entry is `main`, or the only function that is not private."""
         function = self._entry()
-        shapes = [self._shape(argument) for argument in function.arguments]
+        stated = [self._shape(argument) for argument in function.arguments]
+        arguments = entry_arguments(self.reader, function, stated, self.shapes)
+        self._set_size_hint(stated)
         entry = self.module.entry
         scope = Scope(self, entry)
-        for number, (argument, shape) in enumerate(zip(function.arguments, shapes, strict=True)):
-            scope.values[argument.name] = [self._parameter(entry, number, argument, shape)]
+        self._add_parameters(scope, function, arguments)
         results = self._body(function, scope)
         scope.operation = None
         # A library call may give a layout of its own; results lie as the caller of a program expects.
@@ -122,7 +140,7 @@ class ModuleConverter:
         self._header(function, len(results))
         module = self.module
         for computation in module.computations.values():
-            _remove_unused_constants(computation)
+            _remove_unused_sizes(computation, self.has_open_sizes)
         module.computations = {c.name: c for c in module.post_order_computations()}
         module.source_text, module.filename = (
             self.reader.text,
@@ -164,7 +182,7 @@ class ModuleConverter:
     def call(self, scope: Scope, name: str, operands: Sequence[HloInstruction]) -> HloComputation:
         """The computation of a function for operands of these shapes."""
         function = self._function(scope, name)
-        shapes = tuple([o.shape.base for o in operands])
+        shapes = [o.shape.base for o in operands]
         stated = [self._shape(a) for a in function.arguments]
         if len(shapes) != len(stated) or not all(map(fits, shapes, stated)):
             scope.fail(
@@ -172,12 +190,14 @@ class ModuleConverter:
                 f"got ({', '.join([s.text_without_layout for s in shapes])})",
                 "correct the operands",
             )
-        return self._instance(scope, function, shapes)
+        values = [self.known.value(o) if self.has_open_sizes else None for o in operands]
+        return self._instance(scope, function, list(map(EntryArgument, shapes, values)))
 
     def named(self, scope: Scope, name: str) -> HloComputation:
         """The computation of a function as it stands, for an operation that hands it values of its own."""
         function = self._function(scope, name)
-        return self._instance(scope, function, tuple([self._shape(a) for a in function.arguments]))
+        arguments = [EntryArgument(self._shape(a), None) for a in function.arguments]
+        return self._instance(scope, function, arguments)
 
     def _function(self, scope: Scope, name: str) -> Function:
         function = self.program.functions.get(name)
@@ -189,10 +209,11 @@ class ModuleConverter:
         return function
 
     def _instance(
-        self, scope: Scope, function: Function, shapes: tuple[Shape, ...]
+        self, scope: Scope, function: Function, arguments: Sequence[EntryArgument]
     ) -> HloComputation:
         name = function.name
-        found = self._instances.get((name, shapes))
+        key = name, tuple([argument.key for argument in arguments])
+        found = self._instances.get(key)
         if found is not None:
             return found
         if name in self._open:
@@ -204,13 +225,30 @@ class ModuleConverter:
         self._open.append(name)
         computation = self.module.add_computation(hlo_name(name, "function"))
         inner = Scope(self, computation)
-        for number, (argument, shape) in enumerate(zip(function.arguments, shapes, strict=True)):
-            inner.values[argument.name] = [self._parameter(computation, number, argument, shape)]
+        self._add_parameters(inner, function, arguments)
         results = self._body(function, inner)
         computation.set_root(inner.pack(results))
         self._open.pop()
-        self._instances[name, shapes] = computation
+        self._instances[key] = computation
         return computation
+
+    def _add_parameters(
+        self, scope: Scope, function: Function, arguments: Sequence[EntryArgument]
+    ) -> None:
+        for number, (argument, (shape, value)) in enumerate(
+            zip(function.arguments, arguments, strict=True)
+        ):
+            parameter = self._parameter(scope.computation, number, argument, shape)
+            self.known.state(parameter, value)
+            scope.values[argument.name] = [parameter]
+
+    def _set_size_hint(self, stated: Sequence[Shape]) -> None:
+        """What a user can do about an open size: give shapes, or the values of arguments that decide sizes."""
+        if self.has_open_sizes or self.shapes is not None:
+            self.size_hint = (
+                f"give the sizes: xe.load(path, shapes={shapes_template(stated)}) with a number for each `?`; an argument that "
+                "decides a size by its value is given as that value, such as np.int32(4)"
+            )
 
     def _body(self, function: Function, scope: Scope) -> list[HloInstruction]:
         if function.body is None:
@@ -307,11 +345,13 @@ class ModuleConverter:
             header["frontend_attributes"] = frontend_attributes(frontend)
 
 
-def _remove_unused_constants(computation: HloComputation) -> None:
-    """Remove the constants that only said sizes, and what repeats them."""
+def _remove_unused_sizes(computation: HloComputation, computed: bool) -> None:
+    """Remove the constants that only said sizes, and what repeats them. computed: also what computed sizes."""
     for i in reversed(list(computation.instructions.values())):
         constant = i.opcode is CONSTANT or (
             i.opcode.name == "broadcast" and i.operands[0].opcode is CONSTANT
         )
-        if constant and not i.users and not i.is_root:
+        of_integers = computed and i.shape.is_array and not i.shape.element_type.is_float
+        folded = of_integers and i.opcode.name not in ("custom-call", "parameter")
+        if (constant or folded) and not i.users and not i.is_root and not has_side_effect(i):
             computation.remove(i)

@@ -10,7 +10,7 @@ from xla_explorer.frontends.stablehlo.conversion.registry import converts
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope
 from xla_explorer.frontends.stablehlo.program import Operation
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.shape import Shape, tuple_shape
 
 
 def one_region(scope: Scope, operation: Operation, count: int = 1) -> None:
@@ -151,15 +151,23 @@ def rng(scope: Scope, operation: Operation) -> list[HloInstruction]:
 @converts("rng_bit_generator")
 def rng_bit_generator(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """(new state, bits)."""
+    (state,) = scope.operands(operation)
+    return random_bits(scope, operation, state, scope.type_of(operation, 1))
+
+
+def random_bits(
+    scope: Scope, operation: Operation, state: HloInstruction, bits: Shape
+) -> list[HloInstruction]:
+    """(new state, bits) of the algorithm that the operation names."""
     algorithm = f"rng_{scope.keyword(operation, 'rng_algorithm', 'DEFAULT', among=('DEFAULT', 'THREE_FRY', 'PHILOX')).lower()}"
     algorithm = {"rng_three_fry": "rng_three_fry", "rng_philox": "rng_philox"}.get(
         algorithm, "rng_default"
     )
     i = scope.emit(
         "rng-bit-generator",
-        scope.operands(operation),
+        (state,),
         {"algorithm": algorithm},
-        shape=scope.result_tuple(operation),
+        shape=tuple_shape((state.shape.base, bits)),
     )
     return scope.unpack(i, 2)
 

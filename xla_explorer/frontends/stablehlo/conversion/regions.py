@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope, tuple_of
 from xla_explorer.frontends.stablehlo.program import Region, Use
@@ -61,10 +64,12 @@ def body(
     name: str,
     *,
     passes_on: bool = False,
+    known: Sequence[np.ndarray[Any, Any] | None] = (),
 ) -> HloComputation:
     """A computation with one parameter: the region's arguments of these shapes and the captured values, as a tuple unless there is one.
 
-    passes_on: the captured values are returned behind the results, as the state of a loop wants it.
+    passes_on: the captured values are returned behind the results, as the state of a loop wants it. known: values of arguments that are
+    known while the program is converted.
     """
     computation = scope.converter.module.add_computation(name)
     inner = Scope(scope.converter, computation, scope)
@@ -79,8 +84,12 @@ def body(
     parts = inner.unpack(parameter, len(every))
     for argument, part in zip(region.arguments, parts, strict=False):
         inner.values[argument.name] = [part]
-    for use, part in zip(taken, parts[len(shapes) :], strict=True):
+    for part, value in zip(parts, known, strict=False):
+        scope.converter.known.state(part, value)
+    for use, part, given in zip(taken, parts[len(shapes) :], outside, strict=True):
         inner.captured[use.name, use.number] = part
+        if scope.converter.has_open_sizes:
+            scope.converter.known.state(part, scope.converter.known.value(given))
     results: list[HloInstruction] = inner.run(region)
     inner.operation = None
     computation.set_root(inner.pack([*results, *(parts[len(shapes) :] if passes_on else ())]))

@@ -23,7 +23,7 @@ from xla_explorer.hlo.computation import HloComputation, infer_shape
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal, literal_from_array
 from xla_explorer.hlo.opcodes import CONSTANT, opcode
-from xla_explorer.hlo.shape import Shape, ShapeError, tuple_shape
+from xla_explorer.hlo.shape import UNBOUNDED, Shape, ShapeError, tuple_shape
 
 if TYPE_CHECKING:
     from xla_explorer.frontends.stablehlo.conversion.module_converter import ModuleConverter
@@ -43,6 +43,7 @@ class Scope:
         self.values: dict[str, list[HloInstruction] | Literal] = {}
         self.captured: dict[tuple[str, int], HloInstruction] = {}
         self.operation: Operation | None = None
+        self.operations: list[Operation] = []
         self._literals: dict[str, HloInstruction] = {}
         self._main: HloInstruction | None = None
 
@@ -184,6 +185,12 @@ class Scope:
         )
         if final is None:
             self.fail(f"{self._name} needs the type of its result", "write it behind ->")
+        if self.converter.shapes is not None and has_open_size(final):
+            self.refuse(
+                "dynamic-size",
+                f"the sizes of {self._name}, {final.text_without_layout}, do not follow from the given shapes",
+                self.converter.size_hint,
+            )
         i = self.computation.add(
             spec, final, operands, known, called=called, metadata=self._metadata()
         )
@@ -237,6 +244,7 @@ class Scope:
     # -- operations --------------------------------------------------------------------------------------------------
     def run(self, region: Region) -> list[HloInstruction]:
         """Convert the operations of a region; the values that it returns."""
+        self.operations = region.operations
         for operation in region.operations:
             self.operation = operation
             if operation.name in _RETURNS:
@@ -420,6 +428,11 @@ class Scope:
 
     def _line(self) -> int:
         return self.converter.line(self.operation.at) if self.operation is not None else 0
+
+
+def has_open_size(shape: Shape) -> bool:
+    """Return whether an array has a dimension of unknown size; a dimension with a bound is no such."""
+    return any(UNBOUNDED in part.dimensions for _, part in shape.leaves() if part.is_array)
 
 
 def fits(actual: Shape, stated: Shape) -> bool:

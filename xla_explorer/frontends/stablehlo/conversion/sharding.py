@@ -28,7 +28,7 @@ def sharding_text(meshes: dict[str, str], text: str) -> str | None:
 def sharding_of_value(meshes: dict[str, str], given: dict[str, Any]) -> str | None:
     """The sharding of an argument or result of a function, from its attributes."""
     own = given.get("mhlo.sharding")
-    if isinstance(own, str):
+    if isinstance(own, str) and own:
         return own
     shardy = getattr(given.get("sdy.sharding"), "text", None)
     return sharding_text(meshes, shardy) if shardy is not None else None
