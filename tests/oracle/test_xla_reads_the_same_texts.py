@@ -19,7 +19,7 @@ from tests.support.opcode_programs import module_with
 from xla_explorer.hlo.analysis.module_equality import modules_equal
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import OPCODES
-from xla_explorer.hlo.text.attribute_text import COMMON, allowed
+from xla_explorer.hlo.text.attributes.attribute_list import COMMON, allowed
 
 pytestmark = [
     pytest.mark.jax,

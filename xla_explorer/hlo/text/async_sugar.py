@@ -13,7 +13,7 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction, new_instruction
 from xla_explorer.hlo.opcodes import OPCODES, PARAMETER, OpcodeSpec
 from xla_explorer.hlo.shape import Shape
-from xla_explorer.hlo.text.attribute_text import (
+from xla_explorer.hlo.text.attributes.attribute_list import (
     COMMON,
     AttributeText,
     DecodedAttributes,

@@ -6,7 +6,7 @@ from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.async_sugar import name_wrapped
-from xla_explorer.hlo.text.attribute_text import AttributeText
+from xla_explorer.hlo.text.attributes.attribute_list import AttributeText
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.module_header import (
     ModuleHeader,

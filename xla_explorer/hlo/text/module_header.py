@@ -12,8 +12,8 @@ from typing import NamedTuple
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes.dictionary_text import read_frontend_attributes
 from xla_explorer.hlo.shape import Shape
-from xla_explorer.hlo.text.attribute_pieces import Reader, small_integer, string, sub_attributes
-from xla_explorer.hlo.text.attribute_text import AttributeText, read_attributes
+from xla_explorer.hlo.text.attributes.attribute_list import AttributeText, read_attributes
+from xla_explorer.hlo.text.attributes.pieces import Reader, small_integer, string, sub_attributes
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import skip_blank
 from xla_explorer.hlo.text.shape_text import read_shape

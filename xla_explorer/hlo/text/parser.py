@@ -19,13 +19,13 @@ from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
 from xla_explorer.hlo.shape import _BY_TEXT, Shape, parse_shape
-from xla_explorer.hlo.text.attribute_text import (
+from xla_explorer.hlo.text.attributes.attribute_list import (
     FindComputation,
     decode_attributes,
     read_attributes,
     split_tail,
 )
-from xla_explorer.hlo.text.attribute_values import canonical_value
+from xla_explorer.hlo.text.attributes.values import canonical_value
 from xla_explorer.hlo.text.computation_checks import (
     check_parameters,
     check_reserved,

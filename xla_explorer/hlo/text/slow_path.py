@@ -25,7 +25,7 @@ from xla_explorer.hlo.opcodes import (
 from xla_explorer.hlo.primitive_type import U32
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, token_shape, tuple_shape
 from xla_explorer.hlo.text.async_sugar import begin_async, sugared
-from xla_explorer.hlo.text.attribute_text import (
+from xla_explorer.hlo.text.attributes.attribute_list import (
     AttributeText,
     DecodedAttributes,
     FindComputation,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes import CODECS, Attributes, attributes_of
 from xla_explorer.hlo.opcodes.spec import OpcodeSpec
-from xla_explorer.hlo.text.attribute_pieces import listed
-from xla_explorer.hlo.text.attribute_values import READERS, canonical_value, reader_of
+from xla_explorer.hlo.text.attributes.pieces import listed
+from xla_explorer.hlo.text.attributes.values import READERS, canonical_value, reader_of
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import balanced_end
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, END, Tokens

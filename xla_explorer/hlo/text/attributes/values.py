@@ -6,10 +6,17 @@ Source: hlo_parser.cc ParseAttributeHelper and the readers that it calls.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from xla_explorer.hlo.shape import Shape
-from xla_explorer.hlo.text.attribute_pieces import (
+from xla_explorer.hlo.text.attributes.header_values import (
+    computation_layout,
+    donors,
+    module_aliasing,
+    recovery_table,
+)
+from xla_explorer.hlo.text.attributes.original_values import original_value
+from xla_explorer.hlo.text.attributes.pieces import (
     Reader,
     boolean,
     boolean_or_list,
@@ -21,6 +28,7 @@ from xla_explorer.hlo.text.attribute_pieces import (
     listed,
     metadata,
     real,
+    shape,
     small_integer,
     sparsity_config,
     string,
@@ -29,21 +37,11 @@ from xla_explorer.hlo.text.attribute_pieces import (
     tuple_index,
     word_of,
 )
-from xla_explorer.hlo.text.attribute_shardings import device_groups, sharding
+from xla_explorer.hlo.text.attributes.shardings import device_groups, sharding
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.literal_tokens import literal_text
 from xla_explorer.hlo.text.shape_text import shape_of
-from xla_explorer.hlo.text.tokens import (
-    ATTRIBUTE,
-    DIM_LABELS,
-    DXD,
-    END,
-    IDENT,
-    INT,
-    PAD,
-    STRING,
-    Tokens,
-)
+from xla_explorer.hlo.text.tokens import ATTRIBUTE, DIM_LABELS, DXD, END, INT, PAD, Tokens
 
 _precision = word_of("a precision", "default", "high", "highest", "packed_nibble", any_case=True)
 DOT_ALGORITHMS: Final = (
@@ -159,10 +157,6 @@ def slices(tokens: Tokens) -> str:
 
 
 # -- shapes and aliases --------------------------------------------------------------------------------------------------
-def shape(tokens: Tokens) -> str:
-    return shape_of(tokens).text
-
-
 def shapes(tokens: Tokens) -> str:
     return "{" + ", ".join(listed(tokens, shape, what="a list of shapes such as {f32[4]{0}}")) + "}"
 
@@ -272,139 +266,6 @@ def domain(tokens: Tokens) -> str:
             tokens.previous_end - start,
         )
     return "{" + ", ".join([f"{name}={found[name]}" for name in readers]) + "}"
-
-
-# -- where a value came from ---------------------------------------------------------------------------------------------
-def original_array(tokens: Tokens) -> str:
-    tokens.expect("{", 'an original array such as {"name" {0}}')
-    found = ""
-    if tokens.kind == STRING:
-        found = string(tokens)
-        if tokens.kind == "{" and (index := tuple_index(tokens)) != "{}":
-            found += f" {index}"
-    tokens.expect("}", "'}'")
-    return "{" + found + "}"
-
-
-def original_value(tokens: Tokens) -> str:
-    tokens.expect("{", 'an original value such as {({"a"}, {"b"})}')
-    if tokens.eat("["):
-        if tokens.kind != IDENT or tokens.value != "synthetic_call":
-            raise tokens.problem("synthetic_call")
-        tokens.advance()
-        tokens.expect("]", "']'")
-        tokens.expect("}", "'}'")
-        return "{[synthetic_call]}"
-    # As XLA reads it: where each array stands is what counts, and the last of several at one place.
-    tree: dict[int, Any] = {}
-    place: list[int] = []
-    while tokens.kind != "}":
-        if tokens.kind == "{":
-            node = tree
-            for step in (0, *place[:-1]) if place else ():
-                if not isinstance(node.get(step), dict):
-                    node[step] = {}
-                node = node[step]
-            node[place[-1] if place else 0] = original_array(tokens)
-            continue
-        if tokens.kind not in ("(", ")", ",") or (not place and tokens.kind != "("):
-            raise tokens.problem("[synthetic_call] or a tuple tree of original arrays")
-        if tokens.kind == "(":
-            place.append(0)
-        elif tokens.kind == ")":
-            place.pop()
-        else:
-            place[-1] += 1
-        if len(place) > 64 or (place and place[-1] > 4096):
-            raise tokens.problem("a smaller tree of original arrays")
-        tokens.advance()
-    tokens.advance()
-    return "{" + _tree_text(tree.get(0, {})) + "}"
-
-
-def _tree_text(tree: dict[int, Any] | str) -> str:
-    if isinstance(tree, str):
-        return tree
-    return f"({', '.join([_tree_text(tree.get(number, {})) for number in range(max(tree, default=-1) + 1)])})"
-
-
-# -- the header of a module ----------------------------------------------------------------------------------------------
-def _module_alias(tokens: Tokens) -> str:
-    output = tuple_index(tokens)
-    tokens.expect(":", "':' between the index of the output and (parameter, {index}, may-alias)")
-    tokens.expect("(", "(parameter, {index}, may-alias)")
-    number = integer(tokens)
-    tokens.expect(",", "',' and the index inside the parameter")
-    inside, kind = tuple_index(tokens), "may-alias"
-    if tokens.eat(","):
-        at, kind = tokens.start, tokens.name("may-alias or must-alias")
-        if kind not in ("may-alias", "must-alias"):
-            raise TextProblem(
-                f"Unexpected aliasing kind: {kind}", at, "write may-alias or must-alias", len(kind)
-            )
-    tokens.expect(")", "')'")
-    return f"{output}: ({number}, {inside}, {kind})"
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r"-?\d+", text)]
-
-
-def module_aliasing(tokens: Tokens) -> str:
-    """Pass the aliases of a module: one for each output, the first that stands, in the order of the outputs."""
-    found: dict[str, str] = {}
-    for entry in entries(
-        tokens, _module_alias, "{ {output index}: (parameter, {parameter index}, may-alias) }"
-    ):
-        found.setdefault(entry.partition(":")[0], entry)
-    return (
-        f"{{ {', '.join([found[output] for output in sorted(found, key=_numbers)])} }}"
-        if found
-        else "{}"
-    )
-
-
-def _donor(tokens: Tokens) -> str:
-    tokens.expect("(", "(parameter, {parameter index})")
-    number = integer(tokens)
-    tokens.expect(",", "',' and the index inside the parameter")
-    inside = tuple_index(tokens)
-    tokens.expect(")", "')'")
-    return f"({number}, {inside})"
-
-
-def donors(tokens: Tokens) -> str:
-    found = sorted(set(entries(tokens, _donor, "{ (parameter, {parameter index}) }")), key=_numbers)
-    return f"{{ {', '.join(found)} }}" if found else "{}"
-
-
-def computation_layout(tokens: Tokens) -> str:
-    tokens.expect("{", "{(shapes)->shape}")
-    tokens.expect("(", "'(' and the shapes of the parameters")
-    found = []
-    while tokens.kind != ")":
-        found.append(shape(tokens))
-        if not tokens.eat(","):
-            break
-    tokens.expect(")", "',' or ')' in the shapes of the parameters")
-    tokens.expect("->", "'->' and the shape of the result")
-    result = shape(tokens)
-    tokens.expect("}", "'}'")
-    return f"{{({', '.join(found)})->{result}}}"
-
-
-def recovery_table(tokens: Tokens) -> str:
-    tokens.expect("{", "a table of original arrays")
-    found = []
-    while tokens.kind != "}":
-        replaced = original_array(tokens)
-        tokens.expect(":", "':' and the original array that replaces it")
-        found.append(
-            f"{replaced} : {original_array(tokens)}"
-            + (f", {string(tokens)}" if tokens.eat(",") else "")
-        )
-    tokens.advance()
-    return "{" + " ".join(found) + "}"
 
 
 _RNG = word_of("a random algorithm", "rng_default", "rng_three_fry", "rng_philox", any_case=True)

@@ -1,4 +1,4 @@
-"""What the values of attributes are made of: lists, numbers, words, strings, sub-attributes, metadata.
+"""What the values of attributes are made of: lists, numbers, words, strings, sub-attributes, metadata, shapes.
 
 Each reader passes one piece and gives it back in one spelling. Source: hlo_parser.cc ParseList, ParseSubAttributes, ParseMetadata ...
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.shape_text import shape_of
 from xla_explorer.hlo.text.strings import canonical_string
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, DXD, IDENT, STRING, Tokens
 
@@ -246,3 +247,8 @@ def sparsity_config(tokens: Tokens) -> str:
         found[side] = _sparsity(tokens)
     tokens.advance()
     return "{" + " ".join([f"{side}={found[side]}" for side in sorted(found)]) + "}"
+
+
+def shape(tokens: Tokens) -> str:
+    """Pass a shape, with its layout."""
+    return shape_of(tokens).text

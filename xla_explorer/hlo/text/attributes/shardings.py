@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from xla_explorer.hlo.attributes.mesh_axes import part_problem
-from xla_explorer.hlo.text.attribute_pieces import integer, integer_lists, listed, metadata_or_list
+from xla_explorer.hlo.text.attributes.pieces import integer, integer_lists, listed, metadata_or_list
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, IDENT, STRING, Tokens
 
