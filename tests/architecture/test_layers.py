@@ -88,7 +88,6 @@ TOO_LONG = frozenset(
         "explorer/page/session_reports.py",
         "explorer/pictures/module_picture.py",
         "hlo/text/parser.py",
-        "hlo/text/slow_path.py",
     )
 )
 

@@ -153,3 +153,20 @@ def wrapped_instruction(i: HloInstruction) -> HloInstruction | None:
         and [o.payload for o in root.operands] == list(range(len(root.operands)))
     )
     return root if trivial else None
+
+
+def check_same_step(step: tuple[str, str], operands: tuple[HloInstruction, ...], at: int) -> None:
+    """`add-done` ends what `add-start` began."""
+    start = operands[0] if operands else None
+    while start is not None and start.opcode.name != "async-start":
+        start = start.operands[0] if start.operands else None
+    if start is None or not start.called:
+        return  # told by another check
+    wrapped = start.called[0].root.opcode.name
+    if wrapped != step[0]:
+        raise TextProblem(
+            f"Expect async wrapped opcode to be {wrapped}, but got {step[0]}",
+            at,
+            f"write {wrapped}-{step[1]}",
+            len("-".join(step)),
+        )

@@ -1,4 +1,4 @@
-"""HLO text to module. One regular expression per line; any doubt hands the line to the careful reader (slow_path.py).
+"""HLO text to module. One regular expression per line; any doubt hands the line to the careful reader (careful_reader.py).
 
 Both paths look shapes, attribute tails and literals up by their text first, so that a repeated piece is read once. The
 fast path makes no error messages: it re-reads a line carefully, and the careful reader finds the exact place.
@@ -26,6 +26,7 @@ from xla_explorer.hlo.text.attributes.attribute_list import (
     split_tail,
 )
 from xla_explorer.hlo.text.attributes.values import canonical_value
+from xla_explorer.hlo.text.careful_reader import CarefulReader, Pieces
 from xla_explorer.hlo.text.computation_checks import (
     check_parameters,
     check_reserved,
@@ -51,8 +52,8 @@ from xla_explorer.hlo.text.lexical import (
 from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.module_header import read_header
 from xla_explorer.hlo.text.opcode_checks import CHECKED_OPCODES
+from xla_explorer.hlo.text.result_shape import SHAPE_FOLLOWS
 from xla_explorer.hlo.text.shape_text import same_dimensions
-from xla_explorer.hlo.text.slow_path import SHAPE_FOLLOWS, CarefulReader, Pieces
 from xla_explorer.hlo.text.source_text import decode_source
 from xla_explorer.hlo.text.tokens import Tokens
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
-from xla_explorer.hlo.computation import HloComputation, infer_shape
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction, new_instruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import (
@@ -19,12 +19,10 @@ from xla_explorer.hlo.opcodes import (
     GET_TUPLE_ELEMENT,
     OPCODES,
     PARAMETER,
-    TUPLE,
     OpcodeSpec,
 )
-from xla_explorer.hlo.primitive_type import U32
-from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, token_shape, tuple_shape
-from xla_explorer.hlo.text.async_sugar import begin_async, sugared
+from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text.async_sugar import begin_async, check_same_step, sugared
 from xla_explorer.hlo.text.attributes.attribute_list import (
     AttributeText,
     DecodedAttributes,
@@ -36,18 +34,13 @@ from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import KEYWORDS, RESERVED_TYPES, balanced_end, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.opcode_checks import CHECKED_OPCODES, OpcodeChecks
-from xla_explorer.hlo.text.shape_text import can_be_shape, read_shape, same_dimensions, shape_of
+from xla_explorer.hlo.text.result_shape import result_shape
+from xla_explorer.hlo.text.shape_text import can_be_shape, same_dimensions, shape_of
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, END, IDENT, INT, NAME, TYPE, Tokens
 
 NO_DECODED = DecodedAttributes(NO_ATTRIBUTES, (), None, ())
 _DEEPEST = 100  # nested operands
 _ELEMENT = re.compile(r"(?:#\d{1,9})+")  # `%tuple#1`: newer texts leave get-tuple-element out
-
-
-# XLA's parser takes the data of these from their operands (a recv: from its stated shape), whatever else the text states.
-SHAPE_FOLLOWS = frozenset(
-    {"add-dependency", "after-all", "send", "send-done", "recv", "recv-done", "infeed", "outfeed"}
-)
 
 
 class Pieces(NamedTuple):
@@ -64,27 +57,6 @@ class Pieces(NamedTuple):
     end: int
 
 
-def _follows(spec: OpcodeSpec, stated: Shape, operands: tuple[Shape, ...]) -> Shape:
-    """The shape of a token or of a transfer, built as XLA's parser builds it, layouts included; the stated one where it cannot be built."""
-    parts = stated.tuple_shapes
-    try:
-        if spec.name in ("recv", "infeed"):
-            return tuple_shape(
-                (parts[0], array_shape(U32, ()), token_shape())
-                if spec.name == "recv"
-                else (parts[0], token_shape())
-            )
-        if spec.name == "send":
-            return tuple_shape((operands[0], array_shape(U32, ()), token_shape()))
-        if spec.name == "after-all":
-            return token_shape()
-        if spec.name == "add-dependency":
-            return operands[0]
-        return infer_shape(spec, operands)
-    except (ShapeError, IndexError):
-        return stated
-
-
 def _stated(
     spec: OpcodeSpec, shape: Shape, operands: tuple[HloInstruction, ...], attributes: Attributes
 ) -> Attributes:
@@ -94,11 +66,6 @@ def _stated(
     if spec.name == "outfeed" and "outfeed_shape" not in attributes and operands:
         return attributes.with_values(outfeed_shape=operands[0].shape.text)
     return attributes
-
-
-def plural(count: int) -> str:
-    """`1 operand`, `2 operands`."""
-    return f"{count} operand{'' if count == 1 else 's'}"
 
 
 def near_names(wanted: str, names: dict[str, HloInstruction]) -> str:
@@ -165,12 +132,12 @@ class CarefulReader:
                     problem.at = opcode_at
                 raise
         made = (
-            self._finish(spec, shape, operands, decoded, opcode_at)
+            result_shape(spec, shape, operands, decoded, opcode_at)
             if payload is None or spec is PARAMETER
             else payload.shape
         )
         if step is not None and step[1] != "start":
-            self._same_step(step, operands, opcode_at)
+            check_same_step(step, operands, opcode_at)
         stated = _stated(spec, made, operands, decoded.attributes)
         if stated is not decoded.attributes:
             decoded = decoded._replace(attributes=stated)
@@ -275,24 +242,6 @@ class CarefulReader:
                 "operands stand in parentheses: add(a, b)",
             )
         return spec, step
-
-    def _same_step(
-        self, step: tuple[str, str], operands: tuple[HloInstruction, ...], at: int
-    ) -> None:
-        """`add-done` ends what `add-start` began."""
-        start = operands[0] if operands else None
-        while start is not None and start.opcode.name != "async-start":
-            start = start.operands[0] if start.operands else None
-        if start is None or not start.called:
-            return  # told by another check
-        wrapped = start.called[0].root.opcode.name
-        if wrapped != step[0]:
-            raise TextProblem(
-                f"Expect async wrapped opcode to be {wrapped}, but got {step[0]}",
-                at,
-                f"write {wrapped}-{step[1]}",
-                len("-".join(step)),
-            )
 
     def _unknown_opcode(self, name: str, at: int) -> None:
         near = nearest(name, OPCODES, 3)
@@ -524,69 +473,3 @@ class CarefulReader:
         )
         names[name] = computation.insert(i)
         return i
-
-    def _finish(
-        self,
-        spec: OpcodeSpec,
-        shape: Shape | None,
-        operands: tuple[HloInstruction, ...],
-        decoded: DecodedAttributes,
-        opcode_at: int,
-    ) -> Shape:
-        """The shape, stated or inferred; the number of operands is checked."""
-        if spec.arity is not None and spec.arity != len(operands):
-            raise TextProblem(
-                f"{spec.name} expects {plural(spec.arity)}, but has {len(operands)}",
-                opcode_at,
-                f"give {spec.name} {plural(spec.arity)}: {spec.summary}",
-                len(spec.name),
-            )
-        if shape is None:
-            if not spec.infers_in_text:
-                raise TextProblem(
-                    f"cannot infer shape for opcode: {spec.name}",
-                    opcode_at,
-                    "write the result shape before the opcode",
-                    len(spec.name),
-                )
-            try:
-                shape = infer_shape(
-                    spec, tuple([o.shape for o in operands]), decoded.attributes, decoded.called
-                )
-                if (
-                    spec.elementwise
-                ):  # the result of an elementwise operation keeps the layout of its operand
-                    shape = next((o.shape for o in operands if o.shape.base is shape), shape)
-                elif (
-                    spec.name == "transpose" and operands[0].shape.is_array
-                ):  # inferred as a bitcast of its operand
-                    place = {
-                        dimension: number
-                        for number, dimension in enumerate(decoded.attributes.value("dimensions"))
-                    }
-                    shape = shape.with_layout(
-                        tuple(
-                            [
-                                place[dimension]
-                                for dimension in operands[0].shape.layout.minor_to_major
-                            ]
-                        )
-                    )
-                read_shape(shape.text_without_layout, 0)  # its limits hold for inferred shapes too
-            except (ShapeError, KeyError, IndexError, AttributeError, OverflowError) as problem:
-                raise TextProblem(
-                    f"cannot infer the shape of this {spec.name}: {problem}",
-                    opcode_at,
-                    "correct the operands, or write the result shape before the opcode",
-                    len(spec.name),
-                ) from None
-        elif spec.name in SHAPE_FOLLOWS:
-            shape = _follows(spec, shape, tuple([o.shape for o in operands]))
-        if spec is TUPLE and shape.is_tuple and len(shape.tuple_shapes) != len(operands):
-            raise TextProblem(
-                f"tuple expects {plural(len(shape.tuple_shapes))}, but has {len(operands)}",
-                opcode_at,
-                f"the shape is {shape.text_without_layout}",
-                len(spec.name),
-            )
-        return shape
