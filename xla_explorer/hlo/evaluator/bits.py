@@ -1,6 +1,7 @@
 """Elementwise opcodes on bits: logic, shifts, counts, and reduce-precision.
 
-Source: StableHLO spec; a shift by the width or more (or by a negative amount) is defined, as XLA:CPU has it.
+Source: StableHLO spec. A shift by a negative amount, or by the width or more, is defined as on
+XLA:CPU.
 """
 
 from __future__ import annotations
@@ -28,32 +29,32 @@ if TYPE_CHECKING:
 
 @evaluates("not")
 def logical_not(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Bitwise; logical for pred."""
+    """Invert each bit; logical for pred."""
     x = operands[0]
     return narrow(np.invert(widen(x)), x.dtype)
 
 
 @evaluates("and")
 def bitwise_and(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Bitwise; logical for pred."""
+    """Combine bit by bit; logical for pred."""
     return apply_binary(np.bitwise_and, operands[0], operands[1])
 
 
 @evaluates("or")
 def bitwise_or(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Bitwise; logical for pred."""
+    """Combine bit by bit; logical for pred."""
     return apply_binary(np.bitwise_or, operands[0], operands[1])
 
 
 @evaluates("xor")
 def bitwise_xor(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Bitwise; logical for pred."""
+    """Combine bit by bit; logical for pred."""
     return apply_binary(np.bitwise_xor, operands[0], operands[1])
 
 
 @evaluates("popcnt")
 def population_count(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Number of one bits, in the operand's type."""
+    """Count the one bits, in the operand's type."""
     x = operands[0]
     return np.asarray(np.bitwise_count(to_bits(x))).astype(x.dtype)
 
@@ -62,7 +63,7 @@ def population_count(_: HloInstruction, operands: Sequence[Value], evaluator: Ev
 def count_leading_zeros(
     _: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 ) -> Value:
-    """Number of zero bits above the highest one bit; the bit width for 0."""
+    """Count the zero bits above the highest one bit; the bit width for 0."""
     x = operands[0]
     width = type_of(x.dtype).bits
     bits = to_bits(x)
@@ -79,7 +80,7 @@ def count_leading_zeros(
 
 
 def _shift_operands(operands: Sequence[Value]) -> tuple[Array, Array, Array, int]:
-    """Bit patterns of the value, amounts below the width, and where the amount is too large (or negative)."""
+    """Return the bits, amounts below the width, a mask of out-of-range amounts, and the width."""
     x, amount = operands
     width = type_of(x.dtype).bits
     bits, unsigned = to_bits(x), to_bits(amount)
@@ -89,7 +90,7 @@ def _shift_operands(operands: Sequence[Value]) -> tuple[Array, Array, Array, int
 
 @evaluates("shift-left")
 def shift_left(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """0 when the amount is negative or not below the width."""
+    """Shift left; 0 if the amount is negative or not below the width."""
     bits, amount, over, width = _shift_operands(operands)
     shifted = np.left_shift(bits, amount) & bits.dtype.type((1 << width) - 1)
     return from_bits(np.where(over, bits.dtype.type(0), shifted), type_of(operands[0].dtype))
@@ -99,7 +100,7 @@ def shift_left(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 def shift_right_logical(
     _: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 ) -> Value:
-    """0 when the amount is negative or not below the width."""
+    """Shift right and fill with zeros; 0 if the amount is negative or not below the width."""
     bits, amount, over, _width = _shift_operands(operands)
     return from_bits(
         np.where(over, bits.dtype.type(0), np.right_shift(bits, amount)), type_of(operands[0].dtype)
@@ -110,7 +111,10 @@ def shift_right_logical(
 def shift_right_arithmetic(
     _: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 ) -> Value:
-    """All sign bits when the amount is negative or not below the width; also for unsigned types."""
+    """Shift right and copy the top bit, also for unsigned types.
+
+    Every result bit is the top bit if the amount is negative or not below the width.
+    """
     _bits, amount, over, width = _shift_operands(operands)
     x = operands[0]
     element = type_of(x.dtype)
@@ -135,7 +139,10 @@ _FORMATS = {"float16": (10, 5), "bfloat16": (7, 8), "float32": (23, 8), "float64
 
 @evaluates("reduce-precision")
 def reduce_precision(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Round to fewer exponent and mantissa bits, in the same type; no denormals. NaN stays NaN."""
+    """Round to fewer exponent and mantissa bits in the same type, without denormals.
+
+    NaN stays NaN.
+    """
     x = np.asarray(operands[0])
     exponent, mantissa = i.attributes["exponent_bits"], i.attributes["mantissa_bits"]
     if x.dtype.name not in _FORMATS:
@@ -144,7 +151,10 @@ def reduce_precision(i: HloInstruction, operands: Sequence[Value], evaluator: Ev
 
 
 def reduce_bits(x: Array, exponent: int, mantissa: int) -> Array:
-    """`reduce-precision` on an f16, bf16, f32 or f64 array. Source: xla EmitReducePrecisionIR."""
+    """Compute `reduce-precision` of an f16, bf16, f32 or f64 array.
+
+    Source: xla EmitReducePrecisionIR.
+    """
     own_mantissa, own_exponent = _FORMATS[x.dtype.name]
     unsigned = unsigned_dtype(x.dtype.itemsize * 8)
     source = to_bits(x)
@@ -169,6 +179,6 @@ def reduce_bits(x: Array, exponent: int, mantissa: int) -> Array:
             over, (bits & sign_mask) | exponent_mask, np.where(under, bits & sign_mask, bits)
         )
     is_nan = (source & ~sign_mask) > exponent_mask
-    # Without mantissa bits too, although the format has no NaN then: what XLA:CPU gives.
+    # XLA:CPU keeps NaN even if no mantissa bit is left, although such a format has no NaN.
     bits = np.where(is_nan, source, bits)
     return np.asarray(bits, unsigned).view(x.dtype)

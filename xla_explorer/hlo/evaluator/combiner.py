@@ -1,4 +1,7 @@
-"""Recognises what a scalar computation does, so that numpy's own reductions and sorts can do it."""
+"""Recognition of scalar computations that are a single numpy ufunc.
+
+numpy's own reductions and sorts then replace the computation.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ _COMBINERS = {
 
 
 def combiner_named(opcode: str) -> Combiner | None:
-    """The combiner that an opcode is, else None."""
+    """Return the combiner of an opcode, or None."""
     ufunc = _COMBINERS.get(opcode)
     return Combiner(opcode, ufunc) if ufunc is not None else None
 
@@ -47,16 +50,17 @@ def _through_converts(i: HloInstruction) -> HloInstruction:
 
 
 def _rounds(i: HloInstruction, result: PrimitiveType) -> bool:
-    """Whether an instruction gives other values than it takes: a conversion to fewer bits, or of a float to an integer."""
+    """Return whether a conversion loses bits or turns a float into an integer."""
     t = i.shape.element_type
     narrows = t.bits < result.bits or t.is_float is not result.is_float
     return i.opcode.name == "reduce-precision" or (i.opcode.name == "convert" and narrows)
 
 
 def combiner_of(computation: HloComputation) -> Combiner | None:
-    """The operation when the root combines the two scalar parameters (through conversions at most), else None.
+    """Return the operation that the root applies to the two scalar parameters, else None.
 
-    What rounds each step (a conversion to fewer bits, or from floats to integers) makes it another operation.
+    Conversions in between are allowed unless they round (to fewer bits, or from floats to
+    integers).
     """
     root = _through_converts(computation.root)
     ufunc = _COMBINERS.get(root.opcode.name)
@@ -77,13 +81,13 @@ def combiner_of(computation: HloComputation) -> Combiner | None:
 
 
 def returned_parameter(computation: HloComputation) -> int | None:
-    """The number of the parameter that the computation returns as it is, else None."""
+    """Return the number of the parameter that the computation returns unchanged, else None."""
     root = computation.root
     return int(root.payload) if root.opcode.name == "parameter" else None
 
 
 def accumulation_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
-    """The dtype to accumulate in: f64 (c128) for sums and products of floats, else the native dtype of the type."""
+    """Return the accumulator's dtype: f64 (c128) for float sums and products, else native."""
     wide = WIDER.get(dtype, dtype)
     if name in ("add", "multiply"):
         if wide.kind == "f":
@@ -94,5 +98,5 @@ def accumulation_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
 
 
 def combine_pair(combiner: Combiner, a: Array, b: Array) -> Array:
-    """`combiner` on two arrays of any element type, the result in that type."""
+    """Apply `combiner` to two arrays of any element type; the result has the same type."""
     return apply_binary(combiner.ufunc, a, b)

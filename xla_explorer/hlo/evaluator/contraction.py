@@ -1,7 +1,8 @@
-"""Dots. Integers exactly with wrapping; floats in f64 (c128) and rounded once, short contractions in their own type.
+"""Dots: exact wrapping integers; floats in f64 (c128), short contractions in their own type.
 
-A sum of a few terms has one natural order and little to gain from a wider type, so there the result is what a plain loop
-in the result's own precision gives, as XLA:CPU and the StableHLO test data have it. Long sums are kept wide.
+A sum of a few terms has one natural order and gains little from a wider type. Its result equals a
+plain loop in the result's own precision, as in XLA:CPU and the StableHLO test data. Long sums are
+accumulated in f64 and rounded once.
 """
 
 from __future__ import annotations
@@ -21,16 +22,20 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
     from xla_explorer.hlo.instruction import HloInstruction
 
-# Beyond so many multiply-adds a dot of f32 (or narrower) operands stays in f32, which is twice as fast.
+# Beyond this number of multiply-adds a dot of f32 (or narrower) operands stays in f32: twice as
+# fast.
 _DOUBLE_PRECISION_LIMIT = 1 << 36
-# Up to so many terms are multiplied and summed first to last in the result's own type.
+# Contractions of at most this length are summed in order in the result's own type.
 _SHORT = 8
 _LOOP_TYPES = frozenset(("f32", "f64", "c64", "c128"))
 
 
 @evaluates("dot")
 def dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """General dot: batch dimensions, free dimensions of the left side, free dimensions of the right side."""
+    """Compute a general dot.
+
+    Batch dimensions, then free dimensions of the left and the right side.
+    """
     value = i.attributes.value
     return dot_general(
         operands[0],
@@ -52,7 +57,10 @@ def dot_general(
     rhs_batch: Sequence[int],
     element_type: PrimitiveType,
 ) -> Array:
-    """The dot of two arrays in any element type. Source: StableHLO spec, dot_general."""
+    """Compute the dot of two arrays in any element type.
+
+    Source: StableHLO spec, dot_general.
+    """
     lhs_free = [d for d in range(lhs.ndim) if d not in lhs_contracting and d not in lhs_batch]
     rhs_free = [d for d in range(rhs.ndim) if d not in rhs_contracting and d not in rhs_batch]
     batch = [lhs.shape[d] for d in lhs_batch]
@@ -69,14 +77,14 @@ def dot_general(
 
 
 def matrix_product(left: Array, right: Array, element_type: PrimitiveType) -> Array:
-    """[B, M, K] times [B, K, N]: a product of the widest of the three types, then converted to the given result type."""
+    """Multiply [B, M, K] by [B, K, N] in the widest type, then convert to `element_type`."""
     kind = wider_type(primitive_type_of(left.dtype), primitive_type_of(right.dtype), element_type)
     if kind.is_float:
         left, right = convert(left, kind), convert(right, kind)
     left, right = widen(left), widen(right)
     if left.dtype == np.bool_ and right.dtype == np.bool_ and element_type.is_pred:
         return np.asarray(np.matmul(left, right))
-    # Sums of numbers: true is 1, and a product with an integer wraps as integers do.
+    # pred counts as 0 or 1 in sums, and a product with an integer wraps.
     left, right = [
         side.astype(np.uint8) if side.dtype == np.bool_ else side for side in (left, right)
     ]
@@ -105,7 +113,7 @@ def _short_product(left: Array, right: Array) -> Array:
 
 
 def _integer_product(left: Array, right: Array) -> Array:
-    """Exact modulo 2**64. Goes through f64 (and so through BLAS) when no partial sum can exceed 2**53."""
+    """Multiply modulo 2**64; through f64 and BLAS if no partial sum can exceed 2**53."""
     if left.size and right.size:
         largest = max(abs(int(left.max())), abs(int(left.min()))) * max(
             abs(int(right.max())), abs(int(right.min()))
@@ -119,7 +127,7 @@ def _integer_product(left: Array, right: Array) -> Array:
 
 
 def _block_scaled(x: Array, scale: Array) -> Array:
-    """f64 values of x with each block multiplied by its scale; along each dimension the blocks are equally long."""
+    """Return the f64 values of x times their block's scale; blocks of a dimension are equal."""
     values = widen(scale).astype(np.float64)
     for d, (size, blocks) in enumerate(zip(x.shape, scale.shape, strict=True)):
         values = np.repeat(values, size // blocks, axis=d) if blocks else values
@@ -134,9 +142,11 @@ def _is_scale_of(scale: Array, x: Array) -> bool:
 
 @evaluates("scaled-dot")
 def scaled_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """A dot of block-scaled operands: (lhs, lhs scale, rhs, rhs scale), or the older (lhs, rhs, lhs scale, rhs scale).
+    """Compute a dot of block-scaled operands.
 
-    Which order it is follows from which shapes divide which; where both fit, a scale is smaller than what it scales.
+    The operands are (lhs, lhs scale, rhs, rhs scale), or in the older order (lhs, rhs, lhs scale,
+    rhs scale). The order follows from the shapes: a scale's sizes divide its operand's. If both
+    orders fit, the scale is the smaller array.
     """
     first, second, third, fourth = operands
     interleaved = _is_scale_of(second, first) and _is_scale_of(fourth, third)
@@ -159,9 +169,11 @@ def scaled_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 
 @evaluates("ragged-dot")
 def ragged_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """A dot whose ragged left dimension is cut into groups, each with its own right side (or result, or batch).
+    """Compute a dot whose ragged left dimension is split into groups, each with its own right side.
 
-    Source: StableHLO / jax.lax.ragged_dot_general, the three modes by where the ragged dimension is.
+    Group results go to separate rows if the ragged dimension is free, or are separate results if it
+    contracts. Source: StableHLO / jax.lax.ragged_dot_general, three modes by the kind of the ragged
+    dimension.
     """
     lhs, rhs, sizes = operands
     value = i.attributes.value
@@ -217,9 +229,10 @@ def ragged_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 def _ragged_dot_by_batch(
     i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 ) -> Value:
-    """Group sizes [batch ..., outer ..., group]: outer are the dimensions of the ragged one's kind that stand before it.
+    """Compute a ragged dot with group sizes [batch ..., outer ..., group], one mask per group.
 
-    Each group is a mask over the left side.
+    The outer dimensions are of the ragged dimension's kind (batch, contracting or free) and stand
+    before it.
     """
     lhs, rhs, sizes = operands
     value = i.attributes.value
@@ -255,7 +268,8 @@ def _ragged_dot_by_batch(
         )
         mask = np.broadcast_to(inside, lhs.shape)
         if ragged in lhs_contracting:
-            # The mask depends on batch and contracting dimensions only, which the right side has too.
+            # The mask depends only on batch and contracting dimensions, which the right side
+            # shares.
             batches = np.moveaxis(
                 mask, [*lhs_batch, *lhs_contracting], range(len(lhs_batch) + len(lhs_contracting))
             )
@@ -286,7 +300,7 @@ def _ragged_dot_by_batch(
         rows = np.moveaxis(mask, lhs_contracting, range(len(lhs_contracting)))[
             (0,) * len(lhs_contracting)
         ]
-        # Now without contracting dimensions; batch dimensions go first, as in the result.
+        # The mask without contracting dimensions, batch dimensions first, as in the result.
         left = [d for d in range(lhs.ndim) if d not in lhs_contracting]
         rows = rows.transpose([left.index(d) for d in (*lhs_batch, *free)])
         result = np.where(

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
     from xla_explorer.hlo.instruction import HloInstruction
 
-# After so many iterations a loop is asked whether it can end at all.
+# After this number of iterations a loop is checked for being endless.
 _SUSPICIOUS = 1000
 
 
 @evaluates("while")
 def while_loop(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Runs the body while the condition holds; the state is one value."""
+    """Run the body while the condition holds."""
     condition, body = evaluator.plan(i.called[0]), evaluator.plan(i.called[1])
     run, limit, world = evaluator.run_plan, evaluator.max_iterations, evaluator.device.world
     state = operands[0]
@@ -53,7 +53,10 @@ def while_loop(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 
 @evaluates("conditional")
 def conditional(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """pred: branch 0 when true, else 1; s32: the branch of that number, the last when out of range."""
+    """Run one branch: for pred, 0 if true, else 1.
+
+    For s32, that number, the last if out of range.
+    """
     choice = operands[0]
     if choice.dtype == bool:
         branch = 0 if choice else 1
@@ -66,19 +69,19 @@ def conditional(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
 
 @evaluates("call", "fusion")
 def call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The called computation's result."""
+    """Evaluate the called computation."""
     return evaluator.evaluate_computation(i.called[0], operands)
 
 
 @evaluates("map")
 def map_elements(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The called scalar computation on each element."""
+    """Apply the called scalar computation to each element."""
     return evaluator.evaluate_elementwise(i.called[0], operands)
 
 
 @evaluates("async-start")
 def async_start(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """((operands), result, contexts ...): the work happens here."""
+    """Return ((operands), result, contexts ...); the computation runs here."""
     parts = i.shape.tuple_shapes
     result = evaluator.evaluate_computation(i.called[0], operands)
     return (tuple(operands), result, *[zeros(part) for part in parts[2:]])
@@ -86,11 +89,11 @@ def async_start(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
 
 @evaluates("async-update")
 def async_update(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The state of the start, unchanged."""
+    """Return the state of the start, unchanged."""
     return operands[0]
 
 
 @evaluates("async-done")
 def async_done(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The result held in the state."""
+    """Return the result from the state."""
     return operands[0][1]

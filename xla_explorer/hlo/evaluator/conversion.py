@@ -1,7 +1,8 @@
-"""Conversions between element types: saturating float -> integer, wrapping integer -> integer, rounded float -> float.
+"""Conversions between element types: saturating, wrapping or rounded to nearest even.
 
-Types that numpy lacks (bf16, f8, f4, s4 ...) are computed in a wider native type (`widen`) and brought back (`narrow`).
-Source: StableHLO spec, convert; XLA:CPU where the spec leaves a choice.
+Float to integer saturates, integer to integer wraps, float to float rounds. Types without numpy
+arithmetic (bf16, f8, f4, s4 ...) are computed in a wider native type (`widen`) and converted back
+(`narrow`). Source: StableHLO spec, convert; XLA:CPU if the spec leaves a choice.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from xla_explorer.hlo.evaluator.registry import Array
 from xla_explorer.hlo.primitive_type import PrimitiveType, primitive_type_of
 
-# dtypes that numpy computes with itself; every other dtype has an entry in WIDER.
+# dtypes without arithmetic in numpy -> the wider native dtype; other dtypes have no entry.
 WIDER: dict[np.dtype[Any], np.dtype[Any]] = {}
 for _name in ("int1", "int2", "int4"):
     WIDER[np.dtype(getattr(ml_dtypes, _name))] = np.dtype(np.int8)
@@ -50,7 +51,7 @@ _SIGNED: dict[int, np.dtype[Any]] = {
     64: np.dtype(np.int64),
 }
 
-# Types of 8 bits whose NaNs have payloads, which ml_dtypes drops on the way to f32.
+# 8-bit types whose NaNs have payloads. ml_dtypes drops the payload on conversion to f32.
 _SEVERAL_NANS = frozenset(
     np.dtype(getattr(ml_dtypes, name)) for name in ("float8_e5m2", "float8_e4m3", "float8_e3m4")
 )
@@ -58,18 +59,24 @@ _SEVERAL_NANS = frozenset(
 
 @cache
 def type_of(dtype: np.dtype[Any]) -> PrimitiveType:
-    """The primitive type of a dtype."""
+    """Return the primitive type of a dtype."""
     return primitive_type_of(dtype)
 
 
 def widen(array: Array) -> Array:
-    """The array in a dtype that numpy computes with: f32 for bf16, f8 ..., s8 for s4 ...; itself when native."""
+    """Return the array in a native dtype: f32 for bf16, f8 ..., s8 for s4 ....
+
+    Unchanged if native.
+    """
     wider = WIDER.get(array.dtype)
     return array if wider is None else np.asarray(array).astype(wider)
 
 
 def narrow(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Bring back what was computed in a wider type: floats round to nearest even, integers keep their low bits."""
+    """Convert back from a wider type.
+
+    Floats round to nearest even, integers keep their low bits.
+    """
     if array.dtype == dtype:
         return array
     if array.dtype == np.float64 and WIDER.get(dtype) == np.float32:
@@ -78,7 +85,10 @@ def narrow(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _to_odd(array: Array) -> Array:
-    """f32 of f64, cut, its last bit set where something is lost: rounded again it is as if rounded once, which ml_dtypes does not do."""
+    """Round f64 to f32 by round-to-odd, so that a second rounding equals a single one.
+
+    ml_dtypes would round twice. The value is truncated, and the last bit is set if bits are lost.
+    """
     near = array.astype(np.float32)
     bits = near.view(np.uint32) - (np.abs(near) > np.abs(array)).astype(np.uint32)
     lost = (near != array) & (array == array)
@@ -86,27 +96,28 @@ def _to_odd(array: Array) -> Array:
 
 
 def integer_range(target: PrimitiveType) -> tuple[int, int]:
-    """Smallest and largest value of an integer type."""
+    """Return the smallest and the largest value of an integer type."""
     if target.is_signed:
         return -(1 << (target.bits - 1)), (1 << (target.bits - 1)) - 1
     return 0, (1 << target.bits) - 1
 
 
 def unsigned_dtype(bits: int) -> np.dtype[Any]:
-    """The native unsigned dtype of 8, 16, 32 or 64 bits."""
+    """Return the native unsigned dtype of 8, 16, 32 or 64 bits."""
     return _UNSIGNED[bits]
 
 
 def signed_dtype(bits: int) -> np.dtype[Any]:
-    """The native signed dtype of 8, 16, 32 or 64 bits."""
+    """Return the native signed dtype of 8, 16, 32 or 64 bits."""
     return _SIGNED[bits]
 
 
 def convert(array: Array, target: PrimitiveType) -> Array:
-    """`convert(x)`: the values of `array` in another element type.
+    """Convert the values of `array` to another element type.
 
-    Float to integer truncates and saturates, NaN becomes 0; integers wrap; anything to pred is `!= 0`; complex to real
-    drops the imaginary part; floats round to nearest even, with each f8 type's own overflow.
+    Float to integer truncates and saturates, NaN becomes 0. Integers wrap. Conversion to pred is
+    `!= 0`. Complex to real drops the imaginary part. Floats round to nearest even, with the
+    overflow of each f8 type.
     """
     source = type_of(array.dtype)
     if source is target:
@@ -123,7 +134,7 @@ def convert(array: Array, target: PrimitiveType) -> Array:
         return np.asarray(widen(array)).astype(target.dtype)
     if target.is_float:
         if target.name == "f4e2m1fn":
-            # Has no NaN; XLA:CPU gives -0.
+            # The type has no NaN; XLA:CPU gives -0.
             values = widen(array)
             return narrow(np.where(values != values, values.dtype.type(-0.0), values), target.dtype)
         if target.dtype in WIDER and not source.is_float:
@@ -146,7 +157,7 @@ def _saturate(array: Array, target: PrimitiveType) -> Array:
         return clipped.astype(target.dtype if target.bits >= 8 else np.int8).astype(
             target.dtype, copy=False
         )
-    # `high` is not a value of the float type: 2**31 or 2**63 is the first that does not fit.
+    # `high` is not a value of the float type: 2**31 or 2**63 is the first value out of range.
     limit = values.dtype.type(float(high) + 1) if values.dtype != np.float16 else np.float16(np.inf)
     above, below = (
         values >= limit,
@@ -161,8 +172,10 @@ def _saturate(array: Array, target: PrimitiveType) -> Array:
 
 
 def total_order_key(array: Array) -> Array:
-    """Integers that compare as the values do in IEEE total order: -NaN < -inf < -0 < +0 < inf < NaN. Integers:
-    themselves."""
+    """Return integers in IEEE total order: -NaN < -inf < -0 < +0 < inf < NaN.
+
+    Integers unchanged.
+    """
     array = np.asarray(array)
     if array.dtype in _SEVERAL_NANS:
         array = array.view(np.int8)
@@ -180,7 +193,7 @@ def total_order_key(array: Array) -> Array:
 
 
 def to_bits(array: Array) -> Array:
-    """The elements' bit patterns as unsigned integers, sub-byte types in the low bits of u8 (other bits zero)."""
+    """Return bit patterns as unsigned integers; sub-byte types in the low bits of u8."""
     array = np.asarray(array)
     element = type_of(array.dtype)
     bits = np.array(array, order="C", copy=None).view(unsigned_dtype(max(8, element.bits)))
@@ -188,7 +201,7 @@ def to_bits(array: Array) -> Array:
 
 
 def from_bits(bits: Array, target: PrimitiveType) -> Array:
-    """The inverse of `to_bits`."""
+    """Invert `to_bits`."""
     if target.bits < 8 and target.is_integer:
         return np.asarray(bits).astype(np.int8).astype(target.dtype)
     if target.is_pred:

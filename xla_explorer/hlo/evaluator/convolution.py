@@ -1,4 +1,4 @@
-"""Convolution: one matrix product per kernel position, over all windows at once, summed in f64 (integers: exactly).
+"""Convolution: one matrix product per kernel position over all windows, in f64 (integers: exact).
 
 Source: StableHLO spec, convolution; XLA's ConvolutionDimensionNumbers, feature and batch groups.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @evaluates("convolution")
 def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Cross-correlation with strides, padding, dilation of both sides, reversal, feature groups and batch groups."""
+    """Compute a cross-correlation with strides, padding, dilations, reversal and groups."""
     value = i.attributes.value
     labels, window = value("dim_labels"), value("window")
     feature_groups, batch_groups = value("feature_group_count"), value("batch_group_count")
@@ -36,7 +36,8 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     )
     spatial, rank = lhs.shape[1:-1], lhs.ndim - 2
     kernel_inputs, kernel_outputs = rhs.shape[-2:]
-    # Bring both to one form: lhs [group, batch, spatial ..., feature], rhs [spatial ..., group, feature, output].
+    # Bring both sides to one form: lhs [group, batch, spatial ..., feature], rhs [spatial ...,
+    # group, feature, output].
     if feature_groups > 1:
         lhs = np.moveaxis(lhs.reshape(*lhs.shape[:-1], groups, kernel_inputs), -2, 0)
     else:
@@ -60,12 +61,12 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
             product = np.matmul(rows, kernel).reshape(*block.shape[:-1], per_group)
         total[(whole, whole, *position.windows)] += product
     if left.dtype.kind in "iub" and right.dtype.kind in "iub" and kind.is_integer:
-        total = total.astype(np.int64)  # integers wrap, they do not saturate
+        total = total.astype(np.int64)  # integers wrap instead of saturating
     result = convert(
         convert(np.moveaxis(total, 0, -2).reshape(batch, *output, kernel_outputs), kind),
         i.shape.element_type,
     )
-    # result dimensions are [batch, spatial ..., feature]; dimension d of the instruction is the one labelled so.
+    # `result` is [batch, spatial ..., feature]; the labels give the instruction's dimension order.
     order = [0] * (rank + 2)
     order[labels.output_batch], order[labels.output_feature] = 0, rank + 1
     for k, d in enumerate(labels.output_spatial):

@@ -1,8 +1,8 @@
-"""Loops that do nothing but count: their end is computed instead of reached. And loops that can never end: they are told.
+"""Loops that only count, whose final state is computed, and detection of endless loops.
 
-A `while` that adds a constant to one integer scalar as long as the scalar lies on one side of a bound may run 2**31 times
-(until the counter wraps around) without being of any other interest. The scalar is the state itself, or one element of a
-tuple whose other elements stay as they are.
+Such a `while` adds a constant to one integer scalar while the scalar lies on one side of a bound.
+It may run 2**31 times, until the counter wraps around, without any other effect. The scalar is the
+whole state, or one element of a tuple whose other elements are loop-invariant.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.instruction import HloInstruction
 
 _MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
-# What may stand in a body and a condition that only count.
+# Opcodes allowed in the body and the condition of a counting loop.
 _COUNTING = frozenset(("parameter", "constant", "get-tuple-element", "add", "tuple", "compare"))
 
 
 class Counter(NamedTuple):
-    """A counting loop. place: of the counter in the state (None: the state is the counter). step, bound: constants, or
-    elements that stay as they are. direction: of `counter direction bound`, which the loop goes on for."""
+    """A counting loop, which runs while `counter direction bound` holds.
+
+    place: the counter's index in the state (None: the state is the counter). step, bound: constants
+    or loop-invariant elements.
+    """
 
     place: int | None
     step: HloInstruction
@@ -34,7 +37,7 @@ class Counter(NamedTuple):
 
 
 def _element(i: HloInstruction) -> int | None:
-    """k for element k of the parameter, -1 for the parameter itself, else None."""
+    """Return k for element k of the parameter, -1 for the parameter itself, else None."""
     if i.opcode.name == "parameter":
         return -1
     if i.opcode.name == "get-tuple-element" and i.operands[0].opcode.name == "parameter":
@@ -43,7 +46,7 @@ def _element(i: HloInstruction) -> int | None:
 
 
 def kept_elements(body: HloComputation) -> frozenset[int]:
-    """The elements of a tuple state that the body hands on as they are."""
+    """Return the loop-invariant elements of a tuple state: the body returns them unchanged."""
     root = body.root
     if root.opcode.name != "tuple":
         return frozenset()
@@ -51,7 +54,7 @@ def kept_elements(body: HloComputation) -> frozenset[int]:
 
 
 def counter_of(condition: HloComputation, body: HloComputation) -> Counter | None:
-    """How the loop counts, or None when it does anything else."""
+    """Return the counter of a loop that only counts, else None."""
     test = condition.root
     if test.opcode.name != "compare" or any(
         i.opcode.name not in _COUNTING for i in condition.instructions.values()
@@ -97,7 +100,10 @@ def _is_integer(i: HloInstruction) -> bool:
 
 
 def count(i: HloInstruction, state: Any, counter: Counter, limit: int | None) -> Value:
-    """The state when the loop ends. EvaluationError when it never does or takes more than `limit` iterations."""
+    """Return the final state of a counting loop.
+
+    EvaluationError if the loop is endless or takes more than `limit` iterations.
+    """
 
     def number(source: HloInstruction) -> int:
         if source.opcode.name == "constant":
@@ -116,7 +122,7 @@ def count(i: HloInstruction, state: Any, counter: Counter, limit: int | None) ->
     }[counter.direction]
     value, iterations, laps = int(start), 0, 0
     while low <= value <= high:
-        # At once to the first value outside the interval, which may be a step beyond the type: then it wraps around.
+        # Jump to the first value outside the interval; a step beyond the type's range wraps around.
         steps = (
             (high - value) // step + 1
             if step > 0
@@ -144,7 +150,10 @@ def count(i: HloInstruction, state: Any, counter: Counter, limit: int | None) ->
 
 
 def only_kept_elements_are_used(i: HloInstruction) -> bool:
-    """Whether the loop's users see only what its body hands on. XLA assumes that loops end, so it deletes such a loop."""
+    """Return whether users read only loop-invariant elements.
+
+    XLA assumes that loops terminate, so it deletes such a loop.
+    """
     kept = kept_elements(i.called[1])
     return not i.is_root and all(
         u.opcode.name == "get-tuple-element" and u.attributes["index"] in kept for u in i.users
@@ -152,7 +161,10 @@ def only_kept_elements_are_used(i: HloInstruction) -> bool:
 
 
 def never_ends(condition: HloComputation, body: HloComputation) -> bool:
-    """Whether a loop that has gone on once goes on for ever: the condition reads nothing that the body changes."""
+    """Return whether the condition reads nothing that the body changes.
+
+    Such a loop is endless once it has run an iteration.
+    """
     kept = kept_elements(body)
     for i in condition.instructions.values():
         if i.called or i.opcode.side_effect:

@@ -1,5 +1,4 @@
-"""Custom calls with a meaning of their own: markers that are the identity on one device, and targets that XLA
-itself emits."""
+"""Custom calls: markers that are the identity on one device, and targets that XLA itself emits."""
 
 from __future__ import annotations
 
@@ -28,7 +27,10 @@ if TYPE_CHECKING:
 
 @evaluates("custom-call")
 def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """By target, see `@evaluates_custom_call`. UnsupportedOpcodeError names an unknown target."""
+    """Evaluate by target (see `@evaluates_custom_call`).
+
+    UnsupportedOpcodeError if it is unknown.
+    """
     target = i.attributes.value("custom_call_target")
     function = custom_call_function(target.strip('"'))
     if function is None and "_python_cpu_callback" in target:
@@ -52,36 +54,40 @@ def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
 
 @evaluates_custom_call(*sorted(MARKERS))
 def identity(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Operand 0: a marker for passes."""
+    """Return operand 0; the call is a marker for passes."""
     return operands[0]
 
 
 @evaluates_custom_call(PAD_TO_STATIC)
 def pad_to_static(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(the array up to its bound, the size of each dimension). Source: xla/service/dynamic_padder.cc."""
+    """Return (the array padded to its bound, the size of each dimension).
+
+    Source: xla/service/dynamic_padder.cc.
+    """
     (x,) = operands
     whole = np.zeros(i.shape.tuple_shapes[0].dimensions, x.dtype)
     whole[tuple([slice(size) for size in x.shape])] = x
     return whole, *[np.asarray(size, np.int32) for size in x.shape]
 
 
-@evaluates_custom_call("__gpu$TopK")  # how GPU dumps spell it behind TopkSpecializer
+@evaluates_custom_call("__gpu$TopK")  # the spelling in GPU dumps after TopkSpecializer
 @evaluates_custom_call("TopK")
 def top_k(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(values, s32 indices) of the k largest along the last dimension; k from the result shape."""
+    """Return (values, s32 indices) of the k largest along the last dimension; the shape gives k."""
     return largest(operands[0], i.shape.tuple_shapes[0].dimensions[-1])
 
 
 @evaluates_custom_call("cpu_csr_sparse_dense_ffi")
 def sparse_times_dense(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """A matrix of compressed sparse rows (elements, where each row starts, columns) times a dense vector or matrix.
+    """Multiply a CSR matrix (elements, row starts, columns) by a dense vector or matrix.
 
-    Floating-point sums are taken in double precision and rounded once. What is stored past the last row is padding, and so are
-    columns that the matrix does not have. Source: jaxlib/cpu/sparse_kernels.cc."""
+    Floating-point sums are accumulated in double precision and rounded once. Elements stored past
+    the last row, and columns out of range, are padding. Source: jaxlib/cpu/sparse_kernels.cc.
+    """
     elements, starts, columns, dense = operands
     lengths = np.maximum(np.diff(starts), 0)
     rows = np.repeat(np.arange(len(lengths)), lengths)
-    # The place of each stored element: its number within its row, from where the row starts.
+    # The storage index of each element: its number within its row plus the row's start.
     places = (
         np.arange(len(rows))
         - np.repeat(np.cumsum(lengths) - lengths, lengths)

@@ -1,4 +1,4 @@
-"""Data movement: broadcasts, reshapes, slices, pads, concatenations, bitcasts, iota. Views where numpy gives one."""
+"""Data movement: broadcast, reshape, slice, pad, concatenate, bitcast, iota; views if possible."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @evaluates("iota")
 def iota(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The index along `iota_dimension`, converted to the element type; complex: imaginary part 0."""
+    """Return the index along `iota_dimension` in the element type; complex: imaginary part 0."""
     shape = i.shape
     dimension = i.attributes.get("iota_dimension", 0)
     if not shape.rank or not shape.element_count:
@@ -33,7 +33,7 @@ def iota(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
 
 @evaluates("broadcast")
 def broadcast(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Operand dimension k becomes result dimension `dimensions[k]`; a view."""
+    """Return a view whose dimension `dimensions[k]` is operand dimension k."""
     x = operands[0]
     shape = i.shape
     if x.ndim == 0:
@@ -51,7 +51,7 @@ def broadcast(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 
 @evaluates("reshape")
 def reshape(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The same elements in row-major order."""
+    """Return the same elements in row-major order under other dimensions."""
     x, shape = operands[0], i.shape
     if not any(shape.dynamic):
         x = up_to_bounds(x, i.operands[0].shape.dimensions)
@@ -63,8 +63,11 @@ def reshape(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
 def _actual_sizes(
     x: Array, source: Sequence[int], bounds: Sequence[int], dynamic: Sequence[bool]
 ) -> list[int]:
-    """Sizes of a reshape. source: bounds of x. One dynamic dimension of the result takes what the others leave; several are those of the
-    operand, between which there are only dimensions of one."""
+    """Return the sizes of a reshape, given the bounds of x (`source`) and of the result (`bounds`).
+
+    A single dynamic dimension of the result follows from the element count. Several dynamic
+    dimensions must equal the operand's, apart from dimensions of size 1.
+    """
     if dynamic.count(True) == 1:
         return [-1 if d else n for n, d in zip(bounds, dynamic, strict=True)]
     if any(dynamic) and [n for n in bounds if n != 1] == [n for n in source if n != 1]:
@@ -74,7 +77,10 @@ def _actual_sizes(
 
 
 def up_to_bounds(x: Array, bounds: Sequence[int]) -> Array:
-    """The array with zeros where it is smaller than the bounds of its dynamic dimensions: what is there, HLO leaves open."""
+    """Return the array padded with zeros to the bounds of its dynamic dimensions.
+
+    HLO leaves the padding undefined.
+    """
     if x.shape == tuple(bounds):
         return x
     return np.pad(
@@ -84,7 +90,10 @@ def up_to_bounds(x: Array, bounds: Sequence[int]) -> Array:
 
 @evaluates("dynamic-reshape")
 def dynamic_reshape(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """A reshape to sizes given as scalars; of as many elements as the bounds have, it takes those within the sizes."""
+    """Reshape to sizes given as scalars.
+
+    If the operand has as many elements as the bounds, the block within the sizes is returned.
+    """
     x = operands[0]
     sizes = [int(s) for s in operands[1:]]
     if math.prod(sizes) == x.size and min(sizes, default=0) >= 0:
@@ -96,25 +105,25 @@ def dynamic_reshape(i: HloInstruction, operands: Sequence[Value], evaluator: Eva
 
 @evaluates("transpose")
 def transpose(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Result dimension k is operand dimension `dimensions[k]`; a view."""
+    """Return a view whose dimension k is operand dimension `dimensions[k]`."""
     return operands[0].transpose(i.attributes.value("dimensions"))
 
 
 @evaluates("reverse")
 def reverse(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The listed dimensions run backwards; a view."""
+    """Return a view with the listed dimensions reversed."""
     return np.flip(operands[0], i.attributes.value("dimensions"))
 
 
 @evaluates("slice")
 def static_slice(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """`[start:limit:stride]` of each dimension; a view."""
+    """Return the view `[start:limit:stride]` of each dimension."""
     x = _grown_where_static(operands[0], i)
     return x[tuple([slice(d.start, d.limit, d.stride) for d in i.attributes.value("slice")])]
 
 
 def _grown_where_static(x: Array, i: HloInstruction) -> Array:
-    """The operand with all elements of each dimension that is dynamic there and static in the result."""
+    """Pad to its bound each operand dimension that is static in the result."""
     bounds, dynamic = i.operands[0].shape.dimensions, i.shape.dynamic or (False,) * i.shape.rank
     return up_to_bounds(
         x,
@@ -126,14 +135,14 @@ def _grown_where_static(x: Array, i: HloInstruction) -> Array:
 
 
 def start_indices(values: Sequence[Value]) -> list[int]:
-    """Start indices given as scalars, or (the old form) as one vector."""
+    """Return start indices given as scalars, or (the old form) as one vector."""
     if len(values) == 1 and values[0].ndim == 1:
         return [int(v) for v in values[0]]
     return [int(v) for v in values]
 
 
 def clamped(starts: Sequence[int], bounds: Sequence[int], sizes: Sequence[int]) -> list[int]:
-    """Starts moved so that a block of the given sizes lies within the bounds."""
+    """Clamp starts so that a block of the given sizes lies within the bounds."""
     return [
         max(0, min(s, bound - size)) for s, bound, size in zip(starts, bounds, sizes, strict=True)
     ]
@@ -141,7 +150,7 @@ def clamped(starts: Sequence[int], bounds: Sequence[int], sizes: Sequence[int]) 
 
 @evaluates("dynamic-slice")
 def dynamic_slice(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """A block at a start that is clamped into bounds; a view."""
+    """Return a view of a block at a start that is clamped into bounds."""
     x = _grown_where_static(operands[0], i)
     sizes = [min(n, actual) for n, actual in zip(i.shape.dimensions, x.shape, strict=True)]
     starts = clamped(start_indices(operands[1:]), x.shape, sizes)
@@ -152,7 +161,7 @@ def dynamic_slice(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
 def dynamic_update_slice(
     i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 ) -> Value:
-    """A copy of operand 0 with a block replaced, at a start that is clamped into bounds."""
+    """Return a copy of operand 0 with a block replaced, at a start that is clamped into bounds."""
     x, update = operands[0], operands[1]
     starts = clamped(start_indices(operands[2:]), x.shape, update.shape)
     result = x.copy()
@@ -162,20 +171,20 @@ def dynamic_update_slice(
 
 @evaluates("concatenate")
 def concatenate(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Along `dimensions[0]`."""
+    """Concatenate along `dimensions[0]`."""
     return np.concatenate(operands, axis=i.attributes.value("dimensions")[0])
 
 
 @evaluates("pad")
 def pad(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """`low_high_interior` of each dimension; negative low or high crops (after the interior padding)."""
+    """Pad by `low_high_interior`; a negative low or high crops after the interior padding."""
     x, value = operands
     sizes, into, source = [], [], []
     for n, d in zip(x.shape, i.attributes.value("padding"), strict=True):
         step = d.interior + 1
         extent = n + max(n - 1, 0) * d.interior
         sizes.append(max(0, d.low + extent + d.high))
-        first = 0 if d.low >= 0 else -(d.low // step)  # the first element that cropping leaves
+        first = 0 if d.low >= 0 else -(d.low // step)  # the first element that is not cropped
         last = min(n, (sizes[-1] - 1 - d.low) // step + 1) if sizes[-1] else 0
         source.append(slice(first, max(first, last)))
         start = d.low + first * step
@@ -191,15 +200,17 @@ def pad(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> V
     return result
 
 
-# -- reinterpretation ----------------------------------------
 @evaluates("bitcast-convert")
 def bitcast_convert(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The bits as another type. A narrower one adds a minor dimension, a wider one removes it; little endian."""
+    """Reinterpret the bits, little endian.
+
+    A narrower type adds a minor dimension, a wider one removes it.
+    """
     return reinterpret(operands[0], i.shape.element_type)
 
 
 def reinterpret(x: Array, target: PrimitiveType) -> Array:
-    """See `bitcast_convert`."""
+    """Reinterpret the bits as another type (see `bitcast_convert`)."""
     source = type_of(x.dtype)
     if source.bits == target.bits:
         return (
@@ -214,7 +225,7 @@ def reinterpret(x: Array, target: PrimitiveType) -> Array:
             parts = whole.reshape(*x.shape, 1).view(view)
             return np.asarray(parts != 0) if target.is_pred else parts
         return np.asarray(whole.view(target.dtype)).reshape(x.shape[:-1])
-    # Sub-byte types lie one a byte in numpy; the first element is in the low bits.
+    # numpy stores sub-byte types one a byte; the first element is in the low bits.
     ratio = max(source.bits, target.bits) // min(source.bits, target.bits)
     narrow_bits = min(source.bits, target.bits)
     bits = to_bits(x)
@@ -228,7 +239,7 @@ def reinterpret(x: Array, target: PrimitiveType) -> Array:
 
 @evaluates("bitcast")
 def bitcast(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The same buffer under another shape: depends on the layouts of operand and result."""
+    """Return the same buffer under another shape, following both layouts."""
     source, target = i.operands[0].shape, i.shape
     x = operands[0]
     if not target.is_array:
@@ -256,25 +267,24 @@ def _from_storage(stored: Array, shape: Shape) -> Array:
     )
 
 
-# -- dynamic dimensions ----------------------------------------
 @evaluates("get-dimension-size")
 def get_dimension_size(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The actual size of a dimension, s32."""
+    """Return the actual size of a dimension as s32."""
     return np.asarray(operands[0].shape[i.attributes.value("dimensions")[0]], np.int32)
 
 
 @evaluates("set-dimension-size")
 def set_dimension_size(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The array with the given size of one dimension (values of dynamic shapes have their actual size here).
+    """Return the array with the given size of one dimension.
 
-    A smaller size cuts; a larger one (up to the bound, which a static result has) makes room for elements whose values
-    HLO leaves open: zeros.
+    Values of dynamic shapes have their actual size here. A smaller size crops. A larger one, up to
+    the bound, pads with zeros; HLO leaves the padding undefined.
     """
     x, size = operands
     dimension = i.attributes.value("dimensions")[0]
     wanted = bound = i.shape.dimensions[dimension]
     if i.shape.dynamic[dimension]:
-        if bound == UNBOUNDED:  # what is given has room for so many
+        if bound == UNBOUNDED:  # the operand's size is the bound
             bound = max(i.operands[0].shape.dimensions[dimension], x.shape[dimension])
         wanted = max(0, min(int(size), bound))
     if wanted > x.shape[dimension]:

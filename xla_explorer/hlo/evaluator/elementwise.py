@@ -1,8 +1,8 @@
-"""Elementwise opcodes whose result is exact or a single rounding: arithmetic, logic, comparisons, conversions.
+"""Elementwise opcodes, exact or rounded once: arithmetic, logic, comparisons, conversions.
 
-Shapes are not read from the instruction, so each function works on arrays where a computation has scalars
-(`vectorise`).
-Source: StableHLO spec; the edge cases are XLA:CPU's (division by zero, wide shifts, NaN through maximum).
+Functions do not read the instruction's shape, so they also evaluate scalar computations on arrays
+(`vectorise`). Source: StableHLO spec; XLA:CPU for the edge cases (division by zero, wide shifts,
+NaN through maximum).
 """
 
 from __future__ import annotations
@@ -30,41 +30,44 @@ Binary = Callable[[Array, Array], Array]
 
 
 def apply_binary(function: Binary, a: Array, b: Array) -> Array:
-    """`function(a, b)` in a native dtype, the result in the operands' dtype."""
+    """Compute `function(a, b)` in a native dtype and convert back to the operands' dtype."""
     dtype = a.dtype
     if dtype in WIDER:
         return narrow(function(widen(a), widen(b)), dtype)
     return function(a, b)
 
 
-# -- arithmetic ----------------------------------------
 @evaluates("add")
 def add(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Integers wrap; pred: or."""
+    """Add; integers wrap, pred is or."""
     return apply_binary(np.add, operands[0], operands[1])
 
 
 @evaluates("subtract")
 def subtract(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Integers wrap."""
+    """Subtract; integers wrap."""
     return apply_binary(np.subtract, operands[0], operands[1])
 
 
 @evaluates("multiply")
 def multiply(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Integers wrap; pred: and."""
+    """Multiply; integers wrap, pred is and."""
     return apply_binary(np.multiply, operands[0], operands[1])
 
 
 def quotient(a: Array, b: Array) -> Array:
-    """Truncating division; x/0 has all bits set, MIN/-1 is MIN; IEEE for floats, C99's Annex G for complex numbers."""
+    """Divide, truncating integers: x/0 has all bits set, MIN/-1 is MIN.
+
+    Floats follow IEEE, complex numbers C99's Annex G.
+    """
     if a.dtype.kind == "c":
         return complex_quotient(a, b)
     if a.dtype.kind == "f":
         return np.asarray(np.true_divide(a, b))
     zero = b == 0
     if a.dtype.itemsize <= 4:
-        # In f64 a quotient of 32-bit integers is off by less than its distance to the next integer.
+        # In f64 the error of a quotient of 32-bit integers is below its distance to the next
+        # integer.
         exact = (
             np.true_divide(a, np.where(zero, b.dtype.type(1), b), dtype=np.float64)
             .astype(np.int64)
@@ -89,9 +92,11 @@ def quotient(a: Array, b: Array) -> Array:
 
 
 def complex_quotient(a: Array, b: Array) -> Array:
-    """a / b; where both parts come out as NaN, infinite for a divisor of zero or an infinite dividend, zero for an infinite divisor.
+    """Divide complex numbers. Source: C99 G.5.1.
 
-    Source: C99 G.5.1."""
+    If both parts are NaN: infinite for a zero divisor or an infinite dividend, zero for an infinite
+    divisor.
+    """
     a, b = np.broadcast_arrays(a, b)
     result = np.array(np.true_divide(a, b))
     unknown = (np.isnan(result.real) & np.isnan(result.imag)) | (b == 0)
@@ -127,12 +132,12 @@ def complex_quotient(a: Array, b: Array) -> Array:
 
 @evaluates("divide")
 def divide(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """See `quotient`. Sub-byte integers: x/0 has all bits set too."""
+    """Divide (see `quotient`); also for sub-byte integers x/0 has all bits set."""
     return apply_binary(quotient, operands[0], operands[1])
 
 
 def remainder_of(a: Array, b: Array) -> Array:
-    """The sign of the dividend, as in C; integers: x%0 is x, MIN%-1 is 0."""
+    """Return the remainder with the sign of the dividend; integers: x%0 is x, MIN%-1 is 0."""
     if a.dtype.kind == "f":
         return np.asarray(np.fmod(a, b))
     zero = b == 0
@@ -144,7 +149,7 @@ def remainder_of(a: Array, b: Array) -> Array:
 
 @evaluates("remainder")
 def remainder(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """See `remainder_of`."""
+    """Return the remainder (see `remainder_of`)."""
     if operands[0].dtype.kind == "c":
         raise UnsupportedOpcodeError(
             "remainder",
@@ -155,18 +160,19 @@ def remainder(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 
 
 def greater(a: Array, b: Array) -> Array:
-    """NaN from either side; -0 < +0; complex numbers lexicographically."""
+    """Return the maximum: NaN propagates, -0 < +0, complex numbers compare lexicographically."""
     result = np.maximum(a, b)
     if a.dtype.kind == "f":
         zero = result == 0
         if zero.any():
-            # Both operands are zeros (or one is a negative number, to which adding +0 of the result changes nothing).
+            # Both operands are zeros, or one is negative and adding the result's +0 changes
+            # nothing.
             return np.where(zero & (a == 0) & (b == 0), a + b, result)
     return np.asarray(result)
 
 
 def lesser(a: Array, b: Array) -> Array:
-    """NaN from either side; -0 < +0; complex numbers lexicographically."""
+    """Return the minimum: NaN propagates, -0 < +0, complex numbers compare lexicographically."""
     result = np.minimum(a, b)
     if a.dtype.kind == "f":
         zero = result == 0
@@ -177,25 +183,31 @@ def lesser(a: Array, b: Array) -> Array:
 
 @evaluates("maximum")
 def maximum(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """See `greater`."""
+    """Return the maximum (see `greater`)."""
     return apply_binary(greater, operands[0], operands[1])
 
 
 @evaluates("minimum")
 def minimum(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """See `lesser`."""
+    """Return the minimum (see `lesser`)."""
     return apply_binary(lesser, operands[0], operands[1])
 
 
 @evaluates("clamp")
 def clamp(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """min(max(x, low), high); bounds may be scalars; NaN anywhere gives NaN; low > high gives high."""
+    """Return min(max(x, low), high).
+
+    Bounds may be scalars, NaN propagates, low > high gives high.
+    """
     low, x, high = operands
     return apply_binary(lesser, apply_binary(greater, x, low), high)
 
 
 def integer_power(a: Array, b: Array) -> Array:
-    """Wrapping; a negative exponent gives 0 except for the bases 1 and -1."""
+    """Raise integers to a power, wrapping.
+
+    A negative exponent gives 0 except for bases 1 and -1.
+    """
     if b.dtype.kind == "u":
         return np.asarray(np.power(a, b))
     negative = b < 0
@@ -206,7 +218,7 @@ def integer_power(a: Array, b: Array) -> Array:
 
 @evaluates("mulhi")
 def mulhi(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The high half of the full product of two integers."""
+    """Return the high half of the full product of two integers."""
     a, b = operands
     element = type_of(a.dtype)
     if element.bits < 64:
@@ -226,14 +238,14 @@ def mulhi(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) ->
 
 @evaluates("negate")
 def negate(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Integers wrap: -MIN is MIN."""
+    """Negate; integers wrap, -MIN is MIN."""
     x = operands[0]
     return narrow(np.negative(widen(x)), x.dtype)
 
 
 @evaluates("abs")
 def absolute(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """|MIN| is MIN; complex: the modulus, in the component type."""
+    """Return the absolute value; |MIN| is MIN; complex: the modulus, in the component type."""
     x = operands[0]
     if x.dtype.kind == "c":
         return np.asarray(np.abs(x.astype(np.complex128))).astype(x.real.dtype)
@@ -242,7 +254,7 @@ def absolute(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator)
 
 @evaluates("sign")
 def sign(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Floats: NaN and signed zeros stay; complex: z/|z|, 0 for 0."""
+    """Return the sign; NaN and signed zeros stay; complex: z/|z|, 0 for 0."""
     x = operands[0]
     if x.dtype.kind == "c":
         wide = x.astype(np.complex128)
@@ -260,9 +272,8 @@ def sign(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
     return narrow(np.sign(wide), x.dtype)
 
 
-# -- rounding ----------------------------------------
 def round_half_away(x: Array) -> Array:
-    """Nearest integer, halves away from zero; the sign of zero is kept."""
+    """Round to the nearest integer, halves away from zero; the sign of zero is kept."""
     whole = np.trunc(x)
     up = np.abs(x - whole) >= 0.5
     return np.asarray(
@@ -288,11 +299,10 @@ for _name, _function in (
 
 @evaluates("is-finite")
 def is_finite(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """pred: neither NaN nor infinite."""
+    """Return pred: neither NaN nor infinite."""
     return np.isfinite(widen(operands[0]))
 
 
-# -- comparison and choice ----------------------------------------
 _COMPARISONS: dict[str, Any] = {
     "EQ": np.equal,
     "NE": np.not_equal,
@@ -305,7 +315,10 @@ _COMPARISONS: dict[str, Any] = {
 
 @evaluates("compare")
 def compare(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """pred. FLOAT: NaN differs from all, -0 equals +0; TOTALORDER: every bit pattern has its place."""
+    """Compare to pred.
+
+    FLOAT: NaN differs from everything, -0 equals +0. TOTALORDER: by bit patterns.
+    """
     a, b = operands
     attributes = i.attributes
     if a.dtype in WIDER:
@@ -317,23 +330,22 @@ def compare(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
 
 @evaluates("select")
 def select(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """A scalar predicate chooses a whole array."""
+    """Select element by element; a scalar predicate selects a whole array."""
     predicate, on_true, on_false = operands
     if predicate.ndim == 0:
         return on_true if predicate else on_false
     return np.where(predicate, on_true, on_false)
 
 
-# -- types ----------------------------------------
 @evaluates("convert")
 def convert_type(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """See `conversion.convert`."""
+    """Convert the element type (see `conversion.convert`)."""
     return convert(operands[0], i.shape.element_type)
 
 
 @evaluates("complex")
 def make_complex(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(real, imaginary) -> complex."""
+    """Combine (real, imaginary) to complex numbers."""
     re, im = operands
     result = np.empty(
         np.broadcast_shapes(re.shape, im.shape),
@@ -345,31 +357,34 @@ def make_complex(_: HloInstruction, operands: Sequence[Value], evaluator: Evalua
 
 @evaluates("real")
 def real(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The real component; of a real operand itself."""
+    """Return the real part; a real operand unchanged."""
     x = operands[0]
     return x.real if x.dtype.kind == "c" else x
 
 
 @evaluates("imag")
 def imaginary(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The imaginary component; 0 for a real operand."""
+    """Return the imaginary part; 0 for a real operand."""
     x = operands[0]
     return (
         x.imag if x.dtype.kind == "c" else np.zeros(x.shape).astype(x.dtype)
-    )  # which is NaN in f8e8m0fnu
+    )  # 0 is NaN in f8e8m0fnu
 
 
 @evaluates("stochastic-convert")
 def stochastic_convert(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Round a float to an integer up with the probability of its fraction, decided by random bits; saturates,
-    NaN is 0."""
+    """Round a float to an integer, up with the probability of its fraction; saturates, NaN is 0.
+
+    Random bits decide the direction.
+    """
     x, random = operands
     target = i.shape.element_type
     values = widen(x).astype(np.float64)
     if target.is_float:
         return convert(x, target)
     whole = np.trunc(np.abs(values))
-    # As many whole steps as the random numbers have. Source: xla/hlo/transforms/expanders/stochastic_convert_decomposer.cc.
+    # Resolution of the random bits. Source:
+    # xla/hlo/transforms/expanders/stochastic_convert_decomposer.cc.
     share = np.floor(np.ldexp(np.abs(values) - whole, type_of(random.dtype).bits))
     rounded = np.copysign(whole + (widen(random).astype(np.float64) < share), values)
     return convert(np.where(np.isfinite(values), rounded, values), target)

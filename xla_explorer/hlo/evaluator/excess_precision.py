@@ -1,9 +1,11 @@
-"""Where XLA:CPU keeps more precision than the text says: arithmetic in bf16 whose result is widened to f32 right away.
+"""Excess precision of XLA:CPU: bf16 arithmetic whose result is widened to f32 at once.
 
-XLA:CPU computes such an operation in f32 and rounds to bf16 behind it. With `xla_allow_excess_precision`, which is on by default, a
-conversion that follows at once takes the value before it is rounded. Found by trial with jaxlib 0.10.2: elementwise arithmetic, dot and
-convolution, also when the rounded value has other users; not f16, not f64 as the target, not with anything (a reshape) in between,
-and not between two steps of a chain. Source: xla/hlo/transforms/simplifiers/float_normalization.cc.
+XLA:CPU computes such an operation in f32 and rounds the result to bf16. With
+`xla_allow_excess_precision` (the default) a conversion that follows at once reads the unrounded
+value. Measured with jaxlib 0.10.2: it applies to elementwise arithmetic, dot and convolution, even
+if the rounded value has other users. It applies neither to f16, nor to f64 targets, nor through
+another instruction such as reshape, nor between two steps of a chain. Source:
+xla/hlo/transforms/simplifiers/float_normalization.cc.
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ from xla_explorer.hlo.shape import array_shape
 if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
 
-# Elementwise, but they round on purpose, or compute nothing.
+# Elementwise opcodes that round on purpose, or compute nothing.
 _NO_ARITHMETIC = frozenset(
     ("convert", "stochastic-convert", "reduce-precision", "bitcast-convert", "copy")
 )
 
 
 def widened_at_once(i: HloInstruction) -> HloInstruction | None:
-    """The operation whose value before rounding this conversion takes, None for every other instruction."""
+    """Return the operation whose unrounded value this conversion reads, else None."""
     if (
         i.opcode.name != "convert"
         or i.shape.element_type is not F32
@@ -44,7 +46,7 @@ def widened_at_once(i: HloInstruction) -> HloInstruction | None:
 
 
 def in_f32(source: HloInstruction, function: EvaluationFunction) -> EvaluationFunction:
-    """A step that computes `source` (evaluated by `function`) with bf16 operands widened, and leaves the result in f32."""
+    """Return a step that evaluates `source` with bf16 operands widened and an f32 result."""
     shape = array_shape(F32, source.shape.dimensions)
     wide = new_instruction(
         source.id, source.name, source.opcode, shape, source.operands, source.attributes

@@ -1,7 +1,7 @@
 """`gather` and `scatter`.
 
-Source: StableHLO spec, gather and scatter. Gather clamps each slice into bounds; scatter drops each window that is not
-wholly in bounds, and applies updates to one element in the order of the updates.
+Gather clamps each slice into bounds. Scatter skips each window that is not wholly in bounds, and
+applies updates of one element in their order. Source: StableHLO spec, gather and scatter.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def index_vectors(indices: Array, index_vector_dim: int) -> Array:
-    """The indices as s64 [batch ..., component]; an index_vector_dim equal to the rank means scalars."""
+    """Return the indices as s64 [batch ..., component]; index_vector_dim = rank means scalars."""
     if indices.dtype == np.uint64:
-        # Beyond s64 an index is out of bounds on the high side.
+        # An index beyond s64 is out of bounds on the high side.
         indices = np.minimum(indices, np.uint64(2**63 - 1))
     whole = convert(indices, S64)
     return (
@@ -42,7 +42,7 @@ def index_vectors(indices: Array, index_vector_dim: int) -> Array:
 def _start(
     vectors: Array, component_of: dict[int, int], batch_of: dict[int, int], dimension: int
 ) -> Array | None:
-    """Start index along an operand dimension for each batch position; None where it is always 0."""
+    """Return start indices along an operand dimension by batch position; None if always 0."""
     if dimension in component_of:
         return vectors[..., component_of[dimension]]
     if dimension in batch_of:
@@ -53,13 +53,13 @@ def _start(
 
 
 def _batch_axis(dimension: int, index_vector_dim: int) -> int:
-    """A dimension of the indices as an axis of `index_vectors`."""
+    """Return the axis in `index_vectors` of a dimension of the indices."""
     return dimension - (dimension > index_vector_dim)
 
 
 @evaluates("gather")
 def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Slices of the operand at clamped starts, laid out along the batch dimensions of the indices."""
+    """Gather slices at clamped starts, laid out along the batch dimensions of the indices."""
     x, indices = operands
     if gathers_nothing(i):
         return np.broadcast_to(
@@ -82,7 +82,7 @@ def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
     dropped = set(value("collapsed_slice_dims")) | set(batching)
     batch_rank = vectors.ndim - 1
     windowed = [d for d in range(x.ndim) if d not in dropped]
-    # Dimensions that are taken whole stay slices; they go last, so that the indexed ones come out in front.
+    # Dimensions taken whole stay slices and go last, so the indexed dimensions come first.
     whole = [d for d in windowed if d not in component_of and sizes[d] == x.shape[d]]
     indexed = [d for d in range(x.ndim) if d not in whole]
     inner = [d for d in indexed if d in windowed]
@@ -105,7 +105,7 @@ def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
         taken = taken[tuple(selectors)]
     else:
         taken = np.broadcast_to(taken, (*shape, *taken.shape))
-    # Now [batch ..., inner ..., whole ...]; put each where the result wants it.
+    # From [batch ..., inner ..., whole ...] to the dimension order of the result.
     window_axes = {d: batch_rank + k for k, d in enumerate([*inner, *whole])}
     axes: list[int] = []
     batch_axes, offsets = iter(range(batch_rank)), iter([window_axes[d] for d in windowed])
@@ -116,7 +116,7 @@ def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
 
 @evaluates("scatter")
 def scatter(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Copies of the operands with updates combined in; windows out of bounds are skipped."""
+    """Return copies of the operands with updates combined in; windows out of bounds are skipped."""
     count = len(operands) // 2
     targets, indices, updates = operands[:count], operands[count], operands[count + 1 :]
     value = i.attributes.value
@@ -172,9 +172,10 @@ def scatter_elements(
     computation: HloComputation,
     evaluator: Evaluator,
 ) -> list[Array]:
-    """targets[k][positions[j]] = f(targets ..., updates[k][j] ...) for j in order; writes into the (flat) targets.
+    """Set targets[k][positions[j]] = f(targets ..., updates[k][j] ...) for j in order, in place.
 
-    What repeats is done in rounds: the first update of every element at once, then every second update, and so on.
+    The targets are flat. Repeated positions are split into rounds: the first update of every
+    element, then every second update, and so on.
     """
     if len(targets) == 1:
         returned = returned_parameter(computation)
@@ -210,7 +211,7 @@ def scatter_elements(
 
 
 def rounds(positions: Array) -> list[Array]:
-    """Index arrays whose positions are distinct within each, and in order of occurrence from one to the next."""
+    """Split updates into index arrays with distinct positions each, in order of occurrence."""
     if not positions.size:
         return []
     order = np.argsort(positions, kind="stable")

@@ -1,19 +1,20 @@
-"""The order of ties that XLA:CPU leaves behind a sort that need not be stable: that of `std::sort` in libstdc++.
+"""The order of ties in an unstable sort on XLA:CPU: the order of libstdc++'s `std::sort`.
 
-HLO lets ties come in any order; XLA:CPU hands the elements to `std::sort`, whose order follows from the comparisons alone: quicksort
-down to 16 elements with the median of three as the pivot, heapsort where that goes too deep, one insertion sort over all at the end.
-Compared with XLA:CPU's outputs for jaxlib 0.10.2. Source: libstdc++, bits/stl_algo.h (std::sort) and bits/stl_heap.h.
+HLO leaves the order of ties open. XLA:CPU calls `std::sort`, whose order follows from the
+comparisons alone: quicksort with the median of three down to 16 elements, heapsort beyond a depth
+limit, and one final insertion sort. Compared with XLA:CPU's outputs for jaxlib 0.10.2. Source:
+libstdc++, bits/stl_algo.h (std::sort) and bits/stl_heap.h.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-_SHORT = 16  # elements that quicksort leaves to the insertion sort
+_SHORT = 16  # parts of at most this size are left to the insertion sort
 
 
 def introsort(ranks: Sequence[int]) -> list[int]:
-    """The permutation that `std::sort` makes of elements with these ranks; equal ranks are ties."""
+    """Return the permutation that `std::sort` makes of these ranks; equal ranks are ties."""
     order = list(range(len(ranks)))
     _quicksort(order, ranks, 0, len(order), 2 * (len(order).bit_length() - 1))
     for at in range(1, len(order)):
@@ -31,7 +32,7 @@ def _insert(order: list[int], ranks: Sequence[int], at: int) -> None:
 
 
 def _quicksort(order: list[int], ranks: Sequence[int], first: int, last: int, depth: int) -> None:
-    """Until no part has more than `_SHORT` elements; the right part first, as it is the one that recurs."""
+    """Partition until no part has more than `_SHORT` elements; recurse into the right part."""
     while last - first > _SHORT:
         if depth == 0:
             _heapsort(order, ranks, first, last)
@@ -79,7 +80,7 @@ def _heapsort(order: list[int], ranks: Sequence[int], first: int, last: int) -> 
 def _sift(
     order: list[int], ranks: Sequence[int], first: int, hole: int, length: int, element: int
 ) -> None:
-    """Down to a leaf along the larger children, then up to where the element belongs."""
+    """Sift down to a leaf along the larger children, then up to the element's position."""
     top = child = hole
     while child < (length - 1) // 2:
         child = 2 * child + 2

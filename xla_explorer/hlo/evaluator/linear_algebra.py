@@ -1,4 +1,4 @@
-"""Transforms, factorisations and batch normalisation, all computed in f64 (c128) and rounded once."""
+"""Transforms, factorisations and batch normalisation, in f64 (c128) and rounded once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TRANSFORMS: dict[str, Any] = {
 
 @evaluates("fft")
 def fft(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The last len(fft_length) dimensions; the inverse transforms divide by the number of elements."""
+    """Transform the last len(fft_length) dimensions; inverses divide by the number of elements."""
     x = operands[0]
     lengths = i.attributes.value("fft_length")
     kind = i.attributes.value("fft_type")
@@ -43,8 +43,10 @@ def fft(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> V
 
 @evaluates("cholesky")
 def cholesky(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """L with L L^H = a (lower), or U with U^H U = a; reads one triangle; NaN all over when a is not positive
-    definite."""
+    """Return L with L L^H = a (lower), or U with U^H U = a, reading one triangle.
+
+    The result is NaN if a is not positive definite.
+    """
     x = _wide(operands[0])
     lower = i.attributes.value("lower")
     triangle = np.tril(x) if lower else np.conj(np.swapaxes(np.triu(x), -1, -2))
@@ -62,7 +64,10 @@ def cholesky(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator)
 
 @evaluates("triangular-solve")
 def triangular_solve(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """x with op(a) x = b (left side) or x op(a) = b; reads one triangle of a; unit_diagonal ignores the diagonal."""
+    """Solve op(a) x = b (left side) or x op(a) = b, reading one triangle of a.
+
+    With unit_diagonal the diagonal is not read.
+    """
     value = i.attributes.value
     return solve_triangular(
         operands[0],
@@ -83,7 +88,7 @@ def solve_triangular(
     unit_diagonal: bool,
     transpose_a: str,
 ) -> Array:
-    """x of op(a) x = b (left side) or x op(a) = b; in f64 (c128) inside, of b's type."""
+    """Solve op(a) x = b (left side) or x op(a) = b in f64 (c128); x has b's type."""
     a, b = _wide(given), _wide(right)
     matrix = np.tril(a) if lower else np.triu(a)
     if transpose_a != "NO_TRANSPOSE":
@@ -101,7 +106,7 @@ def solve_triangular(
 
 
 def substitute(matrix: Array, right: Array, lower: bool, unit_diagonal: bool) -> Array:
-    """Forward (lower) or backward substitution, all right sides and batches at once."""
+    """Substitute forward (lower) or backward, for all right sides and batches at once."""
     x = right.copy()
     size = matrix.shape[-1]
     for row in range(size) if lower else range(size - 1, -1, -1):
@@ -115,13 +120,12 @@ def substitute(matrix: Array, right: Array, lower: bool, unit_diagonal: bool) ->
     return x
 
 
-# -- batch normalisation ----------------------------------------
 def _feature_view(vector: Array, rank: int, feature: int) -> Array:
     return vector.reshape([-1 if d == feature else 1 for d in range(rank)])
 
 
 def _epsilon(i: HloInstruction) -> float:
-    """XLA's attribute is an f32, whatever the type of the operands."""
+    """Return epsilon rounded to f32: XLA's attribute is an f32 for every operand type."""
     return float(np.float32(i.attributes.value("epsilon")))
 
 
@@ -129,7 +133,7 @@ def _epsilon(i: HloInstruction) -> float:
 def batch_norm_training(
     i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 ) -> Value:
-    """(normalised, mean, biased variance) of each feature."""
+    """Return (normalised, mean, biased variance) of each feature."""
     x, scale, offset = map(_wide, operands)
     feature = i.attributes.value("feature_index")
     others = tuple([d for d in range(x.ndim) if d != feature])
@@ -147,7 +151,7 @@ def batch_norm_training(
 def batch_norm_inference(
     i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 ) -> Value:
-    """Normalised by a given mean and variance."""
+    """Normalise by a given mean and variance."""
     x, scale, offset, mean, variance = map(_wide, operands)
     result = _normalise(
         x, scale, offset, mean, variance, _epsilon(i), i.attributes.value("feature_index")
@@ -174,7 +178,7 @@ def _normalise(
 def batch_norm_gradient(
     i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 ) -> Value:
-    """(gradient of the operand, of scale, of offset)."""
+    """Return the gradients of (operand, scale, offset)."""
     x, scale, mean, variance, gradient = map(_wide, operands)
     feature = i.attributes.value("feature_index")
     others = tuple([d for d in range(x.ndim) if d != feature])

@@ -1,7 +1,7 @@
-"""Execution plans: a computation as a flat list of steps, so that running it again costs no graph walk.
+"""Execution plans: a computation as a flat list of steps, run without a graph walk.
 
-A plan holds for one state of its computation; `HloComputation.post_order()` returns the same list object until the next
-mutation, and that list is the plan's proof of freshness.
+A plan is valid for one state of its computation. `HloComputation.post_order()` returns the same
+list object until the next mutation, so the list's identity proves validity.
 """
 
 from __future__ import annotations
@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """One call. operands, result: slots. dead: slots whose last reader this is. dtype, dimensions: what the result must
-    have (None: not checked, because it is a tuple, a token or dynamic)."""
+    """One call of a plan.
+
+    operands, result: slots. dead: slots whose last reader is this step. dtype, dimensions: required
+    of the result (None for a tuple, a token or a dynamic shape).
+    """
 
     function: EvaluationFunction
     instruction: HloInstruction
@@ -43,7 +46,10 @@ class Step(NamedTuple):
 
 
 class Plan:
-    """Steps of one computation. frame: initial slots (constants filled in). parameters: (slot, parameter number)."""
+    """Steps of one computation.
+
+    frame: initial slots, constants filled in. parameters: (slot, parameter number).
+    """
 
     __slots__ = ("frame", "instructions", "order", "parameter_count", "parameters", "root", "steps")
 
@@ -51,7 +57,7 @@ class Plan:
         self, computation: HloComputation, max_elements: int, *, excess_precision: bool = False
     ) -> None:
         self.order = computation.post_order()
-        # What a step reads, where that is not its operands, and what it computes: conversions that take a value before it is rounded.
+        # Conversions that read an unrounded value -> the instruction whose operands they read.
         wide = (
             {i: source for i in self.order if (source := widened_at_once(i)) is not None}
             if excess_precision
@@ -105,8 +111,11 @@ class Plan:
 
 
 def has_side_effect(i: HloInstruction, known: dict[HloComputation, bool] | None = None) -> bool:
-    """Whether leaving the instruction out would show: transfers, asynchronous operations, custom calls that say so, and
-    calls of computations that hold such. Random state alone does not count. known: answers for computations so far."""
+    """Return whether removing the instruction would be visible.
+
+    True for transfers, asynchronous operations, custom calls marked so, and calls of computations
+    with any of them. Random state alone does not count. known: results for computations so far.
+    """
     name = i.opcode.name
     if name == "custom-call":
         return bool(i.attributes.get("custom_call_has_side_effect", False))
@@ -129,7 +138,10 @@ _RANDOM = frozenset(("rng", "rng-get-and-update-state"))
 def _live_instructions(
     computation: HloComputation, wide: dict[HloInstruction, HloInstruction]
 ) -> set[HloInstruction]:
-    """What the root needs or waits for (it may never end), and what has an effect besides its value."""
+    """Return the instructions that the root depends on, and those with side effects.
+
+    Loops in between are kept, because a loop may be endless.
+    """
     known: dict[HloComputation, bool] = {}
     stack = [
         computation.root,
@@ -146,7 +158,7 @@ def _live_instructions(
 
 
 def evaluation_function(instruction: HloInstruction) -> EvaluationFunction:
-    """The registered function. UnsupportedOpcodeError when there is none."""
+    """Return the registered function, or raise UnsupportedOpcodeError."""
     name = instruction.opcode.name
     found = EVALUATION_FUNCTIONS.get(name)
     if found is None:
@@ -163,7 +175,10 @@ def evaluation_function(instruction: HloInstruction) -> EvaluationFunction:
 
 
 def _sizes_of_its_own(i: HloInstruction) -> tuple[bool, ...]:
-    """Which dimensions have a size that something set; one that is stated only, as of a broadcast scalar, is at its bound."""
+    """Return the dimensions whose size is set at run time.
+
+    A dynamic dimension that is only stated, as in a broadcast scalar, is at its bound.
+    """
     stated = i.opcode.name in ("broadcast", "iota", "constant") and not any(
         any(o.shape.dynamic) for o in i.operands
     )
@@ -176,8 +191,11 @@ def _of_common_size(
     operands: Sequence[Value],
     evaluator: Any,
 ) -> Value:
-    """An elementwise function of operands whose dynamic dimensions differ: what one has beyond another's size is padding; a dynamic size
-    of one beside another dynamic size is spread over it, as XLA does."""
+    """Apply an elementwise function to operands whose dynamic sizes differ.
+
+    Elements beyond another operand's size are padding. A dynamic size of one is broadcast over
+    another dynamic size, as in XLA.
+    """
     rank = instruction.shape.rank
     arrays = [k for k, x in enumerate(operands) if x.ndim == rank]
     window = []
@@ -195,7 +213,7 @@ def _of_common_size(
 
 
 def check_size(instruction: HloInstruction, max_elements: int) -> None:
-    """EvaluationError when the result would have more than `max_elements` elements in one array."""
+    """Raise EvaluationError if an array of the result has more than `max_elements` elements."""
     for _, leaf in _leaves(instruction.shape):
         if leaf.element_count > max_elements:
             raise EvaluationError(
@@ -210,7 +228,7 @@ def _leaves(shape: Shape) -> list[tuple[tuple[int, ...], Shape]]:
 
 
 def literal_value(literal: Literal) -> Value:
-    """The value of a literal: its array, or the tuple of its parts' values."""
+    """Return the value of a literal: its array, or the tuple of its parts' values."""
     if literal.shape.is_tuple:
         return tuple([literal_value(part) for part in literal.parts])
     return literal.array if literal.shape.is_array else TOKEN_VALUE

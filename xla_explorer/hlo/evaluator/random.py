@@ -1,7 +1,7 @@
-"""Random numbers: the counter-based generators Philox4x32-10 and ThreeFry2x32-20 bit for bit, and the stateful opcodes.
+"""Random numbers: Philox4x32-10 and ThreeFry2x32-20 bit for bit, and the stateful opcodes.
 
-Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (the two generators); StableHLO rng_bit_generator;
-how counters and words are laid out follows XLA:CPU (RngBitGeneratorExpander, prng.cc).
+Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (both generators); StableHLO
+rng_bit_generator; XLA:CPU for the order of counters and words (RngBitGeneratorExpander, prng.cc).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _32 = np.uint64(32)
 
 
 def philox4x32(counter: Sequence[Array], key: tuple[int, int]) -> list[Array]:
-    """Ten rounds on four u32 counter words (arrays of u64 that hold 32 bits each)."""
+    """Run ten rounds on four u32 counter words (arrays of u64 that hold 32 bits each)."""
     c0, c1, c2, c3 = counter
     k0, k1 = key
     for _ in range(10):
@@ -44,7 +44,7 @@ _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
 def threefry2x32(counter: tuple[Array, Array], key: tuple[int, int]) -> tuple[Array, Array]:
-    """Twenty rounds on two u32 counter words (u32 arrays)."""
+    """Run twenty rounds on two u32 counter words (u32 arrays)."""
     keys = [np.uint32(key[0]), np.uint32(key[1]), np.uint32(key[0] ^ key[1] ^ 0x1BD11BDA)]
     x, y = counter[0] + keys[0], counter[1] + keys[1]
     for group in range(5):
@@ -57,7 +57,10 @@ def threefry2x32(counter: tuple[Array, Array], key: tuple[int, int]) -> tuple[Ar
 
 
 def philox_bits(state: Array, count: int, bits: int) -> tuple[Array, Array]:
-    """(new state, `count` words of 32 or 64 bits). state: u64 key, counter low [, counter high; else the key]."""
+    """Return (new state, `count` words of 32 or 64 bits).
+
+    state: u64 key, counter low [, counter high; the key by default].
+    """
     key = int(state[0])
     words = count * bits // 32
     blocks = -(-words // 4)
@@ -78,7 +81,10 @@ def philox_bits(state: Array, count: int, bits: int) -> tuple[Array, Array]:
 
 
 def threefry_bits(state: Array, dimensions: tuple[int, ...], bits: int) -> tuple[Array, Array]:
-    """(new state, words of 32 or 64 bits in the given dimensions). state: u64 key, counter."""
+    """Return (new state, words of 32 or 64 bits in the given dimensions).
+
+    state: u64 key, counter.
+    """
     key = (int(state[0]) & 0xFFFFFFFF, int(state[0]) >> 32)
     start = np.uint64(state[1])
     count = math.prod(dimensions)
@@ -104,8 +110,10 @@ def threefry_bits(state: Array, dimensions: tuple[int, ...], bits: int) -> tuple
 
 @evaluates("rng-bit-generator")
 def rng_bit_generator(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(new state, bits), or the bits alone. The state is u64[2] or u64[3] (Philox): key first, then the counter; or the same as
-    u32 words."""
+    """Return (new state, bits), or the bits alone.
+
+    The state is u64[2] or u64[3] (Philox), key first, then the counter; or the same as u32 words.
+    """
     given = operands[0]
     if given.nbytes not in (16, 24) or given.ndim != 1:
         raise UnsupportedOpcodeError(
@@ -139,8 +147,11 @@ def rng_bit_generator(i: HloInstruction, operands: Sequence[Value], evaluator: E
 
 @evaluates("rng")
 def rng(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """rng_uniform in [a, b), rng_normal with mean a and deviation b: the numbers that `rng-expander` makes of the evaluator's state, so
-    that compiled programs draw the same. Source: xla/service/rng_expander.cc."""
+    """Draw rng_uniform in [a, b) or rng_normal with mean a and deviation b.
+
+    The numbers equal those of `rng-expander` for the evaluator's state, so compiled programs draw
+    the same. Source: xla/service/rng_expander.cc.
+    """
     a, b = operands
     element, dimensions = i.shape.element_type, i.shape.dimensions
     normal = i.attributes.value("distribution") == "rng_normal"
@@ -183,5 +194,5 @@ def _next_state(evaluator: Evaluator, delta: int) -> Array:
 def rng_get_and_update_state(
     i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 ) -> Value:
-    """u64[2]: the evaluator's 128-bit state (low word first), to which `delta` is then added."""
+    """Return the 128-bit state as u64[2], low word first, then add `delta` to the state."""
     return _next_state(evaluator, i.attributes.value("delta"))

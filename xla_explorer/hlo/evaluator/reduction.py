@@ -1,8 +1,8 @@
 """`reduce` and `scan`.
 
-A reducer that numpy knows (add, multiply, maximum, minimum, and, or, xor) runs as one numpy reduction; any other is
-applied to whole slices along the reduced dimensions: a fold in order when there are few, a tree that keeps the order
-when many.
+A reducer with a numpy ufunc (add, multiply, maximum, minimum, and, or, xor) is one numpy reduction.
+Any other reducer is applied to whole slices along the reduced dimensions: a fold in order for few
+slices, an order-preserving tree for many.
 """
 
 from __future__ import annotations
@@ -27,13 +27,16 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
     from xla_explorer.hlo.instruction import HloInstruction
 
-# Up to so many elements an unknown reducer is folded from first to last, which is right for any reducer.
+# Reductions of at most this length are folded in order, which is correct for any reducer.
 _FOLD_LIMIT = 256
 
 
 @evaluates("reduce")
 def reduce(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """f(init, x0, x1 ...) along `dimensions`. N arrays and N initial values; a tuple when the reducer returns one."""
+    """Fold f(init, x0, x1 ...) along `dimensions`, for N arrays and N initial values.
+
+    The result is a tuple if the reducer returns one.
+    """
     count = len(operands) // 2
     arrays, initial = operands[:count], operands[count:]
     dimensions = i.attributes.value("dimensions")
@@ -49,7 +52,7 @@ def reduce(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
 def reduce_known(
     combiner: Combiner, x: Array, initial: Array, dimensions: tuple[int, ...]
 ) -> Array:
-    """A numpy reduction, the initial value folded in once; floats are summed in f64 and rounded once."""
+    """Reduce with numpy, with the initial value folded in once; float sums in f64, rounded once."""
     dtype = x.dtype
     wide = accumulation_dtype(dtype, combiner.name)
     values = x if dtype not in WIDER else widen(x)
@@ -78,7 +81,7 @@ def reduce_general(
     dimensions: tuple[int, ...],
     evaluator: Evaluator,
 ) -> list[Array]:
-    """Any reducer over N arrays: the reduced dimensions become one leading dimension, then fold or tree."""
+    """Reduce N arrays by any reducer: flatten the reduced dimensions to one, then fold or tree."""
     shape = arrays[0].shape
     kept = [d for d in range(len(shape)) if d not in dimensions]
     order = [*sorted(dimensions), *kept]
@@ -105,14 +108,16 @@ def reduce_general(
 
 
 def as_list(value: Value) -> list[Array]:
-    """The results of a reducer, whether it returns one array or a tuple."""
+    """Return the results of a reducer as a list, for one array or a tuple."""
     return list(value) if isinstance(value, tuple) else [value]
 
 
 @evaluates("scan")
 def scan(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """f(inputs at k ..., carries ...) -> (outputs at k ..., carries ...) along one dimension; outputs, then
-    final carries."""
+    """Scan f(inputs at k ..., carries ...) -> (outputs at k ..., carries ...) along one dimension.
+
+    The result is the outputs, then the final carries.
+    """
     attributes = i.attributes
     carry_count = attributes.get("num_carries", 0)
     dimensions = attributes.value("dimensions")

@@ -1,7 +1,8 @@
-"""What the evaluator calls: one function per opcode, registered by `@evaluates`; the value types; the errors.
+"""The evaluator's registry (`@evaluates`: one function per opcode), value types and errors.
 
-A registered function is `fn(instruction, operands, evaluator) -> Value`. Operands are numpy arrays in logical dimension
-order (any strides), tuples of values, or tokens. A function must not write into its operands.
+A registered function is `fn(instruction, operands, evaluator) -> Value`. Operands are numpy arrays
+in logical dimension order (any strides), tuples of values, or tokens. A function must not write
+into its operands.
 """
 
 from __future__ import annotations
@@ -39,15 +40,15 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 EVALUATION_FUNCTIONS: dict[str, EvaluationFunction] = {}
 CUSTOM_CALL_FUNCTIONS: dict[str, EvaluationFunction] = {}
 CUSTOM_CALL_SOURCES: list[Callable[[str], EvaluationFunction | None]] = []
-"""Asked in turn for the meaning of a target that is not in CUSTOM_CALL_FUNCTIONS."""
+"""Look-ups, in order, for targets that are not in CUSTOM_CALL_FUNCTIONS."""
 
 
 class EvaluationError(XlaExplorerError):
-    """The evaluator cannot compute a value: wrong arguments, too large a result, or an ill-formed program."""
+    """A value cannot be computed: wrong arguments, too large a result, or an ill-formed program."""
 
 
 class UnsupportedOpcodeError(XlaExplorerError, NotImplementedError):
-    """The evaluator has no meaning for an opcode (or for this use of it). `opcode` is its text name."""
+    """An opcode (or this use of it) has no evaluation function. `opcode` is its text name."""
 
     def __init__(self, opcode: str, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -55,7 +56,7 @@ class UnsupportedOpcodeError(XlaExplorerError, NotImplementedError):
 
 
 def evaluates(*opcodes: str) -> Callable[[_F], _F]:
-    """Register the decorated function as the meaning of the opcodes. Registering one twice is an error."""
+    """Register the decorated function for the opcodes; a second registration is an error."""
 
     def register(function: _F) -> _F:
         for name in opcodes:
@@ -68,8 +69,10 @@ def evaluates(*opcodes: str) -> Callable[[_F], _F]:
 
 
 def evaluates_custom_call(*targets: str) -> Callable[[_F], _F]:
-    """Register the meaning of custom calls by their `custom_call_target`. A later registration replaces an
-    earlier one."""
+    """Register the decorated function for custom calls by `custom_call_target`.
+
+    The last one wins.
+    """
 
     def register(function: _F) -> _F:
         for target in targets:
@@ -80,7 +83,7 @@ def evaluates_custom_call(*targets: str) -> Callable[[_F], _F]:
 
 
 def custom_call_function(target: str) -> EvaluationFunction | None:
-    """The meaning of a target, None where none is registered."""
+    """Return the evaluation function of a target, or None."""
     found = CUSTOM_CALL_FUNCTIONS.get(target)
     return found or next(
         (meaning for source in CUSTOM_CALL_SOURCES if (meaning := source(target)) is not None), None
@@ -88,6 +91,8 @@ def custom_call_function(target: str) -> EvaluationFunction | None:
 
 
 def supported_opcodes() -> frozenset[str]:
-    """Names of the opcodes that have a meaning here (collectives and custom calls: for one device and known
-    targets)."""
+    """Return the names of opcodes with an evaluation function.
+
+    Collectives need several devices for larger groups, custom calls need a registered target.
+    """
     return frozenset(EVALUATION_FUNCTIONS)

@@ -1,7 +1,8 @@
 """`sort` and `topk`.
 
-A comparator that orders by one or more keys (each the same function of both sides) becomes numpy sorts of those keys;
-any other drives a merge sort in which every comparison of one level is one vectorised run of the comparator.
+A comparator that orders by keys (each the same function of both sides) becomes numpy sorts of those
+keys. Any other comparator drives a merge sort, whose levels are each one vectorised run of the
+comparator.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
     from xla_explorer.hlo.instruction import HloInstruction
 
-# Elements; more are sorted stably, since std::sort is followed step by step (about 2 us an element).
+# Elements. Larger sorts are stable, since std::sort is emulated step by step (about 2 us an
+# element).
 _MOST_FOR_INTROSORT = 1 << 20
 
 
 class SortKey(NamedTuple):
-    """One key: `side` computes it from the even (left) parameters; ascending or not; in total order or not."""
+    """One key: `side` computes it from the even (left) parameters."""
 
     side: HloInstruction
     ascending: bool
@@ -35,8 +37,10 @@ class SortKey(NamedTuple):
 
 @evaluates("sort")
 def sort(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """All operands reordered alike along one dimension, so that the comparator holds between neighbours. Stable, except where the
-    text leaves the order of ties open and the evaluator is to choose as XLA:CPU."""
+    """Sort all operands by one permutation along one dimension.
+
+    The sort is stable. With `as_xla_cpu`, ties of a sort with is_stable=false come as in XLA:CPU.
+    """
     dimensions = i.attributes.value("dimensions")
     axis = dimensions[0] if dimensions else operands[0].ndim - 1
     lines = [np.moveaxis(x, axis, -1) for x in operands]
@@ -57,7 +61,7 @@ def sort(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
 def _ties_as_xla_cpu(
     order: Array, comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator
 ) -> Array:
-    """The order of an unstable sort, from a stable one: ties come as `std::sort` leaves them."""
+    """Turn a stable order into the order that `std::sort` gives."""
     arguments: list[Array] = []
     alike = np.ones((*order.shape[:-1], order.shape[-1] - 1), bool)
     for line in lines:
@@ -67,7 +71,7 @@ def _ties_as_xla_cpu(
             ordered[..., :-1] != 0
         )  # a zero may have another sign
     less = np.asarray(evaluator.evaluate_elementwise(comparator, arguments))
-    if (less | alike).all():  # no tie that shows
+    if (less | alike).all():  # no tie between distinguishable elements
         return order
     ranks = np.zeros(order.shape, np.int64)
     ranks[..., 1:] = np.cumsum(less, -1)
@@ -79,7 +83,7 @@ def _ties_as_xla_cpu(
 def sorting_order(
     comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator
 ) -> Array:
-    """The stable permutation of each line along the last axis."""
+    """Return the stable permutation of each line along the last axis."""
     keys = comparator_keys(comparator) if is_vectorisable(comparator) else None
     if keys is None:
         return merge_sort(comparator, lines, evaluator)
@@ -99,15 +103,17 @@ def sorting_order(
 def _stable_order(values: Array, ascending: bool) -> Array:
     if ascending:
         return np.argsort(values, axis=-1, kind="stable")
-    # Complement reverses the order of integers and keeps ties in place.
+    # The complement reverses the order of integers and keeps ties in place.
     return np.argsort(~values, axis=-1, kind="stable")
 
 
 def _key_values(
     key: SortKey, comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator
 ) -> Array | None:
-    """The key as integers (so that it can be complemented), or None when a float key holds NaN under a partial
-    order."""
+    """Return the key as integers, which can be complemented.
+
+    None if a float key holds NaN under a partial order.
+    """
     arguments: list[Array] = []
     for line in lines:
         arguments += [line, line]
@@ -127,7 +133,7 @@ def _key_values(
 
 
 def comparator_keys(comparator: HloComputation) -> list[SortKey] | None:
-    """The keys that the comparator orders by, most significant first; None when it has another form."""
+    """Return the comparator's keys, most significant first; None for any other comparator."""
     return _keys_of(comparator.root)
 
 
@@ -175,7 +181,7 @@ def _lexicographic(
 
 
 def _compares_equality(equal: HloInstruction, key: SortKey) -> bool:
-    """Whether a comparison by EQ or NE asks if both sides have the same key: `a == b`, or `(a < b) == (b < a)`."""
+    """Return whether EQ or NE compares both sides' key: `a == b`, or `(a < b) == (b < a)`."""
     left, right = equal.operands
     if left.opcode.name == "compare" and right.opcode.name == "compare":
         if left.attributes is not right.attributes or left.operands != right.operands[::-1]:
@@ -192,7 +198,7 @@ def _compares_equality(equal: HloInstruction, key: SortKey) -> bool:
 
 
 def mirrored(left: HloInstruction, right: HloInstruction, offset: int) -> bool:
-    """Whether `right` is `left` with every even parameter 2k replaced by its partner 2k + 1."""
+    """Return whether `right` is `left` with every even parameter 2k replaced by 2k + 1."""
     known: set[tuple[int, int]] = set()
 
     def same(a: HloInstruction, b: HloInstruction) -> bool:
@@ -215,7 +221,10 @@ def mirrored(left: HloInstruction, right: HloInstruction, offset: int) -> bool:
 
 
 def merge_sort(comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator) -> Array:
-    """Stable bottom-up merge sort of every line at once; about log2(n)^2 / 2 vectorised comparisons of all elements."""
+    """Sort every line at once by a stable bottom-up merge sort.
+
+    It makes about log2(n)^2 / 2 vectorised comparisons of all elements.
+    """
     length = lines[0].shape[-1]
     rows = [np.ascontiguousarray(x).reshape(-1, length) for x in lines]
     count = rows[0].shape[0]
@@ -233,7 +242,8 @@ def merge_sort(comparator: HloComputation, lines: Sequence[Array], evaluator: Ev
     while width < length:
         block = place // (2 * width) * (2 * width)
         in_left = place - block < width
-        # Each element searches the other run: right-run elements count what is not after them, left-run what is before.
+        # Each element searches the other run: elements of the right run count the elements not
+        # after them, elements of the left run those before.
         other = np.where(in_left, np.minimum(block + width, length), block)
         stop = np.minimum(other + width, length)
         low = np.broadcast_to(other, (count, length)).copy()
@@ -253,7 +263,7 @@ def merge_sort(comparator: HloComputation, lines: Sequence[Array], evaluator: Ev
         )
         merged = np.full_like(order, -1)
         merged[row, target] = order
-        if (merged < 0).any():  # a comparator that is no order sends two elements to one place
+        if (merged < 0).any():  # without a strict weak order two elements may get one position
             merged = np.take_along_axis(order, np.argsort(target, axis=-1, kind="stable"), -1)
         order = merged
         width *= 2
@@ -262,12 +272,15 @@ def merge_sort(comparator: HloComputation, lines: Sequence[Array], evaluator: Ev
 
 @evaluates("topk")
 def top_k(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(values, s32 indices) of the k largest (or smallest) along the last dimension."""
+    """Return (values, s32 indices) of the k largest (or smallest) along the last dimension."""
     return largest(operands[0], i.attributes.value("k"), smallest=not i.attributes.value("largest"))
 
 
 def largest(x: Array, k: int, *, smallest: bool = False) -> tuple[Array, Array]:
-    """The k largest along the last dimension in total order, and their s32 indices; ties keep the lower index."""
+    """Return the k largest along the last dimension in total order, and their s32 indices.
+
+    Ties keep the lower index.
+    """
     if x.dtype.kind == "c":
         raise UnsupportedOpcodeError(
             "topk",

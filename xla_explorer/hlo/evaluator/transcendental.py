@@ -1,9 +1,11 @@
-"""Transcendental elementwise opcodes. f32 and narrower are computed in f64 and rounded once; c64 in c128.
+"""Transcendental opcodes: f32 and narrower types in f64 and rounded once; c64 in c128.
 
-Complex functions are at infinities and NaN what C99's Annex G says, with one exception: an angle that is infinite or NaN makes NaN of both
-parts, as it does in the products that XLA computes (e^a cos b, e^a sin b), also where C99 has a zero or an infinity.
+Complex functions follow C99's Annex G at infinities and NaN, with one exception. An infinite or NaN
+angle gives NaN in both parts, as in XLA's products e^a cos b and e^a sin b, even if C99 gives a
+zero or an infinity.
 
-Large arrays go through in blocks that stay in the cache, so that the detour through f64 costs little memory traffic.
+Large arrays are processed in blocks that fit the cache, so that f64 temporaries cost little memory
+traffic.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ _BLOCK = 1 << 15
 
 
 def in_double(function: Callable[..., Array], *operands: Array) -> Array:
-    """`function` of f64 (or c128) copies of the operands, rounded back to their dtype."""
+    """Apply `function` to f64 (or c128) copies of the operands and round back to their dtype."""
     dtype = operands[0].dtype
     operands = tuple([widen(x) for x in operands])
     kind = operands[0].dtype.kind
@@ -57,18 +59,20 @@ def in_double(function: Callable[..., Array], *operands: Array) -> Array:
 
 
 def logistic(x: Array) -> Array:
-    """1 / (1 + exp(-x))."""
+    """Return 1 / (1 + exp(-x))."""
     return quotient(np.ones_like(x), np.asarray(1 + exponential(-x)))
 
 
 def reciprocal_square_root(x: Array) -> Array:
-    """1 / sqrt(x); infinite with the sign of a zero."""
+    """Return 1 / sqrt(x); a zero gives an infinity of its sign."""
     return quotient(np.ones_like(x), np.asarray(np.sqrt(x)))
 
 
 def log_plus_one(x: Array) -> Array:
-    """log(1 + x), accurate near zero; for complex x the real part is log1p(2 re + re^2 + im^2) / 2 when |x| is
-    small."""
+    """Return log(1 + x), accurate near zero.
+
+    For complex x with small |x| the real part is log1p(2 re + re^2 + im^2) / 2.
+    """
     if x.dtype.kind != "c":
         return np.asarray(np.log1p(x))
     modulus = np.abs(x)
@@ -83,7 +87,7 @@ def log_plus_one(x: Array) -> Array:
 
 
 def exponential_minus_one(x: Array) -> Array:
-    """exp(x) - 1, accurate near zero; a complex number on the real axis stays there, also where it overflows."""
+    """Return exp(x) - 1, accurate near zero; complex numbers on the real axis stay there."""
     result = np.asarray(np.expm1(x))
     if x.dtype.kind == "c":
         on_axis = x.imag == 0
@@ -95,7 +99,7 @@ def exponential_minus_one(x: Array) -> Array:
 
 
 def complex_of(real: Array, imaginary: Array) -> Array:
-    """c128 of its parts; `a + 1j * b` would make NaN of infinities."""
+    """Return c128 from its parts; `a + 1j * b` would turn infinities into NaN."""
     result = np.empty(np.broadcast_shapes(real.shape, imaginary.shape), np.complex128)
     result.real, result.imag = real, imaginary
     return result
@@ -106,13 +110,13 @@ def _undefined_where(condition: Array, values: Array) -> Array:
 
 
 def exponential(x: Array) -> Array:
-    """e^x."""
+    """Return e^x."""
     result = np.asarray(np.exp(x))
     return result if x.dtype.kind != "c" else _undefined_where(~np.isfinite(x.imag), result)
 
 
 def sine(x: Array) -> Array:
-    """sin x; the real part of a complex number is the angle, and so an infinite one has no sine."""
+    """Return sin x; the real part of a complex x is the angle, and an infinite angle gives NaN."""
     result = np.asarray(np.sin(x))
     return (
         result
@@ -122,7 +126,7 @@ def sine(x: Array) -> Array:
 
 
 def cosine(x: Array) -> Array:
-    """cos x, as `sine`."""
+    """Return cos x; the real part of a complex x is the angle, and an infinite angle gives NaN."""
     result = np.asarray(np.cos(x))
     return (
         result
@@ -132,7 +136,10 @@ def cosine(x: Array) -> Array:
 
 
 def hyperbolic_tangent(x: Array) -> Array:
-    """tanh x; the imaginary part of a complex number is the angle, but beside an infinite real part the result is 1 or -1."""
+    """Return tanh x; the imaginary part of a complex x is the angle.
+
+    Beside an infinite real part the result is 1 or -1 for any angle.
+    """
     result = np.asarray(np.tanh(x))
     return (
         result
@@ -142,7 +149,7 @@ def hyperbolic_tangent(x: Array) -> Array:
 
 
 def tangent(x: Array) -> Array:
-    """tan; complex -i tanh(i x), which does not overflow."""
+    """Return tan x; for complex x -i tanh(i x), which does not overflow."""
     if x.dtype.kind != "c":
         return np.asarray(np.tan(x))
     turned = hyperbolic_tangent(complex_of(-x.imag, x.real))
@@ -151,16 +158,16 @@ def tangent(x: Array) -> Array:
 
 @lru_cache(maxsize=1)
 def _error_function_table() -> tuple[Array, Array]:
-    """Centres k/16 up to 6.0625 and erf there."""
+    """Return the centres k/16 up to 6.0625 and erf at each centre."""
     centres = np.arange(98) / 16
     return centres, np.array([math.erf(c) for c in centres])
 
 
 def error_function(x: Array) -> Array:
-    """erf to about 1e-15 relative: Taylor polynomials of degree 9 around a table of centres 1/16 apart.
+    """Return erf to about 1e-15 relative.
 
-    The derivatives follow the Hermite recurrence t[n+2] = -2 (c t[n+1] (n+1) + n t[n]) / ((n+1)(n+2)) on
-    Taylor coefficients.
+    Taylor polynomials of degree 9 around centres 1/16 apart. The coefficients follow the Hermite
+    recurrence t[n+2] = -2 (c t[n+1] (n+1) + n t[n]) / ((n+1)(n+2)).
     """
     centres, values = _error_function_table()
     magnitude = np.minimum(np.abs(x), 6.0)
@@ -225,13 +232,13 @@ for _name, _function in _UNARY.items():
 
 @evaluates("erf")
 def erf(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The error function."""
+    """Return the error function."""
     return _erf(operands[0])
 
 
 @evaluates("atan2")
 def arctangent(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """atan2(y, x); for complex numbers -i log((x + i y) / sqrt(x^2 + y^2))."""
+    """Return atan2(y, x); for complex numbers -i log((x + i y) / sqrt(x^2 + y^2))."""
     y, x = operands
     if y.dtype.kind == "c":
         return in_double(_complex_arctangent, y, x)
@@ -240,7 +247,7 @@ def arctangent(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 
 @evaluates("power")
 def power(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Integers: see `integer_power`; floats: C pow; pred: base or not exponent."""
+    """Return the power; integers: `integer_power`, floats: C pow, pred: base or not exponent."""
     a, b = operands
     if a.dtype == np.bool_:
         return a | ~b
@@ -251,7 +258,7 @@ def power(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) ->
 
 
 def _real_power(base: Array, exponent: Array) -> Array:
-    # Of an exponent without strides numpy makes a square root, which differs at -0 and -inf.
+    # numpy turns a scalar exponent 0.5 into a square root, which differs at -0 and -inf.
     shape = np.broadcast_shapes(base.shape, exponent.shape)
     return np.asarray(
         np.power(base, np.ascontiguousarray(np.broadcast_to(exponent, shape)))
@@ -259,8 +266,11 @@ def _real_power(base: Array, exponent: Array) -> Array:
 
 
 def _complex_power(z: Array, exponent: Array) -> Array:
-    """|z|^c e^(-d arg z) at the angle c arg z + d log |z|; anything to the 0 is 1, 0 to a power with a positive real part is 0, and the
-    positive infinity to a real power is infinite or 0."""
+    """Return z^(c + d i) = |z|^c e^(-d arg z) at the angle c arg z + d log |z|.
+
+    Anything to the 0 is 1. 0 to a power with positive real part is 0. Positive infinity to a real
+    power is infinite or 0.
+    """
     c, d = exponent.real, exponent.imag
     size, angle = np.abs(z), np.angle(z)
     length = np.power(size, c) * np.exp(-(d * angle))
@@ -273,7 +283,10 @@ def _complex_power(z: Array, exponent: Array) -> Array:
 
 
 def _complex_arctangent(y: Array, x: Array) -> Array:
-    """-i log((x + i y) / sqrt(x^2 + y^2)), in the very steps of compiled code: beside a branch cut the last bit decides."""
+    """Return -i log((x + i y) / sqrt(x^2 + y^2)), with the roundings of compiled code.
+
+    Beside a branch cut the last bit decides the result.
+    """
     real = x.real * x.real - x.imag * x.imag + (y.real * y.real - y.imag * y.imag)
     square = complex_of(real, 2 * (x.real * x.imag) + 2 * (y.real * y.imag))
     direction = _divided(complex_of(x.real - y.imag, x.imag + y.real), _root(square))
@@ -282,7 +295,7 @@ def _complex_arctangent(y: Array, x: Array) -> Array:
 
 
 def _root(z: Array) -> Array:
-    """sqrt(z), whose roundings are those of compiled code where z is finite."""
+    """Return sqrt(z) with the roundings of compiled code for finite z."""
     x, y = np.abs(z.real), np.abs(z.imag)
     large, small = np.maximum(x, y) * 0.5, np.minimum(x, y) * 0.5
     size = np.where(large == 0, 0, large * np.sqrt(1 + (small / large) ** 2))
@@ -296,7 +309,7 @@ def _root(z: Array) -> Array:
 
 
 def _divided(a: Array, b: Array) -> Array:
-    """a / b by Smith's method; the exceptional quotients are those of `complex_quotient`."""
+    """Return a / b by Smith's method; exceptional quotients follow `complex_quotient`."""
     real_larger = np.abs(b.real) >= np.abs(b.imag)
     big, small = np.where(real_larger, b.real, b.imag), np.where(real_larger, b.imag, b.real)
     ratio = small / big

@@ -1,7 +1,8 @@
-"""Scalar computations on whole arrays: reducers, combiners, comparators and map bodies, one numpy call per instruction.
+"""Scalar computations (reducers, comparators, map bodies) on arrays, one numpy call an instruction.
 
-Possible when every instruction of the computation is elementwise over scalars (or a reshape, broadcast, tuple, call ...
-of such). Loops and data movement are not; the evaluator then falls back to one run per element.
+Every instruction of the computation must be elementwise over scalars, or a reshape, broadcast,
+tuple or call. Otherwise, for example for loops, the evaluator runs the computation once per
+element.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.instruction import HloInstruction
     from xla_explorer.hlo.shape import Shape
 
-# On scalars these return their operand, whatever their attributes say.
+# On scalars these opcodes return their operand for any attributes.
 _SCALAR_IDENTITY = frozenset(
     ("reshape", "broadcast", "transpose", "copy", "reverse", "opt-barrier")
 )
@@ -29,7 +30,7 @@ _TUPLES = frozenset(("tuple", "get-tuple-element"))
 
 
 class VectorPlan(Plan):
-    """A plan whose steps all accept arrays where the program has scalars."""
+    """A plan whose steps accept arrays in place of scalars."""
 
     __slots__ = ("shape",)
 
@@ -37,7 +38,7 @@ class VectorPlan(Plan):
 
     @classmethod
     def of(cls, computation: HloComputation) -> VectorPlan | None:
-        """The plan, or None when some instruction cannot be vectorised."""
+        """Return the plan, or None if an instruction cannot be vectorised."""
         if not is_vectorisable(computation):
             return None
         plan = cls(computation, max_elements=1)
@@ -46,7 +47,7 @@ class VectorPlan(Plan):
 
 
 def is_vectorisable(computation: HloComputation) -> bool:
-    """Whether each instruction means the same, element by element, on arrays as on scalars."""
+    """Return whether each instruction on arrays is its scalar meaning element by element."""
     return all(map(_instruction_is_vectorisable, computation.instructions.values()))
 
 
@@ -70,7 +71,7 @@ def _instruction_is_vectorisable(i: HloInstruction) -> bool:
 def run_vectorised(
     plan: VectorPlan, arguments: Sequence[Array], shape: tuple[int, ...], evaluator: Evaluator
 ) -> Value:
-    """The root's value with every leaf broadcast to `shape`."""
+    """Return the root's value with every leaf broadcast to `shape`."""
     with np.errstate(all="ignore"):
         return _broadcast(_run(plan, arguments, evaluator), shape)
 
@@ -94,7 +95,7 @@ def evaluate_scalar_step(
     evaluator: Evaluator,
     function: EvaluationFunction | None = None,
 ) -> Value:
-    """One instruction over scalars, on arrays."""
+    """Evaluate one scalar instruction on arrays."""
     name = instruction.opcode.name
     if name in _SCALAR_IDENTITY:
         return values[0]
@@ -110,14 +111,14 @@ def _broadcast(value: Value, shape: tuple[int, ...]) -> Value:
 
 
 def empty_value(shape: Shape, dimensions: tuple[int, ...]) -> Value:
-    """Uninitialised arrays of the given dimensions, one for each leaf of a shape made of scalars."""
+    """Return uninitialised arrays of the given dimensions, one for each scalar leaf of a shape."""
     if shape.is_tuple:
         return tuple([empty_value(part, dimensions) for part in shape.tuple_shapes])
     return np.empty(dimensions, shape.element_type.dtype)
 
 
 def store_element(target: Value, index: Any, value: Value) -> None:
-    """Write a scalar value (or a tuple of such) at an index of the arrays that `empty_value` made."""
+    """Write a scalar value (or a tuple of scalars) at an index of arrays from `empty_value`."""
     if isinstance(target, tuple):
         for part, element in zip(target, value, strict=True):
             store_element(part, index, element)

@@ -1,7 +1,8 @@
 """Windowed reductions: `reduce-window` and `select-and-scatter`.
 
-Both walk over the positions inside a window (few) and treat every window at once (many): position p of all windows is
-one strided slice of the operand. Where p falls on padding or between dilated elements, it takes no part.
+Both loop over the few positions inside a window and treat all windows at once: position p of all
+windows is one strided slice of the operand. A position on padding or between dilated elements is
+skipped.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ TRIVIAL_WINDOW = WindowDimension(1)
 
 
 class WindowPosition(NamedTuple):
-    """One position inside the window: which windows have an operand element there, and where these elements are."""
+    """One position inside the window, the windows with an element there, and these elements."""
 
     kernel: tuple[int, ...]
     windows: tuple[slice, ...]
@@ -46,7 +47,7 @@ class WindowPosition(NamedTuple):
 def window_positions(
     window: Window, base: Sequence[int], output: Sequence[int]
 ) -> Iterator[WindowPosition]:
-    """The positions in row-major order; those that lie on no element of any window are left out."""
+    """Yield the positions in row-major order; a position without elements is skipped."""
     per_dimension = [
         [found for k in range(d.size) if (found := _along(d, k, n, m)) is not None]
         for d, n, m in zip(window.dimensions, base, output, strict=True)
@@ -60,7 +61,11 @@ def window_positions(
 
 
 def _along(d: WindowDimension, k: int, base: int, output: int) -> tuple[int, slice, slice] | None:
-    """Windows o with an element under position k: o * stride + k * window_dilation - low = element * base_dilation."""
+    """Return k, and the windows and elements that meet at window position k along one dimension.
+
+    Window o and an element meet if o * stride + k * window_dilation - low = element *
+    base_dilation.
+    """
     stride, base_dilation = d.stride, d.base_dilation
     shift = (d.size - 1 - k if d.window_reversal else k) * d.window_dilation - d.padding_low
     earliest = max(0, -(shift // stride))
@@ -83,8 +88,7 @@ def _along(d: WindowDimension, k: int, base: int, output: int) -> tuple[int, sli
 
 @evaluates("reduce-window")
 def reduce_window(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The reducer over each window: the initial value once, then the elements under the window; padding takes
-    no part."""
+    """Reduce each window: the initial value once, then the elements, without padding."""
     count = len(operands) // 2
     arrays, initial = operands[:count], operands[count:]
     window = i.attributes.value("window")
@@ -111,22 +115,25 @@ def reduce_window(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     return tuple(accumulators) if i.shape.is_tuple else accumulators[0]
 
 
-# Up to so many elements a window of a type narrower than f32 is summed in the type itself, rounding at every step in
-# row-major order: what the text says, and what XLA does. The rounding of larger ones would cost more than it tells.
+# Windows of at most this size, of a type narrower than f32, round at every step in row-major order,
+# as in XLA. Emulating the rounding of larger windows would be too slow.
 _STEPWISE = 1024
-# Up to so many elements a window is summed element by element in row-major order, like a loop does it ...
+# Windows of at most this size are summed element by element in row-major order, like a loop ...
 _SMALL = 36
-# ... and up to so many in the element type itself (types that numpy lacks: f32), since little rounding can gather.
+# ... and of at most this size in the element type itself (f32 for types without numpy arithmetic),
+# since few rounding errors accumulate.
 _SHORT = 8
-# Along one dimension, wider windows are put together from windows of 1, 2, 4 ... elements.
+# Along one dimension, wider windows are composed of windows of 1, 2, 4 ... elements.
 _NARROW = 16
 
 
 def _reduce_window_known(
     combiner: Combiner, x: Array, initial: Array, window: Window, output: tuple[int, ...]
 ) -> Array:
-    """Small windows position by position; larger ones one dimension after the other, since these combiners are
-    associative and commutative, with the identity in place of padding."""
+    """Reduce small windows position by position, larger ones one dimension after the other.
+
+    The combiners are associative and commutative; padding is the identity.
+    """
     dtype = x.dtype
     native = widen(x) if dtype in WIDER else x
     wide = accumulation_dtype(dtype, combiner.name)
@@ -146,7 +153,8 @@ def _reduce_window_known(
         return total
     if size <= _SHORT and native.dtype.kind in "fc" and native.dtype.itemsize >= 4:
         wide, values = native.dtype, native
-    # An extreme may begin with the initial value at once: the least number of the wide type is none of a narrow one.
+    # A maximum or minimum starts from the initial value: the wide type's extreme is not in a narrow
+    # type.
     extreme = combiner.name in ("maximum", "minimum")
     identity = (
         widen(initial).astype(wide)[()]
@@ -176,7 +184,7 @@ def _reduce_window_known(
 def _reduce_along(
     ufunc: np.ufunc, x: Array, d: WindowDimension, count: int, identity: object
 ) -> Array:
-    """Windows along dimension 0."""
+    """Reduce windows along dimension 0."""
     spread = (x.shape[0] - 1) * d.base_dilation + 1 if x.shape[0] else 0
     length = max(0, d.padding_low + spread + d.padding_high)
     span = (d.size - 1) * d.window_dilation + 1
@@ -195,7 +203,8 @@ def _reduce_along(
         for k in range(1, d.size):
             ufunc(total, padded[k * step : k * step + starts : d.stride], out=total)
         return total
-    # block[j] covers `width` elements from j on; the bits of the size say which blocks make up a window.
+    # block[j] covers `width` elements from j on; the bits of the size select the blocks of a
+    # window.
     block, width, offset = padded, 1, 0
     total = np.full((starts, *x.shape[1:]), identity, x.dtype)
     while True:
@@ -210,7 +219,10 @@ def _reduce_along(
 
 @evaluates("select-and-scatter")
 def select_and_scatter(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Each window selects one element (the first that `select` keeps); the source values are scattered onto those."""
+    """Select one element of each window and scatter the source values there.
+
+    The selected element is the first one that `select` keeps.
+    """
     x, source, initial = operands
     window = i.attributes.value("window")
     output = source.shape

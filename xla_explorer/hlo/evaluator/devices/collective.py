@@ -1,6 +1,7 @@
-"""Collectives: what the devices of a group exchange. One device alone (the usual `evaluate`) exchanges with itself.
+"""Collectives: exchange of values between the devices of a group.
 
-A start form does the work and its done form takes the result out of the state, so a result that is ready never waits.
+A single device is its own group. A start form does the work and its done form takes the result out
+of the state.
 """
 
 from __future__ import annotations
@@ -54,7 +55,10 @@ def _exchange(
     everybody: Sequence[int],
     evaluator: Evaluator,
 ) -> dict[int, Value]:
-    """What the needed devices bring to this instruction. A channel id makes instructions of one kind meet each other."""
+    """Return the contributions of the needed devices.
+
+    A channel id joins instructions of one kind.
+    """
     device = evaluator.device
     _check_devices_exist(i, everybody, evaluator)
     if len(everybody) == 1:
@@ -74,7 +78,7 @@ def _exchange(
 def _gather_group(
     i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 ) -> tuple[list[Value], int]:
-    """(the operands of every member of the group in rank order, the own rank)."""
+    """Return (the operands of every member of the group in rank order, the own rank)."""
     group = group_of(i, evaluator.device)
     if len(group) == 1 and evaluator.device.number == group[0]:
         return [operands], 0
@@ -88,7 +92,7 @@ def _leaves_like(i: HloInstruction, results: list[Array]) -> Value:
 
 @evaluates("replica-id", "partition-id")
 def device_number(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """u32: which replica (partition) this device is; 0 where there is one."""
+    """Return the replica (partition) number as u32; 0 on a single device."""
     device = evaluator.device
     return np.asarray(
         device.replica if i.opcode.name == "replica-id" else device.partition, np.uint32
@@ -96,7 +100,7 @@ def device_number(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
 
 
 def _combined(i: HloInstruction, members: list[Value], evaluator: Evaluator) -> list[Array]:
-    """Each operand combined over the group in rank order, every step in the operand's type, as the text says."""
+    """Combine each operand over the group in rank order, every step in the operand's type."""
 
     def combine(a: Array, b: Array) -> Array:
         return np.asarray(evaluator.evaluate_elementwise(i.called[0], [a, b]))
@@ -106,21 +110,21 @@ def _combined(i: HloInstruction, members: list[Value], evaluator: Evaluator) -> 
 
 @evaluates("all-reduce", "all-reduce-start")
 def all_reduce(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Every device gets the operands combined over its group."""
+    """Return the operands combined over the group, on every device."""
     members, _ = _gather_group(i, operands, evaluator)
     return _leaves_like(i, _combined(i, members, evaluator))
 
 
 @evaluates("collective-reduce")
 def collective_reduce(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The first device of a group gets the operands combined, the others keep theirs."""
+    """Return the combined operands on the first device of a group; the others return their own."""
     members, rank = _gather_group(i, operands, evaluator)
     return _leaves_like(i, _combined(i, members, evaluator) if rank == 0 else list(operands))
 
 
 @evaluates("all-gather")
 def all_gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The operands of the group one after the other along a dimension."""
+    """Concatenate the operands of the group along a dimension."""
     members, _ = _gather_group(i, operands, evaluator)
     axis = i.attributes.value("dimensions")[0]
     return _leaves_like(
@@ -130,7 +134,7 @@ def all_gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 
 @evaluates("reduce-scatter")
 def reduce_scatter(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Block number `rank` of the combined operands."""
+    """Return block number `rank` of the combined operands."""
     members, rank = _gather_group(i, operands, evaluator)
     axis = i.attributes.value("dimensions")[0]
     return _leaves_like(
@@ -145,8 +149,11 @@ def _block(x: Array, axis: int, number: int, count: int) -> Array:
 
 @evaluates("all-to-all")
 def all_to_all(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Member k gets block k of everybody. With `dimensions` the blocks are cut from, and put together in, one array;
-    without, operand k is block k and the result a tuple."""
+    """Return block k of every member on member k.
+
+    With `dimensions` the blocks are split from, and concatenated to, one array. Without, operand k
+    is block k and the result is a tuple.
+    """
     members, rank = _gather_group(i, operands, evaluator)
     dimensions = i.attributes.get("dimensions")
     if not dimensions:
@@ -165,16 +172,17 @@ def all_to_all(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 def collective_broadcast(
     i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 ) -> Value:
-    """The operands of the group's first device."""
+    """Return the operands of the group's first device."""
     members, _ = _gather_group(i, operands, evaluator)
     return _leaves_like(i, list(members[0]))
 
 
 @evaluates("ragged-all-to-all")
 def ragged_all_to_all(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(input, output, input offsets, send sizes, output offsets, receive sizes): rows go where their sender says.
+    """Exchange rows: (input, output, input offsets, send sizes, output offsets, receive sizes).
 
-    Entries [p*n, (p+1)*n) of the offsets and sizes are for member p. The output offset is a row of the receiver.
+    Entries [p*n, (p+1)*n) of the offsets and sizes are for member p. The output offset is a row of
+    the receiver.
     """
     members, rank = _gather_group(i, operands, evaluator)
     result = np.array(operands[1])
@@ -189,13 +197,13 @@ def ragged_all_to_all(i: HloInstruction, operands: Sequence[Value], evaluator: E
     return result
 
 
-# -- collective-permute ----------------------------------------
 @evaluates("collective-permute")
 def collective_permute(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """What the source sends, zeros for who is nobody's target. A receiver waits for its own source only.
+    """Return the source's operand, or zeros on a device that is no target.
 
-    With `slice_sizes` the operands are (input, output, input starts, output starts): the source says which slices of its
-    input go where in the target's output, and the rest of the output stays.
+    A receiver waits only for its own source. With `slice_sizes` the operands are (input, output,
+    input starts, output starts). The source's starts select the slices of its input and their
+    places in the target's output; the rest of the output stays.
     """
     device = evaluator.device
     pairs = permutation_pairs(i, device)
@@ -212,7 +220,7 @@ def collective_permute(i: HloInstruction, operands: Sequence[Value], evaluator: 
     if sources == [device.number]:
         brought[device.number] = tuple(operands)
     elif any(device.number in pair for pair in pairs):
-        # A pair with a device that does not exist concerns nobody else.
+        # A pair with a device that does not exist affects no other device.
         taking_part = sorted(
             {n for pair in pairs for n in pair if n < len(device.world.devices)} | {*sources}
         )
@@ -233,7 +241,7 @@ def collective_permute(i: HloInstruction, operands: Sequence[Value], evaluator: 
 
 
 def _write_slices(output: Value, received: Value | None, sizes: Sequence[tuple[int, ...]]) -> Value:
-    """A copy of the output (or of each of several) with the received slices written in, one after the other."""
+    """Return copies of the outputs with the received slices written in, one after the other."""
     outputs = [np.array(o) for o in (output if isinstance(output, tuple) else (output,))]
     if received is not None:
         given = received[0] if isinstance(received[0], tuple) else (received[0],)
@@ -250,16 +258,15 @@ def _write_slices(output: Value, received: Value | None, sizes: Sequence[tuple[i
 
 
 def _scalars(value: Value) -> list[int]:
-    """The start indices in a scalar, a vector, or (nested) tuples of these."""
+    """Return the start indices in a scalar, a vector, or (nested) tuples of these."""
     if isinstance(value, tuple):
         return [n for part in value for n in _scalars(part)]
     return [int(n) for n in np.asarray(value).reshape(-1)]
 
 
-# -- start and done forms ----------------------------------------
 @evaluates("all-gather-start", "collective-permute-start")
 def start(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(operands, results, contexts ...)."""
+    """Return (operands, results, contexts ...)."""
     if i.opcode.name == "all-gather-start":
         members, _ = _gather_group(i, operands, evaluator)
         axis = i.attributes.value("dimensions")[0]
@@ -278,11 +285,11 @@ def start(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) ->
 
 @evaluates("all-gather-done", "collective-permute-done")
 def done(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The results held in the state."""
+    """Return the results from the state."""
     return operands[0][1]
 
 
 @evaluates("all-reduce-done")
 def all_reduce_done(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The result, which is the state."""
+    """Return the result, which is the state."""
     return operands[0]

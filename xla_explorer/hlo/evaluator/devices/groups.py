@@ -1,6 +1,7 @@
-"""Which devices take part in a collective: replica groups under the four group modes.
+"""Groups of devices in a collective: replica groups under the four group modes.
 
-Source: StableHLO spec, "Process groups"; xla/service/collective_ops_utils.h, GetCollectiveOpGroupMode.
+Source: StableHLO spec, "Process groups"; xla/service/collective_ops_utils.h,
+GetCollectiveOpGroupMode.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.devices.world import Device
     from xla_explorer.hlo.instruction import HloInstruction
 
-# These can say `use_global_device_ids`; without it and with a channel their ids are replicas of all partitions.
+# Opcodes with `use_global_device_ids`; without it and with a channel, ids are replicas of all
+# partitions.
 _WITH_GLOBAL_IDS = ("all-gather", "all-reduce", "collective-reduce", "reduce-scatter")
 
 
 class GroupMode(enum.Enum):
-    """What the ids of a collective's groups number."""
+    """The kind of ids in a collective's groups."""
 
     CROSS_REPLICA = "replicas, within one partition"
     CROSS_PARTITION = "partitions, within one replica"
@@ -28,17 +30,17 @@ class GroupMode(enum.Enum):
 
 
 def base_name(instruction: HloInstruction) -> str:
-    """The opcode without `-start`."""
+    """Return the opcode without `-start`."""
     return instruction.opcode.name.removesuffix("-start")
 
 
 def channel_of(instruction: HloInstruction) -> int:
-    """The channel id, 0 when there is none."""
+    """Return the channel id, 0 if there is none."""
     return int(instruction.attributes.get("channel_id") or 0)
 
 
 def group_mode(instruction: HloInstruction) -> GroupMode:
-    """The mode that channel id and `use_global_device_ids` select."""
+    """Return the mode that channel id and `use_global_device_ids` select."""
     if not channel_of(instruction):
         return GroupMode.CROSS_REPLICA
     if base_name(instruction) not in _WITH_GLOBAL_IDS:
@@ -49,15 +51,16 @@ def group_mode(instruction: HloInstruction) -> GroupMode:
 
 
 def group_of(instruction: HloInstruction, device: Device) -> tuple[int, ...]:
-    """Numbers of the devices in this device's group, in rank order. No groups, or an empty one: all ids.
+    """Return the numbers of the devices in this device's group, in rank order.
 
-    EvaluationError when groups are given and none holds the device.
+    Without groups, or with one empty group, the group is all ids. EvaluationError if no given group
+    holds the device.
     """
     world = device.world
     mode = group_mode(instruction)
     replicas, partitions = world.replicas, world.partitions
     if len(world.devices) == 1:
-        # Alone, a device must not answer for those that the module says it runs on.
+        # A single device must not stand for all devices in the module's own counts.
         written = instruction.parent.module.attributes
         replicas, partitions = (
             int(written.get("replica_count") or 1),
@@ -87,7 +90,10 @@ def group_of(instruction: HloInstruction, device: Device) -> tuple[int, ...]:
 
 
 def permutation_pairs(instruction: HloInstruction, device: Device) -> list[tuple[int, int]]:
-    """(source, target) device numbers of a collective-permute, as far as they concern this device's row or column."""
+    """Return (source, target) device numbers of a collective-permute.
+
+    Only pairs in this device's row or column are returned.
+    """
     partitions = device.world.partitions
     pairs = instruction.attributes.value("source_target_pairs")
     if channel_of(instruction):

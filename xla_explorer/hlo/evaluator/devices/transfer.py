@@ -1,8 +1,9 @@
 """Transfers: infeed and outfeed, send and recv with the host or between devices.
 
-A `send` never waits; a `recv` is done when `recv-done` takes the value. Between devices the partners are those of the
-frontend attribute `_xla_send_recv_source_target_pairs` (as in XLA's pipeline parallelism; who receives from nobody gets
-zeros), and without it whoever sends and receives on the same channel.
+A `send` never waits; `recv-done` waits for the value. The frontend attribute
+`_xla_send_recv_source_target_pairs` names the pairs of devices, as in XLA's pipeline parallelism. A
+device that is no target receives zeros. Without the attribute, send and recv on the same channel
+are partners.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ _PAIRS = re.compile(r'_xla_send_recv_source_target_pairs\s*=\s*"?\{([\d{},\s]*)\
 
 
 def _kept(value: Value) -> Value:
-    """A copy, for what outlives the operation: operands may lie in the buffers of a compiled program, which are used again."""
+    """Return a copy that outlives the operation.
+
+    Compiled programs reuse their operands' buffers.
+    """
     if isinstance(value, tuple):
         return tuple([_kept(part) for part in value])
     return np.copy(value) if isinstance(value, np.ndarray) else value
@@ -34,7 +38,7 @@ def _kept(value: Value) -> Value:
 
 @evaluates("infeed")
 def infeed(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(the next value of the host's infeed queue, token)."""
+    """Return (the next value of the host's infeed queue, token)."""
     shape = i.shape.tuple_shapes[0]
     queue = evaluator.host.infeed
     if not queue:
@@ -47,19 +51,23 @@ def infeed(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
 
 @evaluates("outfeed")
 def outfeed(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """A token; the operand goes to the host's outfeed list."""
+    """Append the operand to the host's outfeed list and return a token."""
     evaluator.host.outfeed.append(_kept(operands[0]))
     return TOKEN_VALUE
 
 
 def _partner(i: HloInstruction, evaluator: Evaluator, own: int) -> tuple[bool, int | None]:
-    """(whether pairs are stated, the device at the other end); own: 0 to look for a target, 1 for a source."""
+    """Return (whether pairs are given, the partner).
+
+    own: 0 to find a target, 1 to find a source.
+    """
     stated = _PAIRS.search(str(i.attributes.get("frontend_attributes", "")))
     if stated is None:
         return False, None
     device = evaluator.device
     ids = list(map(int, re.findall(r"\d+", stated.group(1))))
-    # With one replica the ids are partitions, with one partition replicas, else flattened: the device number in each.
+    # With one replica ids are partitions, with one partition replicas, else flattened: always the
+    # device number.
     for pair in zip(ids[::2], ids[1::2], strict=True):
         if pair[own] == device.number:
             return True, pair[1 - own]
@@ -68,7 +76,7 @@ def _partner(i: HloInstruction, evaluator: Evaluator, own: int) -> tuple[bool, i
 
 @evaluates("send")
 def send(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(data, context, token)."""
+    """Send the operand and return (data, context, token)."""
     data, channel = _kept(operands[0]), channel_of(i)
     if i.attributes.get("is_host_transfer", False):
         evaluator.host.send(channel, data)
@@ -83,19 +91,19 @@ def send(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
 
 @evaluates("send-done")
 def send_done(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """A token."""
+    """Return a token."""
     return TOKEN_VALUE
 
 
 @evaluates("recv")
 def recv(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(a buffer not yet filled, context, token)."""
+    """Return (a buffer not yet filled, context, token)."""
     return (zeros(i.shape.tuple_shapes[0]), np.zeros((), np.uint32), TOKEN_VALUE)
 
 
 @evaluates("recv-done")
 def recv_done(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(data, token): the next value of the channel."""
+    """Return (data, token): the next value of the channel."""
     shape = i.shape.tuple_shapes[0]
     begun = i.operands[0] if i.operands[0].opcode.name == "recv" else i
     channel = channel_of(i) or channel_of(begun)

@@ -1,8 +1,9 @@
-"""Several virtual devices in one process: where they meet, and what is said when one of them does not come.
+"""Several virtual devices in one process, their rendezvous, and errors for missing devices.
 
-Each device runs in a thread of its own with an evaluator of its own; a `World` holds what they exchange. Device number =
-replica * partitions + partition, as in XLA's default device assignment. A device that waits gives up when nobody can move
-any more (at once), or after `timeout` seconds; the error names who is missing and where everybody is.
+Each device runs in its own thread with its own evaluator; a `World` holds the exchanged values.
+Device number = replica * partitions + partition, as in XLA's default device assignment. A waiting
+device fails at once if no device can proceed, else after `timeout` seconds. The error names the
+missing devices and the place of each device.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
 
 DEFAULT_TIMEOUT = 60.0
-# A waiting device looks this often whether the clock has run out, seconds.
+# Seconds between two checks of the timeout by a waiting device.
 _LONGEST_WAIT = 1.0
-# Seconds that a failed run leaves its other devices to notice it.
+# Seconds for the other devices of a failed run to end.
 _GRACE = 5.0
 
 
 class RendezvousError(EvaluationError):
-    """Devices that should meet do not. `missing`: their numbers."""
+    """Some devices of a rendezvous are missing. `missing`: their numbers."""
 
     def __init__(self, message: str, missing: tuple[int, ...] = ()) -> None:
         super().__init__(
@@ -41,13 +42,13 @@ class AbandonedError(Exception):
 
 
 def prepare(module: HloModule) -> None:
-    """Make the orders of all computations, so that the threads of the devices only read the module."""
+    """Compute the orders of all computations, so that the device threads only read the module."""
     for computation in module.computations.values():
         computation.post_order()
 
 
 class Device:
-    """One virtual device: its number, its replica and partition, and how often it came to each meeting place."""
+    """One virtual device: its number, replica and partition, and its visits of each rendezvous."""
 
     __slots__ = ("number", "partition", "replica", "visits", "world")
 
@@ -62,7 +63,7 @@ class Device:
 
 
 class _Wait:
-    """Why a device stands still: `ready` tells whether it may go on, `missing` whom it waits for."""
+    """The reason a device waits: `ready` returns whether it may proceed, `missing` its partners."""
 
     __slots__ = ("missing", "place", "ready")
 
@@ -75,7 +76,10 @@ class _Wait:
 
 
 class World:
-    """The devices of one run and what they exchange. timeout: seconds that a device waits for the others."""
+    """The devices of one run and their exchanges.
+
+    timeout: seconds that a device waits for others.
+    """
 
     def __init__(
         self, replicas: int = 1, partitions: int = 1, timeout: float = DEFAULT_TIMEOUT
@@ -93,7 +97,10 @@ class World:
         self._finished: set[int] = set()
 
     def run(self, function: Callable[[Device], Any]) -> list[Any]:
-        """What a function returns for each device, each in a thread of its own. An error on one device ends the run."""
+        """Return the function's result for each device, each in its own thread.
+
+        An error on one device ends the run.
+        """
         results: list[Any] = [None] * len(self.devices)
 
         def one(device: Device) -> None:
@@ -101,9 +108,7 @@ class World:
                 results[device.number] = function(device)
             except AbandonedError:
                 return
-            except (
-                BaseException
-            ) as problem:  # whatever ends one device ends the run, and is raised below
+            except BaseException as problem:  # any exception ends the run, and is raised below
                 if len(self.devices) > 1:
                     problem.add_note(f"on {device!r}")
                 self.fail(problem)
@@ -129,7 +134,6 @@ class World:
             raise self.failure
         return results
 
-    # -- exchanges ----------------------------------------
     def exchange(
         self,
         device: Device,
@@ -139,10 +143,11 @@ class World:
         attendance: int,
         description: str,
     ) -> dict[int, Value]:
-        """Lay down a contribution and take those of the devices `needed`, by device number, once they are there.
+        """Add a contribution and return those of the devices `needed`, by device number.
 
-        place: names the meeting; the k-th visit of one device meets the k-th visits of the others. attendance: how many
-        devices come to one meeting in all, after which it is forgotten.
+        place: identifies the rendezvous; the k-th visit of one device meets the k-th visits of the
+        others. attendance: the number of devices at one rendezvous, after which its state is
+        dropped.
         """
         visit = device.visits.get(place, 0)
         device.visits[place] = visit + 1
@@ -170,7 +175,10 @@ class World:
             self._changed.notify_all()
 
     def take(self, device: Device, channel: Any, source: int | None, description: str) -> Value:
-        """The next value of a channel, once somebody has sent one. source: the device it comes from, None for any."""
+        """Return the next value of a channel, waiting for it.
+
+        source: the sending device, None for any.
+        """
         with self._changed:
             queue = self._channels.setdefault(channel, deque())
             others = (
@@ -181,14 +189,16 @@ class World:
             self._wait(device, description, lambda: bool(queue), lambda: others)
             return queue.popleft()
 
-    # -- the life of a device ----------------------------------------
     def check(self) -> None:
-        """AbandonedError when another device has failed. Loops call this, so that none outlives the run."""
+        """Raise AbandonedError if another device has failed.
+
+        Loops call this, so that none outlives the run.
+        """
         if self.failure is not None:
             self._abandon()
 
     def finish(self, device: Device) -> None:
-        """The device has its result and comes to no further meeting."""
+        """Mark the device as finished: it has its result and joins no further rendezvous."""
         with self._changed:
             self._finished.add(device.number)
             self._fail_if_stuck()
@@ -227,14 +237,14 @@ class World:
             self._abandon()
 
     def _abandon(self) -> NoReturn:
-        """End this device. One that is alone has no other that would report the failure, and may run again."""
+        """End this device; a single device raises the failure itself and may run again."""
         if len(self.devices) > 1 or self.failure is None:
             raise AbandonedError
         problem, self.failure = self.failure, None
         raise problem
 
     def _fail_if_stuck(self) -> None:
-        """Every device has finished or waits for what no running device can bring: an error now, not at the timeout."""
+        """Fail at once if every device has finished or waits for a missing partner."""
         waiting = self._waiting
         if (
             self.failure is not None

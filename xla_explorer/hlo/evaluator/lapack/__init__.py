@@ -1,9 +1,10 @@
 """JAX's and XLA's linear algebra calls on numpy, a file per decomposition.
 
-Values are logical arrays (leading dimensions are a batch), so that the column-major layouts which these calls ask for play no part.
-Unless a function says otherwise, it computes in double precision and rounds once. A matrix that the routine cannot do (singular, not
-finite, no convergence) gets NaN and a nonzero info, which is what JAX expects of LAPACK; the others of its batch are not touched.
-Sources: jaxlib/cpu/lapack_kernels.h for names, results and attributes; LAPACK Users' Guide for the packed forms.
+Values are logical arrays with leading batch dimensions, so the column-major layouts of these calls
+do not matter. By default a function computes in double precision and rounds once. A matrix without
+a result (singular, not finite, no convergence) gets NaN and a nonzero info, as from LAPACK; the
+rest of its batch is not affected. Sources: jaxlib/cpu/lapack_kernels.h for names, results and
+attributes; LAPACK Users' Guide for the packed forms.
 """
 
 from __future__ import annotations
@@ -16,5 +17,5 @@ from xla_explorer.hlo.evaluator.lapack import (
     tridiagonal_systems,
 )
 
-# Each registers its custom calls when it is imported.
+# Each module registers its custom calls on import.
 _FAMILIES = (condensed_forms, eigenvalues, factorizations, schur, tridiagonal_systems)

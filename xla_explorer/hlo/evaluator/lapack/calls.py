@@ -1,4 +1,4 @@
-"""What the routines share: names of the calls, one matrix of a batch at a time."""
+"""Shared parts of the routines: names of the calls, and application to a batch."""
 
 from __future__ import annotations
 
@@ -18,24 +18,29 @@ NO_INFO = np.int32(0)
 
 
 def targets(real: str, complex_: str | None = None) -> list[str]:
-    """The four calls of a routine: `lapack_sgetrf_ffi`, d, c and z. Some have another name for complex matrices."""
+    """Return the s, d, c and z calls of a routine (`lapack_sgetrf_ffi` ...).
+
+    complex_: the name in c and z calls, if it differs.
+    """
     return [f"lapack_{letter}{real}_ffi" for letter in "sd"] + [
         f"lapack_{letter}{complex_ or real}_ffi" for letter in "cz"
     ]
 
 
 def wide(a: Array) -> Array:
-    """In double precision."""
+    """Return the array in double precision."""
     return a.astype(np.result_type(a, np.float64))
 
 
 def each(
     i: HloInstruction, function: Callable[..., Sequence[Any]], *arrays: Array, stacked: bool = False
 ) -> Value:
-    """A function of one matrix over the batch, the last two dimensions of the first array; one result for each of the call's.
+    """Apply a function of one matrix to the batch: the leading dimensions of the first array.
 
-    Where it raises LinAlgError, numbers are NaN and integers (LAPACK's info) 1 for that matrix. The batch may be empty.
-    stacked: the function takes all matrices at once too, and is called for one after the other only when it cannot do one of them."""
+    If it raises LinAlgError, that matrix gets NaN and 1 in integer results (LAPACK's info). The
+    batch may be empty. stacked: the function also takes all matrices at once; single calls follow
+    only after a failure.
+    """
     shapes = i.shape.tuple_shapes if i.shape.is_tuple else (i.shape,)
     results = [np.zeros(shape.dimensions, shape.element_type.dtype) for shape in shapes]
     first = arrays[0]
@@ -59,13 +64,13 @@ def each(
 
 
 def need_finite(a: Array) -> None:
-    """Raises LinAlgError for NaN and infinities, with which iterations do not end."""
+    """Raise LinAlgError for NaN and infinities, with which iterations do not end."""
     if not np.isfinite(a).all():
         raise np.linalg.LinAlgError("not finite")
 
 
 def hermitian(a: Array, uplo: str) -> Array:
-    """The Hermitian matrix whose one triangle is given."""
+    """Return the Hermitian matrix from one of its triangles."""
     triangle = np.tril(a, -1) if uplo == "L" else np.triu(a, 1)
     diagonal = np.real(np.einsum("...ii->...i", a))
     return np.asarray(
@@ -76,7 +81,7 @@ def hermitian(a: Array, uplo: str) -> Array:
 
 
 def norm(x: Array, axis: int | None = None) -> Array:
-    """The 2-norm, without overflow or underflow on the way."""
+    """Return the 2-norm without intermediate overflow or underflow."""
     plain = np.linalg.norm(x, axis=axis)
     if np.all((plain > 1e-140) & (plain < 1e140)):
         return np.asarray(plain)
@@ -86,7 +91,10 @@ def norm(x: Array, axis: int | None = None) -> Array:
 
 
 def reflector(column: Array) -> tuple[Array, Any, Any]:
-    """(v, tau, beta) with v[0] = 1, beta real and (1 - tau v v^H)^H column = (beta, 0, 0 ...): LAPACK's larfg."""
+    """Return (v, tau, beta) with v[0] = 1, beta real, as in LAPACK's larfg.
+
+    (1 - tau v v^H)^H column = (beta, 0, 0 ...).
+    """
     v = column.copy()
     alpha, rest = column[0], norm(column[1:])
     v[0] = 1

@@ -1,4 +1,4 @@
-"""Reductions by reflectors from both sides: to Hessenberg form, and of Hermitian matrices to tridiagonal form."""
+"""Reductions by reflectors from both sides: to Hessenberg and to tridiagonal form."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 def hessenberg(a: Array, low: int, high: int) -> tuple[Array, Array]:
-    """(the form with the reflectors below its subdiagonal, tau) of one matrix whose rows and columns low to high - 1 are to be reduced."""
+    """Return (the Hessenberg form with reflectors below its subdiagonal, tau).
+
+    Rows and columns low to high - 1 are reduced.
+    """
     packed = wide(a)
     tau = np.zeros(max(len(a) - 1, 0), packed.dtype)
     for k in range(low, high - 1):
@@ -42,7 +45,7 @@ def hessenberg(a: Array, low: int, high: int) -> tuple[Array, Array]:
 
 @evaluates_custom_call(*targets("gehrd"))
 def gehrd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(the Hessenberg form with reflectors below, tau, info); low and high count from 1."""
+    """Return (the Hessenberg form with reflectors below, tau, info); low and high count from 1."""
     a = operands[0]
     low = attribute(i, "low", 1) - 1
     return each(
@@ -51,12 +54,16 @@ def gehrd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
 
 
 def tridiagonal(a: Array, uplo: str) -> tuple[Array, Array, Array, Array]:
-    """(reflectors and the form in the given triangle, diagonal, off-diagonal, tau) of one Hermitian matrix, one triangle of it read."""
+    """Return (reflectors and form in the given triangle, diagonal, off-diagonal, tau).
+
+    One triangle of the Hermitian matrix is read.
+    """
     full, packed, size = wide(hermitian(a, uplo)), wide(a), len(a)
     tau = np.zeros(max(size - 1, 0), full.dtype)
     off = np.zeros(max(size - 1, 0), np.float64)
     for step in range(size - 1):
-        # Lower: column k below its diagonal, the first column first. Upper: column k + 1 above its diagonal, upwards, the last one first.
+        # Lower: column k below its diagonal, from the first column on. Upper: column k + 1 above
+        # its diagonal, upwards, from the last column on.
         if uplo == "L":
             k, part, column = step, slice(step + 1, size), full[step + 1 :, step]
         else:
@@ -78,6 +85,6 @@ def tridiagonal(a: Array, uplo: str) -> tuple[Array, Array, Array, Array]:
 
 @evaluates_custom_call(*targets("sytrd", "hetrd"))
 def sytrd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(reflectors and form packed, diagonal, off-diagonal, tau, info)."""
+    """Return (reflectors and form packed, diagonal, off-diagonal, tau, info)."""
     uplo = letter(i, "uplo", "L")
     return each(i, lambda matrix: (*tridiagonal(matrix, uplo), NO_INFO), operands[0])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @evaluates_custom_call(*targets("syevd", "heevd"))
 def syevd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(eigenvectors in columns, eigenvalues rising, info) of a symmetric or Hermitian matrix, one triangle of it read."""
+    """Return (eigenvectors in columns, ascending eigenvalues, info), reading one triangle."""
     uplo = letter(i, "uplo", "L")
 
     def decompose(matrix: Array) -> tuple[Any, ...]:
@@ -40,7 +40,7 @@ def syevd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
 
 @evaluates_custom_call("Eigh")
 def eigh(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(eigenvectors in columns, eigenvalues rising) of a symmetric or Hermitian matrix given whole."""
+    """Return (eigenvectors in columns, ascending eigenvalues) of a whole Hermitian matrix."""
 
     def decompose(matrix: Array) -> tuple[Array, Array]:
         need_finite(matrix)
@@ -52,7 +52,10 @@ def eigh(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
 
 @evaluates_custom_call(*targets("gesdd"), *targets("gesvd"))
 def gesdd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(workspace, singular values falling, U, V transposed, info). mode A: U and V whole, S: thin, N: values only (U, V are zeros)."""
+    """Return (workspace, descending singular values, U, V transposed, info).
+
+    mode A: U and V whole, S: thin, N: values only (U, V are zeros).
+    """
     mode = letter(i, "mode", "A")
 
     def decompose(matrix: Array) -> tuple[Any, ...]:
@@ -67,9 +70,12 @@ def gesdd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
 
 @evaluates_custom_call(*targets("geev"))
 def geev(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """Eigenvalues (real and imaginary parts apart for real matrices), left and right eigenvectors in columns, info.
+    """Return eigenvalues, left and right eigenvectors in columns, and info.
 
-    A real matrix is decomposed in real arithmetic, so that complex eigenvalues come in exact conjugate pairs, the one above first."""
+    Real matrices have real and imaginary parts of eigenvalues as separate results. A real matrix is
+    decomposed in real arithmetic, so complex eigenvalues are exact conjugate pairs, positive
+    imaginary part first.
+    """
     a = operands[0]
     with_left, with_right = (
         letter(i, "compute_left", "N") == "V",
@@ -91,9 +97,11 @@ def geev(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
 
 
 def left_eigenvectors(a: Array, values: Array) -> Array:
-    """u with u^H a = value u^H in columns, in the order of the values.
+    """Return u with u^H a = value u^H in columns, in the order of the values.
 
-    They are the right eigenvectors of a^H. The inverse of the right ones would give them too, but a matrix may lack some of those."""
+    They are the right eigenvectors of a^H. The inverse of the right eigenvectors does not exist for
+    a defective matrix.
+    """
     found, vectors = np.linalg.eig(np.conj(a).T)
     free = list(range(len(values)))
     order = []

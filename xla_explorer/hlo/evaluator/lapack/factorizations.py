@@ -1,4 +1,4 @@
-"""Cholesky, LU and QR, what is done with their packed factors, and triangular systems."""
+"""Cholesky, LU and QR, products with their packed factors, and triangular systems."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
 @evaluates_custom_call(*targets("potrf"))
 def potrf(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(factor in the asked triangle, info). A matrix that is not positive definite is left as it was; info is the first leading
-    minor that is not positive."""
+    """Return (factor in the given triangle, info).
+
+    A matrix that is not positive definite stays unchanged. info is the first leading minor that is
+    not positive.
+    """
     uplo = letter(i, "uplo", "L")
 
     def factor(matrix: Array) -> tuple[Array, Any]:
@@ -50,7 +53,7 @@ def potrf(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
 
 
 def _first_bad_minor(a: Array) -> int:
-    """The order of the first leading minor of a Hermitian matrix that is not positive (NaN is not)."""
+    """Return the order of the first leading minor that is not positive; NaN is not positive."""
     size = len(a)
     lower = np.zeros_like(a)
     for k in range(size):
@@ -65,7 +68,10 @@ def _first_bad_minor(a: Array) -> int:
 
 
 def lu_factor(a: Array) -> tuple[Array, Array, int]:
-    """(L below and U above the diagonal, 0-based row exchanges, info) of one matrix by partial pivoting, in its own type."""
+    """Return (packed L and U, 0-based row exchanges, info), in the matrix's own type.
+
+    Pivoting is partial.
+    """
     lu, steps = a.copy(), min(a.shape)
     exchanges, info = np.arange(steps, dtype=np.int32), 0
     for k in range(steps):
@@ -85,7 +91,7 @@ def lu_factor(a: Array) -> tuple[Array, Array, int]:
 
 @evaluates_custom_call(*targets("getrf"))
 def getrf(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(packed factors, 1-based row exchanges, info)."""
+    """Return (packed factors, 1-based row exchanges, info)."""
 
     def factor(matrix: Array) -> tuple[Any, ...]:
         lu, exchanges, info = lu_factor(matrix)
@@ -96,7 +102,7 @@ def getrf(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
 
 @evaluates_custom_call("LuDecomposition")
 def lu_decomposition(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(packed factors, 0-based row exchanges, permutation of the rows)."""
+    """Return (packed factors, 0-based row exchanges, permutation of the rows)."""
 
     def factor(matrix: Array) -> tuple[Array, ...]:
         lu, exchanges, _ = lu_factor(matrix)
@@ -109,9 +115,11 @@ def lu_decomposition(i: HloInstruction, operands: Sequence[Any], evaluator: Eval
 
 
 def householder(a: Array, pivots: Array | None = None) -> tuple[Array, Array, Array]:
-    """(R above, reflectors below the diagonal, their scales tau, 1-based column order) of one matrix, as LAPACK packs a QR.
+    """Return (R above, reflectors below the diagonal, scales tau, 1-based column order), as LAPACK.
 
-    With `pivots` a column whose pivot is not 0 comes before the others, and of the others the one of largest remaining norm is next."""
+    With `pivots` the columns with a nonzero pivot come first; each next column has the largest
+    remaining norm.
+    """
     packed = wide(a)
     rows, columns = a.shape
     tau = np.zeros(min(rows, columns), packed.dtype)
@@ -136,13 +144,13 @@ def householder(a: Array, pivots: Array | None = None) -> tuple[Array, Array, Ar
 
 @evaluates_custom_call(*targets("geqrf"), "Qr")
 def geqrf(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(R and reflectors packed, tau)."""
+    """Return (R and reflectors packed, tau)."""
     return each(i, lambda matrix: householder(matrix)[:2], operands[0])
 
 
 @evaluates_custom_call(*targets("geqp3"))
 def geqp3(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(R and reflectors packed, 1-based column order, tau) with column pivoting."""
+    """Return (R and reflectors packed, 1-based column order, tau) with column pivoting."""
 
     def factor(matrix: Array, pivots: Array) -> tuple[Array, ...]:
         packed, tau, order = householder(matrix, pivots)
@@ -152,7 +160,10 @@ def geqp3(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
 
 
 def apply_reflectors(a: Array, tau: Array, c: Array, *, left: bool, adjoint: bool) -> Array:
-    """Q C, Q^H C, C Q or C Q^H, where Q is the product of the reflectors below the diagonal of `a`; batches at once."""
+    """Return Q C, Q^H C, C Q or C Q^H for the product Q of the reflectors in `a`.
+
+    Batches at once.
+    """
     result, reflectors, scales = wide(c), wide(a), wide(tau)
     # The last reflector acts first in Q C and in C Q^H.
     steps = range(tau.shape[-1])
@@ -172,7 +183,7 @@ def apply_reflectors(a: Array, tau: Array, c: Array, *, left: bool, adjoint: boo
 
 @evaluates_custom_call(*targets("orgqr", "ungqr"), "ProductOfElementaryHouseholderReflectors")
 def orgqr(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """The first columns of Q from reflectors and their scales."""
+    """Return the first columns of Q from reflectors and their scales."""
     a, tau = operands[0], operands[1]
     start = np.broadcast_to(np.eye(*a.shape[-2:], dtype=a.dtype), a.shape)
     with np.errstate(all="ignore"):
@@ -181,7 +192,7 @@ def orgqr(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
 
 @evaluates_custom_call(*targets("ormqr", "unmqr"))
 def ormqr(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """A matrix multiplied by Q from reflectors, from the left or the right, or by its conjugate transpose."""
+    """Multiply by Q or Q^H from reflectors, from the left or the right."""
     a, tau, c = operands[:3]
     with np.errstate(all="ignore"):
         return apply_reflectors(
@@ -191,7 +202,7 @@ def ormqr(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
 
 @evaluates_custom_call(*targets("trsm"))
 def trsm(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """X of op(A) X = B (side L) or X op(A) = B (side R), A triangular."""
+    """Solve op(A) X = B (side L) or X op(A) = B (side R), A triangular."""
     transpose = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}[letter(i, "trans_x", "N")]
     return solve_triangular(
         operands[0],

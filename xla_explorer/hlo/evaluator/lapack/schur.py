@@ -1,6 +1,7 @@
-"""The Schur form: Hessenberg form first, then QR steps with implicit shifts, in real arithmetic for real matrices.
+"""The Schur form: Hessenberg form, then QR steps with implicit shifts; real for real matrices.
 
-Source: Golub and Van Loan, Matrix Computations, 7.5 and 7.6; the standard form of a 2 x 2 block is that of LAPACK's lanv2.
+Source: Golub and Van Loan, Matrix Computations, 7.5 and 7.6; LAPACK's lanv2 for the standard form
+of a 2 x 2 block.
 """
 
 from __future__ import annotations
@@ -30,12 +31,15 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.instruction import HloInstruction
 
 _EPSILON = float(np.finfo(np.float64).eps)
-_ITERATIONS = 30  # QR steps an eigenvalue, as LAPACK allows
+_ITERATIONS = 30  # QR steps per eigenvalue, as in LAPACK
 
 
 @evaluates_custom_call(*targets("gees"))
 def gees(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(T, Z, eigenvalues with real and imaginary parts apart for real matrices, number of selected ones, info), a = Z T Z^H."""
+    """Return (T, Z, eigenvalues, number of selected eigenvalues, info) with a = Z T Z^H.
+
+    A real matrix has real and imaginary parts of eigenvalues as separate results.
+    """
     a, with_vectors = operands[0], letter(i, "mode", "V") == "V"
     if letter(i, "sort", "N") != "N":
         raise UnsupportedOpcodeError(
@@ -54,10 +58,10 @@ def gees(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
 
 
 def schur(a: Array) -> tuple[Array, Array]:
-    """(T, Z) of one matrix in double precision. Raises LinAlgError for NaN and infinities, and without convergence."""
+    """Return (T, Z) in double precision, or raise LinAlgError (not finite, no convergence)."""
     need_finite(a)
     largest = float(np.max(np.abs(a), initial=0))
-    # Products of elements must not overflow or vanish; powers of two are exact.
+    # Products of elements must neither overflow nor underflow; powers of two are exact.
     scale = (
         2.0 ** -max(-1000, math.frexp(largest)[1])
         if largest and not 1e-60 < largest < 1e60
@@ -75,7 +79,7 @@ def schur(a: Array) -> tuple[Array, Array]:
 
 
 def eigenvalues_of(form: Array) -> Array:
-    """The eigenvalues of a (quasi-)triangular form, in the order of its diagonal."""
+    """Return the eigenvalues of a (quasi-)triangular form, in the order of its diagonal."""
     values = np.diagonal(form).astype(np.complex128)
     if form.dtype.kind != "c":
         for k in np.flatnonzero(np.diagonal(form, -1)):
@@ -85,7 +89,7 @@ def eigenvalues_of(form: Array) -> Array:
 
 
 def _start_of_block(form: Array, last: int) -> int:
-    """Where the unreduced block that ends at `last` begins; the element that cuts it off becomes zero."""
+    """Return the start of the unreduced block that ends at `last`; zero the element before it."""
     for k in range(last, 0, -1):
         size = abs(form[k - 1, k - 1]) + abs(form[k, k])
         if abs(form[k, k - 1]) <= _EPSILON * (size or np.max(np.abs(form))):
@@ -95,7 +99,7 @@ def _start_of_block(form: Array, last: int) -> int:
 
 
 def _complex_steps(form: Array, vectors: Array) -> None:
-    """To triangular form in place, by single shifts."""
+    """Reduce to triangular form in place, by single shifts."""
     last, tries = len(form) - 1, 0
     while last > 0:
         first = _start_of_block(form, last)
@@ -127,7 +131,10 @@ def _complex_steps(form: Array, vectors: Array) -> None:
 
 
 def _real_steps(form: Array, vectors: Array) -> None:
-    """To quasi-triangular form in place, by double shifts: 2 x 2 blocks hold the conjugate pairs."""
+    """Reduce to quasi-triangular form in place, by double shifts.
+
+    2 x 2 blocks are conjugate pairs.
+    """
     last, tries = len(form) - 1, 0
     while last > 0:
         first = _start_of_block(form, last)
@@ -168,7 +175,10 @@ def _real_steps(form: Array, vectors: Array) -> None:
 def _reflect(
     form: Array, vectors: Array, v: Array, tau: Any, start: int, left: int, end: int
 ) -> None:
-    """The reflection of rows from `start` on (of their columns from `left` on) and of the same columns (of their rows before `end`)."""
+    """Reflect rows from `start` on and the same columns.
+
+    Rows are reflected in columns from `left` on, columns in rows before `end`.
+    """
     stop = start + len(v)
     rows = form[start:stop, left:]
     rows -= np.conj(tau) * np.outer(v, np.conj(v) @ rows)
@@ -177,7 +187,11 @@ def _reflect(
 
 
 def _standardise(form: Array, vectors: Array, k: int) -> None:
-    """A 2 x 2 block becomes triangular (real eigenvalues) or gets equal diagonal elements and off-diagonals of opposite signs."""
+    """Bring a 2 x 2 block to standard form.
+
+    It becomes triangular (real eigenvalues), or gets equal diagonal elements and off-diagonals of
+    opposite signs.
+    """
     cosine, sine, block = _rotation(*[float(x) for x in form[k : k + 2, k : k + 2].ravel()])
     turn = np.array([[cosine, -sine], [sine, cosine]])
     form[k : k + 2, k:] = turn.T @ form[k : k + 2, k:]
@@ -187,7 +201,7 @@ def _standardise(form: Array, vectors: Array, k: int) -> None:
 
 
 def _rotation(a: float, b: float, c: float, d: float) -> tuple[float, float, list[list[float]]]:
-    """(cosine, sine, the block in standard form) of [[a, b], [c, d]]."""
+    """Return (cosine, sine, the block in standard form) of [[a, b], [c, d]]."""
     if c == 0:
         return 1.0, 0.0, [[a, b], [c, d]]
     if b == 0:
@@ -201,7 +215,7 @@ def _rotation(a: float, b: float, c: float, d: float) -> tuple[float, float, lis
     )
     scale = max(abs(half), larger)
     discriminant = half / scale * half + larger / scale * smaller
-    if discriminant >= 4 * _EPSILON:  # real eigenvalues, well apart
+    if discriminant >= 4 * _EPSILON:  # distinct real eigenvalues
         z = half + math.copysign(math.sqrt(scale) * math.sqrt(discriminant), half)
         length = math.hypot(c, z)
         return z / length, c / length, [[d + z, b - c], [0.0, d - larger / z * smaller]]
@@ -216,7 +230,7 @@ def _rotation(a: float, b: float, c: float, d: float) -> tuple[float, float, lis
         return cosine, sine, [[mean, b], [c, mean]]
     if b == 0:
         return -sine, cosine, [[mean, -c], [0.0, mean]]
-    # The eigenvalues are real after all, and nearly equal.
+    # The eigenvalues are real and nearly equal.
     first, second = math.sqrt(abs(b)), math.sqrt(abs(c))
     apart, length = math.copysign(first * second, c), 1 / math.sqrt(abs(b + c))
     return (

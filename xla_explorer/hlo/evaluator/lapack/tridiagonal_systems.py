@@ -1,4 +1,4 @@
-"""Tridiagonal systems by elimination with row exchanges, in memory that grows with the number of unknowns."""
+"""Tridiagonal systems by elimination with row exchanges, in linear memory."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 
 @evaluates_custom_call(*targets("gtsv"))
 def gtsv(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
-    """(second superdiagonal, diagonal and superdiagonal of the triangular factor, X, info) of tridiagonal systems.
+    """Solve tridiagonal systems; return the triangular factor's diagonals, X and info.
 
-    JAX gives the two outer diagonals with the length of the main one: the first of the lower and the last of the upper are unused.
-    info is the first pivot that is zero. All systems of the batch are eliminated at once, one unknown after the other."""
+    The result is (second superdiagonal, diagonal, superdiagonal, X, info). JAX pads the two outer
+    diagonals to the length of the main one: the first of the lower and the last of the upper are
+    unused. info is the first zero pivot. All systems of the batch are eliminated at once, one
+    unknown after the other.
+    """
     lower, main, upper, b = operands[:4]
     size, batch = main.shape[-1], main.shape[:-1]
     full = lower.shape[-1] == size
-    # Rows of the unknowns first: each step below is then a step of numpy over the batch and its right sides.
+    # Unknowns become the leading dimension: each step below is one numpy step over the batch.
     below = np.moveaxis(wide(lower[..., 1:] if full else lower), -1, 0)
     diagonal = np.moveaxis(wide(main), -1, 0).copy()
     above = np.moveaxis(wide(upper[..., : size - 1] if full else upper), -1, 0).copy()
@@ -76,7 +79,7 @@ def gtsv(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
 
 
 def _size(x: Array) -> Array:
-    """As LAPACK compares: |real part| + |imaginary part|."""
+    """Return |real part| + |imaginary part|, the size that LAPACK compares."""
     return np.asarray(np.abs(np.real(x)) + np.abs(np.imag(x)))
 
 
@@ -84,9 +87,11 @@ def _size(x: Array) -> Array:
 def tridiagonal_solve_perturbed(
     i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator
 ) -> Value:
-    """X of tridiagonal systems that may be singular: pivots near zero are moved by about an epsilon of the largest element of U.
+    """Solve tridiagonal systems that may be singular.
 
-    In the type of the operands, whose epsilon it is. Source: jaxlib/tridiagonal_solve_perturbed.h, after LAPACK's lagtf and lagts."""
+    Pivots near zero are moved by about an epsilon of the largest element of U, in the operands'
+    type. Source: jaxlib/tridiagonal_solve_perturbed.h, after LAPACK's lagtf and lagts.
+    """
     lower, main, upper, b = operands[:4]
     return each(
         i, lambda right, *diagonals: (_solve_perturbed(diagonals, right),), b, lower, main, upper
@@ -142,7 +147,7 @@ def _solve_perturbed(diagonals: Sequence[Array], b: Array) -> Array:
 
 
 def _perturbed(by: Any, pivot: Any, row: Array) -> tuple[Any, Array]:
-    """(pivot, right side) so that neither 1 / pivot nor their quotient overflows."""
+    """Return (pivot, right side), scaled so that neither 1 / pivot nor their quotient overflows."""
     tiny = np.finfo(row.dtype).tiny
     huge = 1 / tiny
     by = np.copysign(max(abs(by), tiny), np.real(pivot))
