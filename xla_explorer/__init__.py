@@ -53,78 +53,6 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "XlaExplorerError": ("xla_explorer.foundation.diagnostic", "XlaExplorerError"),
 }
 # old name -> (module, attribute, the new spelling): they warn, and go with the next release
-_OLD: dict[str, tuple[str, str, str]] = {
-    "CompileFailedError": (
-        "xla_explorer.explorer.sessions.compilation",
-        "CompileFailedError",
-        "xe.errors.CompileFailedError",
-    ),
-    "HloParseError": ("xla_explorer.hlo.text", "HloParseError", "xe.errors.HloParseError"),
-    "HloVerifyError": ("xla_explorer.hlo.verifier", "HloVerifyError", "xe.errors.HloVerifyError"),
-    "Host": ("xla_explorer.hlo.evaluator", "Host", "xe.hlo.Host"),
-    "IsolatedError": (
-        "xla_explorer.explorer.sessions.isolation",
-        "IsolatedError",
-        "xe.errors.IsolatedError",
-    ),
-    "Journal": ("xla_explorer.foundation.journal", "Journal", "xla_explorer.plugin.Journal"),
-    "PrintOptions": ("xla_explorer.hlo.text", "PrintOptions", "xe.hlo.PrintOptions"),
-    "ValuesDifferError": (
-        "xla_explorer.compiler.pipeline",
-        "ValuesDifferError",
-        "xe.errors.ValuesDifferError",
-    ),
-    "check": ("xla_explorer.course", "check", "xe.course.check"),
-    "compare_fusions": (
-        "xla_explorer.explorer.comparisons.fusion_comparison",
-        "compare_fusions",
-        "xe.compare.fusions",
-    ),
-    "compare_programs": (
-        "xla_explorer.explorer.comparisons.program_comparison",
-        "compare_programs",
-        "xe.compare.programs",
-    ),
-    "cond": ("xla_explorer.hlo.builder", "cond", "xe.hlo.cond"),
-    "diff": ("xla_explorer.explorer.comparisons.comparison", "diff", "xe.compare.text"),
-    "diff_signatures": (
-        "xla_explorer.explorer.sessions.call_signatures",
-        "diff_signatures",
-        "xe.compare.signatures",
-    ),
-    "evaluate_replicated": (
-        "xla_explorer.hlo.evaluator",
-        "evaluate_replicated",
-        "xe.hlo.evaluate_replicated",
-    ),
-    "exercises": ("xla_explorer.course", "exercises", "xe.course.exercises"),
-    "fori_loop": ("xla_explorer.hlo.builder", "fori_loop", "xe.hlo.fori_loop"),
-    "load_trace": (
-        "xla_explorer.explorer.measures.trace_events",
-        "read_timeline",
-        "xe.read_timeline",
-    ),
-    "memory_chart": ("xla_explorer.explorer.measures.charts", "memory", "xe.charts.memory"),
-    "predicted_chart": (
-        "xla_explorer.explorer.measures.charts",
-        "predicted",
-        "xe.charts.predicted",
-    ),
-    "roofline_chart": ("xla_explorer.explorer.measures.charts", "roofline", "xe.charts.roofline"),
-    "structural_diff": (
-        "xla_explorer.explorer.comparisons.structural_difference",
-        "structural_diff",
-        "xe.compare.structure",
-    ),
-    "switch": ("xla_explorer.hlo.builder", "switch", "xe.hlo.switch"),
-    "trace_json": (
-        "xla_explorer.explorer.measures.trace_events",
-        "trace_json",
-        "session.timeline()",
-    ),
-    "where": ("xla_explorer.hlo.builder", "where", "xe.hlo.where"),
-    "while_loop": ("xla_explorer.hlo.builder", "while_loop", "xe.hlo.while_loop"),
-}
 # The names of `xla_explorer.hlo.primitive_type.PRIMITIVE_TYPES`, listed so that completion costs no import; a test compares.
 _PRIMITIVE_TYPES = (
     "pred",
@@ -188,12 +116,6 @@ if not TYPE_CHECKING:  # a type checker sees the names below, and none that are 
         elif name in _MODULES:
             # An import of a room sets this attribute anyway.
             value = importlib.import_module(_MODULES[name])
-        elif name in _OLD:
-            module, attribute, new = _OLD[name]
-            importlib.import_module("xla_explorer.foundation.renamed").warn_renamed(
-                f"xe.{name}", new
-            )
-            return getattr(importlib.import_module(module), attribute)
         elif name in _PRIMITIVE_TYPES:
             value = importlib.import_module("xla_explorer.hlo.primitive_type").PRIMITIVE_TYPES[name]
         else:

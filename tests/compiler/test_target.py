@@ -8,7 +8,6 @@ from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.gpu.architecture import ARCHITECTURES, gpu_architecture
 from xla_explorer.backends.gpu.gpu_compiler import gpu_target
 from xla_explorer.backends.llvm.target_machine import describe_target
-from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.target import (
     NVPTX,
     GpuUnit,
@@ -116,35 +115,3 @@ def test_a_target_travels() -> None:
     data = b"".join([bytes(part) for part in packed(target)])
     size = int.from_bytes(data[:8], "little")
     assert Message(data[8 : 8 + size], lambda n: b"").value() == target
-
-
-def test_a_dictionary_of_facts_is_read_with_a_warning() -> None:
-    facts = {"backend": "gpu", "multiprocessors": 7, "own_rates": {"f16": 1.0, "tf32": 0.0, "f32": 2.0, "f64": 3.0},
-             "interconnect_nanoseconds": 5.0, "tf32": False}  # fmt: skip
-    with pytest.warns(DeprecationWarning, match="target="):
-        context = PassContext(target=facts)
-    target = context.target
-    assert target.gpu is not None and (target.gpu.multiprocessors, target.gpu.own_rates.f32) == (
-        7,
-        2.0,
-    )
-    assert target.links[0].nanoseconds == 5 and not target.abilities.tf32
-    with pytest.warns(DeprecationWarning, match="context.target"):
-        assert context.fact("multiprocessors") == 7 and context.fact("unknown", 3) == 3
-    with pytest.warns(DeprecationWarning):
-        assert PassContext(target={"backend": "npu"}).target.kind is Kind.OTHER
-        assert (
-            PassContext(target={"clock_gigahertz": 9.0}).target.gpu.clock_gigahertz == 9.0
-        )  # one fact of a GPU is enough
-
-
-def test_the_old_target_of_code_generation_warns() -> None:
-    from xla_explorer.compiler.codegen.target import CodegenTarget
-
-    with pytest.warns(DeprecationWarning, match="CodegenTarget"):
-        assert CodegenTarget("cpu", "ptr", "x86_64", 256, False).vector.bits == 256
-    with pytest.warns(DeprecationWarning, match="CodegenTarget"):
-        assert (
-            CodegenTarget("gpu", "ptr addrspace(1)", "amdgcn-amd-amdhsa").pointer
-            == "ptr addrspace(1)"
-        )

@@ -59,7 +59,7 @@ def test_a_dump_compiled_again_has_decisions_and_says_what_xla_did(dump: Path) -
         if row.kind == "fusion" and len(row.names) == 2
     ]
     assert rows and all("XLA" in row.facts for row in rows)
-    assert session.override(forbid=[("n", "t")]).beside is session.beside
+    assert session.override(forbid=[("fusion", "n", "t")]).beside is session.beside
 
 
 def test_a_dump_without_a_result_is_compiled_all_the_same(dump: Path) -> None:

@@ -141,7 +141,7 @@ def test_override_and_compare(softmax: Session) -> None:
     pair = next(
         s for s in accepted["subjects"] if "constant" not in s[0] and s[0] not in ("%low", "%zero")
     )
-    other = softmax.override(forbid=[pair])
+    other = softmax.override(forbid=[("fusion", *pair)])
     row = next(r for r in other.decisions("fusion").to_dict("records") if r["subjects"] == pair)
     assert row["verdict"] == "refused" and row["code"] == "forbidden-by-user"
     comparison = other.compare(softmax, X, repeats=2)
@@ -272,7 +272,7 @@ def test_wishes_that_were_not_granted_say_why(softmax: Session) -> None:
     legality = next(
         r for r in refused if r["code"] in ("reduce-is-root-only", "producer-is-library-call")
     )
-    other = softmax.override(fuse=[legality["subjects"]])
+    other = softmax.override(force=[("fusion", *legality["subjects"])])
     (override,) = other.overrides()
     assert (
         not override.granted
@@ -287,13 +287,13 @@ def test_wishes_that_were_not_granted_say_why(softmax: Session) -> None:
         for r in softmax.decisions("fusion").to_dict("records")
         if r["verdict"] == "accepted" and len(r["subjects"]) == 2
     )
-    apart = softmax.override(forbid=[accepted["subjects"]])
+    apart = softmax.override(forbid=[("fusion", *accepted["subjects"])])
     assert (
         [w.granted for w in apart.overrides()] == [True]
         and apart.overrides().refused == []
         and "wishes" not in repr(apart)
     )
-    again = apart.override(fuse=[legality["subjects"]])
+    again = apart.override(force=[("fusion", *legality["subjects"])])
     assert [(w.word, w.granted) for w in again.overrides()] == [("forbid", True), ("force", False)]
 
 

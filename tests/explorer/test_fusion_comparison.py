@@ -31,7 +31,7 @@ ENTRY e { x = f32[8] parameter(0)  y = f32[8] fusion(x), kind=kLoop, calls=f  RO
 
 def test_a_forbidden_fusion_is_the_difference_and_says_why() -> None:
     session = xe.compile(CHAIN)
-    without = session.override(forbid=[("%a", "%b")])
+    without = session.override(forbid=[("fusion", "%a", "%b")])
     found = compare_fusions_of(without, session)
     (row,) = [e for e in found.edges if e.left != e.right]
     assert (row.producer, row.consumer, row.left, row.right) == ("a", "b", "memory", "fused")

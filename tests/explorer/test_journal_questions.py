@@ -92,7 +92,7 @@ def test_an_operand_that_takes_its_users_place_does_not_come_from_it() -> None:
         "ENTRY e { x = f32[4] parameter(0)\n z = f32[] constant(0)\n b = f32[4] broadcast(z), dimensions={}\n"
         " n = f32[4] negate(x)\n s = f32[4] subtract(n, b)\n ROOT r = f32[4] exponential(s) }"
     )
-    assert trace.passes.lineage.origins(trace.find("n")) == [trace.find("n")]
+    assert trace.passes.lineage.origins(trace.passes.find("n")) == [trace.passes.find("n")]
     assert trace.provenance().coverage == 100.0
 
 

@@ -35,7 +35,7 @@ def test_modules_are_not_rebuilt_for_each_pair(monkeypatch: pytest.MonkeyPatch) 
         "from_snapshot",
         classmethod(lambda cls, snapshot: made.append(1) or real(cls, snapshot)),
     )
-    apart = session.override(forbid=pairs)
+    apart = session.override(forbid=[("fusion", *pair) for pair in pairs])
     assert not apart.overrides().refused
     assert len(made) < 20
     assert len(program_steps(apart)) > len(program_steps(session))

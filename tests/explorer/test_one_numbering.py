@@ -68,25 +68,6 @@ def test_a_pass_answers_for_itself(softmax: Session) -> None:
         softmax.passes.named("nope")
 
 
-@pytest.mark.parametrize("ask", ["at", "before", "diff", "text_diff", "graph"])
-def test_old_calls_keep_their_meaning_and_warn(softmax: Session, ask: str) -> None:
-    p = softmax.passes.named("algsimp")
-    assert p.step is not None
-    with pytest.warns(DeprecationWarning, match=r"use session\.passes"):
-        old = softmax.trace
-    with pytest.warns(DeprecationWarning, match=r"passes\[k\]") as told:
-        found = getattr(old, ask)(p.step.index)
-    assert told[0].filename == __file__
-    new = {"at": lambda: p.module.to_text(), "before": lambda: p.before.to_text(), "diff": lambda: p.diff,
-           "text_diff": p.text_diff, "graph": lambda: p.graph().to_svg()}[ask]()  # fmt: skip
-    shown = {
-        "at": lambda: found.to_text(),
-        "before": lambda: found.to_text(),
-        "graph": lambda: found.to_svg(),
-    }.get(ask, lambda: found)()
-    assert shown == new
-
-
 def test_no_step_is_converted_by_hand() -> None:
     """A step plus or minus one is a second numbering."""
     found = []

@@ -90,11 +90,11 @@ def test_buffers(softmax: Session) -> None:
 def test_time_and_compare(softmax: Session) -> None:
     timing = softmax.time(X, repeats=3)
     assert timing.n == 3 and "median" in repr(timing) and "iqr" in repr(timing)
-    frame = xe.compare(softmax.source, ["cpu", "interpreter", "gpu"], X, repeats=2)
+    frame = xe.compare(softmax.source, X, backends=["cpu", "interpreter", "gpu"], repeats=2)
     assert set(frame["backend"]) == {"cpu", "interpreter", "gpu"}
     assert set(frame["status"]) == {"ok"}
     with pytest.raises(xe.XlaExplorerError, match="no backend"):
-        xe.compare(softmax.source, ["nothing"], X)
+        xe.compare(softmax.source, X, backends=["nothing"])
 
 
 def test_largest_error_knows_types() -> None:

@@ -89,7 +89,7 @@ def test_an_emulator_has_no_times() -> None:
     session = xe.compile(TEXT, backend="gpu")
     if not session.executable.executor.facts.emulated:
         pytest.skip("there is a device")
-    frame = xe.compare(TEXT, "cpu,gpu", repeats=2)
+    frame = xe.compare(TEXT, backends="cpu,gpu", repeats=2)
     rows = frame[frame["backend"] == "gpu"]
     assert (
         set(rows["status"]) == {"ok"} and set(rows["runs_on"]) == {"PTX emulator"} and len(rows) > 1

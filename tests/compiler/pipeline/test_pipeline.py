@@ -224,8 +224,6 @@ def test_edits_that_make_no_sense_say_so() -> None:
 def test_a_name_means_passes_before_pipelines() -> None:
     made = parse_pipeline("outer{cse{dce,cse},dce}")
     assert str(made.after("cse", "algsimp")) == "outer{cse{dce,cse,algsimp},dce}"
-    with pytest.warns(DeprecationWarning, match=r"use pipeline\.before\(name"):
-        assert made.insert("algsimp", before="cse") == made.before("cse", "algsimp")
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
-from xla_explorer.compiler.target import Target
-from xla_explorer.compiler.target.old_facts import as_target, old_facts
+from xla_explorer.compiler.target import UNSTATED, Target
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.foundation.reason import Check, Predicate, Reason, checklist, refuse, settled
-from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
 
@@ -202,22 +200,17 @@ class PassContext:
         self,
         journal: Journal | None = None,
         control: PassControl | None = None,
-        target: Target | Mapping[str, Any] | None = None,
+        target: Target | None = None,
     ) -> None:
         self.journal = journal if journal is not None and journal.level > Level.OFF else None
         self.control = control or PassControl()
-        self.target = as_target(target)
+        self.target = UNSTATED if target is None else target
         self.decisions_on = self.journal is not None and self.journal.level >= Level.DECISIONS
         self.everything_on = self.journal is not None and self.journal.level >= Level.EVERYTHING
         self.rewrites = 0
         self.actions = 0
         self.acting = ""
         self.checklists = False  # whether every decision is recorded with all its checks, for a pass that is asked again
-
-    def fact(self, name: str, default: Any = None) -> Any:
-        """Deprecated: a number of the target by the name that it had."""
-        warn_renamed(f"context.fact({name!r})", "context.target")
-        return old_facts(self.target).get(name, default)
 
     def decide(
         self,

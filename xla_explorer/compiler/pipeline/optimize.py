@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike, as_pipeline
 from xla_explorer.compiler.pipeline.runner import PassFailedError, Verifier, run_pipeline
@@ -21,7 +18,7 @@ def optimize(
     journal: str | Level | Journal = "decisions",
     *,
     control: PassControl | None = None,
-    target: Target | Mapping[str, Any] | None = None,
+    target: Target | None = None,
     verify: bool = False,
     in_place: bool = False,
     keep_errors: bool = False,

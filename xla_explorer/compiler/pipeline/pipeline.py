@@ -15,7 +15,6 @@ from typing import Any
 
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
-from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.foundation.visible_text import cleaned
 
@@ -84,18 +83,6 @@ class PassPipeline:
         """The pipeline with steps put after every pass of a name; see `before`."""
         made, is_there = _steps(steps), self._places(name)
         return self._edited(lambda step: (step, *made) if is_there(step) else (step,))
-
-    def insert(
-        self,
-        *steps: str | HloPass | PassPipeline,
-        before: str | None = None,
-        after: str | None = None,
-    ) -> PassPipeline:
-        """The old name of `before` and `after`. Exactly one of before and after, else ValueError."""
-        anchor = self._anchor(before, after)
-        side = "before" if before is not None else "after"
-        warn_renamed(f"pipeline.insert(..., {side}=name)", f"pipeline.{side}(name, ...)")
-        return self.before(anchor, *steps) if before is not None else self.after(anchor, *steps)
 
     def move(
         self, name: str, *, before: str | None = None, after: str | None = None, occurrence: int = 0

@@ -19,7 +19,6 @@ from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.call_signatures import diff_signatures
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.loading import ModuleLike
-from xla_explorer.foundation.renamed import warn_renamed
 
 if TYPE_CHECKING:
     import pandas
@@ -86,25 +85,10 @@ class Compare:
             return compare_sessions(
                 module, other, given or random_arguments(module.source), repeats
             )
-        if arrays and _names_backends(arrays[0]):
-            warn_renamed(
-                "xe.compare(module, backends, *arrays)",
-                "xe.compare(module, *arrays, backends=[...])",
-            )
-            backends, arrays = arrays[0], arrays[1:]
         return compare_backends(module, backends, arrays, repeats, passes)
 
     def __repr__(self) -> str:
         return "<xe.compare(module, *arrays); .fusions .programs .signatures .structure .text>"
-
-
-def _names_backends(given: Any) -> bool:
-    """Whether an argument is the list of backends that used to stand in front of the arrays."""
-    return isinstance(given, str) or (
-        isinstance(given, list | tuple)
-        and bool(given)
-        and all(isinstance(name, str) for name in given)
-    )
 
 
 compare = Compare()

@@ -16,11 +16,10 @@ from xla_explorer.compiler.decisions.kinds import (
 )
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.compiler.rewriting.declared import declared_rules
-from xla_explorer.explorer.questions.decisions import check_kind, is_kind, names_before
+from xla_explorer.explorer.questions.decisions import check_kind, names_before
 from xla_explorer.explorer.sessions.compilation import Compilation, recompiled
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
-from xla_explorer.foundation.renamed import warn_renamed
 
 C = TypeVar("C", bound=Compilation)
 
@@ -35,18 +34,16 @@ class Request(NamedTuple):
 
 def overridden(
     session: C,
-    fuse: Iterable[Any] = (),
+    force: Iterable[Any] = (),
     forbid: Iterable[Any] = (),
     skip_rules: Iterable[str] = (),
     stop_after: int | Event | None = None,
     passes: Any = None,
-    force: Iterable[Any] = (),
     schedules: str | None = None,
 ) -> C:
     """See `Session.override`."""
     old = session.options.control or PassControl()
-    asked = [_request(session, "force", given, old_form=True) for given in fuse]
-    asked += [_request(session, "force", given) for given in force]
+    asked = [_request(session, "force", given) for given in force]
     asked += [_request(session, "forbid", given) for given in forbid]
     keys = _keys(session, asked)
     control = PassControl(
@@ -109,24 +106,17 @@ def _keys(
     return found
 
 
-def _request(session: Compilation, word: str, given: Any, *, old_form: bool = False) -> Request:
-    """An override as it was written, `(kind, *subjects)`; of old a pair (producer, consumer), which is about fusion.
+def _request(session: Compilation, word: str, given: Any) -> Request:
+    """Return an override `(kind, *subjects)` as the compiler records it.
 
-    XlaExplorerError when it is neither, when nothing consults it, or when it names what was never there.
+    XlaExplorerError if it has another form, nothing consults it, or a subject was never in the module.
     """
     parts = () if isinstance(given, str) else tuple([getattr(part, "name", part) for part in given])
-    is_kind = (
-        bool(parts) and isinstance(parts[0], str) and not old_form and _may_be_kind(session, parts)
-    )
-    if not is_kind:
-        if len(parts) != 2:
-            raise XlaExplorerError(
-                f"an override must be (kind, *subjects) or a pair (producer, consumer), got {given!r}",
-                'write a list of overrides: [("fusion", "%exp", "%multiply"), ("share-buffer", "%copy")]',
-            )
-        old = f"override({'fuse' if old_form else word}=[(producer, consumer)])"
-        warn_renamed(old, f'override({word}=[("fusion", producer, consumer)])')
-        parts = (FUSION_KINDS[0], *parts)
+    if not parts or not isinstance(parts[0], str) or parts[0].startswith("%"):
+        raise XlaExplorerError(
+            f"an override must be (kind, *subjects), got {given!r}",
+            'write a list of overrides: [("fusion", "%exp", "%multiply"), ("share-buffer", "%copy")]',
+        )
     kind, subjects = str(parts[0]), parts[1:]
     if f"loop-{kind}" in LOOP_KINDS and kind not in KINDS_OF_CODE:  # a directive by its own name
         kind = f"loop-{kind}"
@@ -141,15 +131,6 @@ def _request(session: Compilation, word: str, given: Any, *, old_form: bool = Fa
         for part in subjects[: 1 if kind in KINDS_OF_ONE_KERNEL else None]:
             session.passes.find(part)
     return Request(word, kind, subjects)
-
-
-def _may_be_kind(session: Compilation, parts: tuple[Any, ...]) -> bool:
-    """Whether an override begins with a kind. A pair of names of which the first could be a kind is a pair, where the kind is about two."""
-    first = parts[0]
-    if len(parts) != 2 or first.startswith("%"):
-        return not first.startswith("%")
-    known = first in declared_rules() or first == RULE or is_kind(session.passes.record, first)
-    return known and first not in FUSION_KINDS and first not in session.passes.lineage.ids_by_name
 
 
 def _check_consulted(session: Compilation, word: str, kind: str, subjects: tuple[Any, ...]) -> None:

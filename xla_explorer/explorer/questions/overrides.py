@@ -14,7 +14,6 @@ from xla_explorer.explorer.questions.why_not import Known, answer
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.foundation.renamed import warn_renamed
 from xla_explorer.foundation.visible_text import cleaned
 
 _CLONED = re.compile(r"(\.clone(\.\d+)?)+\Z")
@@ -43,12 +42,6 @@ class Override(NamedTuple):
     subjects: tuple[str, ...]
     granted: bool
     reason: Reason | None = None
-
-    @property
-    def wish(self) -> str:
-        """The old name of `word`."""
-        warn_renamed("override.wish", "override.word")
-        return self.word
 
     @property
     def producer(self) -> str:
