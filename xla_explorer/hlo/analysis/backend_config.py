@@ -1,4 +1,4 @@
-"""What an instruction's `backend_config` says: a JSON object, or the attributes of a typed foreign function call (MLIR's dictionary)."""
+"""`backend_config` of an instruction: a JSON object, or the MLIR attributes of a typed FFI call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(true|false|-?\d+)")
 
 
 def json_config(i: HloInstruction) -> dict[str, Any]:
-    """The object; empty when there is none, or it is not a JSON object."""
+    """Return the JSON object; empty if there is none."""
     text = i.attributes.get("backend_config")
     try:
         found = json.loads(text) if isinstance(text, str) else {}
@@ -22,19 +22,19 @@ def json_config(i: HloInstruction) -> dict[str, Any]:
 
 
 def attribute(i: HloInstruction, name: str, default: int = 0) -> int:
-    """A number or a truth value (as 0 or 1) of the call's attributes."""
+    """Return an integer or boolean (as 0 or 1) attribute of the call."""
     found = dict(_ATTRIBUTE.findall(str(i.attributes.get("backend_config") or "")))
     text = found.get(name)
     return default if text is None else int(text) if text[-1].isdigit() else int(text == "true")
 
 
 def letter(i: HloInstruction, name: str, default: str) -> str:
-    """An attribute of the call that holds a character code: `uplo = 76 : ui8` is `L`."""
+    """Return an attribute that holds a character code: `uplo = 76 : ui8` is `L`."""
     return chr(attribute(i, name, ord(default)))
 
 
 def known_trip_count(loop: HloInstruction) -> int | None:
-    """The trip count that a loop's object says, None when it says none."""
+    """Return the trip count in a loop's JSON object, or None."""
     try:
         return int(json_config(loop)["known_trip_count"]["n"])
     except (ValueError, KeyError, TypeError):

@@ -1,7 +1,8 @@
-"""Who calls whom: call sites of each computation, and which computations run as programs.
+"""The call graph: call sites of each computation, and sequential computations.
 
-A computation is sequential when while, conditional or call run it (its instructions are kernels with buffers of their own),
-embedded when it is applied inside a kernel (reducers, comparators, bodies of fusions). Source: xla/service/call_graph.h.
+A computation is sequential if while, conditional or call run it: its instructions are kernels with
+their own buffers. It is embedded if it is applied inside a kernel (reducers, comparators, bodies of
+fusions). Source: xla/service/call_graph.h.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ CONTROL_FLOW_NAMES = frozenset({"while", "conditional", "call"})
 
 
 def call_sites(module: HloModule) -> dict[HloComputation, list[HloInstruction]]:
-    """For every computation the instructions that call it (an instruction that calls it twice is listed twice)."""
+    """Return the instructions that call each computation, twice if they call it twice."""
     sites: dict[HloComputation, list[HloInstruction]] = {
         c: [] for c in module.computations.values()
     }
@@ -26,7 +27,7 @@ def call_sites(module: HloModule) -> dict[HloComputation, list[HloInstruction]]:
 
 
 def sequential_computations(module: HloModule) -> list[HloComputation]:
-    """The entry and what while, conditional and call run from there, callees first."""
+    """Return the entry and the computations that while, conditional and call run, callees first."""
     order: list[HloComputation] = []
     seen: set[HloComputation] = {module.entry}
     stack: list[tuple[HloComputation, bool]] = [(module.entry, False)]
@@ -46,7 +47,10 @@ def sequential_computations(module: HloModule) -> list[HloComputation]:
 
 
 def shared_sequential_computations(module: HloModule) -> list[HloComputation]:
-    """Sequential computations with more than one call site: they must be cloned before buffers can be assigned."""
+    """Return sequential computations with several call sites.
+
+    Buffer assignment needs a clone for each site.
+    """
     count: dict[HloComputation, int] = {}
     for computation in sequential_computations(module):
         for i in computation.instructions.values():

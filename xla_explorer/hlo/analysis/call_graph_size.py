@@ -1,5 +1,8 @@
-"""How large a program becomes when every call site gets a computation of its own: forty computations that each call the one before twice
-are a text of four kilobytes and a trillion instructions."""
+"""Program size after cloning a computation for each call site.
+
+The size can be exponential: forty computations that each call the previous one twice are a text of
+four kilobytes and a trillion instructions.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,17 @@ MOST_GROWTH: Final = 16
 
 
 def size_limit(module: HloModule) -> int:
-    """Instructions to which copies for call sites may let a program grow."""
+    """Return the number of instructions that a program may reach by cloning."""
     return max(LEAST_LIMIT, MOST_GROWTH * module.instruction_count())
 
 
 def expanded_sizes(
     module: HloModule, expands: Callable[[HloInstruction], bool]
 ) -> dict[HloComputation, int]:
-    """For each computation that the entry reaches its instructions, with a copy of what it calls for every site that `expands`."""
+    """Return the size of each reachable computation after cloning callees.
+
+    Callees are cloned for each site that `expands`.
+    """
     sizes: dict[HloComputation, int] = {}
     for computation in module.post_order_computations():
         called = sum(
@@ -39,7 +45,7 @@ def expanded_sizes(
 
 
 def too_large(what: str, size: int, limit: int) -> Reason:
-    """Why copies for call sites are not made."""
+    """Return the refusal of cloning for call sites."""
     told = f"{size:,}" if size < 10**15 else f"10^{len(str(size)) - 1}"
     return refuse(
         "too-many-instructions",

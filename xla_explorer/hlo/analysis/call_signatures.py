@@ -1,7 +1,8 @@
-"""Operands and results of the custom calls that this package knows: a function for each kind, which gives the results for the operands.
+"""Signatures of known custom calls: a function of the operands gives the results.
 
-Whatever computes such a call trusts its shapes, so the verifier compares them first. Sources: jaxlib/cpu/lapack_kernels.h,
-jaxlib/cpu/sparse_kernels.cc and jaxlib/tridiagonal_solve_perturbed.h; xla/service/dynamic_padder.cc; jax/_src/lax/linalg.py.
+The implementations trust the shapes, so the verifier checks them first. Sources:
+jaxlib/cpu/lapack_kernels.h, jaxlib/cpu/sparse_kernels.cc and jaxlib/tridiagonal_solve_perturbed.h;
+xla/service/dynamic_padder.cc; jax/_src/lax/linalg.py.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ MARKERS = frozenset(
         "xla.sdy.FuncResultSharding",
     ]
 )
-"""Targets whose value is their operand: they say something to passes or other devices."""
+"""Targets that return their operand: markers for passes or other devices."""
 
 
 class _Operands:
-    """The operands of a call as its signature reads them. A ShapeError says what one of them must be."""
+    """The operands of a call, as its signature reads them; a ShapeError states the requirement."""
 
     def __init__(
         self, i: HloInstruction, count: int, element_type: PrimitiveType | None = None
@@ -59,7 +60,10 @@ class _Operands:
     def sizes(
         self, number: int, rank: int, element_type: PrimitiveType | None = None
     ) -> tuple[int, ...]:
-        """Return the last dimensions of an operand, whose element type and batch are those of the call."""
+        """Return the last dimensions of an operand.
+
+        Its element type and batch must be the call's.
+        """
         shape, kind = self.shapes[number], element_type or self.type
         if shape.element_type is not kind or shape.rank < rank:
             what = ("scalars", "vectors", "matrices")[rank]
@@ -85,7 +89,7 @@ class _Operands:
         return rows
 
     def need(self, holds: bool, what: str) -> None:
-        """Refuse the operands unless a condition holds."""
+        """Raise ShapeError unless a condition holds."""
         if not holds:
             shapes = ", ".join([s.text_without_layout for s in self.shapes])
             raise ShapeError(f"{what}, the operands are {shapes}")
@@ -178,7 +182,7 @@ def _svd(c: _Operands) -> _Results:
     k = min(m, n)
     mode = c.letter("mode", "A", "ASN")
     whole = mode == "A"
-    if mode == "N":  # vectors are zeros then; JAX gives them either size
+    if mode == "N":  # the vectors are zeros; JAX gives them either size
         stated = [leaf.dimensions for _, leaf in c.instruction.shape.leaves()]
         whole = stated[2:4] == [c.own(m, m).dimensions, c.own(n, n).dimensions]
     u, vt = (c.own(m, m), c.own(n, n)) if whole else (c.own(m, k), c.own(k, n))
@@ -245,7 +249,7 @@ def _trsm(c: _Operands) -> _Results:
     return (c.own(*sizes),)
 
 
-# LAPACK's names without the letter of the type, for real and for complex matrices; operands; the rule.
+# LAPACK's names without the type letter, for real and for complex matrices; operands; the rule.
 _LAPACK: tuple[tuple[str, str, int, _LapackRule], ...] = (
     ("potrf", "potrf", 1, _potrf),
     ("getrf", "getrf", 1, _getrf),
@@ -263,7 +267,7 @@ _LAPACK: tuple[tuple[str, str, int, _LapackRule], ...] = (
     ("gtsv", "gtsv", 4, _gtsv),
     ("trsm", "trsm", 2, _trsm),
 )
-# What JAX's other platforms call.
+# Targets of JAX's other platforms.
 _ANY_TYPE: dict[str, tuple[int, _LapackRule]] = {
     "Qr": (1, _geqrf),
     "Eigh": (1, _eigh),
@@ -351,11 +355,17 @@ def _signatures() -> MappingProxyType[str, Callable[[HloInstruction], _Results]]
 
 
 CALL_SIGNATURES = _signatures()
-"""The results of a call for its operands, by target. Layouts are left open, and what is dynamic is compared by its bounds."""
+"""Target -> function that returns a call's results.
+
+Layouts are free, dynamic sizes compare by bounds.
+"""
 
 
 def signature_mismatch(i: HloInstruction) -> Reason | None:
-    """Return why operands and results of a custom call are not those of its target; None if they are, or the target is unknown."""
+    """Return the difference between a custom call and its target's signature.
+
+    None if they agree, or if the target is unknown.
+    """
     target = custom_call_target(i)
     signature = CALL_SIGNATURES.get(target)
     unbounded = any(

@@ -1,7 +1,8 @@
-"""Which values may live in one buffer: sets of values, joined when no two of them are alive at once.
+"""Sets of values that may share one buffer, joined if their live ranges do not overlap.
 
-Two live ranges that only touch (one ends where the other begins) overlap too, unless the instruction there may write
-its result over that operand. Source: xla/hlo/analysis/hlo_alias_analysis.h, xla/service/copy_insertion.cc.
+Two live ranges that only touch (one ends where the other begins) overlap, unless that instruction
+may write its result over that operand. Source: xla/hlo/analysis/hlo_alias_analysis.h,
+xla/service/copy_insertion.cc.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from xla_explorer.hlo.analysis.dataflow import Dataflow, Value
 from xla_explorer.hlo.analysis.in_place import in_place_pairs, may_overwrite
 
 _start_of = attrgetter("start")
-_FEW_PAIRS = 64  # up to so many each value of one set is compared with each of the other
+_FEW_PAIRS = 64  # up to this number of pairs, all values of both sets are compared
 
 
 class BufferSet:
-    """Values that share one buffer. start, end: from the first definition to the last use of any of them. by_start: the values in that
-    order; longest: no value lives longer."""
+    """Values that share one buffer.
+
+    start, end: from the first definition to the last use of any value. by_start: the values in
+    order of definition. longest: the longest live range.
+    """
 
     __slots__ = ("by_start", "end", "longest", "read_only", "start", "values")
 
@@ -32,7 +36,7 @@ class BufferSet:
         self.read_only = value.read_only
 
     def near(self, value: Value) -> list[Value]:
-        """The values that may be alive while another is."""
+        """Return the values that may be live together with another value."""
         first = bisect_left(self.by_start, value.start - self.longest, key=_start_of)
         return self.by_start[first : bisect_right(self.by_start, value.end, key=_start_of)]
 
@@ -50,7 +54,7 @@ class BufferSets:
         self._set_of: dict[int, BufferSet] = {}
 
     def set_of(self, value: Value) -> BufferSet:
-        """The set that a value is in."""
+        """Return the set of a value."""
         value = self.flow.resolve(value)
         found = self._set_of.get(value.id)
         if found is None:
@@ -58,7 +62,7 @@ class BufferSets:
         return found
 
     def all(self) -> list[BufferSet]:
-        """Every set once, in order of its first value."""
+        """Return every set once, in order of its first value."""
         seen: dict[BufferSet, None] = {}
         for value in self.flow.values:
             if value.forwarded_to is None:
@@ -66,7 +70,7 @@ class BufferSets:
         return list(seen)
 
     def why_not_shared(self, a: Value, b: Value) -> Reason | None:
-        """None when the sets of both values may be one, else why not."""
+        """Return the reason against joining the sets of two values, or None."""
         first, second = self.set_of(a), self.set_of(b)
         if first is second:
             return None
@@ -85,11 +89,12 @@ class BufferSets:
         return self.why_not_in_turn(a, b)
 
     def why_not_in_turn(self, a: Value, b: Value) -> Reason | None:
-        """None when no value of one set is needed after one of the other is written, else which two are."""
+        """Return the reason if live ranges of the two sets overlap, else None."""
         first, second = self.set_of(a), self.set_of(b)
         if first.end < second.start or second.end < first.start:
             return None
-        # The branches of a conditional leave their results in one buffer, so a set may be as large as the program has branches.
+        # The branches of a conditional write to one buffer, so a set may have as many values as the
+        # program has branches.
         few = len(first.values) * len(second.values) <= _FEW_PAIRS
         flipped = not few and len(first.values) > len(second.values)
         for x in (second if flipped else first).values:
@@ -105,7 +110,7 @@ class BufferSets:
         return None
 
     def join(self, a: Value, b: Value) -> None:
-        """Make one set of both; the caller has asked `why_not_shared`."""
+        """Join the sets of two values; `why_not_shared` must have returned None."""
         first, second = self.set_of(a), self.set_of(b)
         if first is second:
             return
@@ -129,7 +134,7 @@ class BufferSets:
 
 
 def interfere(x: Value, y: Value) -> bool:
-    """Whether two different values are ever needed at the same time."""
+    """Return whether two different values are live at the same time."""
     if x.start > y.start:
         x, y = y, x
     if x.start == y.start:

@@ -1,8 +1,9 @@
-"""An order of execution in which what shall become one kernel counts as one, kept right while kernels join.
+"""A topological order over groups of instructions, maintained while groups are joined.
 
-Two kernels may become one when no way leads from the earlier to the later through something else. Only what stands between the two in a
-valid order can be on such a way; after a join, what depends on the earlier one moves behind the later one. (The idea is that of Pearce and
-Kelly, A dynamic topological sort algorithm for directed acyclic graphs, JEA 11, 2007, for contractions instead of new edges.)
+Two groups may become one kernel if no path leads from the earlier to the later through a third
+group. Only groups between both in a valid order can be on such a path. After a join, groups that
+depend on the earlier one move behind the later one. Source: Pearce and Kelly, A dynamic topological
+sort algorithm for directed acyclic graphs, JEA 11, 2007, with contractions instead of new edges.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ _SEARCH_LIMIT = 1000
 
 
 class ContractedOrder:
-    """place: a number per instruction, in an order of execution of the computation as it is."""
+    """The order. place: the initial position of each instruction."""
 
     def __init__(self, computation: HloComputation) -> None:
         order = computation.post_order()
         self.place = {i: number for number, i in enumerate(order)}
-        self._node = dict(self.place)  # what an instruction is part of
+        self._node = dict(self.place)  # the group of an instruction
         self._members = [[i] for i in order]
-        self._sequence = list(range(len(order)))  # nodes in a valid order
+        self._sequence = list(range(len(order)))  # groups in a valid order
         self._position = list(range(len(order)))
         self._followers: dict[HloInstruction, list[HloInstruction]] = {}
         for i in order:
@@ -30,18 +31,19 @@ class ContractedOrder:
                 self._followers.setdefault(before, []).append(i)
 
     def why_not_join(self, a: HloInstruction, b: HloInstruction) -> Reason | None:
-        """None when what the two are part of may become one."""
+        """Return the reason against joining the groups of two instructions, or None."""
         found = self._behind_first(a, b)
         return found if isinstance(found, Reason) else None
 
     def join(self, a: HloInstruction, b: HloInstruction) -> None:
-        """Make one of what the two are part of, which `why_not_join` allows."""
+        """Join the groups of two instructions; `why_not_join` must have returned None."""
         behind = self._behind_first(a, b)
         assert not isinstance(behind, Reason)
         first, second = self._nodes_in_order(a, b)
         begin, end = self._position[first], self._position[second]
         between = self._sequence[begin + 1 : end]
-        # The earlier one's number stays, empty, at the front: then nothing outside the stretch moves.
+        # The earlier group's number stays, empty, at the front, so that positions outside do not
+        # change.
         order = [
             first,
             *[n for n in between if n not in behind],
@@ -57,7 +59,7 @@ class ContractedOrder:
         self._members[first] = []
 
     def between(self, a: HloInstruction, b: HloInstruction) -> str:
-        """How much stands between the two, as a check tells it."""
+        """Return the number of groups between the two as text."""
         first, second = self._nodes_in_order(a, b)
         return f"instructions in between {self._position[second] - self._position[first] - 1}"
 
@@ -66,7 +68,10 @@ class ContractedOrder:
         return (x, y) if self._position[x] < self._position[y] else (y, x)
 
     def _behind_first(self, a: HloInstruction, b: HloInstruction) -> set[int] | Reason:
-        """Nodes between the two that depend on the earlier one; a refusal when the later one depends on one of them."""
+        """Return the groups in between that depend on the earlier one.
+
+        A refusal if the later one depends on one of them.
+        """
         first, second = self._nodes_in_order(a, b)
         end = self._position[second]
         found: set[int] = set()

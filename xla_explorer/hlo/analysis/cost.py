@@ -1,9 +1,10 @@
-"""Work and memory traffic of instructions: floating point operations, transcendental calls, bytes read and written.
+"""Cost of instructions: floating point operations, transcendental calls, bytes read and written.
 
-The counting follows XLA's `HloCostAnalysis` (xla/service/hlo_cost_analysis.cc): one operation per result element of an
-elementwise opcode, two per multiply-add of a contraction, transcendentals apart; bytes count every array once per operation
-that reads or writes it, and fusions only what crosses their border. Running windows (cumsum and its kin) count one combination an element,
-as we compute them; XLA's analysis counts each window anew.
+Counts follow XLA's `HloCostAnalysis` (xla/service/hlo_cost_analysis.cc): one operation per result
+element of an elementwise opcode, two per multiply-add of a contraction, transcendentals separately.
+Bytes count every array once per operation that reads or writes it; a fusion counts only its
+operands and results. Running windows (cumsum and similar) count one combination per element, as
+implemented here; XLA counts each whole window.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ from xla_explorer.hlo.shape import Shape
 
 
 class Cost(NamedTuple):
-    """flops and transcendentals: operations. bytes_read, bytes_written: bytes. known: False where a custom call hides its work."""
+    """The cost of an execution.
+
+    flops and transcendentals: operations. bytes_read, bytes_written: bytes. known: False if a
+    custom call's work is unknown.
+    """
 
     flops: float = 0
     transcendentals: float = 0
@@ -37,7 +42,7 @@ class Cost(NamedTuple):
 
     @property
     def intensity(self) -> float:
-        """Operations per byte; 0 when no byte moves."""
+        """Operations per byte; 0 without memory traffic."""
         return (
             (self.flops + self.transcendentals) / self.bytes_accessed
             if self.bytes_accessed
@@ -45,7 +50,7 @@ class Cost(NamedTuple):
         )
 
     def plus(self, other: Cost) -> Cost:
-        """The sum."""
+        """Return the sum of two costs."""
         return Cost(
             self.flops + other.flops,
             self.transcendentals + other.transcendentals,
@@ -55,7 +60,7 @@ class Cost(NamedTuple):
         )
 
     def times(self, factor: float) -> Cost:
-        """Repeated."""
+        """Return the cost of repeated executions."""
         return Cost(
             self.flops * factor,
             self.transcendentals * factor,
@@ -132,7 +137,10 @@ _POINTER_BYTES = 8
 
 
 def instruction_cost(i: HloInstruction) -> Cost:
-    """Cost of one execution. while counts one iteration of condition and body, conditional its dearest branch."""
+    """Return the cost of one execution.
+
+    `while` counts one iteration, conditional its dearest branch.
+    """
     name = i.opcode.name
     if name in FREE:
         return NOTHING
@@ -146,13 +154,13 @@ def instruction_cost(i: HloInstruction) -> Cost:
 
 
 def contractions(kernel: HloInstruction) -> list[HloInstruction]:
-    """The products that a kernel is, or has in it."""
+    """Return the dots and convolutions of a kernel."""
     parts = kernel.called[0].instructions.values() if kernel.opcode.name == "fusion" else (kernel,)
     return [i for i in parts if i.opcode.name in ("dot", "convolution")]
 
 
 def computation_cost(computation: HloComputation) -> Cost:
-    """Sum over the instructions of a computation."""
+    """Return the sum over the instructions of a computation."""
     total = NOTHING
     for i in computation.instructions.values():
         total = total.plus(instruction_cost(i))
@@ -160,11 +168,10 @@ def computation_cost(computation: HloComputation) -> Cost:
 
 
 def module_cost(module: HloModule) -> Cost:
-    """Cost of the entry."""
+    """Return the cost of the entry."""
     return computation_cost(module.entry)
 
 
-# -- operations ------------------------------------------------------------------------------------------------------------
 def _operations(i: HloInstruction) -> tuple[float, float]:
     name = i.opcode.name
     if name in TRANSCENDENTALS:
@@ -203,7 +210,7 @@ def _reduce_window(i: HloInstruction) -> tuple[float, float]:
     rules = i.attribute("window").dimensions
     if (
         scan_dimension(rules, i.operands[0].shape.dimensions) is not None
-    ):  # each value from the one before it
+    ):  # each value from the previous one
         return _applied(i.called[0], result)
     return _applied(i.called[0], result * max(0, math.prod([d.size for d in rules]) - 1))
 
@@ -217,14 +224,15 @@ def _dot(i: HloInstruction) -> tuple[float, float]:
 
 MOST_TAPS = (
     1 << 12
-)  # of which hits are counted one by one; of more, evenly chosen ones stand for the others
+)  # counted exactly up to this number of taps; beyond, an even sample is scaled up
 
 
 @lru_cache(maxsize=1024)
 def _elements_under_windows(window: WindowDimension, size: int, outputs: int) -> float:
-    """Return how many pairs (output, tap) of a dimension meet an element of the operand, which has `size` of them, not a hole or padding.
+    """Count the pairs (output, tap) of a dimension that meet an element of the operand.
 
-    For each tap, or each output if there are fewer, those of the other that do are an arithmetic progression.
+    Taps on holes or padding do not count. size: of the operand's dimension. For each tap, or each
+    output if there are fewer, the partners are an arithmetic progression.
     """
     few, many = (window.size, window.window_dilation), (outputs, window.stride)
     if outputs < window.size:
@@ -242,7 +250,7 @@ def _elements_under_windows(window: WindowDimension, size: int, outputs: int) ->
 
 
 def _met(start: int, step: int, count: int, base: int, last: int) -> int:
-    """Return how many of start, start + step ... (count of them) lie in [0, last] and are multiples of base."""
+    """Count the numbers among start, start + step ... in [0, last] that are multiples of base."""
     common = math.gcd(step, base)
     low, high = max(0, -(start // step)), min(count - 1, (last - start) // step)
     if start % common or low > high:
@@ -338,7 +346,6 @@ _OPERATIONS: dict[str, Callable[[HloInstruction], tuple[float, float]]] = {
 }
 
 
-# -- bytes -----------------------------------------------------------------------------------------------------------------
 def _size(shape: Shape) -> int:
     return shape.byte_size
 

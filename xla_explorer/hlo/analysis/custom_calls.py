@@ -1,4 +1,4 @@
-"""What a custom call says of itself."""
+"""Targets of custom calls, and PadToStatic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PAD_TO_STATIC = "PadToStatic"
 
 
 def custom_call_target(i: HloInstruction) -> str:
-    """The target of a custom call, "" of any other instruction."""
+    """Return the target of a custom call, "" for any other instruction."""
     return (
         str(i.attributes.get("custom_call_target", "")).strip('"')
         if i.opcode.name == "custom-call"
@@ -17,14 +17,17 @@ def custom_call_target(i: HloInstruction) -> str:
 
 
 def is_pad_to_static(i: HloInstruction) -> bool:
-    """Return whether an instruction takes a dynamic array apart: `(f32[8], s32[]) custom-call(f32[<=8] x)` with the target PadToStatic."""
+    """Return whether an instruction is PadToStatic, which splits a dynamic array.
+
+    `(f32[8], s32[]) custom-call(f32[<=8] x)` returns the padded array and its sizes.
+    """
     return custom_call_target(i) == PAD_TO_STATIC
 
 
 def is_padded_parameter(i: HloInstruction) -> bool:
-    """Return whether an instruction is a dynamic parameter of the entry which nothing but PadToStatic reads.
+    """Return whether an instruction is a dynamic entry parameter read only by PadToStatic.
 
-    In memory, the sizes of its dimensions follow the array up to its bounds.
+    In memory, the sizes of its dimensions follow the array padded to its bounds.
     """
     if i.opcode.name != "parameter" or not i.parent.is_entry or i.is_root or not i.users:
         return False

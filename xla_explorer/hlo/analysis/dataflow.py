@@ -1,9 +1,10 @@
-"""Where every array lives through tuples, bitcasts and control flow, on one time line for the whole program.
+"""Dataflow of arrays through tuples, bitcasts and control flow, on one time line.
 
-The program is walked once in the order of execution, nested computations in place of their callers: a position for every
-instruction, a `Value` for every array that is newly made, and for every (instruction, tuple index) the value found there.
-while and conditional give phis: values that must end in one buffer. Needs a flat call graph (each computation that control
-flow runs has one caller). Source: xla/hlo/analysis/hlo_dataflow_analysis.h.
+The program is walked once in execution order, nested computations in place of their callers. Every
+instruction gets a position, every newly defined array a `Value`, and every (instruction, tuple
+index) its value. while and conditional give phis: values that must share one buffer. The call graph
+must be flat (each sequential computation has one caller). Source:
+xla/hlo/analysis/hlo_dataflow_analysis.h.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ from xla_explorer.hlo.shape import Shape
 Index = tuple[int, ...]
 Leaves = dict[Index, "Value"]
 
-STEP = 8  # distance between positions, so that something can be put between two instructions
+STEP = 8  # distance between positions, so that events between two instructions have positions
 _FORWARDS = frozenset({"bitcast", "opt-barrier", "add-dependency", "domain", "reshape"})
 
 
 class Value:
-    """One array that is made once. instruction and index: where. start: position at which it is written; uses: (position,
-    user, operand number) of those that read it. read_only: an entry parameter or a constant. phi: what a loop carries."""
+    """One array, defined once.
+
+    instruction and index: its definition. start: the defining position. uses: (position, user,
+    operand number) of its readers. read_only: an entry parameter or a constant. phi: the phi of a
+    loop-carried value.
+    """
 
     __slots__ = (
         "forwarded_to",
@@ -54,12 +59,12 @@ class Value:
 
     @property
     def end(self) -> int:
-        """Position of the last use; the start when nothing reads it."""
+        """Position of the last use; the start if there is none."""
         return max([position for position, _, _ in self.uses], default=self.start)
 
     @property
     def name(self) -> str:
-        """`exp.4` or `while.2{1}`."""
+        """Name as in `exp.4` or `while.2{1}`."""
         return self.instruction.name + (
             "{" + ",".join(map(str, self.index)) + "}" if self.index else ""
         )
@@ -69,8 +74,12 @@ class Value:
 
 
 class LoopPhi:
-    """What a while carries in one leaf: initial value, the value that condition and body read (`state`), the value that the
-    body makes (`next`), the value after the loop (`result`); positions of the loop."""
+    """The phi of a while for one leaf of its state.
+
+    initial: the value before the loop. state: the value that condition and body read. next: the
+    value that the body defines. result: the value after the loop. The rest are positions of the
+    loop.
+    """
 
     __slots__ = (
         "begin",
@@ -108,7 +117,7 @@ class LoopPhi:
 
 
 class BranchPhi:
-    """What a conditional gives in one leaf: the result and, per branch, the value that the branch's root holds."""
+    """The phi of a conditional for one leaf: the result, and the root's value in each branch."""
 
     __slots__ = ("begin", "branch_ends", "branches", "conditional", "index", "result")
 
@@ -131,8 +140,12 @@ class BranchPhi:
 
 
 class Dataflow:
-    """positions: instruction -> position. spans: computation -> (first, last position). values: in order of creation.
-    loops, branches: the phis, innermost first. end: position after the last instruction."""
+    """Dataflow of a module.
+
+    positions: instruction -> position. spans: computation -> (first, last position). values: in
+    order of creation. loops, branches: the phis, innermost first. end: position after the last
+    instruction.
+    """
 
     def __init__(
         self,
@@ -154,27 +167,31 @@ class Dataflow:
         for number, value in enumerate(self._leaves[entry.root].values()):
             self.resolve(value).uses.append((self.end, entry.root, number))
 
-    # -- questions ---------------------------------------------------------------------------------------------------
     def resolve(self, value: Value) -> Value:
-        """The value that holds the data: a loop-invariant element is the value that went into the loop."""
+        """Return the value that holds the data.
+
+        For a loop-invariant element, the loop's initial value.
+        """
         while value.forwarded_to is not None:
             value = value.forwarded_to
         return value
 
     def value_of(self, instruction: HloInstruction, index: Index = ()) -> Value:
-        """The value at a leaf of an instruction's result. KeyError when there is none (no array, or not on the time line)."""
+        """Return the value at a leaf of an instruction's result.
+
+        KeyError if the leaf is no array, or the instruction is not on the time line.
+        """
         return self.resolve(self._leaves[instruction][index])
 
     def leaves(self, instruction: HloInstruction) -> Iterator[tuple[Index, Value]]:
-        """(index, value) of each array leaf of the result."""
+        """Yield (index, value) of each array leaf of the result."""
         for index, value in self._leaves[instruction].items():
             yield index, self.resolve(value)
 
     def instructions(self) -> Iterator[HloInstruction]:
-        """Everything on the time line, in order."""
+        """Yield the instructions on the time line, in order."""
         yield from self.positions
 
-    # -- the walk ----------------------------------------------------------------------------------------------------
     def _new(self, instruction: HloInstruction, index: Index, shape: Shape, start: int) -> Value:
         value = Value(len(self.values), instruction, index, shape, start)
         self.values.append(value)
@@ -259,7 +276,7 @@ class Dataflow:
         for index, carried in state.items():
             ahead = self.resolve(following[index])
             before = self.resolve(initial[index])
-            if ahead is carried:  # the loop passes it through unchanged
+            if ahead is carried:  # loop-invariant: the body returns it unchanged
                 carried.forwarded_to = before
                 before.uses.extend(carried.uses)
                 before.uses.append((finish, i, 0))

@@ -1,7 +1,7 @@
-"""Constants whose values a text leaves out (`{...}` or `dense_resource<__elided__>`): which they are, and the warning about them.
+"""Constants without values in the text (`{...}` or `dense_resource<__elided__>`), and the warning.
 
-Whoever takes values from a module asks here. A counter's numbers stand for the values, as in XLA, so what is computed from them is not
-what the program computes.
+Every reader of a module's values checks for them here. As in XLA, a counter's numbers replace the
+values, so results differ from the program's.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ REMEDY = (
 
 
 class ElidedConstantsWarning(UserWarning):
-    """The module's text stands without the values of some constants."""
+    """The module's text lacks the values of some constants."""
 
 
 def elided_constants(module: HloModule) -> list[HloInstruction]:
-    """The constants of a module, in all computations, whose values were left out of its text wholly or in part."""
+    """Return the constants of a module whose values the text elides wholly or in part."""
     return [
         i
         for i in module.instructions()
@@ -33,7 +33,7 @@ def elided_constants(module: HloModule) -> list[HloInstruction]:
 
 
 def elided_reason(constant: HloInstruction) -> Reason:
-    """What to say of one such constant."""
+    """Return the reason that describes one elided constant."""
     return refuse(
         "elided-constant",
         f"%{constant.name} ({constant.shape.text_without_layout}) stands in the text without its values ({{...}}); "
@@ -44,7 +44,7 @@ def elided_reason(constant: HloInstruction) -> Reason:
 
 
 def warn_of_elided_constants(module: HloModule) -> list[HloInstruction]:
-    """Warn once a module, naming the first such constant; returns all of them."""
+    """Warn once a module, naming the first elided constant, and return all of them."""
     found = elided_constants(module)
     if found:
         count = f"{len(found)} constants" if len(found) > 1 else "1 constant"

@@ -6,9 +6,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def gathers_nothing(i: HloInstruction) -> bool:
-    """Return whether each slice of a gather is empty by a size of 0 in a dimension that the result drops.
+    """Return whether each slice of a gather is empty by a size of 0 in a dropped dimension.
 
-    No element of the operand is one of the result then, which may have some: as in XLA, all are zero.
+    The result may have elements all the same; as in XLA, they are zero.
     """
     value = i.attributes.value
     dropped = (*value("collapsed_slice_dims"), *value("operand_batching_dims"))

@@ -1,6 +1,7 @@
-"""Operations that may write their result into the buffer of an operand, and when that is safe.
+"""Operations that may write their result into an operand's buffer, with the conditions.
 
-Source: xla/hlo/analysis/hlo_operand_index... `HloDataflowAnalysis::GetInPlaceInputOutputPairs`, `CanShareOperandBufferWithUser`.
+Source: `HloDataflowAnalysis::GetInPlaceInputOutputPairs` and `CanShareOperandBufferWithUser` in
+xla/hlo/analysis.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def repacks(i: HloInstruction) -> bool:
-    """Whether a bitcast's bytes are not its operand's: `s4[8,2]` as `s8[8]`. HLO means packed elements, and here each one has a byte."""
+    """Return whether a bitcast changes the number of bytes: `s4[8,2]` as `s8[8]`.
+
+    HLO packs sub-byte elements; here each element has a byte.
+    """
     return (
         i.opcode.name == "bitcast"
         and i.shape.is_array
@@ -18,8 +22,11 @@ def repacks(i: HloInstruction) -> bool:
 
 
 def in_place_pairs(i: HloInstruction) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """(operand number, result index) pairs in which the operation updates a part of the operand: dynamic-update-slice,
-    scatter, and a fusion whose root is a dynamic-update-slice of a parameter that is read nowhere else but in step."""
+    """Return the (operand number, result index) pairs of operands updated in place.
+
+    These are operands of dynamic-update-slice, of scatter, and of a fusion whose root is a
+    dynamic-update-slice of a parameter without other reads, except of the element that is written.
+    """
     name = i.opcode.name
     if name == "fusion":
         number = in_place_fusion_operand(i)
@@ -33,7 +40,11 @@ def in_place_pairs(i: HloInstruction) -> tuple[tuple[int, tuple[int, ...]], ...]
 
 
 def in_place_fusion_operand(fusion: HloInstruction) -> int | None:
-    """The operand that a fusion updates in place, or None when its root is not an update or it reads the buffer out of step."""
+    """Return the operand that a fusion updates in place.
+
+    None if its root is no update, or if it reads other elements of the buffer than the one it
+    writes.
+    """
     root = fusion.called[0].root
     if root.opcode.name != "dynamic-update-slice":
         return None
@@ -57,7 +68,7 @@ def in_place_fusion_operand(fusion: HloInstruction) -> int | None:
 
 
 def _elementwise_to(i: HloInstruction, root: HloInstruction) -> bool:
-    """Whether every path from `i` to the update of `root` is elementwise over one shape."""
+    """Return whether every path from `i` to the update of `root` is elementwise over one shape."""
     update = root.operands[1]
     seen: set[HloInstruction] = set()
     stack = [i]
@@ -78,12 +89,15 @@ def _elementwise_to(i: HloInstruction, root: HloInstruction) -> bool:
 
 
 def may_overwrite(i: HloInstruction, operand_number: int) -> bool:
-    """Whether an operation may write a result over an operand that dies there: element k of each result is computed from
-    element k of that operand, in any order of k. That the sizes are equal is for the caller to see."""
+    """Return whether an operation may write its result over an operand that dies there.
+
+    Element k of each result must depend only on element k of the operand, in any order of k. The
+    caller checks that the sizes are equal.
+    """
     operand = i.operands[operand_number]
     if i.opcode.name == "fusion":
         if i.attributes.get("kind") == "kOutput":
-            return False  # tiles of a product may be written twice, from what was read once more
+            return False  # tiles of a product may be written twice, computed from a second read
         return sum([1 for o in i.operands if o is operand]) == 1 and reads_in_step(
             i, operand_number
         )
@@ -96,7 +110,7 @@ def may_overwrite(i: HloInstruction, operand_number: int) -> bool:
 
 
 def reads_in_step(fusion: HloInstruction, operand_number: int) -> bool:
-    """Whether a fusion computes element k of every result from element k of an operand, of all its elements no other."""
+    """Return whether element k of every result depends only on element k of the operand."""
     fused = fusion.called[0]
     root = fused.root
     roots = root.operands if root.opcode.name == "tuple" else (root,)

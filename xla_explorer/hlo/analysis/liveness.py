@@ -1,4 +1,4 @@
-"""Live ranges over the schedule and the least memory that any assignment needs."""
+"""Live ranges over the schedule, and the lower bound of memory for any assignment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class LiveRange(NamedTuple):
-    """First and last position at which a buffer holds something needed (both included), and its size in bytes."""
+    """First and last position at which a buffer is live (both included), and its size in bytes."""
 
     start: float
     end: float
@@ -15,7 +15,10 @@ class LiveRange(NamedTuple):
 
 
 def peak_live_bytes(ranges: Iterable[LiveRange]) -> tuple[int, float]:
-    """(largest sum of sizes alive at one position, that position): no assignment can use less memory."""
+    """Return (largest sum of live sizes at one position, that position).
+
+    No assignment can use less memory.
+    """
     events: list[tuple[float, int, int]] = []
     for r in ranges:
         events.append((r.start, 0, r.size))

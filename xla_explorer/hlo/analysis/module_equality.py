@@ -1,4 +1,4 @@
-"""Are two modules the same graph? Structural equality up to ids, and, when asked, up to names."""
+"""Structural equality of modules, up to ids and optionally up to names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xla_explorer.hlo.module import HloModule
 
 
 class Difference(NamedTuple):
-    """The first difference found: where it is, what differs, and the two sides as text."""
+    """The first difference found: its place, its kind, and the two sides as text."""
 
     place: str
     what: str
@@ -50,7 +50,7 @@ class _Comparison:
             raise _Different(place, "called computation", known, right)
 
     def computation(self, left: HloComputation, right: HloComputation) -> None:
-        """Compare two computations: from the roots backwards, then what nothing uses, in order."""
+        """Compare two computations: from the roots backwards, then unused instructions in order."""
         if len(left.instructions) != len(right.instructions):
             raise _Different(
                 f"%{left.name}",
@@ -85,7 +85,10 @@ class _Comparison:
                 raise _Different(f"%{left.name}", "schedule", a, b)
 
     def reach(self, left: HloInstruction, right: HloInstruction) -> None:
-        """Pair two instructions and everything they read; no recursion, chains are long."""
+        """Pair two instructions and their transitive operands.
+
+        The loop has no recursion, because chains are long.
+        """
         stack = [(left, right)]
         while stack:
             a, b = stack.pop()
@@ -101,7 +104,7 @@ class _Comparison:
             stack += zip(a.control_predecessors, b.control_predecessors, strict=True)
 
     def instruction(self, a: HloInstruction, b: HloInstruction) -> None:
-        """Compare what two instructions say themselves."""
+        """Compare two instructions without their operands."""
         place = f"%{a.name}"
         facts: list[tuple[str, Any, Any]] = [
             ("opcode", a.opcode, b.opcode),
@@ -137,18 +140,19 @@ def _same_payload(a: Any, b: Any) -> bool:
     ):
         return (
             a.shape is b.shape
-        )  # two placeholders, or two large literals of the same text: do not fill them in
+        )  # elided or large literals of the same text are equal without decoding
     return bool(a == b)
 
 
 def modules_equal(
     left: HloModule, right: HloModule, *, ignore_names: bool = False, ignore_metadata: bool = False
 ) -> Difference | None:
-    """None when both are the same graph, else the first difference.
+    """Return None if both modules are the same graph, else the first difference.
 
-    Compared: opcodes, shapes, attributes, payloads, operands, control predecessors, called computations, schedules,
-    threads, and header attributes; names of modules, computations and instructions unless `ignore_names`. Ids, source
-    lines and the order of unscheduled instructions do not count. Computations that nobody calls count only by name.
+    Compared: opcodes, shapes, attributes, payloads, operands, control predecessors, called
+    computations, schedules, threads, and header attributes; names of modules, computations and
+    instructions unless `ignore_names`. Not compared: ids, source lines, the order of unscheduled
+    instructions. Uncalled computations compare only by name.
     """
     comparison = _Comparison(ignore_names, ignore_metadata)
     try:

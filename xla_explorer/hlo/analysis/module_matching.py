@@ -1,8 +1,9 @@
-"""Which instruction of one module is which of another, where no journal tells: two dumps of XLA, two versions of a program.
+"""Matching of instructions between modules without a journal: XLA dumps, or program versions.
 
-Four kinds of evidence, the strongest first: equal names (only where the two come from one compile), equal meaning (the same operation on
-the same inputs, down to the parameters), being the same operand of a matched instruction, being the same user of matched ones. In the
-spirit of xla/hlo/tools/hlo_diff (GumGraph), without its scores: evidence either pairs two instructions or it does not.
+Four kinds of evidence, strongest first: equal names (only within one compilation), equal meaning
+(the same operation on the same inputs, down to the parameters), the same operand of a matched
+instruction, the same user of matched instructions. Similar to xla/hlo/tools/hlo_diff (GumGraph),
+but without scores: evidence pairs two instructions or not.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from xla_explorer.hlo.module import HloModule
 
 
 class ModuleMatching:
-    """left_to_right: instruction -> instruction. computations: computation -> computation. evidence: by left instruction."""
+    """A matching. computations: computation -> computation. evidence: by left instruction."""
 
     def __init__(self) -> None:
         self.left_to_right: dict[HloInstruction, HloInstruction] = {}
@@ -26,7 +27,7 @@ class ModuleMatching:
         self.evidence: dict[HloInstruction, str] = {}
 
     def pair(self, left: HloInstruction, right: HloInstruction, evidence: str) -> bool:
-        """Note a pair; False when one of them has a partner already."""
+        """Add a pair; return False if one of them already has a partner."""
         if left in self.left_to_right or right in self.right_to_left:
             return False
         self.left_to_right[left], self.right_to_left[right], self.evidence[left] = (
@@ -42,8 +43,8 @@ class ModuleMatching:
 def match_modules(left: HloModule, right: HloModule, *, by_name: bool) -> ModuleMatching:
     """Pair the instructions of two modules, each with at most one partner of the same opcode.
 
-    by_name: the same name means the same instruction, wherever it stands (XLA keeps names through its passes, and moves
-    instructions into fusions under their names).
+    by_name: equal names mean the same instruction in any computation. XLA keeps names through its
+    passes and into fusions.
     """
     found = ModuleMatching()
     found.computations[left.entry] = right.entry
@@ -76,12 +77,15 @@ def _pair_names(left: HloModule, right: HloModule, found: ModuleMatching) -> Non
 def _meanings(
     module: HloModule, numbers: dict[tuple[object, ...], int]
 ) -> dict[HloInstruction, int]:
-    """A number for each instruction, equal for equal operations on equal inputs. numbers: shared between the modules compared."""
+    """Return a value number for each instruction, equal for equal operations on equal inputs.
+
+    numbers: shared between the compared modules.
+    """
     meaning: dict[HloInstruction, int] = {}
     of_computation: dict[int, int] = {}
     for computation in _callees_first(module):
         for i in computation.post_order():
-            # Large constants are told apart by shape alone: comparing megabytes buys nothing here.
+            # Large constants compare by shape only: comparing megabytes gains nothing.
             large = isinstance(i.payload, Literal) and i.payload.shape.element_count > 64
             payload = ("literal", i.payload.shape) if large else i.payload
             key = (
@@ -100,7 +104,7 @@ def _meanings(
 
 
 def _callees_first(module: HloModule) -> list[HloComputation]:
-    """The computations; one that a pass added stands behind its callers in the module."""
+    """Return the computations, callees first; passes may add callees after their callers."""
     found: dict[HloComputation, None] = {}
     pending = list(reversed(module.computations.values()))
     while pending:
@@ -120,8 +124,11 @@ def _pair_meanings(
     right_meaning: dict[HloInstruction, int],
     found: ModuleMatching,
 ) -> None:
-    """Equal meanings are paired, those of one name first, then in order, those of the entry with the entry's first. A parameter of what is
-    called means nothing by itself: `parameter(0)` of a maximum and of a sum are alike. It follows what reads it, or the call."""
+    """Pair equal value numbers: equal names first, then in order, entry with entry first.
+
+    A parameter of a called computation has no meaning of its own: `parameter(0)` of a maximum and
+    of a sum are equal. It is matched by its users or its call.
+    """
 
     def groups(
         module: HloModule, meaning: dict[HloInstruction, int], taken: Iterable[HloInstruction]
@@ -149,7 +156,7 @@ def _pair_meanings(
 
 
 def _spread(found: ModuleMatching) -> None:
-    """From pairs to their operands and users of the same opcode, until nothing is added."""
+    """Extend pairs to operands and users of the same opcode until nothing is added."""
     pending = list(found.left_to_right.items())
     while pending:
         a, b = pending.pop()

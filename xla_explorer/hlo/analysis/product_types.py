@@ -1,5 +1,8 @@
-"""In which type the operands of a dot or convolution are multiplied, and in which they are summed. Source: xla/service/shape_inference.cc,
-result_caster.cc, operand_upcaster.cc; primitive_util.h, HigherPrecisionType."""
+"""Types in which a dot or convolution multiplies and accumulates.
+
+Source: xla/service/shape_inference.cc, result_caster.cc, operand_upcaster.cc; primitive_util.h,
+HigherPrecisionType.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,21 @@ from xla_explorer.hlo.primitive_type import F32, F64, PrimitiveType
 
 
 def inferred_type(i: HloInstruction) -> PrimitiveType:
-    """The type that the operands alone give: the wider of the two, floats over integers."""
+    """Return the wider type of the two operands; floats are wider than integers."""
     return wider_type(*[o.shape.element_type for o in i.operands[:2]])
 
 
 def wider_type(*kinds: PrimitiveType) -> PrimitiveType:
-    """That of some types which holds more."""
+    """Return the widest of some types."""
     return max(kinds, key=width)
 
 
 @cache
 def width(kind: PrimitiveType) -> tuple[bool, int, int, bool, int]:
-    """What types are ordered by: complex over real, floats by range, then by precision, integers over truth values, then bits."""
+    """Return the sort key of `wider_type`.
+
+    Complex over real, floats by range, then by precision, integers over pred, then bits.
+    """
     part = kind.component
     exponent, significand = (
         (_information(part).maxexp, _information(part).nmant) if part.is_float else (-1, -1)
@@ -31,14 +37,19 @@ def width(kind: PrimitiveType) -> tuple[bool, int, int, bool, int]:
 
 
 def product_type(product: HloInstruction) -> PrimitiveType:
-    """The type of a dot or convolution before its sum is converted to the result's: the wider of operands' and result's. Operands are
-    converted to it first."""
+    """Return the type of a dot or convolution before conversion to the result's type.
+
+    It is the widest of operands and result. Operands are converted to it first.
+    """
     return wider_type(inferred_type(product), product.shape.element_type)
 
 
 def accumulation_type(product: HloInstruction) -> PrimitiveType:
-    """In what type a dot or convolution sums: that of the product, f32 for floats narrower than that, f64 for floats whose sum becomes an
-    integer. Integers wrap in their own type before a pred is asked whether they are 0."""
+    """Return the accumulator type of a dot or convolution.
+
+    It is the product's type, f32 for narrower floats, f64 for floats with an integer result.
+    Integers wrap in their own type before conversion to pred.
+    """
     t, kind = product.shape.element_type, product_type(product)
     if kind.is_integer and t.is_integer:
         return t
@@ -48,8 +59,10 @@ def accumulation_type(product: HloInstruction) -> PrimitiveType:
 
 
 def operand_steps(product: HloInstruction, number: int) -> tuple[PrimitiveType, ...]:
-    """The types through which an element of an operand goes to the accumulation type: its own, that of the product where it loses
-    something there, that of the sum."""
+    """Return the types through which an operand element is converted to the accumulator type.
+
+    They are its own type, the product's type if that rounds, and the accumulator type.
+    """
     source, kind, total = (
         product.operands[number].shape.element_type,
         product_type(product),
@@ -59,15 +72,18 @@ def operand_steps(product: HloInstruction, number: int) -> tuple[PrimitiveType, 
 
 
 def sum_steps(product: HloInstruction) -> tuple[PrimitiveType, ...]:
-    """The types through which a sum goes to the result's: that of the product lies between where a float becomes something else. A sum of
-    f16 beyond 65504 is infinite before it is an integer."""
+    """Return the types through which a sum is converted to the result's type.
+
+    The product's type lies in between if a float sum changes its type: an f16 sum beyond 65504 is
+    infinite before it becomes an integer.
+    """
     total, kind, t = accumulation_type(product), product_type(product), product.shape.element_type
     return (total, kind, t) if kind.is_float and kind is not t and kind is not total else (total, t)
 
 
 @cache
 def _holds(target: PrimitiveType, source: PrimitiveType) -> bool:
-    """A float type has all values of another type."""
+    """Return whether a float type has all values of another type."""
     if not target.is_float or source.is_complex:
         return False
     wide = _information(target)

@@ -1,7 +1,7 @@
-"""Which instruction of a computation depends on which, as one bit set per instruction.
+"""Dependencies between the instructions of a computation, as one bit set per instruction.
 
-Source: xla/hlo/analysis/hlo_reachability.h. Building costs n * n / 8 bytes; for single questions on large computations use
-`depends_on`, which searches.
+Source: xla/hlo/analysis/hlo_reachability.h. Construction costs n * n / 8 bytes. For single queries
+on large computations `depends_on` searches instead.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ class Reachability:
             self._bits[i] = bits
 
     def reaches(self, start: HloInstruction, goal: HloInstruction) -> bool:
-        """Whether `goal` is `start` or depends on it."""
+        """Return whether `goal` is `start` or depends on it."""
         return bool(self._bits[goal] >> self._place[start] & 1)
 
     def connected(self, a: HloInstruction, b: HloInstruction) -> bool:
-        """Whether one depends on the other."""
+        """Return whether one depends on the other."""
         return self.reaches(a, b) or self.reaches(b, a)
 
 
 def depends_on(goal: HloInstruction, start: HloInstruction) -> bool:
-    """Whether `goal` is `start` or depends on it, by searching upwards from `goal`."""
+    """Return whether `goal` is `start` or depends on it, by searching upwards from `goal`."""
     seen = {goal}
     stack = [goal]
     while stack:

@@ -1,4 +1,4 @@
-"""Windows that make running values (cumsum and its kin): each covers everything up to its place."""
+"""Windows that compute prefix reductions (cumsum and similar)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from xla_explorer.hlo.attributes import WindowDimension
 def scan_dimension(
     rules: tuple[WindowDimension, ...], base: tuple[int, ...]
 ) -> tuple[int, bool] | None:
-    """(dimension, from the end) when the windows make a running reduction (cumsum and its kin) along one dimension, else None.
+    """Return (dimension, reversed) of a prefix reduction along one dimension, else None.
 
-    Window k covers everything up to k: the size of the dimension, padded by size - 1 on one side. Linear work instead of
-    quadratic.
+    Window k covers all elements up to k: its size is the dimension's, padded by size - 1 on one
+    side. A scan is linear instead of quadratic work.
     """
-    if len(rules) != len(base):  # of a module that nobody verified
+    if len(rules) != len(base):  # an unverified module
         return None
     found: tuple[int, bool] | None = None
     for d, (rule, size) in enumerate(zip(rules, base, strict=True)):

@@ -1,12 +1,13 @@
-"""How the words of ThreeFry lie in an array: facts that the evaluator, the expander and the kernel share."""
+"""The layout of ThreeFry's words in an array, shared by evaluator, expander and kernel."""
 
 from __future__ import annotations
 
 
 def paired_dimension(dimensions: tuple[int, ...]) -> int:
-    """The dimension along which the two 32-bit words of a counter are neighbours: the first even one, else the first of the largest.
+    """Return the dimension along which a counter's two 32-bit words are neighbours.
 
-    An odd one is rounded up, and its last pair gives one word only. `dimensions` has rank one or more.
+    It is the first even dimension, else the first of the largest. An odd size is rounded up, and
+    its last pair gives one word. `dimensions` must have rank one or more.
 
     Source: xla/hlo/builder/lib/prng.cc, SplitShapeIntoHalves.
     """

@@ -1,4 +1,7 @@
-"""Windows over a dilated input: neighbouring results see different taps, and the zeros between the inputs contribute nothing."""
+"""Windows over a dilated input, split by residue: outputs of one phase see the same taps.
+
+The zeros between the inputs contribute nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,15 @@ from typing import NamedTuple
 
 from xla_explorer.hlo.attributes import WindowDimension
 
-MOST_PHASES = 16  # that code is written for
+MOST_PHASES = 16  # limit of phases for which code is emitted
 
 
 class Phase(NamedTuple):
-    """Outputs of one spatial dimension that see the same taps: `outputs` of them, from `first` on, `step` apart.
+    """Outputs of one spatial dimension with the same taps.
 
-    They see `taps` taps, from `tap` on, `tap_step` apart; the first tap of the first output is at input `start`, that of the next one
-    `stride` further; taps are `spread` inputs apart.
+    `outputs` of them, from `first`, by `step`.
+    There are `taps` taps, from `tap` on, `tap_step` apart, which are `spread` inputs apart. The
+    first tap of the first output is at input `start`, and `stride` further for each next output.
     """
 
     first: int
@@ -29,7 +33,10 @@ class Phase(NamedTuple):
 
 
 def all_phases(rule: WindowDimension, outputs: int) -> list[Phase]:
-    """The phases of a dimension, one unless the input is dilated; some may have no tap. Of more than MOST_PHASES, one more than these."""
+    """Return the phases of a dimension, one unless the input is dilated; a phase may have no tap.
+
+    If there are more than MOST_PHASES, MOST_PHASES + 1 are returned.
+    """
     dilation, spread = rule.base_dilation, rule.window_dilation
     step, tap_step = dilation // gcd(dilation, rule.stride), dilation // gcd(dilation, spread)
     found = []
@@ -45,7 +52,7 @@ def all_phases(rule: WindowDimension, outputs: int) -> list[Phase]:
 
 
 def _first_tap(offset: int, spread: int, dilation: int) -> int | None:
-    """Return the first tap k for which offset + k * spread is a multiple of the dilation; None if there is none."""
+    """Return the first tap k with offset + k * spread divisible by the dilation, or None."""
     common = gcd(spread, dilation)
     if offset % common:
         return None

@@ -1,4 +1,4 @@
-"""Index maps of opcodes that combine elements: reductions, windows, products. Their reads have axes of their own (`Read.over`)."""
+"""Index maps of reductions, windows and products, which combine elements over `Read.over`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 @reads_by("reduce")
 def reduce(i: HloInstruction, place: Place) -> Reads:
-    """All elements along the reduced dimensions of each input, and the initial values."""
+    """Map to all elements along the reduced dimensions of each input, and the initial values."""
     count, reduced = len(i.operands) // 2, i.attribute("dimensions")
     extents = i.operands[0].shape.dimensions
     axes, steps = ranges(tuple([extents[d] for d in reduced]))
@@ -32,7 +32,7 @@ def reduce(i: HloInstruction, place: Place) -> Reads:
 
 @reads_by("reduce-window")
 def reduce_window(i: HloInstruction, place: Place) -> Reads:
-    """The elements under the window of each input, and the initial values."""
+    """Map to the elements under the window of each input, and the initial values."""
     count, window = len(i.operands) // 2, i.attribute("window").dimensions
     axes, steps = ranges(tuple([row.size for row in window]))
     source: list[IndexExpression] = []
@@ -52,7 +52,7 @@ def reduce_window(i: HloInstruction, place: Place) -> Reads:
 def _under_window(
     x: IndexExpression, step: IndexExpression, row: WindowDimension, extent: int
 ) -> tuple[IndexExpression, list[Guard]]:
-    """The element of the base under position `step` of window `x`, and where there is one."""
+    """Return the element under position `step` of window `x`, and its guards."""
     position = (
         x * row.stride
         + (row.size - 1 - step if row.window_reversal else step) * row.window_dilation
@@ -64,7 +64,7 @@ def _under_window(
 
 
 def _taps_seen(row: WindowDimension, extent: int, outputs: int) -> tuple[int, int]:
-    """(first, last) position of the window that can lie on an element of the base for one of the outputs; all where none can."""
+    """Return (first, last) window position on an element for some output; all if there is none."""
     first = max(0, -(((outputs - 1) * row.stride - row.padding_low) // row.window_dilation))
     last = min(
         row.size - 1, ((extent - 1) * row.base_dilation + row.padding_low) // row.window_dilation
@@ -76,7 +76,7 @@ def _taps_seen(row: WindowDimension, extent: int, outputs: int) -> tuple[int, in
 
 @reads_by("dot")
 def dot(i: HloInstruction, place: Place) -> Reads:
-    """Batch dimensions, then those of the left, then those of the right operand; contracted ones are combined."""
+    """Map batch, left and right dimensions to both operands; contracted ones are combined."""
     sides = []
     extents = [o.shape.dimensions for o in i.operands]
     contracted = [i.attribute("lhs_contracting_dims"), i.attribute("rhs_contracting_dims")]
@@ -98,7 +98,10 @@ def dot(i: HloInstruction, place: Place) -> Reads:
 
 @reads_by("convolution")
 def convolution(i: HloInstruction, place: Place) -> Reads:
-    """The input under each position of the kernel, and the kernel there; feature and batch groups divide the output features."""
+    """Map to the input under each kernel position, and the kernel there.
+
+    Feature and batch groups divide the output features.
+    """
     labels, window = i.attribute("dim_labels"), i.attribute("window").dimensions
     features, batches = i.attribute("feature_group_count"), i.attribute("batch_group_count")
     base, kernel = i.operands[0].shape.dimensions, i.operands[1].shape.dimensions

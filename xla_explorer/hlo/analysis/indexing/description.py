@@ -11,16 +11,7 @@ _NAMES = "ijklmnpqrtuvwxyz"
 
 
 def index_map_text(i: HloInstruction) -> str:
-    """Which operand elements an element of the result is made of; empty where no map says, or none is read.
-
-    Examples
-    --------
-    >>> import xla_explorer as xe
-    >>> from xla_explorer.hlo.analysis.indexing import index_map_text
-    >>> module = xe.parse_hlo('HloModule m\\nENTRY e {\\n p = f32[4,6] parameter(0)\\n ROOT r = f32[3,8] reshape(p)\\n}')
-    >>> index_map_text(module.entry.root)
-    '[i, j] <- %p[(8*i + j) // 6, (8*i + j) % 6]'
-    """
+    """Return the index map of an instruction as text, empty if there is none."""
     shape = next(i.shape.leaves())[1]
     if not shape.is_array or not shape.element_count or shape.rank > len(_NAMES):
         return ""

@@ -1,4 +1,4 @@
-"""Index maps that only keep, repeat, drop or exchange whole dimensions."""
+"""Index maps that only keep, broadcast, drop or permute whole dimensions."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from xla_explorer.hlo.analysis.indexing.reads import reads_of
 from xla_explorer.hlo.instruction import HloInstruction
 
 DimensionMap: TypeAlias = tuple[int, ...]
-"""For each dimension of an instruction, the dimension of some root that it runs along."""
+"""For each dimension of an instruction, the dimension of a root that it runs along."""
 
 
 def dimensions_read(
     i: HloInstruction, along: DimensionMap
 ) -> list[tuple[HloInstruction, DimensionMap]] | None:
-    """The operands that an instruction reads, each with what its dimensions run along; None where an index is no whole dimension.
+    """Return the operands that an instruction reads, each with its dimension map.
 
-    along: what the dimensions of the instruction itself run along.
+    None if an index is not a whole dimension. along: the dimension map of the instruction itself.
     """
     own = _own_place(i.shape.dimensions)
     reads = reads_of(i, own)
@@ -46,7 +46,10 @@ def dimensions_read(
 
 @lru_cache(maxsize=4096)
 def _own_place(dimensions: tuple[int, ...]) -> Place:
-    """Axes named by the number of their dimension. The terms are made by hand: an axis of one step is to stay an axis."""
+    """Return axes named by the number of their dimension.
+
+    The terms are built directly, because `index` would simplify an axis of extent 1 to 0.
+    """
     return tuple(
         [IndexExpression(((Axis(str(d), extent), 1),)) for d, extent in enumerate(dimensions)]
     )

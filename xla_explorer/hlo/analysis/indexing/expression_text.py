@@ -22,16 +22,7 @@ class IndexSyntaxError(XlaExplorerError, ValueError):
 
 
 def parse_index(text: str, axes: Iterable[Axis]) -> IndexExpression:
-    """The expression that a text is, over the given axes.
-
-    Examples
-    --------
-    >>> from xla_explorer.hlo.analysis.indexing.expression import Axis
-    >>> from xla_explorer.hlo.analysis.indexing.expression_text import parse_index
-    >>> x = parse_index("64*ko + 16*kio + kii", [Axis("ko", 16), Axis("kio", 4), Axis("kii", 16)])
-    >>> x.bounds
-    (0, 1023)
-    """
+    """Parse an index expression over the given axes."""
     place = parse_place(text, axes)
     if len(place) != 1:
         raise IndexSyntaxError(f"expected one index, got {len(place)}: {text!r}")
@@ -39,12 +30,12 @@ def parse_index(text: str, axes: Iterable[Axis]) -> IndexExpression:
 
 
 def parse_place(text: str, axes: Iterable[Axis]) -> Place:
-    """Indices separated by commas."""
+    """Parse indices separated by commas."""
     return _Reader(text, {a.name: a for a in axes}).place()
 
 
 class _Reader:
-    """Recursive descent; precedence and associativity are Python's."""
+    """A recursive descent parser with Python's precedence and associativity."""
 
     def __init__(self, text: str, axes: dict[str, Axis]) -> None:
         self.text, self.axes = text, axes

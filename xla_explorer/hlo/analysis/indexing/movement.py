@@ -1,4 +1,7 @@
-"""Index maps of opcodes that move elements. Source: StableHLO sections of the same names; xla/hlo/analysis/indexing_analysis.cc."""
+"""Index maps of opcodes that move elements.
+
+Source: StableHLO sections of the same names; xla/hlo/analysis/indexing_analysis.cc.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +27,19 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 @reads_by("iota", "constant", moves=True)
 def nothing(i: HloInstruction, place: Place) -> Reads:
-    """Iota and constant read no operand."""
+    """Return no reads: iota and constant have no operand."""
     return []
 
 
 @reads_by("copy", "opt-barrier", "domain", "add-dependency", moves=True)
 def same_place(i: HloInstruction, place: Place) -> Reads:
-    """The same place of the array that is forwarded."""
+    """Map to the same place of operand 0."""
     return [Read(0, place)]
 
 
 @reads_by("bitcast-convert", moves=True)
 def bitcast_convert(i: HloInstruction, place: Place) -> Reads:
-    """The same place, where both types have one width."""
+    """Map to the same place, if both types have one width."""
     if i.operands[0].shape.dimensions == i.shape.dimensions:
         return [Read(0, place)]
     return refuse(
@@ -47,19 +50,19 @@ def bitcast_convert(i: HloInstruction, place: Place) -> Reads:
 
 @reads_by("broadcast", moves=True)
 def broadcast(i: HloInstruction, place: Place) -> Reads:
-    """Operand dimension k is result dimension dimensions[k]."""
+    """Map result dimension dimensions[k] to operand dimension k."""
     return [Read(0, tuple([place[d] for d in i.attribute("dimensions")]))]
 
 
 @reads_by("transpose", moves=True)
 def transpose(i: HloInstruction, place: Place) -> Reads:
-    """Result dimension k is operand dimension permutation[k]."""
+    """Map result dimension k to operand dimension permutation[k]."""
     return [Read(0, _permuted(place, i.attribute("dimensions")))]
 
 
 @reads_by("reverse", moves=True)
 def reverse(i: HloInstruction, place: Place) -> Reads:
-    """The listed dimensions count from their end."""
+    """Map the listed dimensions to indices from the end."""
     from_end = set(i.attribute("dimensions"))
     return [
         Read(
@@ -76,7 +79,7 @@ def reverse(i: HloInstruction, place: Place) -> Reads:
 
 @reads_by("slice", moves=True)
 def slice_(i: HloInstruction, place: Place) -> Reads:
-    """start + stride * index."""
+    """Map to start + stride * index."""
     return [
         Read(
             0,
@@ -92,13 +95,13 @@ def slice_(i: HloInstruction, place: Place) -> Reads:
 
 @reads_by("reshape", moves=True)
 def reshape(i: HloInstruction, place: Place) -> Reads:
-    """The same offset in row-major order."""
+    """Map to the same offset in row-major order."""
     return [Read(0, _same_offset(place, i.shape.dimensions, i.operands[0].shape.dimensions))]
 
 
 @reads_by("bitcast", moves=True)
 def bitcast(i: HloInstruction, place: Place) -> Reads:
-    """The same offset in memory, by both layouts."""
+    """Map to the same offset in memory, by both layouts."""
     operand = i.operands[0]
     if (
         operand.shape.element_type.bits != i.shape.element_type.bits
@@ -117,7 +120,7 @@ def bitcast(i: HloInstruction, place: Place) -> Reads:
 
 
 def _permuted(place: Place, order: tuple[int, ...]) -> Place:
-    """The place whose dimension order[k] is dimension k of the given one."""
+    """Return the place whose dimension order[k] is dimension k of the given one."""
     found: list[IndexExpression] = [ZERO] * len(place)
     for k, d in enumerate(order):
         found[d] = place[k]
@@ -134,7 +137,7 @@ def _same_offset(place: Place, dimensions: tuple[int, ...], others: tuple[int, .
 
 @reads_by("concatenate", moves=True)
 def concatenate(i: HloInstruction, place: Place) -> Reads:
-    """Each operand where it stands along the dimension."""
+    """Map to each operand at its offset along the dimension."""
     (d,) = i.attribute("dimensions")
     found, start = [], 0
     for number, operand in enumerate(i.operands):
@@ -149,7 +152,7 @@ def concatenate(i: HloInstruction, place: Place) -> Reads:
 
 @reads_by("pad", moves=True)
 def pad(i: HloInstruction, place: Place) -> Reads:
-    """The operand where one of its elements is, else the padding value."""
+    """Map to the operand at its elements, else to the padding value."""
     source: list[IndexExpression] = []
     guards: list[Guard] = []
     for x, row, extent in zip(
@@ -166,7 +169,7 @@ def pad(i: HloInstruction, place: Place) -> Reads:
 
 @reads_by("dynamic-slice", moves=True)
 def dynamic_slice(i: HloInstruction, place: Place) -> Reads:
-    """Clamped start + index."""
+    """Map to the clamped start + index."""
     starts, addressing = _starts(i, 1, i.operands[0].shape.dimensions, i.shape.dimensions)
     return [
         Read(0, tuple([start + x for start, x in zip(starts, place, strict=True)])),
@@ -176,7 +179,7 @@ def dynamic_slice(i: HloInstruction, place: Place) -> Reads:
 
 @reads_by("dynamic-update-slice", moves=True)
 def dynamic_update_slice(i: HloInstruction, place: Place) -> Reads:
-    """The update inside its window, else the operand."""
+    """Map to the update inside its window, else to the operand."""
     update = i.operands[1].shape.dimensions
     starts, addressing = _starts(i, 2, i.shape.dimensions, update)
     inside = tuple([x - start for x, start in zip(place, starts, strict=True)])
@@ -189,7 +192,10 @@ def dynamic_update_slice(i: HloInstruction, place: Place) -> Reads:
 def _starts(
     i: HloInstruction, first: int, extents: tuple[int, ...], sizes: tuple[int, ...]
 ) -> tuple[Place, list[Read]]:
-    """Starts of a window, clamped into range, and the reads of them. They are scalars from operand `first` on, or one vector."""
+    """Return the clamped starts of a window, and their reads.
+
+    The starts are scalars from operand `first` on, or one vector.
+    """
     vector = len(i.operands) == first + 1 and i.operands[first].shape.rank == 1
     starts, addressing = [], []
     for d, (extent, size) in enumerate(zip(extents, sizes, strict=True)):
@@ -201,7 +207,10 @@ def _starts(
 
 @reads_by("gather", moves=True)
 def gather(i: HloInstruction, place: Place) -> Reads:
-    """Clamped start from the indices + offset in the slice; nothing if slices are empty."""
+    """Map to the clamped start from the indices + offset in the slice.
+
+    Nothing if slices are empty.
+    """
     if gathers_nothing(i):
         return []
     operand, indices = i.operands

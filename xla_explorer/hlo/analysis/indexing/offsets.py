@@ -1,4 +1,4 @@
-"""Offsets of array elements: a place as one number by the strides of its dimensions, and back."""
+"""Linear offsets of array elements: a place times the strides of its dimensions, and back."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from xla_explorer.hlo.analysis.indexing.expression import (
     sum_of,
 )
 
-# By a place's id, which is its own while it is kept here.
+# Keyed by a place's id, which stays unique while the entry keeps the place alive.
 _OFFSETS: dict[tuple[int, tuple[int, ...]], tuple[Place, IndexExpression]] = {}
-# Accesses of a nest are asked for theirs again and again, one nest after the other.
+# Accesses of a nest look up their offsets repeatedly, one nest after the other.
 _MOST_OFFSETS = 4096
 
 
 def row_major_strides(dimensions: Iterable[int]) -> tuple[int, ...]:
-    """Steps in elements from one index of each dimension to the next, of an array whose last dimension is contiguous."""
+    """Return the row-major strides of an array, in elements."""
     strides: list[int] = []
     step = 1
     for extent in reversed(tuple(dimensions)):
@@ -31,7 +31,11 @@ def row_major_strides(dimensions: Iterable[int]) -> tuple[int, ...]:
 
 
 def linearize(place: Place, strides: Iterable[int]) -> IndexExpression:
-    """The offset of an element from its place. Parts of one number come together again, however each of them was simplified."""
+    """Return the offset of an element from its place.
+
+    Equal quotients and remainders of one number are recombined, in whichever form they were
+    simplified.
+    """
     key = id(place), tuple(strides)
     found = _OFFSETS.get(key)
     if found is not None:
@@ -47,7 +51,7 @@ def linearize(place: Place, strides: Iterable[int]) -> IndexExpression:
 
 
 def delinearize(offset: IndexExpression, dimensions: Iterable[int]) -> Place:
-    """The place of the element at an offset of a row-major array."""
+    """Return the place of the element at an offset of a row-major array."""
     extents = tuple(dimensions)
     if 0 in extents:
         return (ZERO,) * len(extents)
@@ -59,7 +63,7 @@ def delinearize(offset: IndexExpression, dimensions: Iterable[int]) -> Place:
 
 
 def _without_remainders(x: IndexExpression) -> IndexExpression:
-    """The same sum by x % n = x - n * (x // n), so that equal quotients meet."""
+    """Replace x % n by x - n * (x // n), so that equal quotients cancel."""
     found: list[tuple[IndexExpression, int]] = []
     for atom, factor in x.terms:
         if isinstance(atom, (Quotient, Remainder)):
@@ -76,7 +80,7 @@ def _without_remainders(x: IndexExpression) -> IndexExpression:
 
 
 def _one_quotient(x: IndexExpression, divisor: int) -> Quotient:
-    """x // divisor in the one form that equal quotients have: nested ones joined, without what is too small to count."""
+    """Return x // divisor in canonical form: nested quotients joined, negligible terms removed."""
     nested = [atom for atom, factor in x.terms if isinstance(atom, Quotient) and factor == 1]
     if len(nested) == 1 and not any(
         isinstance(atom, Quotient) and atom != nested[0] for atom, _ in x.terms

@@ -1,8 +1,7 @@
-"""Which operand elements an instruction reads for an element of its result: one function per opcode, registered by `@reads_by`.
+"""Index maps: operand elements that a result element reads, one function per opcode (`@reads_by`).
 
-    reads_of(transpose, place) -> [Read(0, place of the operand)]
-
-Composition is asking again, for the operand, at the place that was read.
+`reads_of(transpose, place) -> [Read(0, place of the operand)]`. Maps compose by `reads_of` of the
+operand at the place that was read.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Guard(NamedTuple):
 
     @property
     def always_holds(self) -> bool:
-        """Whether the ranges of the axes alone prove it."""
+        """Return whether the ranges of the axes alone prove the condition."""
         low, high = self.expression.bounds
         return low >= 0 and high < self.bound
 
@@ -34,8 +33,12 @@ class Guard(NamedTuple):
 
 
 class Read(NamedTuple):
-    """An element of an operand. guards: it is read where all hold. over: axes of its own, which the opcode combines its elements over.
-    addressing: it is read to know where others are, and is no part of the value."""
+    """An element of an operand that is read.
+
+    guards: conditions of the read. over: axes of the read itself, over which the opcode combines
+    elements. addressing: the element only determines the place of other elements and is no part of
+    the value.
+    """
 
     operand: int
     place: Place
@@ -49,11 +52,14 @@ ReadFunction: TypeAlias = Callable[[HloInstruction, Place], Reads]
 
 READ_FUNCTIONS: dict[str, ReadFunction] = {}
 MOVEMENT: set[str] = set()
-"""Opcodes that move elements: the value is that of the first read (`addressing` ones apart) whose guards hold, 0 if a gather has none."""
+"""Opcodes that move elements: the value is the first read whose guards hold, 0 if there is none."""
 
 
 def reads_by(*opcodes: str, moves: bool = False) -> Callable[[ReadFunction], ReadFunction]:
-    """Register the decorated function for opcodes. moves: they are of MOVEMENT. Registering one twice is an error."""
+    """Register the decorated function for opcodes; a second registration is an error.
+
+    moves: add the opcodes to MOVEMENT.
+    """
 
     def register(function: ReadFunction) -> ReadFunction:
         for name in opcodes:
@@ -68,19 +74,10 @@ def reads_by(*opcodes: str, moves: bool = False) -> Callable[[ReadFunction], Rea
 
 
 def reads_of(i: HloInstruction, place: Place) -> Reads:
-    """The operand elements that the element at `place` of an instruction's result is made of, or a Reason where no map says.
+    """Return the operand elements read for the result element at `place`, or a Reason.
 
-    place: of the result; for several results of one shape, of each. Axes named s0, s1 ... are those that a map brings (`Read.over`);
-    whoever composes maps renames them.
-
-    Examples
-    --------
-    >>> import xla_explorer as xe
-    >>> from xla_explorer.hlo.analysis.indexing import Axis, index, reads_of
-    >>> module = xe.parse_hlo('HloModule m\\nENTRY e {\\n p = f32[4,6] parameter(0)\\n ROOT r = f32[3,8] reshape(p)\\n}')
-    >>> (read,) = reads_of(module.entry.root, (index(Axis("i", 3)), index(Axis("j", 8))))
-    >>> [str(x) for x in read.place]
-    ['(8*i + j) // 6', '(8*i + j) % 6']
+    place: of the result; for several results of one shape, of each. A map's own axes are named s0,
+    s1 ... (`Read.over`); composed maps must rename them.
     """
     found = READ_FUNCTIONS.get(i.opcode.name)
     if found is not None:
@@ -93,7 +90,7 @@ def reads_of(i: HloInstruction, place: Place) -> Reads:
 
 
 def elementwise(i: HloInstruction, place: Place) -> Reads:
-    """The same place of each operand; scalars have but one."""
+    """Map to the same place of each operand; scalars have only one place."""
     found = []
     for number, operand in enumerate(i.operands):
         if operand.shape.is_array and operand.shape.dimensions == i.shape.dimensions:
@@ -110,18 +107,18 @@ def elementwise(i: HloInstruction, place: Place) -> Reads:
 
 
 def mapped_opcodes() -> frozenset[str]:
-    """Every opcode that has an index map."""
+    """Return every opcode that has an index map."""
     return frozenset(READ_FUNCTIONS) | frozenset(
         [name for name, row in OPCODES.items() if row.elementwise]
     )
 
 
 def guards_where_needed(*guards: Guard) -> tuple[Guard, ...]:
-    """The guards that the ranges of the axes do not prove."""
+    """Return the guards that the ranges of the axes do not prove."""
     return tuple([guard for guard in guards if not guard.always_holds])
 
 
 def ranges(extents: tuple[int, ...]) -> tuple[tuple[Axis, ...], Place]:
-    """Axes of a map's own for the given extents, and the place that they make."""
+    """Return a map's own axes for the given extents, and the place of these axes."""
     axes = tuple([Axis(f"s{k}", extent) for k, extent in enumerate(extents)])
     return axes, tuple([index(a) for a in axes])
