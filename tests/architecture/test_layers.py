@@ -87,7 +87,6 @@ TOO_LONG = frozenset(
         "compiler/codegen/nest/lower.py",
         "explorer/page/session_reports.py",
         "explorer/pictures/module_picture.py",
-        "hlo/text/parser.py",
     )
 )
 

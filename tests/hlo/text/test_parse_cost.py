@@ -64,9 +64,9 @@ def ordinary_text(count: int, seed: int = 3) -> str:
 def test_ordinary_lines_take_the_fast_path_and_tails_are_read_once() -> None:
     parser = _Parser(ordinary_text(2000), None)
     module = parser.parse()
-    assert parser.slow_lines == 0
-    assert parser.fast_lines == module.instruction_count()
-    assert parser.attribute_reads <= 3
+    assert parser.body.slow_lines == 0
+    assert parser.body.fast_lines == module.instruction_count()
+    assert parser.body.attribute_reads <= 3
     attributes = {id(i.attributes) for i in module.instructions()}
     assert len(attributes) <= 4
 
@@ -76,7 +76,7 @@ def test_text_that_we_print_takes_the_fast_path() -> None:
     for options in (PrintOptions.default, PrintOptions.long, PrintOptions.short_parsable):
         parser = _Parser(module.to_text(options), None)
         again = parser.parse()
-        assert parser.slow_lines == 0
+        assert parser.body.slow_lines == 0
         assert modules_equal(module, again, ignore_metadata=not options.metadata) is None
 
 
@@ -199,7 +199,7 @@ def test_workloads_round_trip_on_the_fast_path() -> None:
         )
         parser = _Parser(text, path.name)
         module = parser.parse()
-        fast, slow = fast + parser.fast_lines, slow + parser.slow_lines
+        fast, slow = fast + parser.body.fast_lines, slow + parser.body.slow_lines
         printed = module.to_text()
         again = parse_hlo(printed)
         assert modules_equal(module, again) is None, path.name

@@ -252,8 +252,8 @@ def test_fast_and_slow_path_agree() -> None:
     fast = _Parser(FAST_AND_SLOW, None)
     slow = _Parser(FAST_AND_SLOW, None, careful=True)
     assert modules_equal(fast.parse(), slow.parse()) is None
-    assert fast.fast_lines > fast.slow_lines
-    assert slow.fast_lines == 0
+    assert fast.body.fast_lines > fast.body.slow_lines
+    assert slow.body.fast_lines == 0
 
 
 def test_printing_settles_after_one_round() -> None:

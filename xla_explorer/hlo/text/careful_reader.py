@@ -1,6 +1,6 @@
 """The careful reader: recursive descent over one instruction in any legal spelling; finds the place of each mistake.
 
-The fast path (parser.py) hands over every line that its regular expression does not accept, or that it doubts.
+The fast path (computation_body.py) hands over every line that its regular expression does not accept, or that it doubts.
 Source: hlo_parser.cc ParseInstruction, ParseOperands.
 """
 
@@ -14,13 +14,7 @@ from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction, new_instruction
 from xla_explorer.hlo.literal import Literal
-from xla_explorer.hlo.opcodes import (
-    CONSTANT,
-    GET_TUPLE_ELEMENT,
-    OPCODES,
-    PARAMETER,
-    OpcodeSpec,
-)
+from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, OPCODES, PARAMETER, OpcodeSpec
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.async_sugar import begin_async, check_same_step, sugared
 from xla_explorer.hlo.text.attributes.attribute_list import (
@@ -403,7 +397,7 @@ class CarefulReader:
             number += 1
             name = f"{stem}.{number}"
         decoded = NO_DECODED._replace(attributes=attributes_of({"index": index}))
-        return self._create(
+        return self.create(
             name,
             GET_TUPLE_ELEMENT,
             operand.shape.tuple_shapes[index],
@@ -421,7 +415,7 @@ class CarefulReader:
         self, name: str, shape: Shape, names: dict[str, HloInstruction], computation: HloComputation
     ) -> HloInstruction:
         """A parameter for an operand that a single instruction mentions."""
-        return self._create(
+        return self.create(
             name, PARAMETER, shape, (), NO_DECODED, self._count(computation), names, computation
         )
 
@@ -454,9 +448,9 @@ class CarefulReader:
         while name in names:
             number += 1
             name = f"{stem}.{number}"
-        return self._create(name, spec, shape, operands, decoded, payload, names, computation)
+        return self.create(name, spec, shape, operands, decoded, payload, names, computation)
 
-    def _create(
+    def create(
         self,
         name: str,
         spec: OpcodeSpec,
