@@ -52,7 +52,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "Session": ("xla_explorer.explorer.session", "Session"),
     "XlaExplorerError": ("xla_explorer.foundation.diagnostic", "XlaExplorerError"),
 }
-# old name -> (module, attribute, the new spelling): they warn, and go with the next release
+
 # The names of `xla_explorer.hlo.primitive_type.PRIMITIVE_TYPES`, listed so that completion costs no import; a test compares.
 _PRIMITIVE_TYPES = (
     "pred",

@@ -1,6 +1,6 @@
 """The stable imports for extensions: passes, rules and backends in packages of their own import from here and from nowhere else.
 
-What is here keeps its name and its meaning for at least one release after a deprecation; everything below it may move.
+What is here keeps its name and its meaning; everything below it may move.
 """
 
 from __future__ import annotations

@@ -47,13 +47,6 @@ def timeline(session: Compilation, path: str | Path | None = None) -> dict[str, 
     return _written(events, path)
 
 
-def trace_json(given: Any, path: str | Path | None = None) -> dict[str, Any]:
-    """A Chrome trace of a session or of a frame of `session.profile()`: the old name of `session.timeline(path)`."""
-    if isinstance(given, Compilation):
-        return timeline(given, path)
-    return _written(_profile_events(given, "profile"), path)
-
-
 def _compile_events(session: Compilation) -> list[dict[str, Any]]:
     """The phases of the compile, and its passes, each one after the other."""
     events = [
