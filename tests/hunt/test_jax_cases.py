@@ -46,7 +46,8 @@ def test_aliased_parameters_of_hlo_are_measured_on_real_xla() -> None:
     session = xe.compile(ALIASED, backend="xla")
     x = np.full(64, 3, np.float32)
     assert len(session.profile(x, x, repeats=4))
-    assert [np.asarray(leaf)[0] for leaf in session(x, x)] == [6, 9]
+    for _ in range(6):  # the arrays that arrive there are aligned or not, as chance has it
+        assert [np.asarray(leaf)[0] for leaf in session(x, x)] == [6, 9]
 
 
 def stages() -> dict[str, Any]:

@@ -81,16 +81,17 @@ class Worker:
         """Leaves in, leaves out."""
         import numpy as np
 
-        return [
-            np.asarray(o)
-            for o in self.executable.execute([self.jax.device_put(a, self.device) for a in arrays])
-        ]
+        return [np.asarray(o) for o in self.executable.execute(self._placed(arrays, []))]
 
     def _placed(self, arrays: list[Any], before: list[Any]) -> list[Any]:
-        """Arguments on the device: those of the run before, and anew the arguments that it donated."""
+        """Arguments on the device: those of the run before, and anew the arguments that it donated.
+
+        The copy of a copy is the runtime's own memory, which alone can be donated: numpy's is taken as it is if it is aligned.
+        """
         old = before or [None] * len(arrays)
+        put = self.jax.device_put
         placed = [
-            self.jax.device_put(array, self.device, may_alias=False)
+            put(put(array, self.device), self.device, may_alias=False)
             if there is None or there.is_deleted()
             else there
             for array, there in zip(arrays, old, strict=True)
