@@ -9,7 +9,7 @@ import xla_explorer as xe
 from xla_explorer.backends.interfaces import AotCompilationOptions
 from xla_explorer.backends.interfaces.abilities import AheadOfTimeCompiler
 from xla_explorer.backends.registry import platform
-from xla_explorer.compiler.codegen.host_program import LONG_PROGRAM
+from xla_explorer.compiler.codegen.operation_writer import LONG_PROGRAM
 
 CPUS = (
     ("x86_64-unknown-linux-gnu", "x86-64"), ("x86_64-unknown-linux-gnu", "x86-64-v2"), ("x86_64-unknown-linux-gnu", "x86-64-v3"),

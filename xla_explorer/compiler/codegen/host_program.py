@@ -10,41 +10,16 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from typing import Protocol
 
 from xla_explorer.compiler.buffers import renames_memory
-from xla_explorer.compiler.codegen.foreign_calls import (
-    FOREIGN_CALL,
-    foreign_call_function,
-    write_foreign_call,
-)
-from xla_explorer.compiler.codegen.function_writer import (
-    WHILE,
-    FunctionWriter,
-    metadata_definitions,
-)
-from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
+from xla_explorer.compiler.codegen.foreign_calls import foreign_call_function
+from xla_explorer.compiler.codegen.function_writer import WHILE, metadata_definitions
 from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
-from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, plan_parallel
-from xla_explorer.compiler.codegen.placement import (
-    Placement,
-    Way,
-    cpu_placement,
-    operation_placement,
-    write_kernel,
-)
-from xla_explorer.compiler.codegen.program_kernels import (
-    KernelWriter,
-    PreparedKernel,
-    ProgramKernels,
-)
-from xla_explorer.compiler.codegen.program_records import (
-    EvaluatorStep,
-    HostProgram,
-    HostTable,
-    Place,
-    ProgramRow,
-)
+from xla_explorer.compiler.codegen.operation_writer import OperationWriter, PlaceOf
+from xla_explorer.compiler.codegen.parallel_plan import blocks_decision
+from xla_explorer.compiler.codegen.placement import Way, write_kernel
+from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
+from xla_explorer.compiler.codegen.program_records import HostProgram, HostTable, Place
 from xla_explorer.compiler.codegen.row_blocks import (
     LEAST_BYTES,
     Access,
@@ -54,12 +29,9 @@ from xla_explorer.compiler.codegen.row_blocks import (
     row_kernel,
     touched_again,
 )
-from xla_explorer.compiler.codegen.single_device import IDENTIFIERS
 from xla_explorer.compiler.codegen.vector_math import vector_math_functions
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.analysis.custom_calls import is_pad_to_static
 from xla_explorer.hlo.computation import HloComputation
-from xla_explorer.hlo.evaluator.devices.foreign_call import in_place_operands
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -67,13 +39,6 @@ _EXTERNAL = re.compile(
     rf"@((?:cblas|LAPACKE)_\w+|{'|'.join(LAPACK_SYMBOLS)}|xla_explorer_\w+)\("
 )  # what the backend has the address of
 MOST_POINTERS = 32  # that are handed on as parameters
-LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
-
-
-class PlaceOf(Protocol):
-    """The buffer assignment as this module needs it: (instruction, leaf index) -> Place."""
-
-    def __call__(self, instruction: HloInstruction, index: tuple[int, ...]) -> Place: ...
 
 
 class HostProgramWriter:
@@ -90,41 +55,11 @@ class HostProgramWriter:
         apart: bool = False,
     ) -> None:
         """apart: no two slots of the table lead to the same memory."""
-        self.apart = apart
-        self.module = module
-        self.kernels = kernels
-        self.target, self.threads, self.name = kernels.target, kernels.threads, kernels.entry
-        self.place_of = place_of
-        self.table = layout
-        self.probes = probes
-        self.w = FunctionWriter()
-        self.rows: list[ProgramRow] = []
-        self.steps: list[EvaluatorStep] = []
-        self._foreign: dict[HloInstruction, int] = {}
-        self._placements: dict[HloInstruction, Placement] = {}
-        self.calls = KernelCalls(self.w, layout, kernels, probes=probes)
-
-    def _placed(self, i: HloInstruction) -> Placement:
-        found = self._placements.get(i)
-        if found is None:
-            found = self._placements[i] = cpu_placement(i, self.target, self.kernels.control)
-        return found
-
-    # -- addresses ---------------------------------------------------------------------------------------------------
-    def leaves(self, i: HloInstruction) -> list[Place]:
-        """The places of an instruction's array leaves."""
-        return [self.place_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array]
-
-    def copy(self, source: Place, target: Place) -> None:
-        """memcpy, unless both are the same."""
-        if source == target or target.size == 0:
-            return
-        size = f"i{self.target.cores.pointer_bits}"
-        self.w.declare(f"declare void @llvm.memcpy.p0.p0.{size}(ptr, ptr, {size}, i1)")
-        there, here = self.calls.address(target), self.calls.address(source)
-        self.w.do(
-            f"call void @llvm.memcpy.p0.p0.{size}(ptr {there}, ptr {here}, {size} {target.size}, i1 false)"
-        )
+        self.module, self.kernels, self.place_of, self.table = module, kernels, place_of, layout
+        self.threads, self.name = kernels.threads, kernels.entry
+        self.apart, self.probes = apart, probes
+        self.operations = OperationWriter(kernels, place_of, layout, probes=probes)
+        self.w, self.calls = self.operations.w, self.operations.calls
 
     # -- computations ------------------------------------------------------------------------------------------------
     def computation(self, computation: HloComputation) -> None:
@@ -157,7 +92,11 @@ class HostProgramWriter:
             for may, group in itertools.groupby(sequence, self._may_run_along_rows)
         ]:
             if may and len(beside) > 1:
-                touched = [place for i in beside for place in (*self._operands(i), *self.leaves(i))]
+                touched = [
+                    place
+                    for i in beside
+                    for place in (*self.operations.operands(i), *self.operations.leaves(i))
+                ]
                 found.update(beside if touched_again(touched) >= LEAST_BYTES else ())
         return found
 
@@ -166,31 +105,23 @@ class HostProgramWriter:
             leaf.is_array and leaf.byte_size for _, leaf in i.shape.leaves()
         ):
             return False
-        return self._placed(i).way is Way.KERNEL and may_run_along_rows(i)
+        return self.operations.placed(i).way is Way.KERNEL and may_run_along_rows(i)
 
     def _accesses(self, i: HloInstruction, rows: RowKernel) -> list[Access]:
         read = [
             Access(place, follows, False)
-            for place, follows in zip(self._operands(i), rows.follows, strict=True)
+            for place, follows in zip(self.operations.operands(i), rows.follows, strict=True)
         ]
-        return read + [Access(place, True, True) for place in self.leaves(i)]
-
-    def _operands(self, i: HloInstruction) -> list[Place]:
-        """The places of a kernel's operands: a fusion has a parameter for each, other kernels read one that comes twice once."""
-        operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
-        return [self.place_of(o, ()) for o in operands]
-
-    def _prepared(
-        self, i: HloInstruction, kind: str, write: KernelWriter, blocks: int = 0
-    ) -> PreparedKernel:
-        return self.kernels.prepare(i, kind, write, self._operands(i), self.leaves(i), blocks)
+        return read + [Access(place, True, True) for place in self.operations.leaves(i)]
 
     def _chain(self, chain: list[tuple[HloInstruction, RowKernel]], accesses: list[Access]) -> None:
         """Block by block where that pays, else one kernel after the other."""
         members = [i for i, _ in chain]
         parts = blocks_of([rows for _, rows in chain], accesses)
         prepared = (
-            [self._prepared(i, "kernel", write_kernel, parts) for i in members] if parts else []
+            [self.operations.prepared(i, "kernel", write_kernel, parts) for i in members]
+            if parts
+            else []
         )
         made = [kernel.made for kernel in prepared]
         if not parts or any(
@@ -205,7 +136,7 @@ class HostProgramWriter:
             for i in members
         ]
         numbers = [
-            self._row(i, "kernel", kernel.function, None)
+            self.operations.row(i, "kernel", kernel.function, None)
             for i, kernel in zip(members, prepared, strict=True)
         ]
         if (
@@ -235,17 +166,10 @@ class HostProgramWriter:
 
     def instruction(self, i: HloInstruction) -> None:
         """Emit one instruction."""
-        placement = self._placed(i)
-        if placement.way is Way.CONTROL:
+        if self.operations.placed(i).way is Way.CONTROL:
             self._control(i)
-        elif placement.way is Way.COPY and i.opcode.name == "copy":
-            self.copy_instruction(i)
-        elif placement.way is Way.COPY and is_pad_to_static(i):
-            self.pad_to_static(i)
-        elif placement.way is Way.COPY:
-            self.collective(i)
-        elif placement.way is not Way.NOTHING:
-            self.operation(i, placement)
+        else:
+            self.operations.write(i)
 
     def _control(self, i: HloInstruction) -> None:
         if i.opcode.name == "while":
@@ -259,47 +183,7 @@ class HostProgramWriter:
     def _copy_result(self, root: HloInstruction, i: HloInstruction) -> None:
         for index, leaf in i.shape.leaves():
             if leaf.is_array:
-                self.copy(self.place_of(root, index), self.place_of(i, index))
-
-    def copy_instruction(self, i: HloInstruction) -> None:
-        """A copy: memcpy when the layout stays and one thread is enough, else a loop kernel."""
-        moves = (
-            i.shape.is_array
-            and i.shape.layout is not i.operands[0].shape.layout
-            and i.shape.rank > 1
-        )
-        if moves or (
-            self.threads > 1
-            and i.shape.is_array
-            and plan_parallel(i, self.threads, "kernel").parts > 1
-        ):
-            self.operation(i, operation_placement(i, self.target, self.kernels.control))
-            return
-        number = self._row(i, "copy", "memcpy", None)
-        self.calls.probe(number, True)
-        for source, target in zip(self.leaves(i.operands[0]), self.leaves(i), strict=True):
-            self.copy(source, target)
-        self.calls.probe(number, False)
-
-    def pad_to_static(self, i: HloInstruction) -> None:
-        """The argument lies in memory up to its bound; the s32 sizes of its dimensions follow (see `LeafReader`)."""
-        number = self._row(i, "copy", "memcpy", None)
-        self.calls.probe(number, True)
-        given, (whole, *sizes) = self.place_of(i.operands[0], ()), self.leaves(i)
-        self.copy(given, whole)
-        for d, size in enumerate(sizes):
-            self.copy(Place(given.slot, given.offset + given.size + size.size * d, size.size), size)
-        self.calls.probe(number, False)
-
-    def collective(self, i: HloInstruction) -> None:
-        """On one device a collective copies, and the device's number is zero."""
-        number = self._row(i, "copy", "memcpy", None)
-        self.calls.probe(number, True)
-        if i.opcode.name in IDENTIFIERS:
-            self.w.do(f"store i32 0, ptr {self.calls.address(self.place_of(i, ()))}, align 4")
-        for operand, target in zip(i.operands, self.leaves(i), strict=False):
-            self.copy(self.place_of(operand, ()), target)
-        self.calls.probe(number, False)
+                self.operations.copy(self.place_of(root, index), self.place_of(i, index))
 
     def while_loop(self, i: HloInstruction) -> None:
         """Condition, body, back; the state stays in place."""
@@ -351,108 +235,6 @@ class HostProgramWriter:
             w.branch(end)
         w.start_block(end)
 
-    # -- operations --------------------------------------------------------------------------------------------------
-    def operation(self, i: HloInstruction, placement: Placement) -> None:
-        """A kernel, a library call, or the evaluator."""
-        if placement.way is Way.EVALUATOR:
-            assert placement.reason is not None
-            self.evaluator_step(i, placement.reason, placement.refused)
-        elif placement.write is None:
-            self.foreign_call(i, placement)
-        else:
-            self.kernel(
-                i, placement.way.value, placement.write, placement.reason, placement.refused
-            )
-
-    def kernel(
-        self,
-        i: HloInstruction,
-        kind: str,
-        write: KernelWriter,
-        reason: Reason | None,
-        refused: tuple[tuple[str, Reason], ...] = (),
-    ) -> None:
-        """Write (or find) the kernel and call it."""
-        if all(place.size == 0 for place in self.leaves(i)):
-            return
-        prepared = self._prepared(i, kind, write)
-        number = self._row(i, kind, prepared.function, reason, refused)
-        self.calls.probe(number, True)
-        self.calls.kernel(prepared)
-        self.calls.probe(number, False)
-
-    def evaluator_step(
-        self, i: HloInstruction, reason: Reason, refused: tuple[tuple[str, Reason], ...] = ()
-    ) -> None:
-        """Call back into the evaluator; a non-zero answer ends the program with that status."""
-        number = self._row(i, "evaluator", "evaluator", reason, refused)
-        step = len(self.steps)
-        self.steps.append(
-            EvaluatorStep(
-                i, tuple([tuple(self.leaves(o)) for o in i.operands]), tuple(self.leaves(i))
-            )
-        )
-        self.calls.probe(number, True)
-        self._callback(step)
-        self.calls.probe(number, False)
-
-    def _callback(self, step: int) -> None:
-        w = self.w
-        status = w.value(f"call i32 {self.calls.base(self.table.callback_slot)}(i64 {step})")
-        good, bad = w.fresh_label("ok"), w.fresh_label("failed")
-        w.branch_if(w.value(f"icmp eq i32 {status}, 0"), good, bad)
-        w.start_block(bad)
-        w.do(f"ret i32 {status}")
-        w.start_block(good)
-
-    def foreign_call(self, i: HloInstruction, placement: Placement) -> None:
-        """Call a foreign function; only what it returns beyond success needs Python."""
-        w, calls = self.w, self.calls
-        slot = self.table.foreign_slot + self._foreign.setdefault(i, len(self._foreign))
-        number, step = (
-            self._row(i, placement.way.value, FOREIGN_CALL, placement.reason, placement.refused),
-            len(self.steps),
-        )
-        self.steps.append(EvaluatorStep(i, (), (), slot))
-        calls.probe(number, True)
-        results = [
-            self.place_of(i, index) if leaf.is_array else None for index, leaf in i.shape.leaves()
-        ]
-        places = [self.place_of(o, ()) if o.shape.is_array else None for o in i.operands]
-        for operand, result in in_place_operands(i).items():
-            source, target = places[operand], results[result]
-            if source is not None and target is not None:
-                self.copy(source, target)
-                places[operand] = target
-        addresses = [
-            calls.address(place) if place is not None else None for place in (*places, *results)
-        ]
-        status = write_foreign_call(w, calls.base(slot), addresses)
-        with w.where(w.value(f"icmp ne i32 {status}, 0")):
-            self._callback(step)
-        calls.probe(number, False)
-
-    def _row(
-        self,
-        i: HloInstruction,
-        runs_on: str,
-        function: str,
-        reason: Reason | None,
-        refused: tuple[tuple[str, Reason], ...] = (),
-    ) -> int:
-        self.rows.append(
-            ProgramRow(
-                len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason, refused
-            )
-        )
-        self.calls.is_long = self._long
-        return len(self.rows) - 1
-
-    @property
-    def _long(self) -> bool:
-        """Whether the entry is a long list of calls, which LLVM's optimiser gains nothing from and takes more than linear time for."""
-        return len(self.rows) > LONG_PROGRAM
-
     # -- the whole ---------------------------------------------------------------------------------------------------
     def _entry_functions(self) -> tuple[list[str], list[int | None]]:
         """The function that is entered. In a program with loops it hands the table's pointers to another one, as parameters that are known
@@ -463,7 +245,7 @@ class HostProgramWriter:
             pointers.append(f"  {name}.at = getelementptr inbounds ptr, ptr %table, i64 {slot}")
             pointers.append(f"  {name} = load ptr, ptr {name}.at, !invariant.load !0")
         nowhere: list[int | None] = [None] * len(pointers)
-        attributes = "nounwind optnone noinline" if self._long else "nounwind"
+        attributes = "nounwind optnone noinline" if self.operations.is_long else "nounwind"
         head = f"define i32 @{self.name}(ptr noalias %table) {attributes} {{"
         loops = any(
             i.opcode.name == "while"
@@ -472,9 +254,9 @@ class HostProgramWriter:
         )
         # The evaluator writes through pointers of its own.
         if (
-            self._long
+            self.operations.is_long
             or not (self.apart and loops)
-            or self.steps
+            or self.operations.steps
             or len(pointers) > 2 * MOST_POINTERS
         ):
             return [head, "entry:", *pointers, *body, "}", ""], [
@@ -527,12 +309,12 @@ class HostProgramWriter:
             [(x, s) for x, s in entry.root.shape.leaves() if s.is_array]
         ):
             place = self.place_of(entry.root, index)
-            self.copy(place, Place(self.table.output_slot + number, 0, leaf.byte_size))
+            self.operations.copy(place, Place(self.table.output_slot + number, 0, leaf.byte_size))
         self.w.do("ret i32 0")
         kernels = self.kernels
-        kernels.scheduled.check_all_met([row.name for row in self.rows])
+        kernels.scheduled.check_all_met([row.name for row in self.operations.rows])
         # LLVM 22 aborts the process on vectors of an `optnone` function that is compiled beside optimised ones.
-        kernels.inlines_tiny = not self._long
+        kernels.inlines_tiny = not self.operations.is_long
         kernels.note_vectors()
         declarations = {**self.w.declarations, **kernels.declarations}
         lines: list[str] = [
@@ -545,10 +327,10 @@ class HostProgramWriter:
             lines += more
             origins += more_origins
         if kernels.math:
-            for function in vector_math_functions(kernels.math, self.target.vector.fma):
+            for function in vector_math_functions(kernels.math, self.kernels.target.vector.fma):
                 lines += function.text.splitlines()
                 declarations.update(dict.fromkeys(function.declarations))
-        if self._foreign:
+        if self.operations.foreign:
             lines += foreign_call_function()
         tail = [*declarations, "", "!0 = !{}"]
         lines += tail
@@ -558,8 +340,8 @@ class HostProgramWriter:
         return HostProgram(
             lines,
             origins,
-            self.rows,
-            self.steps,
+            self.operations.rows,
+            self.operations.steps,
             t.constants,
             t.constant_slot,
             t.arena_slot,

@@ -1,0 +1,253 @@
+"""One instruction in the entry function: the call of a kernel, a copy, a foreign function, or the evaluator."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from xla_explorer.compiler.codegen.foreign_calls import FOREIGN_CALL, write_foreign_call
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
+from xla_explorer.compiler.codegen.parallel_plan import plan_parallel
+from xla_explorer.compiler.codegen.placement import (
+    Placement,
+    Way,
+    cpu_placement,
+    operation_placement,
+)
+from xla_explorer.compiler.codegen.program_kernels import (
+    KernelWriter,
+    PreparedKernel,
+    ProgramKernels,
+)
+from xla_explorer.compiler.codegen.program_records import (
+    EvaluatorStep,
+    HostTable,
+    Place,
+    ProgramRow,
+)
+from xla_explorer.compiler.codegen.single_device import IDENTIFIERS
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.custom_calls import is_pad_to_static
+from xla_explorer.hlo.evaluator.devices.foreign_call import in_place_operands
+from xla_explorer.hlo.instruction import HloInstruction
+
+LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
+
+
+class PlaceOf(Protocol):
+    """The buffer assignment as this module needs it: (instruction, leaf index) -> Place."""
+
+    def __call__(self, instruction: HloInstruction, index: tuple[int, ...]) -> Place: ...
+
+
+class OperationWriter:
+    """Writes instructions other than control flow, each with its row in the table of the program.
+
+    Attributes
+    ----------
+    rows : list of ProgramRow
+        What the program does, in the order in which it was written.
+    steps : list of EvaluatorStep
+        The calls back into Python.
+    foreign : dict of HloInstruction to int
+        Foreign calls, by their place among the slots of foreign functions.
+    """
+
+    def __init__(
+        self, kernels: ProgramKernels, place_of: PlaceOf, table: HostTable, *, probes: bool = False
+    ) -> None:
+        self.kernels, self.place_of, self.table = kernels, place_of, table
+        self.target, self.threads = kernels.target, kernels.threads
+        self.w = FunctionWriter()
+        self.rows: list[ProgramRow] = []
+        self.steps: list[EvaluatorStep] = []
+        self.foreign: dict[HloInstruction, int] = {}
+        self._placements: dict[HloInstruction, Placement] = {}
+        self.calls = KernelCalls(self.w, table, kernels, probes=probes)
+
+    def placed(self, i: HloInstruction) -> Placement:
+        """Where an instruction is computed; decided once."""
+        found = self._placements.get(i)
+        if found is None:
+            found = self._placements[i] = cpu_placement(i, self.target, self.kernels.control)
+        return found
+
+    def leaves(self, i: HloInstruction) -> list[Place]:
+        """The places of an instruction's array leaves."""
+        return [self.place_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array]
+
+    def copy(self, source: Place, target: Place) -> None:
+        """memcpy, unless both are the same."""
+        if source == target or target.size == 0:
+            return
+        size = f"i{self.target.cores.pointer_bits}"
+        self.w.declare(f"declare void @llvm.memcpy.p0.p0.{size}(ptr, ptr, {size}, i1)")
+        there, here = self.calls.address(target), self.calls.address(source)
+        self.w.do(
+            f"call void @llvm.memcpy.p0.p0.{size}(ptr {there}, ptr {here}, {size} {target.size}, i1 false)"
+        )
+
+    def operands(self, i: HloInstruction) -> list[Place]:
+        """The places of a kernel's operands: a fusion has a parameter for each, other kernels read one that comes twice once."""
+        operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
+        return [self.place_of(o, ()) for o in operands]
+
+    def prepared(
+        self, i: HloInstruction, kind: str, write: KernelWriter, blocks: int = 0
+    ) -> PreparedKernel:
+        """The kernel of an instruction, written or found."""
+        return self.kernels.prepare(i, kind, write, self.operands(i), self.leaves(i), blocks)
+
+    def write(self, i: HloInstruction) -> None:
+        """Write one instruction, unless nothing is to be done for it."""
+        placement = self.placed(i)
+        if placement.way is Way.COPY and i.opcode.name == "copy":
+            self._copy_instruction(i)
+        elif placement.way is Way.COPY and is_pad_to_static(i):
+            self._pad_to_static(i)
+        elif placement.way is Way.COPY:
+            self._collective(i)
+        elif placement.way is not Way.NOTHING:
+            self._operation(i, placement)
+
+    def _copy_instruction(self, i: HloInstruction) -> None:
+        """A copy: memcpy when the layout stays and one thread is enough, else a loop kernel."""
+        moves = (
+            i.shape.is_array
+            and i.shape.layout is not i.operands[0].shape.layout
+            and i.shape.rank > 1
+        )
+        if moves or (
+            self.threads > 1
+            and i.shape.is_array
+            and plan_parallel(i, self.threads, "kernel").parts > 1
+        ):
+            self._operation(i, operation_placement(i, self.target, self.kernels.control))
+            return
+        number = self.row(i, "copy", "memcpy", None)
+        self.calls.probe(number, True)
+        for source, target in zip(self.leaves(i.operands[0]), self.leaves(i), strict=True):
+            self.copy(source, target)
+        self.calls.probe(number, False)
+
+    def _pad_to_static(self, i: HloInstruction) -> None:
+        """The argument lies in memory up to its bound; the s32 sizes of its dimensions follow (see `LeafReader`)."""
+        number = self.row(i, "copy", "memcpy", None)
+        self.calls.probe(number, True)
+        given, (whole, *sizes) = self.place_of(i.operands[0], ()), self.leaves(i)
+        self.copy(given, whole)
+        for d, size in enumerate(sizes):
+            self.copy(Place(given.slot, given.offset + given.size + size.size * d, size.size), size)
+        self.calls.probe(number, False)
+
+    def _collective(self, i: HloInstruction) -> None:
+        """On one device a collective copies, and the device's number is zero."""
+        number = self.row(i, "copy", "memcpy", None)
+        self.calls.probe(number, True)
+        if i.opcode.name in IDENTIFIERS:
+            self.w.do(f"store i32 0, ptr {self.calls.address(self.place_of(i, ()))}, align 4")
+        for operand, target in zip(i.operands, self.leaves(i), strict=False):
+            self.copy(self.place_of(operand, ()), target)
+        self.calls.probe(number, False)
+
+    def _operation(self, i: HloInstruction, placement: Placement) -> None:
+        """A kernel, a library call, or the evaluator."""
+        if placement.way is Way.EVALUATOR:
+            assert placement.reason is not None
+            self._evaluator_step(i, placement.reason, placement.refused)
+        elif placement.write is None:
+            self._foreign_call(i, placement)
+        else:
+            self._kernel(
+                i, placement.way.value, placement.write, placement.reason, placement.refused
+            )
+
+    def _kernel(
+        self,
+        i: HloInstruction,
+        kind: str,
+        write: KernelWriter,
+        reason: Reason | None,
+        refused: tuple[tuple[str, Reason], ...] = (),
+    ) -> None:
+        """Write (or find) the kernel and call it."""
+        if all(place.size == 0 for place in self.leaves(i)):
+            return
+        prepared = self.prepared(i, kind, write)
+        number = self.row(i, kind, prepared.function, reason, refused)
+        self.calls.probe(number, True)
+        self.calls.kernel(prepared)
+        self.calls.probe(number, False)
+
+    def _evaluator_step(
+        self, i: HloInstruction, reason: Reason, refused: tuple[tuple[str, Reason], ...] = ()
+    ) -> None:
+        """Call back into the evaluator; a non-zero answer ends the program with that status."""
+        number = self.row(i, "evaluator", "evaluator", reason, refused)
+        step = len(self.steps)
+        self.steps.append(
+            EvaluatorStep(
+                i, tuple([tuple(self.leaves(o)) for o in i.operands]), tuple(self.leaves(i))
+            )
+        )
+        self.calls.probe(number, True)
+        self._callback(step)
+        self.calls.probe(number, False)
+
+    def _callback(self, step: int) -> None:
+        w = self.w
+        status = w.value(f"call i32 {self.calls.base(self.table.callback_slot)}(i64 {step})")
+        good, bad = w.fresh_label("ok"), w.fresh_label("failed")
+        w.branch_if(w.value(f"icmp eq i32 {status}, 0"), good, bad)
+        w.start_block(bad)
+        w.do(f"ret i32 {status}")
+        w.start_block(good)
+
+    def _foreign_call(self, i: HloInstruction, placement: Placement) -> None:
+        """Call a foreign function; only what it returns beyond success needs Python."""
+        w, calls = self.w, self.calls
+        slot = self.table.foreign_slot + self.foreign.setdefault(i, len(self.foreign))
+        number, step = (
+            self.row(i, placement.way.value, FOREIGN_CALL, placement.reason, placement.refused),
+            len(self.steps),
+        )
+        self.steps.append(EvaluatorStep(i, (), (), slot))
+        calls.probe(number, True)
+        results = [
+            self.place_of(i, index) if leaf.is_array else None for index, leaf in i.shape.leaves()
+        ]
+        places = [self.place_of(o, ()) if o.shape.is_array else None for o in i.operands]
+        for operand, result in in_place_operands(i).items():
+            source, target = places[operand], results[result]
+            if source is not None and target is not None:
+                self.copy(source, target)
+                places[operand] = target
+        addresses = [
+            calls.address(place) if place is not None else None for place in (*places, *results)
+        ]
+        status = write_foreign_call(w, calls.base(slot), addresses)
+        with w.where(w.value(f"icmp ne i32 {status}, 0")):
+            self._callback(step)
+        calls.probe(number, False)
+
+    def row(
+        self,
+        i: HloInstruction,
+        runs_on: str,
+        function: str,
+        reason: Reason | None,
+        refused: tuple[tuple[str, Reason], ...] = (),
+    ) -> int:
+        """Add a row to the table of the program; its number."""
+        self.rows.append(
+            ProgramRow(
+                len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason, refused
+            )
+        )
+        self.calls.is_long = self.is_long
+        return len(self.rows) - 1
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the entry is a long list of calls, which LLVM's optimiser gains nothing from and takes more than linear time for."""
+        return len(self.rows) > LONG_PROGRAM
