@@ -29,12 +29,26 @@ MESHES = {
             "{devices=[4,1,2]<=[2,2,2]T(1,0,2) last_tile_dim_replicate}",
         ),
         ("<@m, [{}, {}]>", "{replicated}"),
+        (
+            '<@m, [{"y"}, {}], unreduced=max{"x"}>',
+            "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dims={unreduced}}",
+        ),
     ],
 )
 def test_axes_become_tiles(axes: str, tiles: str) -> None:
     (given,) = AxisSharding.read_all(axes)
     assert str(given) == axes
     assert str(given.tiles(MESHES["plain"])) == tiles
+
+
+def test_terms_become_the_first_dimension() -> None:
+    for axes, tiles in (
+        ('<@m, [{}, {}], unreduced={"x", "y"}>', "{devices=[8,1,1]<=[8]}"),
+        ('<@m, [{"y"}], unreduced=min{"x"}>', "{devices=[2,4]<=[8]}"),
+        ('<@m, [{}], unreduced={"x"}>', "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"),
+    ):
+        (given,) = AxisSharding.read_all(axes)
+        assert str(given.tiles(MESHES["plain"]).terms_first(8, len(given.dimensions))) == tiles
 
 
 def test_a_mesh_with_ids_names_its_devices() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -202,3 +203,12 @@ def test_arrays_over_four_devices_and_manual_regions() -> None:
             f"{[[0.0, 10.0, 20.0]] * 4} [3, 1, 2, 0]",
             "[0, 1, 2, 3] [3, 1, 2, 0]",
         ]
+
+
+@pytest.mark.long
+def test_each_device_holds_its_term_of_an_unreduced_result() -> None:
+    if tuple(map(int, version("jax").split(".")[:2])) < (0, 10):
+        pytest.skip("JAX has unreduced results since 0.10")
+    script = str(Path(__file__).with_name("unreduced.py"))
+    cases = output(script, XLA_EXPLORER_PJRT_DEVICES="4", JAX_NUM_CPU_DEVICES="4").split()
+    assert {"sums_over_a_dimension", "products", "sums_of_segments"} <= set(cases)

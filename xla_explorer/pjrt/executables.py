@@ -39,7 +39,7 @@ from xla_explorer.pjrt.records import (
     forget,
     owner_of,
 )
-from xla_explorer.pjrt.several_devices import Layout
+from xla_explorer.pjrt.sharded.devices_layout import Layout
 from xla_explorer.pjrt.state import forget_garbage, implements, native
 
 

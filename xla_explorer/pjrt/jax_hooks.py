@@ -132,8 +132,8 @@ def _inspection(platform: str) -> None:
     from jax._src.lib import xla_client
 
     # Start-up time: JAX imports this module in every process.
-    from xla_explorer.pjrt.several_devices import sharding_proto
-    from xla_explorer.pjrt.shardy import inspectors
+    from xla_explorer.pjrt.sharded.devices_layout import sharding_proto
+    from xla_explorer.pjrt.sharded.shardy import inspectors
 
     original = xla_client.encode_inspect_sharding_callback
 

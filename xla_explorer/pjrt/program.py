@@ -26,8 +26,14 @@ from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.jax_hooks import ir_context
 from xla_explorer.pjrt.plugin_options import PluginOptions
 from xla_explorer.pjrt.session_list import sessions
-from xla_explorer.pjrt.shardy import entry_attributes, propagated_results
-from xla_explorer.pjrt.unreduced_values import NO_TERMS, Terms, terms_first
+from xla_explorer.pjrt.sharded.shardy import combiner, entry_attributes, propagated_results
+from xla_explorer.pjrt.sharded.unreduced_values import (
+    NO_COMBINERS,
+    NO_TERMS,
+    Combiners,
+    Terms,
+    terms_first,
+)
 from xla_explorer.pjrt.user_layouts import ALL_ROWS, UserLayouts, read_layouts
 
 _BYTECODE = b"ML\xefR"
@@ -37,12 +43,13 @@ class Entry(NamedTuple):
     """What MLIR says of a program's parameters and results, and the session has not.
 
     shardings: how each result lies on several devices where its user left that open, as far as it is known. layouts: how parameters and
-    results lie in memory. memories: the kind of that of each result.
+    results lie in memory. memories: the kind of that of each result. combiners: what combines the terms of unreduced ones.
     """
 
     shardings: Sequence[Sharding | None] = ()
     layouts: UserLayouts = ALL_ROWS
     memories: Sequence[str] = ()
+    combiners: Combiners = NO_COMBINERS
 
 
 class Compiled(NamedTuple):
@@ -71,6 +78,7 @@ def stablehlo_text(code: bytes, partitions: int = 1) -> tuple[str, Entry]:
             propagated_results(module) if partitions > 1 else (),
             read_layouts(given, made),
             memories,
+            Combiners(*[list(map(combiner, rows)) for rows in (given, made)]),
         )
         return str(
             module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)
@@ -88,7 +96,7 @@ def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) ->
         module = read_program(text, "program.mlir", open_result="{unknown}")
     entry = entry._replace(layouts=entry.layouts.decided(module))
     bind_foreign_calls(module)
-    terms = terms_first(module)
+    terms = terms_first(module, entry.combiners)
     extra: dict[str, Any] = {"donate": True} if options.backend == "cpu" else {}
     session = compile_module(
         module,

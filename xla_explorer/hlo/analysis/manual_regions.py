@@ -29,13 +29,15 @@ class Border(NamedTuple):
 
     into: whether each device takes its part of the operands, or the parts of the devices are put together. parts: of each operand the
     elements of each device. groups: of each device those whose parts make the whole that it sees. terms: of each operand the number of
-    each device's term where the devices' values are terms of a sum; the first term is the whole value on the way in, the others are 0.
+    each device's term where the devices' values are terms of one value; the first term of a sum is the whole value on the way in, the
+    others are 0. combiners: of each operand the opcode that combines its terms.
     """
 
     into: bool
     parts: tuple[dict[int, tuple[slice, ...]], ...]
     groups: dict[int, tuple[int, ...]]
     terms: tuple[dict[int, int], ...]
+    combiners: tuple[str, ...]
 
 
 def is_region(i: HloInstruction) -> bool:
@@ -130,14 +132,15 @@ def _by_axes(
                 ]
             )
         parts.append(of_device)
-        terms.append(mesh.coordinates([axis for axis in sharding.unreduced if axis.name in manual]))
+        added = [axis for axis in sharding.unreduced if axis.name in manual]
+        # Every term of a maximum can be the whole value.
+        terms.append(mesh.coordinates([] if into and sharding.reduction else added))
     free = mesh.coordinates([AxisPart(name) for name, _ in mesh.axes if name not in manual])
     groups: dict[int, list[int]] = {}
     for device in sorted(free):
         groups.setdefault(free[device], []).append(device)
-    return Border(
-        into, tuple(parts), {device: tuple(groups[free[device]]) for device in free}, tuple(terms)
-    )
+    members = {device: tuple(groups[free[device]]) for device in free}
+    return Border(into, tuple(parts), members, tuple(terms), tuple([s.combiner for s in shardings]))
 
 
 def _by_tiles(
@@ -155,6 +158,7 @@ def _by_tiles(
             (dict.fromkeys(devices, tuple([slice(0, n) for n in whole])),),
             dict.fromkeys(devices, devices),
             none,
+            ("add",),
         )
 
     def own(device: int) -> tuple[slice, ...]:
@@ -171,6 +175,5 @@ def _by_tiles(
             ]
         )
 
-    return Border(
-        into, ({device: own(device) for device in devices},), dict.fromkeys(devices, devices), none
-    )
+    parts = {device: own(device) for device in devices}
+    return Border(into, (parts,), dict.fromkeys(devices, devices), none, ("add",))

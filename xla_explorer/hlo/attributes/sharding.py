@@ -208,6 +208,17 @@ class Sharding:
         at = np.unravel_index(self.devices.index(device), self.tiles)
         return int(at[self.rank + self.subgroups.index(kind)])
 
+    def terms_first(self, count: int, rank: int) -> Sharding:
+        """That of the terms of an unreduced value as an array whose first dimension numbers them. count: of all devices."""
+        if self.kind == "unreduced":
+            return Sharding("tiled", (count, *(1,) * rank), tuple(range(count)))._plain()
+        at = self.rank + self.subgroups.index("unreduced")
+        order = [at, *[k for k in range(len(self.tiles)) if k != at]]
+        devices = np.array(self.devices).reshape(self.tiles).transpose(order).flatten()
+        rest = tuple([kind for kind in self.subgroups if kind != "unreduced"])
+        tiles = tuple([self.tiles[k] for k in order])
+        return Sharding("tiled", tiles, tuple(map(int, devices)), rest, self.group)._plain()
+
     def part(self, dimensions: Sequence[int], device: int) -> tuple[slice, ...]:
         """The elements of an array of these dimensions that a device has; the last tiles may be short or empty."""
         if self.kind != "tiled":
@@ -327,7 +338,8 @@ def _prime_parts(name: str, size: int) -> list[list[AxisPart]]:
 # -- Shardy's ------------------------------------------------------------------------------------------------------------
 _VALUE = re.compile(r"<@([\w$.\-]+|\"[^\"]*\")\s*,\s*\[((?:[^\[\]]|\[[^\]]*\])*)\]([^<>]*)>")
 _DIMENSION = re.compile(r"\{([^{}]*)\}(?:p(\d+))?")
-_NAMED = re.compile(r"(replicated|unreduced)\s*=\s*\{([^{}]*)\}")
+_NAMED = re.compile(r"(replicated|unreduced)\s*=\s*(\w*)\s*\{([^{}]*)\}")
+_COMBINERS: Final = {"max": "maximum", "min": "minimum"}
 
 
 @dataclass(frozen=True)
@@ -345,7 +357,9 @@ class AxisSharding:
     priorities : tuple of (int or None)
         Of each dimension.
     replicated, unreduced : tuple of AxisPart
-        Axes over which every device has a copy, or a partial sum.
+        Axes over which every device has a copy, or a term that is still to be combined with the others.
+    reduction : str
+        How the terms are combined: "" for a sum, max or min.
     """
 
     mesh: str
@@ -354,6 +368,7 @@ class AxisSharding:
     priorities: tuple[int | None, ...] = ()
     replicated: tuple[AxisPart, ...] = ()
     unreduced: tuple[AxisPart, ...] = ()
+    reduction: str = ""
 
     @classmethod
     def read_all(cls, text: str) -> list[AxisSharding]:
@@ -361,15 +376,17 @@ class AxisSharding:
         found = []
         for name, dimensions, rest in _VALUE.findall(text):
             listed = _DIMENSION.findall(dimensions)
-            others = {key: read_axis_parts(axes) for key, axes in _NAMED.findall(rest)}
+            others = {key: (how, read_axis_parts(axes)) for key, how, axes in _NAMED.findall(rest)}
+            reduction, unreduced = others.get("unreduced", ("", ()))
             found.append(
                 cls(
                     name.strip('"'),
                     tuple([read_axis_parts(axes) for axes, _ in listed]),
                     tuple(["?" in axes for axes, _ in listed]),
                     tuple([int(priority) if priority else None for _, priority in listed]),
-                    others.get("replicated", ()),
-                    others.get("unreduced", ()),
+                    others.get("replicated", ("", ()))[1],
+                    unreduced,
+                    reduction if reduction in _COMBINERS else "",
                 )
             )
         return found
@@ -383,9 +400,14 @@ class AxisSharding:
             shown.append(
                 "{" + ", ".join(inner) + "}" + (f"p{priority}" if priority is not None else "")
             )
-        named = (("replicated", self.replicated), ("unreduced", self.unreduced))
-        rest = [f"{key}={{{', '.join(map(str, axes))}}}" for key, axes in named if axes]
+        named = (("replicated=", self.replicated), (f"unreduced={self.reduction}", self.unreduced))
+        rest = [f"{key}{{{', '.join(map(str, axes))}}}" for key, axes in named if axes]
         return ", ".join([f"<@{self.mesh}, [{', '.join(shown)}]", *rest]) + ">"
+
+    @property
+    def combiner(self) -> str:
+        """The opcode that combines two terms of an unreduced value."""
+        return _COMBINERS.get(self.reduction, "add")
 
     def tiles(self, mesh: Mesh) -> Sharding:
         """The same as tiles. KeyError where the mesh lacks an axis."""

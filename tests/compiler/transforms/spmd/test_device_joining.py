@@ -107,6 +107,37 @@ def test_regions_are_evaluated_and_joined(name: str) -> None:
     np.testing.assert_array_equal(xe.evaluate(joined, A), by_hand(name))
 
 
+@pytest.mark.parametrize(
+    ("how", "name", "together"),
+    [("", "add", np.add), ("max", "maximum", np.maximum), ("min", "minimum", np.minimum)],
+)
+def test_terms_are_combined_as_their_sharding_says(how: str, name: str, together: Any) -> None:
+    """Into a region goes a value with terms, out of it come terms: each device's part of another value."""
+    groups = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
+    text = f"""
+module @m attributes {{mhlo.num_partitions = 2 : i32}} {{
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%a: tensor<4x8xf32>) -> (tensor<2x8xf32>, tensor<4x8xf32>) {{
+    %o:2 = sdy.manual_computation(%a, %a) in_shardings=[<@mesh, [{{"x"}}, {{}}]>, <@mesh, [{{}}, {{}}], unreduced={how}{{"x"}}>]
+        out_shardings=[<@mesh, [{{}}, {{}}], unreduced={how}{{"x"}}>, <@mesh, [{{}}, {{}}]>] manual_axes={{"x"}}
+        (%x: tensor<2x8xf32>, %y: tensor<4x8xf32>) {{
+      %r = "stablehlo.all_reduce"(%y) <{{{groups}, use_global_device_ids}}> ({{
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        %s = stablehlo.{name} %p, %q : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }}) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      sdy.return %x, %r : tensor<2x8xf32>, tensor<4x8xf32>
+    }} : (tensor<4x8xf32>, tensor<4x8xf32>) -> (tensor<2x8xf32>, tensor<4x8xf32>)
+    return %o#0, %o#1 : tensor<2x8xf32>, tensor<4x8xf32>
+  }}
+}}"""
+    module = parse_stablehlo(text, "m.mlir")
+    for made in (module, xe.optimize(module, "device-joining").module):
+        terms, whole = xe.evaluate(made, -A)
+        np.testing.assert_array_equal(terms, together(-A[:2], -A[2:]))
+        np.testing.assert_array_equal(whole, -A)
+
+
 def test_axes_that_stay_free_and_regions_inside_regions() -> None:
     text = """
 module @m attributes {mhlo.num_partitions = 4 : i32} {

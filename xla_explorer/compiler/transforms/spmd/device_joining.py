@@ -244,7 +244,9 @@ class _Joiner:
         found = border(i)
         assert found is not None
         results: list[Values] = []
-        for values, parts, terms in zip(operands, found.parts, found.terms, strict=True):
+        for values, parts, terms, combiner in zip(
+            operands, found.parts, found.terms, found.combiners, strict=True
+        ):
             made: dict[object, HloInstruction] = {}
             row = []
             for device in range(self.count):
@@ -270,14 +272,14 @@ class _Joiner:
                             made[key] = zeros_like(target, made[key])
                     else:
                         numbers = sorted({terms[d] for d in group})
-                        sums = [
+                        joined = [
                             put_together(
                                 target,
                                 [p for p, d in zip(places, group, strict=True) if terms[d] == n],
                             )
                             for n in numbers
                         ]
-                        made[key] = combined(target, sums, "add")
+                        made[key] = combined(target, joined, combiner)
                 row.append(made[key])
             results.append(row)
         return self._rows(i, results, target)

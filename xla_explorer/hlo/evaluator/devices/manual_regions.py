@@ -1,4 +1,7 @@
-"""Manual regions (JAX's `shard_map`): every device runs the whole program; inside a region it has its parts of the arrays only."""
+"""Manual regions (JAX's `shard_map`): inside a region a device has only its shards of the arrays.
+
+Outside, every device runs the whole program on whole arrays.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def _border(i: HloInstruction, evaluator: Evaluator) -> Border:
 
 
 def _changes_nothing(i: HloInstruction, evaluator: Evaluator) -> bool:
-    """One device has the whole arrays."""
+    """Return whether the only device has the whole arrays."""
     alone = len(evaluator.device.world.devices) == 1
     return alone and [o.shape.base for o in i.operands] == [s.base for _, s in i.shape.leaves()]
 
@@ -45,7 +48,7 @@ def _result(i: HloInstruction, values: list[Value]) -> Value:
 
 @evaluates_custom_call(*sorted(INTO))
 def into_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The device's part of each operand."""
+    """Return the device's shard of each operand."""
     if _changes_nothing(i, evaluator):
         return _result(i, list(operands))
     found, device = _border(i, evaluator), evaluator.device.number
@@ -61,7 +64,7 @@ def into_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
 
 @evaluates_custom_call(*sorted(OUT_OF))
 def out_of_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The parts of the devices of a group put together."""
+    """Assemble the shards of the devices of a group."""
     device = evaluator.device
     if _changes_nothing(i, evaluator):
         return _result(i, list(operands))
@@ -72,14 +75,14 @@ def out_of_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
         device, ("region", i.id, group), tuple(operands), group, len(group), place
     )
     results: list[Value] = []
-    for k, ((_, shape), parts, terms) in enumerate(
-        zip(i.shape.leaves(), found.parts, found.terms, strict=True)
+    for k, ((_, shape), parts, terms, combiner) in enumerate(
+        zip(i.shape.leaves(), found.parts, found.terms, found.combiners, strict=True)
     ):
         whole = np.empty(shape.dimensions, shape.element_type.dtype)
         for number in sorted(set(terms.values())):
             term = whole if number == 0 else np.empty_like(whole)
             for member in [m for m in reversed(group) if terms[m] == number]:
                 term[parts[member]] = brought[member][k]
-            whole = term if number == 0 else whole + term
+            whole = term if number == 0 else getattr(np, combiner)(whole, term)
         results.append(whole)
     return _result(i, results)

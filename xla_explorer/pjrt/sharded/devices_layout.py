@@ -12,15 +12,12 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.frontends.protobuf.writing import bytes_field, number_field, numbers_field
-from xla_explorer.hlo.analysis.custom_calls import custom_call_target
-from xla_explorer.hlo.analysis.manual_regions import meshes_of
-from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
-from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
-from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.pjrt.errors import PjrtError
-from xla_explorer.pjrt.unreduced_values import NO_TERMS, Terms
+from xla_explorer.pjrt.sharded.known_shardings import sharding_of
+from xla_explorer.pjrt.sharded.unreduced_values import NO_TERMS, Terms
 
 Array = np.ndarray[Any, Any]
 
@@ -52,7 +49,7 @@ class Layout:
             asked = k not in terms.results and k < len(propagated)
             found: Sharding | None = (propagated[k] if asked else None) or sharding
             if found is not None and found.kind == "unknown":
-                found = _made_sharding(module, k, shape.dimensions) if not propagated else None
+                found = sharding_of(module.entry.root, k) if not propagated else None
             # A constraint may cut unevenly; JAX's arrays cannot.
             self.results[k] = (
                 found if found is not None and _is_even(found, shape.dimensions) else Sharding()
@@ -88,7 +85,8 @@ class Layout:
             made = np.empty(dimensions, shards[0].dtype)
             for device in [d for d in range(self.count - 1, -1, -1) if terms[d] == number]:
                 made[sharding.part(dimensions, device)] = shards[device]
-            whole = made if whole is None else whole + made
+            combine = getattr(np, self.terms.combiners.of_parameter(k))
+            whole = made if whole is None else combine(whole, made)
         assert whole is not None
         return whole
 
@@ -97,24 +95,28 @@ class Layout:
         part: Array = result[self.results[k].part(self.result_shapes[k].dimensions, device)]
         if k in self.terms.results:
             return np.asarray(part[0])
-        return np.zeros_like(part) if self.results[k].of_subgroup("unreduced", device) else part
+        first = not self.results[k].of_subgroup("unreduced", device)
+        # Every term of a maximum can be the whole value.
+        return part if first or self.terms.combiners.of_result(k) != "add" else np.zeros_like(part)
 
     def fields(self) -> bytes:
         """`HloModuleProto.spmd_output_sharding` and `.spmd_parameters_shardings`: JAX asks for what its user left open."""
         # XLA counts one sharding for an empty tuple.
+        terms, combiners = self.terms, self.terms.combiners
         made = [
-            sharding_proto(self.terms.results.get(k, s))
-            for k, s in enumerate(self.results or [Sharding()])
+            sharding_proto(terms.results.get(k, s), combiners.of_result(k))
+            for k, s in enumerate(self.results)
+        ] or [sharding_proto(Sharding())]
+        given = [
+            sharding_proto(terms.parameters.get(k, s), combiners.of_parameter(k))
+            for k, s in enumerate(self.parameters)
         ]
-        given = [self.terms.parameters.get(k, s) for k, s in enumerate(self.parameters)]
         whole = (
             number_field(1, 2) + b"".join([bytes_field(5, one) for one in made])
             if self.is_tuple
             else made[0]
         )
-        return bytes_field(12, whole) + b"".join(
-            [bytes_field(14, sharding_proto(s)) for s in given]
-        )
+        return bytes_field(12, whole) + b"".join([bytes_field(14, one) for one in given])
 
 
 def _device_bytes(shape: Shape, sharding: Sharding) -> int:
@@ -131,51 +133,16 @@ def _is_even(sharding: Sharding, dimensions: Sequence[int]) -> bool:
     )
 
 
-def _made_sharding(module: HloModule, k: int, dimensions: Sequence[int]) -> Sharding | None:
-    """Result k as what made it lies: a manual region, a constraint or a parameter, through elementwise operations. None: nothing says."""
-    meshes, seen = meshes_of(module), set()
-
-    def walk(i: HloInstruction, element: int, calls: tuple[HloInstruction, ...]) -> Sharding | None:
-        name, target = i.opcode.name, custom_call_target(i)
-        if (i.id, element, calls) in seen:
-            return None
-        seen.add((i.id, element, calls))
-        if target == "xla.sdy.LocalToGlobalShape":
-            given = frontend_attribute_values(i.attributes.get("frontend_attributes") or "")
-            axes = AxisSharding.read_all(given.get("xla.sdy.out_shardings", ""))[element]
-            tiles = axes.tiles(meshes[axes.mesh])
-            # Where the manual axes cut nothing, the free ones lie as inside the region.
-            return (walk(i.operands[element], 0, calls) if tiles.is_replicated else None) or tiles
-        if target == "Sharding" or (
-            name == "parameter" and not calls and i.attributes.get("sharding")
-        ):
-            return Sharding.read(i.attributes["sharding"])
-        if name == "parameter" and calls:
-            return walk(calls[-1].operands[int(i.payload)], element, calls[:-1])
-        if name == "call":
-            return walk(i.called[0].root, element, (*calls, i))
-        if name == "tuple":
-            return walk(i.operands[element], 0, calls)
-        if name == "get-tuple-element":
-            return walk(i.operands[0], int(i.attributes["index"]), calls)
-        if i.opcode.elementwise or name in ("copy", "convert"):
-            alike = [
-                o
-                for o in i.operands
-                if o.shape.is_array and tuple(o.shape.dimensions) == tuple(dimensions)
-            ]
-            return next((found for o in alike if (found := walk(o, 0, calls)) is not None), None)
-        return None
-
-    return walk(module.entry.root, k, ())
-
-
 # OpSharding.type
 _TYPES = {"replicated": 0, "maximal": 1, "tiled": 3, "manual": 4, "unknown": 5, "unreduced": 6}
 
 
-def sharding_proto(s: Sharding) -> bytes:
-    """XLA's OpSharding."""
+# What XLA's sharding says of unreduced values in its metadata (OpMetadata.op_type, .op_name) where they are no sums.
+_REDUCTIONS = {"maximum": b"MAX", "minimum": b"MIN"}
+
+
+def sharding_proto(s: Sharding, combiner: str = "add") -> bytes:
+    """XLA's OpSharding. combiner: the opcode that combines the terms of an unreduced value."""
     if s.kind not in _TYPES:
         raise PjrtError(
             "unimplemented",
@@ -193,4 +160,7 @@ def sharding_proto(s: Sharding) -> bytes:
         made += number_field(6, 1)
     elif s.subgroups:
         made += numbers_field(8, [_TYPES[kind] for kind in s.subgroups])
+    if combiner in _REDUCTIONS:
+        how = bytes_field(1, b"sdy::reduction_op") + bytes_field(2, _REDUCTIONS[combiner])
+        made += bytes_field(7, how)
     return made

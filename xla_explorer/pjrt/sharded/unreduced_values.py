@@ -1,14 +1,15 @@
 """Arguments and results of which each device has a value of its own: these become the first dimension.
 
-A program for several devices runs once on whole arrays. The whole of an unreduced value (JAX's `unreduced`) would be its sum, and the
-terms that a manual region returned would be lost; so where a value goes from the entry straight into a region, or out of it, the entry has
-all terms. Likewise where a region returns a value as the same on all devices, and nothing shows that it is.
+A program for several devices runs once on whole arrays. The whole of an unreduced value (JAX's `unreduced`) would be its sum, and each
+device's term would be lost; so where a value goes from the entry straight into a region or out of it, or a result is a sum of what the
+devices have, the entry has all terms. Likewise where a region returns a value as the same on all devices, and nothing shows that it is.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_explorer.compiler.rewriting.op_expander_pass import builder_at
@@ -23,19 +24,39 @@ from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, array_shape
+from xla_explorer.pjrt.sharded.unreduced_terms import terms_of
 
 INTO, OUT_OF = "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"
+
+
+class Combiners(NamedTuple):
+    """Of each parameter and result the opcode that combines the terms where it is unreduced; () where all are sums."""
+
+    parameters: Sequence[str] = ()
+    results: Sequence[str] = ()
+
+    def of_parameter(self, k: int) -> str:
+        """Of parameter k."""
+        return self.parameters[k] if self.parameters else "add"
+
+    def of_result(self, k: int) -> str:
+        """Of result k."""
+        return self.results[k] if self.results else "add"
+
+
+NO_COMBINERS = Combiners()
 
 
 class Terms(NamedTuple):
     """Numbers of the parameters and of the results whose first dimension is that of the terms -> how the value without it lies.
 
-    written: the module before that, None where nothing is changed.
+    written: the module before that, None where nothing is changed. combiners: of the unreduced parameters and results.
     """
 
     parameters: dict[int, Sharding]
     results: dict[int, Sharding]
     written: HloModule | None = None
+    combiners: Combiners = NO_COMBINERS
 
 
 NO_TERMS = Terms({}, {})
@@ -87,8 +108,8 @@ def escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def terms_first(module: HloModule) -> Terms:
-    """Change the entry of a program so that the terms of unreduced arguments and results are a dimension, where a region has them."""
+def terms_first(module: HloModule, combiners: Combiners = NO_COMBINERS) -> Terms:
+    """Change the entry of a program so that the terms of unreduced arguments and results are a dimension, where they are known."""
     entry = module.entry
     shared = any(
         "unreduced" in str(i.attributes.get("sharding") or "")
@@ -96,13 +117,13 @@ def terms_first(module: HloModule) -> Terms:
     )
     if not shared and not any(custom_call_target(i) == OUT_OF for i in entry.instructions.values()):
         return NO_TERMS
-    found = Terms({}, {}, module.clone())
+    found = Terms({}, {}, module.clone(), combiners)
     for parameter in entry.parameters():
         _take(parameter, found)
     _give(module, found)
     for dead in [i for i in entry.instructions.values() if not i.users and i is not entry.root]:
         remove_if_dead(entry, dead)
-    return found if found.parameters or found.results else NO_TERMS
+    return found if found.parameters or found.results else found._replace(written=None)
 
 
 def _border(call: HloInstruction, number: int, name: str) -> _Border | None:
@@ -144,13 +165,8 @@ def _take(parameter: HloInstruction, found: Terms) -> None:
     ]
     if not borders:
         return
-    computation, whole = parameter.parent, parameter.shape
-    computation.set_shape(parameter, _with_terms(whole, borders[0].terms))
-    lies = borders[0].stacked().tiles(borders[0].mesh)
-    computation.set_attributes(
-        parameter, attributes_of({**parameter.attributes, "sharding": str(lies)})
-    )
-    users = parameter.users
+    computation, users = parameter.parent, list(parameter.users)
+    _stack(parameter, borders[0].terms, borders[0].stacked().tiles(borders[0].mesh))
     for border in borders:
         call, k = border.call, border.number
         leaf = [s for _, s in call.shape.leaves()][k]
@@ -164,11 +180,29 @@ def _take(parameter: HloInstruction, found: Terms) -> None:
             call, k, HloValue(builder_at(computation), local).reshape(leaf.dimensions).instruction
         )
     others = [user for user in users if user.users or user is computation.root]
-    if others:
-        total = HloValue(builder_at(computation), parameter).sum(0).instruction
-        for user in others:
-            computation.set_operands(user, [total if o is parameter else o for o in user.operands])
+    _use_whole(parameter, others, found.combiners.of_parameter(parameter.parameter_number))
     found.parameters[parameter.parameter_number] = told
+
+
+def _stack(parameter: HloInstruction, terms: int, lies: Sharding) -> None:
+    """Make the terms the first dimension of a parameter."""
+    computation = parameter.parent
+    computation.set_shape(parameter, _with_terms(parameter.shape, terms))
+    computation.set_attributes(
+        parameter, attributes_of({**parameter.attributes, "sharding": str(lies)})
+    )
+
+
+def _use_whole(parameter: HloInstruction, users: list[HloInstruction], combiner: str) -> None:
+    """Let users read what the terms of a parameter are together."""
+    if not users:
+        return
+    terms = HloValue(builder_at(parameter.parent), parameter)
+    reduce = {"maximum": terms.max, "minimum": terms.min}.get(combiner, terms.sum)
+    whole = reduce(0).instruction
+    for user in users:
+        given = [whole if o is parameter else o for o in user.operands]
+        parameter.parent.set_operands(user, given)
 
 
 def _replace_element(call: HloInstruction, k: int, new: HloInstruction) -> None:
@@ -183,7 +217,7 @@ def _replace_element(call: HloInstruction, k: int, new: HloInstruction) -> None:
 
 
 def _give(module: HloModule, found: Terms) -> None:
-    """Results that come out of regions."""
+    """Results that come out of regions, or are unreduced."""
     entry, root = module.entry, module.entry.root
     text = str(root.attributes.get("sharding") or "")
     is_tuple = root.opcode.name == "tuple"
@@ -193,7 +227,14 @@ def _give(module: HloModule, found: Terms) -> None:
     shardings = Sharding.read_all(text) if text else [Sharding("unknown")] * len(values)
     for k, (value, told) in enumerate(zip(values, shardings, strict=True)):
         border = _source(value)
-        if border is None or not value.shape.is_array:
+        if not value.shape.is_array:
+            continue
+        if border is None:
+            if "unreduced" in (told.kind, *told.subgroups):
+                terms = _terms_of_result(value, told, found, found.combiners.of_result(k))
+                if terms is not None:
+                    values[k], found.results[k] = terms, told
+                    shardings[k] = told.terms_first(_device_count(module), value.shape.rank)
             continue
         local, lies = border.call.operands[border.number], border.sharding.tiles(border.mesh)
         if told.kind not in ("unknown", lies.kind) or (told.kind == lies.kind and told != lies):
@@ -211,6 +252,33 @@ def _give(module: HloModule, found: Terms) -> None:
         given = "{" + ", ".join(map(str, shardings)) + "}" if is_tuple else str(shardings[0])
         entry.set_attributes(new, attributes_of({**new.attributes, "sharding": given}))
         entry.set_root(new)
+
+
+def _device_count(module: HloModule) -> int:
+    return int(module.attributes.get("num_partitions") or 1)
+
+
+def _terms_of_result(
+    value: HloInstruction, told: Sharding, found: Terms, combiner: str
+) -> HloInstruction | None:
+    """The terms of an unreduced result that no region made."""
+    module = value.parent.module
+    count = _device_count(module)
+
+    def stacked(parameter: HloInstruction) -> HloInstruction | None:
+        number = parameter.parameter_number
+        text = str(parameter.attributes.get("sharding") or "")
+        if number not in found.parameters and "unreduced" in text and Sharding.read(text) == told:
+            users, terms = (
+                list(parameter.users),
+                len({told.of_subgroup("unreduced", d) for d in range(count)}),
+            )
+            _stack(parameter, terms, told.terms_first(count, parameter.shape.rank))
+            _use_whole(parameter, users, combiner)
+            found.parameters[number] = told
+        return parameter if found.parameters.get(number) == told else None
+
+    return terms_of(value, told, count, combiner, stacked)
 
 
 def _source(value: HloInstruction) -> _Border | None:

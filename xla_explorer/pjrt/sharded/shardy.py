@@ -109,6 +109,12 @@ def _of_attributes(attributes: Any, meshes: dict[str, Mesh]) -> Sharding | None:
     return _read(str(attributes[_SHARDING]), 0, meshes) if _SHARDING in attributes else None
 
 
+def combiner(attributes: Any) -> str:
+    """The opcode that combines the terms of an argument or result of the entry, by its attributes."""
+    text = str(attributes[_SHARDING]) if _SHARDING in attributes else ""
+    return next((found.combiner for found in AxisSharding.read_all(text)), "add")
+
+
 def _read(text: str, number: int, meshes: dict[str, Mesh]) -> Sharding | None:
     """One of the shardings of a text; None for one on a single device."""
     listed = AxisSharding.read_all(text)

@@ -1,0 +1,1 @@
+"""Programs for several virtual devices: how arguments and results lie on them."""
