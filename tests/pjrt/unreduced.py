@@ -74,9 +74,17 @@ def gradients_of_weights_that_all_have() -> Any:
     def loss(w: Any, x: Any) -> Any:
         return jnp.einsum("ab,bc->ac", x, w, out_sharding=P("x", None)).sum()
 
-    return jax.jit(jax.grad(loss))(
+    of_loss = jax.jit(jax.grad(loss))(
         numbers(0, P(None, None, reduced={"x"})), numbers(1, P("x", None))
     )
+    of_sum = jax.jit(jax.grad(lambda w: jax.reshard(w, P("x", None)).sum()))
+    return of_loss, of_sum(numbers(0, P(None, None, reduced={"x"})))
+
+
+@case
+def scalars() -> Any:
+    ones = jax.jit(lambda x: jax.lax.reduce_sum(x * 0 + 1, axes=(0, 1), out_sharding=over_x()))
+    return ones(numbers(0, P("x", None)))
 
 
 @case

@@ -38,7 +38,7 @@ def sharding_of(value: HloInstruction, element: int = 0) -> Sharding | None:
             return walk(i.operands[0], int(i.attributes["index"]), calls)
         if name == "broadcast":
             found = walk(i.operands[0], 0, calls)
-            return found and _spread(found, i.attributes["dimensions"], i.shape.rank)
+            return found and _spread(found, i.attributes.get("dimensions") or (), i.shape.rank)
         if i.opcode.elementwise or name in ("copy", "convert"):
             alike = [
                 o

@@ -185,7 +185,9 @@ def _of_reduce(i: HloInstruction, wanted: _Unreduced) -> Terms | None:
         return None
     x, start = i.operands
     boxes = _boxes(x, wanted)
-    if boxes is None or not _cut(boxes, x.shape.dimensions) <= set(i.attributes["dimensions"]):
+    if boxes is None or not _cut(boxes, x.shape.dimensions) <= set(
+        i.attributes.get("dimensions") or ()
+    ):
         return None
     starts = _first(start, len(boxes)) if wanted.combiner == "add" else [start] * len(boxes)
     return [_again(i, [_part(x, box), s]) for box, s in zip(boxes, starts, strict=True)]
@@ -212,7 +214,10 @@ def _of_scatter(i: HloInstruction, wanted: _Unreduced) -> Terms | None:
     if len(i.operands) != 3 or i.called[0].root.opcode.name != "add" or wanted.combiner != "add":
         return None
     base, indices, updates = i.operands
-    window, vector = set(i.attributes["update_window_dims"]), i.attributes["index_vector_dim"]
+    window, vector = (
+        set(i.attributes.get("update_window_dims") or ()),
+        i.attributes["index_vector_dim"],
+    )
     of_updates = [k for k in range(updates.shape.rank) if k not in window]
     of_indices = [k for k in range(indices.shape.rank) if k != vector]
     for x, other, places in (
