@@ -192,6 +192,6 @@ def requested_pipeline(passes: PipelineLike, default: PassPipeline) -> PassPipel
         return PassPipeline(
             "custom", (parse_pipeline(passes, words={"default": default}), required_pipeline())
         )
-    elif isinstance(passes, PassPipeline):
+    if isinstance(passes, PassPipeline):
         return passes
     return PassPipeline("custom", (as_pipeline(passes), required_pipeline()))

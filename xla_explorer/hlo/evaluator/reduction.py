@@ -58,10 +58,9 @@ def reduce_known(
     values = x if dtype not in WIDER else widen(x)
     if combiner.name in ("maximum", "minimum") or dtype == np.bool_:
         if not values.size:
-            reduced = np.broadcast_to(
+            return np.broadcast_to(
                 initial, np.delete(np.array(x.shape), dimensions).astype(int)
             ).astype(dtype)
-            return reduced
         ufunc = (
             {"add": np.logical_or, "multiply": np.logical_and}.get(combiner.name, combiner.ufunc)
             if dtype == np.bool_

@@ -50,8 +50,7 @@ class _Reader:
         self.at = 0
 
     def place(self) -> Place:
-        found = self.indices("")
-        return found
+        return self.indices("")
 
     def peek(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""

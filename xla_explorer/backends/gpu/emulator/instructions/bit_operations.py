@@ -102,13 +102,12 @@ def extracted_field(a: Array, start: Array, length: Array) -> Array:
     wide = a.astype(np.int64 if signed else U64).view(U64)
     aligned = wide << (64 - np.maximum(top, 1)).astype(U64)
     down = (64 - np.maximum(taken, 1)).astype(U64)
-    if not signed:
-        field: Array = np.where(taken > 0, aligned >> down, U64(0)).astype(a.dtype)
-        return field
-    sign = (wide.view(np.int64) >> np.minimum(np.maximum(top - 1, 0), width - 1)) & 1
-    field = np.where(
-        taken > 0, aligned.view(np.int64) >> down.view(np.int64), -sign * (count > 0)
-    ).astype(a.dtype)
+    if signed:
+        sign = (wide.view(np.int64) >> np.minimum(np.maximum(top - 1, 0), width - 1)) & 1
+        shifted, rest = aligned.view(np.int64) >> down.view(np.int64), -sign * (count > 0)
+    else:
+        shifted, rest = aligned >> down, U64(0)
+    field: Array = np.where(taken > 0, shifted, rest).astype(a.dtype)
     return field
 
 
