@@ -23,7 +23,7 @@ __all__ = [
 
 
 def opcode(name: str) -> OpcodeSpec:
-    """The row of an opcode. KeyError with near names when there is none."""
+    """Return the row of an opcode; KeyError with similar names if there is none."""
     try:
         return OPCODES[name]
     except KeyError:

@@ -1,7 +1,7 @@
-"""Rows of the collective family: exchanges between devices, transfers with the host, and device numbers.
+"""Rows of the collective family: exchanges between devices, host transfers, device numbers.
 
-Source: StableHLO sections of the same names; xla/service/shape_inference.cc; xla/service/hlo_verifier.cc;
-hlo_parser.cc.
+Source: StableHLO sections of the same names; xla/service/shape_inference.cc;
+xla/service/hlo_verifier.cc; hlo_parser.cc.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Rows of the contraction family: products summed over shared dimensions, transforms and dense linear algebra.
+"""Rows of the contraction family: sums of products, transforms, dense linear algebra.
 
-Source: StableHLO sections of the same names; xla/service/shape_inference.cc; hlo_parser.cc attribute tables.
+Source: StableHLO sections of the same names; xla/service/shape_inference.cc; hlo_parser.cc
+attribute tables.
 """
 
 from __future__ import annotations

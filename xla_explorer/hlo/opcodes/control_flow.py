@@ -1,7 +1,7 @@
-"""Rows of the control flow family: calls of other computations, loops, branches, fusions and asynchronous wrappers.
+"""Rows of the control flow family: calls, loops, branches, fusions, asynchronous wrappers.
 
-Source: StableHLO while, if, case; xla/service/shape_inference.cc; xla/service/hlo_verifier.cc; hlo_parser.cc
-attribute tables.
+Source: StableHLO while, if, case; xla/service/shape_inference.cc; xla/service/hlo_verifier.cc;
+hlo_parser.cc attribute tables.
 """
 
 from __future__ import annotations

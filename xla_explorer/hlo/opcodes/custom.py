@@ -1,4 +1,7 @@
-"""Rows of the custom family: calls of code that XLA does not know. Source: StableHLO custom_call; hlo_parser.cc."""
+"""Rows of the custom family: calls of external code.
+
+Source: StableHLO custom_call; hlo_parser.cc.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Rows of the data movement family: values are placed, never computed (scatter's combiner apart).
+"""Rows of the data movement family, which computes no values (except in scatter's combiner).
 
-Source: StableHLO sections of the same names; xla/service/shape_inference.cc; hlo_parser.cc attribute tables.
+Source: StableHLO sections of the same names; xla/service/shape_inference.cc; hlo_parser.cc
+attribute tables.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Rows of the elementwise family: element i of the result depends on element i of the operands (or on a scalar
-operand).
+"""Rows of the elementwise family: result element i depends on element i of the operands.
 
-Source: StableHLO sections of the same names; xla/hlo/ir/hlo_instruction.cc `IsOpElementwise`; hlo_parser.cc
-attribute tables.
+A scalar operand is broadcast. Source: StableHLO sections of the same names;
+xla/hlo/ir/hlo_instruction.cc `IsOpElementwise`; hlo_parser.cc attribute tables.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def _binary(
 _CHLO = "CHLO; shape_inference.cc InferUnaryOpShape"
 
 ROWS: tuple[OpcodeSpec, ...] = (
-    # -- unary ----------------------------------------------------------------------------------------------------
+    # unary
     _unary(
         "abs", rules.absolute, "Absolute value; of a complex number its modulus.", "StableHLO abs"
     ),
@@ -180,7 +179,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
             stated_shapes.result_keeps_dimensions,
         ),
     ),
-    # -- binary ---------------------------------------------------------------------------------------------------
+    # binary
     _binary("add", rules.binary, "Sum; integers wrap, pred is or.", "StableHLO add", _COMMUTATIVE),
     _binary("subtract", rules.binary_number, "Difference; integers wrap.", "StableHLO subtract"),
     _binary(
@@ -283,7 +282,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         shape_rule=rules.compare,
         traits=_ELEMENTWISE,
     ),
-    # -- ternary --------------------------------------------------------------------------------------------------
+    # ternary
     OpcodeSpec(
         "select",
         family=Family.ELEMENTWISE,

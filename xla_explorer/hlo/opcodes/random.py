@@ -1,4 +1,7 @@
-"""Rows of the random family. Source: StableHLO rng, rng_bit_generator; hlo_parser.cc attribute tables."""
+"""Rows of the random family.
+
+Source: StableHLO rng, rng_bit_generator; hlo_parser.cc attribute tables.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Rows of the reduction family: many elements become one, an order, or a running value.
+"""Rows of the reduction family: reductions, sorts and scans.
 
-Source: StableHLO sections of the same names; xla/service/shape_inference.cc; hlo_parser.cc attribute tables.
+Source: StableHLO sections of the same names; xla/service/shape_inference.cc; hlo_parser.cc
+attribute tables.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""What an opcode is, as data: one `OpcodeSpec` row each. Parser, printer, builder, verifier, help and docs derive
-from it.
+"""`OpcodeSpec`.
+
+An opcode as data, from which parser, printer, builder, verifier and docs derive.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Family(enum.Enum):
-    """The families, one module each here, in the evaluator and in code generation."""
+    """The families, with one module each here, in the evaluator and in code generation."""
 
     ELEMENTWISE = "elementwise"
     DATA_MOVEMENT = "data movement"
@@ -32,7 +33,7 @@ class Family(enum.Enum):
 
 
 class Trait(enum.Enum):
-    """What passes may rely on. The value is the sentence shown to people."""
+    """Properties of opcodes for passes; the value is the sentence shown to users."""
 
     ELEMENTWISE = "element i of the result reads element i of the operands"
     COMMUTATIVE = "operands 0 and 1 may be swapped"
@@ -45,20 +46,23 @@ class Trait(enum.Enum):
     ASYNCHRONOUS = "start, update or done of an asynchronous operation"
 
 
-# (operand shapes, attributes, called computations) -> result shape; raises ShapeError with both sides named.
+# (operand shapes, attributes, called computations) -> result shape; a ShapeError names both sides.
 ShapeRule = Callable[[tuple[Shape, ...], Attributes, "tuple[HloComputation, ...]"], Shape]
 Constraint = Callable[["HloInstruction"], "Reason | None"]
 
 
 class OpcodeSpec:
-    """One row. Instructions hold the row itself, so testing a trait is one attribute load.
+    """The row of an opcode.
 
-    name: text name. arity: number of operands, None when variadic. attributes: names of its own attributes in
-    printing order (codecs in `hlo/attributes/codecs.py`). required: those that must be written. called: roles of
-    the computations it calls (`to_apply`, or `condition`, `body` ...). shape_rule: infers the result shape, None
-    where operands and attributes do not determine it. infers_in_text: whether HLO text may leave the result shape
-    out (XLA's parser infers fewer than we can). constraints: its own checks, numbered from C7 on (C1 to C6 are in
-    `hlo/verifier`). summary: one sentence. source: where the fact comes from.
+    Instructions refer to the row, so testing a trait is one attribute load.
+
+    name: text name. arity: number of operands, None if variadic. attributes: names of its own
+    attributes in printing order (codecs in `hlo/attributes/codecs.py`). required: mandatory
+    attributes. called: roles of the called computations (`to_apply`, or `condition`, `body` ...).
+    shape_rule: infers the result shape; None if operands and attributes do not determine it.
+    infers_in_text: HLO text may omit the result shape (XLA's parser infers fewer opcodes).
+    constraints: its own checks, numbered from C7 on (C1 to C6 are in `hlo/verifier`). summary: one
+    sentence. source: of the semantics.
     """
 
     __slots__ = (
@@ -125,9 +129,9 @@ class OpcodeSpec:
 
 
 ROWS: dict[str, OpcodeSpec] = {}
-"""All rows by name; `table.py` fills it."""
+"""All rows by name, filled by `table.py`."""
 
 
 def row_of(name: str) -> OpcodeSpec:
-    """The row of an opcode, as pickles and copies of rows ask for it. KeyError when there is none."""
+    """Return the row of an opcode, for pickles and copies of rows; KeyError if there is none."""
     return ROWS[name]

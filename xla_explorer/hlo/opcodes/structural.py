@@ -1,5 +1,6 @@
-"""Rows of the structural family: leaves, tuples, tokens and what only orders or marks. Source: hlo_opcode.h,
-hlo_parser.cc.
+"""Rows of the structural family: leaves, tuples, tokens, ordering and markers.
+
+Source: hlo_opcode.h, hlo_parser.cc.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All rows by name, gathered from the families. Declaring a name twice is an error at import."""
+"""All rows by name; a repeated name is an error at import."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The constraints of instructions: C1 to C6, which every opcode has, then those of its row.
+"""Constraints of instructions: C1 to C6 for every opcode, then those of its row.
 
-Each is a function of one instruction that returns None or a Reason. They read shapes, attributes and signatures of
-called computations only, so `reasons_against` asks once for all instructions that agree in these.
+Each is a function of one instruction that returns None or a Reason. It reads only shapes,
+attributes and signatures of called computations, so `reasons_against` shares the result between
+instructions that agree in these.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from xla_explorer.hlo.verifier.precision import (
     mixed_precision,
 )
 
-# XLA lets these state a wider (or narrower) element type than their operands have: the type to accumulate in.
+# These may state a wider (or narrower) element type than their operands': the accumulator's type.
 _ACCUMULATE_IN_STATED_TYPE = frozenset({"dot", "ragged-dot", "convolution"})
 
 
 def operand_count(i: HloInstruction) -> Reason | None:
-    """The number of operands is that of the opcode."""
+    """Require the opcode's number of operands."""
     arity, count = i.opcode.arity, len(i.operands)
     if arity is not None and arity != count:
         return refuse(
@@ -40,8 +41,9 @@ def operand_count(i: HloInstruction) -> Reason | None:
 
 
 def required_attributes(i: HloInstruction) -> Reason | None:
-    """The attributes without a default are there."""
-    # An empty list equals its default and is not stored, so an attribute counts as absent only when it has no default.
+    """Require the attributes without a default."""
+    # An empty list equals its default and is not stored, so only attributes without a default can
+    # be absent.
     for name in i.opcode.required:
         if name not in i.attributes:
             try:
@@ -54,7 +56,7 @@ def required_attributes(i: HloInstruction) -> Reason | None:
 
 
 def called_computations(i: HloInstruction) -> Reason | None:
-    """One called computation for each role."""
+    """Require one called computation for each role."""
     roles, count = i.opcode.called, len(i.called)
     name = i.opcode.name
     if name in ("conditional", "custom-call"):
@@ -71,8 +73,9 @@ def called_computations(i: HloInstruction) -> Reason | None:
 
 
 def inferred_shape(i: HloInstruction) -> Shape | None:
-    """The shape that the opcode's rule gives, None without a rule. ShapeError when operands and attributes do not
-    fit.
+    """Return the shape from the opcode's rule, None without a rule.
+
+    ShapeError if operands and attributes do not fit.
     """
     rule = i.opcode.shape_rule
     return (
@@ -83,7 +86,7 @@ def inferred_shape(i: HloInstruction) -> Shape | None:
 
 
 def operands_fit(i: HloInstruction) -> Reason | None:
-    """Operands, attributes and called computations go together, by the opcode's shape rule."""
+    """Require operands, attributes and called computations that fit the opcode's shape rule."""
     try:
         inferred_shape(i)
     except ShapeError as error:
@@ -94,7 +97,10 @@ def operands_fit(i: HloInstruction) -> Reason | None:
 
 
 def stated_shape(i: HloInstruction) -> Reason | None:
-    """The stated result shape is the inferred one; layouts may differ, some opcodes may state another element type."""
+    """Require the stated result shape to be the inferred one; layouts may differ.
+
+    Some opcodes may state another element type.
+    """
     wanted = inferred_shape(i)
     found = i.shape
     if wanted is None or _same(wanted, found):
@@ -105,7 +111,7 @@ def stated_shape(i: HloInstruction) -> Reason | None:
         and len(wanted.tuple_shapes) == 1
         and _same(wanted.tuple_shapes[0], found)
     ):
-        return None  # a lone result may stand without its tuple
+        return None  # a single result may stand without its tuple
     if (
         i.opcode.name in _ACCUMULATE_IN_STATED_TYPE
         and found.is_array
@@ -125,7 +131,10 @@ def _same(wanted: Shape, found: Shape) -> bool:
 
 
 def _agree(wanted: Shape, found: Shape) -> bool:
-    """Compatible up to dynamic dimensions: bounded ones may become static, unbounded ones may get any size."""
+    """Return whether shapes agree up to dynamic dimensions.
+
+    Bounded dimensions may become static, unbounded ones may get any size.
+    """
     if wanted.is_tuple or found.is_tuple:
         return (
             wanted.is_tuple
@@ -147,7 +156,7 @@ def _agree(wanted: Shape, found: Shape) -> bool:
 
 
 def layouts_are_permutations(i: HloInstruction) -> Reason | None:
-    """Every layout in the result shape orders each dimension once."""
+    """Require every layout in the result shape to be a permutation of the dimensions."""
     if layout_is_permutation(i.shape):
         return None
     for index, leaf in i.shape.leaves():
@@ -163,7 +172,7 @@ def layouts_are_permutations(i: HloInstruction) -> Reason | None:
 
 @lru_cache(maxsize=1 << 14)
 def layout_is_permutation(shape: Shape) -> bool:
-    """Whether each leaf's minor-to-major order names each dimension once."""
+    """Return whether each leaf's minor-to-major order is a permutation of its dimensions."""
     return all(
         not leaf.is_array or _is_permutation(leaf.layout, leaf.rank) for _, leaf in shape.leaves()
     )
@@ -176,7 +185,7 @@ def _is_permutation(order: Layout, rank: int) -> bool:
 
 
 def literal_has_the_shape(i: HloInstruction) -> Reason | None:
-    """The literal of a constant has the stated shape. Asked for each constant: literals are not part of the key."""
+    """Require the literal of a constant to have the stated shape."""
     literal = i.payload
     if literal is None or literal.shape.base is not i.shape.base:
         found = "absent" if literal is None else f"a {literal.shape.text_without_layout}"
@@ -198,7 +207,7 @@ STANDARD: tuple[Constraint, ...] = (
 
 
 def constraints_of(spec: OpcodeSpec) -> list[tuple[str, str]]:
-    """(code, sentence) of each constraint of an opcode, in the order in which they are numbered."""
+    """Return (code, sentence) of each constraint of an opcode, in the order of their numbers."""
     own = (*spec.constraints, literal_has_the_shape) if spec is CONSTANT else spec.constraints
     return [
         (f"{spec.name}-C{number}", (check.__doc__ or check.__name__).strip().splitlines()[0])
@@ -209,9 +218,9 @@ def constraints_of(spec: OpcodeSpec) -> list[tuple[str, str]]:
 def reasons_against(
     i: HloInstruction, options: VerifierOptions = DEFAULT_OPTIONS
 ) -> tuple[tuple[str, str], ...]:
-    """(code, message) of every constraint that the instruction breaks.
+    """Return (code, message) of every constraint that the instruction breaks.
 
-    C1 to C3 say whether the others can be asked at all; after one of them fails only the layouts are still checked.
+    C1 to C3 are prerequisites: after one of them fails, only the layouts are checked.
     """
     found: list[tuple[str, str]] = []
     sound = True

@@ -1,5 +1,6 @@
-"""Checks of the module's header against its entry: stated layouts, aliases and donors. Source: hlo_verifier.cc,
-hlo_module.cc.
+"""Checks of the module's header against its entry: layouts, aliases and donors.
+
+Source: hlo_verifier.cc, hlo_module.cc.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _donors = lru_cache(maxsize=64)(parse_buffer_donor)
 
 
 def header_findings(module: HloModule, layout_sensitive: bool = False) -> Iterator[Finding]:
-    """Everything in the header that does not go with the parameters and the root of the entry."""
+    """Yield the parts of the header that do not match the entry's parameters and root."""
     attributes = module.attributes
     if not attributes:
         return
@@ -115,7 +116,7 @@ def _alias_findings(
 
 
 def _at(shapes: list[Shape], number: int, index: tuple[int, ...]) -> Shape | None:
-    """The shape at a tuple index of shapes[number], None where there is none."""
+    """Return the shape at a tuple index of shapes[number], or None."""
     if not 0 <= number < len(shapes):
         return None
     found = shapes[number]

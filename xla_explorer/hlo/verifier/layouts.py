@@ -1,4 +1,7 @@
-"""Checks of one instruction that options switch on: layouts, memory spaces, unbounded sizes. Source: hlo_verifier.cc."""
+"""Optional checks of one instruction: layouts, memory spaces, unbounded sizes.
+
+Source: hlo_verifier.cc.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.verifier.options import VerifierOptions
 
 _HOST = 5  # the memory space of the host, S(5)
-# Operations that may have a result in host memory while no operand is there.
+# Opcodes whose result may be in host memory although no operand is.
 _MAY_ENTER_HOST = frozenset(
     {
         "parameter", "copy", "copy-start", "copy-done", "dynamic-update-slice", "dynamic-slice", "custom-call", "async-start",
@@ -23,7 +26,7 @@ _MAY_ENTER_HOST = frozenset(
 
 
 def bounded(i: HloInstruction) -> Reason | None:
-    """No dimension is unbounded."""
+    """Require bounded dimensions."""
     if any(-1 in leaf.dimensions for _, leaf in i.shape.leaves()):
         return refuse(
             "unbounded", f"unbounded dynamism is not allowed: {i.shape.text_without_layout}"
@@ -32,7 +35,7 @@ def bounded(i: HloInstruction) -> Reason | None:
 
 
 def broadcast_ascends(i: HloInstruction) -> Reason | None:
-    """The dimensions of a broadcast ascend."""
+    """Require ascending dimensions of a broadcast."""
     dimensions = i.attribute("dimensions") if i.opcode.name == "broadcast" else ()
     if list(dimensions) != sorted(dimensions):
         return refuse("dimensions-unordered", f"dimensions={list(dimensions)} must ascend")
@@ -40,7 +43,7 @@ def broadcast_ascends(i: HloInstruction) -> Reason | None:
 
 
 def keeps_its_memory(i: HloInstruction) -> Reason | None:
-    """Only transfers bring a value to host memory; a dynamic slice reads the memory that it stays in."""
+    """Require a transfer to bring a value to host memory; a dynamic slice stays in its memory."""
     if not _in_host(i.shape):
         return None
     if i.opcode.name == "dynamic-slice" and not _in_host(i.operands[0].shape):
@@ -53,7 +56,7 @@ def keeps_its_memory(i: HloInstruction) -> Reason | None:
 
 
 def element_size_is_its_own(i: HloInstruction) -> Reason | None:
-    """Only types of less than a byte may be packed, `E(4)`."""
+    """Allow packing, `E(4)`, only for types of less than a byte."""
     for _, leaf in i.shape.leaves():
         if leaf.is_array and leaf.element_type.bits >= 8 and "E(" in leaf.layout.properties:
             return refuse(
@@ -69,7 +72,7 @@ def _in_host(shape: Shape) -> bool:
 
 @cache
 def option_checks(options: VerifierOptions) -> tuple[tuple[str, Constraint], ...]:
-    """(code, check) of what the options switch on."""
+    """Return (code, check) of the checks that the options enable."""
     found: list[tuple[str, Constraint]] = []
     if not options.allow_unbounded_dynamism:
         found.append(("unbounded-dynamism", bounded))

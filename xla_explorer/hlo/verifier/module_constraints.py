@@ -1,6 +1,7 @@
-"""The constraints that see more than one instruction, by code; numbered M1, M2 ... in this order.
+"""The constraints on more than one instruction, by code; numbered M1, M2 ... in this order.
 
-Those of one instruction are in `constraints.py`. Source: hlo_verifier.cc, hlo_module.cc, sharding_verifier.
+Constraints on one instruction are in `constraints.py`. Source: hlo_verifier.cc, hlo_module.cc,
+sharding_verifier.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What the verifier lets pass. Source: hlo_verifier.h HloVerifierOpts; the defaults are XLA's unless said otherwise."""
+"""Options of the verifier. Source: hlo_verifier.h HloVerifierOpts, with XLA's defaults.
+
+`allow_unbounded_dynamism` is the exception.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ from typing import NamedTuple
 
 
 class VerifierOptions(NamedTuple):
-    """layout_sensitive: layouts of operands, results and the header must agree where XLA wants them to, and only host
-    transfers may leave or enter host memory; for modules after layout assignment. allow_mixed_precision: float operands of
-    one instruction may differ in precision, and so may the stated result; for modules before float normalization.
-    allow_unbounded_dynamism: `f32[?]` is allowed (XLA: false; StableHLO texts are full of it).
-    ordered_broadcast_dimensions: the dimensions of a broadcast ascend; some backends want that.
+    """Options of the verifier.
+
+    layout_sensitive: layouts of operands, results and the header must agree, and only host
+    transfers may leave or enter host memory; for modules after layout assignment.
+    allow_mixed_precision: float operands of one instruction and the stated result may differ in
+    precision; for modules before float normalization.
+    allow_unbounded_dynamism: `f32[?]` is allowed (XLA: false; StableHLO texts often have it).
+    ordered_broadcast_dimensions: the dimensions of a broadcast must ascend, as some backends
+    require.
     """
 
     layout_sensitive: bool = False

@@ -1,4 +1,7 @@
-"""Where float precisions may be mixed. Source: hlo_verifier.cc CheckShape, shape_inference.cc SameElementTypeIgnoringFpPrecision."""
+"""Checks of mixed float precisions.
+
+Source: hlo_verifier.cc CheckShape, shape_inference.cc SameElementTypeIgnoringFpPrecision.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
 
-# All float operands have one precision, unless mixing is allowed.
+# All float operands must have one precision, unless mixing is allowed.
 _ONE_PRECISION = frozenset(
     {
         "select",
@@ -19,9 +22,9 @@ _ONE_PRECISION = frozenset(
         "ragged-all-to-all",
     }
 )
-# Operand k has the precision of operand k + N (k + N + 1 for a scatter, whose indices stand between).
+# Operand k has the precision of operand k + N (k + N + 1 for a scatter, whose indices lie between).
 _PAIRED = frozenset({"reduce", "reduce-window", "scatter"})
-# Their operands have the element types of the parameters of what they apply.
+# Operands have the element types of the applied computation's parameters.
 _APPLIED_AS_THEY_ARE = frozenset({"map", "reduce", "reduce-window", "sort"})
 NEVER_MIXED = frozenset(
     {
@@ -29,12 +32,12 @@ NEVER_MIXED = frozenset(
         "infeed", "opt-barrier", "outfeed", "parameter", "recv", "recv-done", "send", "send-done", "tuple", "while",
     }
 )  # fmt: skip
-"""Opcodes that hand data on as they are: their results are never of another precision. A copy may change it on the device."""
+"""Opcodes that forward data: results never change precision. A copy may change it on the device."""
 _HOST = 5  # Layout::kHostMemorySpace
 
 
 def mixed_precision(i: HloInstruction) -> Reason | None:
-    """The operands that must agree do not mix float precisions."""
+    """Require one float precision for operands that must agree."""
     name, operands = i.opcode.name, i.operands
     if name in _APPLIED_AS_THEY_ARE and i.called:
         given = [o for o in operands for _ in range(2)] if name == "sort" else operands
@@ -78,7 +81,7 @@ def mixed_precision(i: HloInstruction) -> Reason | None:
 
 
 def agrees_up_to_precision(i: HloInstruction, wanted: Shape, *, layout_sensitive: bool) -> bool:
-    """Whether the stated result is the inferred one in another float precision, where XLA allows that."""
+    """Return whether the stated result is the inferred one in another, allowed float precision."""
     if i.opcode.name in NEVER_MIXED or (
         layout_sensitive and i.opcode.name == "copy" and _moves_to_or_from_host(i)
     ):
@@ -107,7 +110,10 @@ def _compatible(a: Shape, b: Shape) -> bool:
 
 
 def differs_in_precision_alone(i: HloInstruction, reason: Reason) -> bool:
-    """Whether an opcode's own constraint refuses another float precision of its result (broadcast, reshape)."""
+    """Return whether an opcode's own constraint refuses only the result's float precision.
+
+    This concerns broadcast and reshape.
+    """
     if reason.code != "element-type" or i.opcode.name in NEVER_MIXED or not i.operands:
         return False
     x, y = i.operands[0].shape.element_type, i.shape.element_type

@@ -1,4 +1,7 @@
-"""Checks of the graph itself: roots, names, parameters, order, calls, schedules, pairs of start and done."""
+"""Checks of the graph itself.
+
+Roots, names, parameters, order, calls, schedules, start-done pairs.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from xla_explorer.hlo.module import HloModule
 # (code, message, instruction or None)
 Finding = tuple[str, str, "HloInstruction | None"]
 
-# Which opcodes an operation that waits may wait for. Send and recv are absent: their contexts may travel through loops.
+# Opcodes that a done may wait for. Send and recv are absent: their contexts may pass through loops.
 _WAITS_FOR = {
     "async-update": ("async-start", "async-update"),
     "async-done": ("async-start", "async-update"),
@@ -20,7 +23,7 @@ _WAITS_FOR = {
     "all-reduce-done": ("all-reduce-start",),
     "collective-permute-done": ("collective-permute-start",),
 }
-# ... and which of them must be waited for by exactly one user.
+# ... and those with exactly one waiting user.
 _STARTED = {
     starts: waits
     for waits, names in _WAITS_FOR.items()
@@ -32,7 +35,7 @@ _STARTED = {
 def parameter_findings(
     computation: HloComputation, parameters: list[HloInstruction]
 ) -> Iterator[Finding]:
-    """Parameter numbers are 0 ... n-1, each once."""
+    """Require the parameter numbers 0 ... n-1, each once."""
     taken: dict[int, HloInstruction] = {}
     for parameter in parameters:
         number = parameter.payload
@@ -60,7 +63,7 @@ def parameter_findings(
 
 
 def root_findings(computation: HloComputation) -> Iterator[Finding]:
-    """There is a root, and it stands in the computation."""
+    """Require a root in the computation."""
     root = computation.root
     if root is None:
         yield "root-absent", "has no root", None
@@ -69,7 +72,7 @@ def root_findings(computation: HloComputation) -> Iterator[Finding]:
 
 
 def cycle_findings(computation: HloComputation) -> Iterator[Finding]:
-    """No instruction depends on itself (Kahn's algorithm over operands and control predecessors)."""
+    """Require an acyclic graph (Kahn's algorithm over operands and control predecessors)."""
     waiting: dict[HloInstruction, int] = {}
     dependents: dict[HloInstruction, list[HloInstruction]] = {}
     for i in computation.instructions.values():
@@ -78,7 +81,7 @@ def cycle_findings(computation: HloComputation) -> Iterator[Finding]:
         for other in before:
             dependents.setdefault(other, []).append(i)
     ready = [i for i, count in waiting.items() if count == 0]
-    # An operand of another computation is reported as such; here it must not look like a cycle.
+    # An operand of another computation is a finding of its own, not a cycle.
     ready += [other for other in dependents if other not in waiting]
     done = 0
     while ready:
@@ -105,7 +108,7 @@ def _cycle_among(stuck: set[HloInstruction], start: HloInstruction) -> list[str]
 
 
 def schedule_findings(computation: HloComputation) -> Iterator[Finding]:
-    """A schedule has each instruction once, operands and control predecessors first."""
+    """Require a schedule of all instructions, each after operands and control predecessors."""
     schedule = computation.schedule
     if schedule is None:
         return
@@ -131,7 +134,7 @@ def schedule_findings(computation: HloComputation) -> Iterator[Finding]:
 
 
 def pair_finding(i: HloInstruction) -> Finding | None:
-    """An operation that waits reads the operation that it waits for, and that one is waited for once."""
+    """Require a done to read its start, and a start to have one done."""
     name = i.opcode.name
     wanted = _WAITS_FOR.get(name)
     if wanted is not None:
@@ -156,7 +159,7 @@ def pair_finding(i: HloInstruction) -> Finding | None:
 
 
 def call_findings(module: HloModule) -> Iterator[Finding]:
-    """Called computations belong to the module, and none calls itself."""
+    """Require called computations to belong to the module, without recursion."""
     computations = module.computations
     calls: dict[HloComputation, list[tuple[HloInstruction, HloComputation]]] = {}
     for computation in computations.values():
@@ -193,7 +196,7 @@ def call_findings(module: HloModule) -> Iterator[Finding]:
 
 
 def module_findings(module: HloModule) -> Iterator[Finding]:
-    """There is an entry and it belongs to the module."""
+    """Require an entry that belongs to the module."""
     if module.entry is None:
         yield "entry-absent", "has no entry computation", None
     elif module.computations.get(module.entry.name) is not module.entry:

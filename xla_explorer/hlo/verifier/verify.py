@@ -1,7 +1,8 @@
 """`verify` and `violations`: every check over a module, each distinct instruction once.
 
-Instructions that agree in opcode, shapes, attributes and signatures of called computations share one verdict,
-which is kept between calls: verifying after every pass costs a dictionary access an instruction.
+Instructions that agree in opcode, shapes, attributes and signatures of called computations share
+one verdict. Verdicts are cached between calls, so verification after every pass costs a dictionary
+access an instruction.
 """
 
 from __future__ import annotations
@@ -34,16 +35,17 @@ _MIXED_HINT = (
     "float precisions are mixed, as in a TPU's optimised HLO: xe.load, xe.compile and xe.explore take mixed_precision=True, %%hlo "
     "--mixed-precision, xe.verify VerifierOptions(allow_mixed_precision=True)"
 )
-# Equal attributes are one object, so its id stands for it as long as it lives: the verdict keeps it.
+# Attributes are interned, so their id is a key as long as the verdict keeps them alive.
 _Verdict = tuple[tuple[tuple[str, str], ...], Attributes]
 _VERDICTS: dict[VerifierOptions, dict[Any, _Verdict]] = {}
 _MOST_VERDICTS = 1 << 15
 
 
 def verify(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) -> None:
-    """Raise HloVerifyError with every violation; return when there is none.
+    """Raise HloVerifyError with every violation, if there is one.
 
-    Source: xla/service/hlo_verifier.cc for the module, the StableHLO constraints of each opcode for instructions.
+    Source: xla/service/hlo_verifier.cc for the module, the StableHLO constraints of each opcode for
+    instructions.
     """
     found = violations(module, options)
     if found:
@@ -54,9 +56,9 @@ def verify(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) -> Non
 
 
 def violations(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) -> list[Violation]:
-    """Everything that is wrong with the module, in order of computations; [] for a well-formed one.
+    """Return all violations of a module, in order of computations; [] for a well-formed one.
 
-    options: what to be strict about, see `VerifierOptions`.
+    options: see `VerifierOptions`.
     """
     if not isinstance(module, HloModule):
         raise TypeError(
@@ -87,7 +89,7 @@ def violations(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) ->
     for finding in call_findings(module):
         add(finding, None)
     if found:
-        # Roots and calls are what signatures are made of; without them instructions cannot be judged.
+        # Signatures consist of roots and calls; without valid ones instructions cannot be checked.
         return found
     signatures = _Signatures()
     for computation in module.computations.values():
@@ -108,7 +110,7 @@ def _span(module: HloModule, i: HloInstruction) -> SourceSpan | None:
         return None
     lines = text.split(
         "\n"
-    )  # lines as the parser counts them: splitlines() also ends one at a form feed
+    )  # lines as the parser counts them: splitlines() also splits at a form feed
     if line > len(lines):
         return None
     line_text = lines[line - 1]
@@ -117,7 +119,7 @@ def _span(module: HloModule, i: HloInstruction) -> SourceSpan | None:
 
 
 class _Signatures(dict[HloComputation, Any]):
-    """(result shape, parameter shapes by number) of a computation, made when first asked for."""
+    """(result shape, parameter shapes by number) of each computation, computed on first use."""
 
     def __missing__(self, computation: HloComputation) -> Any:
         parameters = [

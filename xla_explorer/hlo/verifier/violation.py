@@ -1,4 +1,4 @@
-"""What the verifier finds: `Violation`, and `HloVerifyError` that carries every one of them."""
+"""Findings of the verifier: `Violation`, and `HloVerifyError` with all violations."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from xla_explorer.foundation.visible_text import cleaned_text
 
 
 class Violation:
-    """One thing that is wrong.
+    """A violation of one constraint.
 
     code: `add-C4` (constraint 4 of the opcode; see `constraints_of`) or a module-level word such as
-    `operand-of-another-computation`. message: one sentence. instruction, instruction_id: name and id of the
-    instruction, None where the module or a computation is at fault. computation: its name, None for the module.
-    span: place in the source text, None when built.
+    `operand-of-another-computation`. message: one sentence. instruction, instruction_id: name and
+    id of the instruction; None for a violation of the module or a computation. computation: its
+    name, None for the module. span: place in the source text, None in a built module.
     """
 
     __slots__ = ("code", "computation", "instruction", "instruction_id", "message", "span")
@@ -35,7 +35,7 @@ class Violation:
 
     @property
     def subject(self) -> str:
-        """What is at fault, as people write it: `%name`, `computation %name` or `module`."""
+        """The faulty object as text: `%name`, `computation %name` or `module`."""
         if self.instruction is not None:
             return f"%{self.instruction}"
         return f"computation %{self.computation}" if self.computation is not None else "module"
@@ -48,7 +48,7 @@ class Violation:
         return cleaned_text(f"Violation({self.code}: {self.subject}: {self.message})")
 
     def to_json(self) -> dict[str, object]:
-        """The violation as plain data."""
+        """Return the violation as plain data."""
         return {
             "code": self.code,
             "message": self.message,
@@ -59,16 +59,17 @@ class Violation:
         }
 
 
-_SHOWN = 20  # an error text shows this many violations in full; `violations` holds them all
+_SHOWN = 20  # violations shown in full in the error text; `violations` holds all
 
 
 class HloVerifyError(XlaExplorerError):
-    """A module that is not well formed.
+    """A module is not well formed.
 
     Attributes
     ----------
     violations
-        Every violation, in order of computations; each has `code`, `message`, `instruction` and `span`.
+        Every violation, in order of computations.
+        Each has `code`, `message`, `instruction` and `span`.
 
     Examples
     --------

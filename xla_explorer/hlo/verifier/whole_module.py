@@ -1,6 +1,7 @@
-"""Checks that see more than one instruction: threads of called computations, channels, shardings, buffers (`b(f32[4])`).
+"""Checks of more than one instruction: threads, channels, shardings, buffers (`b(f32[4])`).
 
-Source: hlo_verifier.cc (CheckCallableInstructionThreadName, VerifyChannels, VerifyBuffers), sharding_verifier.
+Source: hlo_verifier.cc (CheckCallableInstructionThreadName, VerifyChannels, VerifyBuffers),
+sharding_verifier.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ _MAIN = '"main"'
 _TILES = re.compile(r"^\{devices=\[([\d,]+)\]")
 _LAST_DIMENSIONS = re.compile(r"last_tile_dims=\{([^{}]*)\}")
 _DEVICE = re.compile(r"(?:device=|\][^\d<-]?|,)(-\d+)")
-# A channel is used by one opcode, except over several partitions; the two ends of a transfer, the start and the done of each share theirs.
+# A channel belongs to one opcode, except over several partitions. The two ends of a transfer, and a
+# start and its done, share one.
 _TRANSFERS = frozenset({"send", "send-done", "recv", "recv-done"})
-# What these call is applied to each element, on whatever thread they run.
+# Computations called by these are applied to elements, on any thread.
 _INLINED = frozenset({"reduce", "reduce-window", "scatter", "select-and-scatter", "sort", "map"})
 
 
 def whole_module_findings(module: HloModule, layout_sensitive: bool = False) -> Iterator[Finding]:
-    """Everything below, over all instructions once."""
+    """Yield all findings below, in one pass over the instructions."""
     channels: dict[int, HloInstruction] = {}
     buffers: list[HloInstruction] = []
-    # What an async-start wraps runs on a thread of its own, with everything below it.
+    # A computation wrapped by async-start, and all its callees, run on another thread.
     started = {c for i in module.instructions() if i.opcode.name == "async-start" for c in i.called}
     for computation in module.computations.values():
         for i in computation.instructions.values():
@@ -48,9 +50,8 @@ def whole_module_findings(module: HloModule, layout_sensitive: bool = False) -> 
         yield from buffer_findings(buffers, layout_sensitive)
 
 
-# -- threads and channels ------------------------------------------------------------------------------------------------
 def thread_findings(i: HloInstruction) -> Iterator[Finding]:
-    """A called computation runs on the thread of its caller, unless it is started asynchronously."""
+    """Require a called computation to run on its caller's thread, unless started asynchronously."""
     if i.opcode.name in _INLINED or i.opcode.name.startswith("async-"):
         return
     own = i.parent.execution_thread or _MAIN
@@ -64,7 +65,7 @@ def thread_findings(i: HloInstruction) -> Iterator[Finding]:
 
 
 def attribute_findings(i: HloInstruction, channels: dict[int, HloInstruction]) -> Iterator[Finding]:
-    """Channel ids are not shared by different operations; groups of global ids are listed; shardings fit the shape."""
+    """Require unshared channel ids, explicit global groups and fitting shardings."""
     attributes = i.attributes
     channel = attributes.get("channel_id")
     if isinstance(channel, int) and channel > 0:
@@ -97,14 +98,15 @@ def _may_share(a: HloInstruction, b: HloInstruction) -> bool:
     if any(name in _TRANSFERS for name in names):
         return True  # transfers are matched by their pairs of devices
     if int(a.parent.module.attributes.get("num_partitions") or 1) > 1:
-        return True  # JAX's shard_map gives one channel to all of its collectives; kinds never meet
+        # JAX's shard_map gives one channel to all of its collectives; different kinds are separate
+        return True
     stems = {name.removesuffix("-start").removesuffix("-done") for name in names}
     return len(stems) == 1
 
 
 @lru_cache(maxsize=1024)
 def sharding_problem(text: str, rank: int | None) -> str | None:
-    """What is wrong with the sharding of an array of this rank (None: a tuple), None when nothing is."""
+    """Return the problem of a sharding for an array of this rank (None: a tuple), or None."""
     negative = _DEVICE.search(text)
     if (negative is not None and "devices=" in text) or "device=-" in text:
         return f"device {negative.group(1) if negative else ''} is negative in sharding={text}"
@@ -124,7 +126,7 @@ def sharding_problem(text: str, rank: int | None) -> str | None:
 
 
 def alias_findings(i: HloInstruction) -> Iterator[Finding]:
-    """A result that has the memory of an operand has the operand's shape."""
+    """Require a result that aliases an operand to have the operand's shape."""
     for alias in i.attributes["output_to_operand_aliasing"]:
         there = 0 <= alias.operand_number < len(i.operands)
         given = (
@@ -153,7 +155,6 @@ def _part(shape: Shape, index: tuple[int, ...]) -> Shape | None:
     return shape
 
 
-# -- buffers -------------------------------------------------------------------------------------------------------------
 def _holds_buffer(shape: Shape) -> bool:
     return (
         shape.is_buffer or any(map(_holds_buffer, shape.tuple_shapes))
@@ -169,11 +170,11 @@ def _buffer_count(shape: Shape) -> int:
 
 
 def buffer_findings(buffers: list[HloInstruction], layout_sensitive: bool) -> Iterator[Finding]:
-    """A buffer comes from a pin or an operand, keeps its shape, and is handed on (written) once."""
+    """Require a buffer to come from a pin or an operand, to keep its shape, and to be used once."""
     for i in buffers:
         if i.opcode.name == "custom-call":
             yield from _custom_call_findings(i, layout_sensitive)
-        # A value that hands a buffer on ends it: two takers would be two writers.
+        # A use of a buffer ends it: two users would be two writers.
         takers = [(user, part) for user, part in _takers(i) if part is not None]
         by_part: dict[tuple[int, ...], set[HloInstruction]] = {}
         for user, part in takers:
@@ -190,7 +191,7 @@ def buffer_findings(buffers: list[HloInstruction], layout_sensitive: bool) -> It
 
 
 def _takers(i: HloInstruction) -> Iterator[tuple[HloInstruction, tuple[int, ...] | None]]:
-    """(user, which buffer of `i` it takes); a get-tuple-element stands for those who read it."""
+    """Yield (user, index of the buffer of `i` that it uses), looking through get-tuple-element."""
     for user in i.users:
         if user.opcode.name == "get-tuple-element":
             if _holds_buffer(user.shape):

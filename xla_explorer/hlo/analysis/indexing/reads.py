@@ -52,7 +52,7 @@ ReadFunction: TypeAlias = Callable[[HloInstruction, Place], Reads]
 
 READ_FUNCTIONS: dict[str, ReadFunction] = {}
 MOVEMENT: set[str] = set()
-"""Opcodes that move elements: the value is the first read whose guards hold, 0 if there is none."""
+"""Opcodes that move elements: the value is the first read whose guards hold, else 0."""
 
 
 def reads_by(*opcodes: str, moves: bool = False) -> Callable[[ReadFunction], ReadFunction]:

@@ -1,5 +1,6 @@
-"""Constraints of single opcodes that a shape rule does not express.
+"""Constraints of single opcodes beyond their shape rules.
 
-A constraint sees one instruction and returns None or a Reason. It reads shapes, attributes and the signatures of called
-computations, and nothing else: the verifier asks once for all instructions that agree in these.
+A constraint checks one instruction and returns None or a Reason. It reads only shapes, attributes
+and the signatures of called computations: the verifier shares the result between instructions that
+agree in these.
 """

@@ -1,4 +1,7 @@
-"""Constraints of collectives: result sizes against group sizes, and who sends to whom. Source: hlo_verifier.cc."""
+"""Constraints of collectives: result sizes against group sizes, and source-target pairs.
+
+Source: hlo_verifier.cc.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,15 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.instruction import HloInstruction
 
 
-# Reducing in place needs no equal shares.
+# These need no groups of equal size.
 _GROUPS_MAY_DIFFER = frozenset(
     {"all-reduce", "all-reduce-start", "collective-broadcast", "collective-reduce"}
 )
 
 
 def _group_size(i: HloInstruction) -> int | None:
-    # With a channel and without global ids a group spans all partitions as well, whose number only the module knows.
+    # With a channel and without global ids a group spans all partitions, whose number is unknown
+    # here.
     if i.attribute("channel_id") is not None and not i.attribute("use_global_device_ids"):
         return None
     groups = i.attribute("replica_groups")
@@ -27,7 +31,7 @@ def _group_size(i: HloInstruction) -> int | None:
 
 
 def replica_groups(i: HloInstruction) -> Reason | None:
-    """No device twice, no empty group beside others."""
+    """Require distinct devices, and no empty group beside others."""
     groups = i.attribute("replica_groups")
     if groups is None:
         return None
@@ -44,7 +48,7 @@ def replica_groups(i: HloInstruction) -> Reason | None:
 
 
 def _scaled(i: HloInstruction, small: Shape, large: Shape, words: str) -> Reason | None:
-    """Whether `large` is `small` with the collective's dimension multiplied by the group size."""
+    """Return a refusal unless one dimension of `large` is `small`'s times the group size."""
     dimensions = i.attribute("dimensions")
     if (
         not small.is_array
@@ -60,7 +64,7 @@ def _scaled(i: HloInstruction, small: Shape, large: Shape, words: str) -> Reason
         )
     group_size = _group_size(i)
     for d, (a, b) in enumerate(zip(small.dimensions, large.dimensions, strict=True)):
-        # XLA asks nothing of the factor when a device is alone in its group.
+        # XLA does not check the factor for groups of one device.
         size = (group_size if group_size != 1 else None) if d == dimensions[0] else 1
         fits = (b % a == 0 if a else b == 0) if size is None else a * size == b
         if a >= 0 <= b and not fits:
@@ -73,7 +77,7 @@ def _scaled(i: HloInstruction, small: Shape, large: Shape, words: str) -> Reason
 
 
 def blocks_exchanged(i: HloInstruction) -> Reason | None:
-    """Without dimensions, one operand for each member of a group (all-to-all)."""
+    """Require one operand for each member of a group if there are no dimensions (all-to-all)."""
     size = _group_size(i)
     if not i.attribute("dimensions") and size is not None and size != len(i.operands):
         return refuse(
@@ -109,12 +113,12 @@ def _each(i: HloInstruction, result: Shape, gathers: bool) -> Reason | None:
 
 
 def gathered(i: HloInstruction) -> Reason | None:
-    """The result's dimension is the operand's times the group size (all-gather)."""
+    """Require the result's dimension to be the operand's times the group size (all-gather)."""
     return _each(i, i.shape, True)
 
 
 def gather_started(i: HloInstruction) -> Reason | None:
-    """(operands, results) of an all-gather-start."""
+    """Require (operands, results) as the result (all-gather-start)."""
     parts = i.shape.tuple_shapes
     if len(parts) < 2:
         return refuse(
@@ -124,12 +128,12 @@ def gather_started(i: HloInstruction) -> Reason | None:
 
 
 def scattered(i: HloInstruction) -> Reason | None:
-    """The result's dimension is the operand's divided by the group size (reduce-scatter)."""
+    """Require the result's dimension to be the operand's by the group size (reduce-scatter)."""
     return _each(i, i.shape, False)
 
 
 def permute_started(i: HloInstruction) -> Reason | None:
-    """(operand, result, context...) of a collective-permute-start."""
+    """Require (operand, result, context...) as the result (collective-permute-start)."""
     parts = i.shape.tuple_shapes
     if len(parts) < 2:
         return refuse(
@@ -140,8 +144,8 @@ def permute_started(i: HloInstruction) -> Reason | None:
 
 
 def source_target_pairs(i: HloInstruction) -> Reason | None:
-    """No device sends twice, none receives twice (collective-permute)."""
-    if len(i.operands) == 4:  # in place: a pair for each of the slices
+    """Require distinct sources and distinct targets (collective-permute)."""
+    if len(i.operands) == 4:  # in place: a pair for each slice
         return None
     pairs = i.attribute("source_target_pairs")
     if any(len(pair) != 2 for pair in pairs):
@@ -159,7 +163,10 @@ def source_target_pairs(i: HloInstruction) -> Reason | None:
 
 
 def channel_of_the_start(i: HloInstruction) -> Reason | None:
-    """A done waits on the channel of the send or recv whose result it takes. Source: hlo_parser.cc."""
+    """Require a done to have the channel of its send or recv.
+
+    Source: hlo_parser.cc.
+    """
     start = i.operands[0]
     if start.opcode.name not in ("send", "recv"):
         return None

@@ -1,6 +1,4 @@
-"""Constraints on the computations that an instruction calls: how many parameters of which shapes, and what they
-return.
-"""
+"""Constraints on the signatures of called computations."""
 
 from __future__ import annotations
 
@@ -46,14 +44,14 @@ def _returns(role: str, computation: HloComputation, wanted: Shape) -> Reason | 
 
 
 def _same_up_to_precision(a: PrimitiveType, b: PrimitiveType) -> bool:
-    # Reducers may accumulate in another float precision than they read.
+    # Reducers may accumulate in another float precision than their inputs.
     return a is b or (a.is_float and b.is_float)
 
 
 def _takes_scalars(
     role: str, computation: HloComputation, wanted: Sequence[Shape]
 ) -> Reason | None:
-    """Whether the parameters are scalars of the element types of the wanted shapes, up to float precision."""
+    """Return a refusal unless the parameters are scalars of these types, up to precision."""
     found = _parameters(computation)
     types = [shape.element_type for shape in wanted]
     if len(found) != len(types) or not all(
@@ -83,7 +81,7 @@ def _returns_scalars(
 
 
 def reducer(i: HloInstruction) -> Reason | None:
-    """2N scalars (accumulators, then elements) to N accumulators (reduce, reduce-window)."""
+    """Require 2N scalars (accumulators, elements) to N accumulators (reduce, reduce-window)."""
     inputs = [operand.shape for operand in i.operands[: len(i.operands) // 2]]
     initials = [operand.shape for operand in i.operands[len(i.operands) // 2 :]]
     return _takes_scalars("to_apply", i.called[0], [*initials, *inputs]) or _returns_scalars(
@@ -92,7 +90,7 @@ def reducer(i: HloInstruction) -> Reason | None:
 
 
 def scatter_combiner(i: HloInstruction) -> Reason | None:
-    """2N scalars (current values, then updates) to N new values (scatter)."""
+    """Require 2N scalars (current values, then updates) to N new values (scatter)."""
     inputs = [operand.shape for operand in i.operands[: len(i.operands) // 2]]
     updates = [operand.shape for operand in i.operands[len(i.operands) // 2 + 1 :]]
     return _takes_scalars("to_apply", i.called[0], [*inputs, *updates]) or _returns_scalars(
@@ -101,7 +99,7 @@ def scatter_combiner(i: HloInstruction) -> Reason | None:
 
 
 def selector_and_scatterer(i: HloInstruction) -> Reason | None:
-    """`select` compares two elements, `scatter` combines two (select-and-scatter)."""
+    """Require `select` to compare and `scatter` to combine two elements (select-and-scatter)."""
     value = i.operands[0].shape
     select, scatter = i.called
     result = select.root.shape
@@ -115,7 +113,7 @@ def selector_and_scatterer(i: HloInstruction) -> Reason | None:
 
 
 def comparator(i: HloInstruction) -> Reason | None:
-    """Two scalars for each operand, side by side, to pred[] (sort)."""
+    """Require two adjacent scalars for each operand to pred[] (sort)."""
     wanted = [operand.shape for operand in i.operands for _ in range(2)]
     result = i.called[0].root.shape
     if reason := _takes_scalars("to_apply", i.called[0], wanted):
@@ -126,7 +124,7 @@ def comparator(i: HloInstruction) -> Reason | None:
 
 
 def mapped(i: HloInstruction) -> Reason | None:
-    """One scalar of its element type for each operand to one scalar (map)."""
+    """Require one scalar for each operand to one scalar (map)."""
     return _takes(
         "to_apply",
         i.called[0],
@@ -135,7 +133,10 @@ def mapped(i: HloInstruction) -> Reason | None:
 
 
 def combiner(i: HloInstruction) -> Reason | None:
-    """Two scalars to one, all of one type (all-reduce, reduce-scatter); 2N to N is accepted too."""
+    """Require two scalars to one, all of one type.
+
+    2N to N is accepted (all-reduce, reduce-scatter).
+    """
     found = _parameters(i.called[0])
     if len(found) < 2 or len(found) % 2 or not all(p.is_scalar for p in found):
         return refuse(
@@ -145,7 +146,7 @@ def combiner(i: HloInstruction) -> Reason | None:
 
 
 def loop(i: HloInstruction) -> Reason | None:
-    """`condition` maps the state to pred[], `body` maps it to a new state (while)."""
+    """Require `condition` from state to pred[], `body` from state to state (while)."""
     state = i.operands[0].shape
     condition, body = i.called
     result = condition.root.shape
@@ -157,7 +158,7 @@ def loop(i: HloInstruction) -> Reason | None:
 
 
 def branches(i: HloInstruction) -> Reason | None:
-    """Branch k takes operand k + 1 and returns the result (conditional)."""
+    """Require branch k to take operand k + 1 and to return the result's shape (conditional)."""
     for number, (branch, operand) in enumerate(zip(i.called, i.operands[1:], strict=False)):
         reason = _takes(f"branch {number}", branch, [operand.shape]) or _returns(
             f"branch {number}", branch, i.shape
@@ -168,7 +169,7 @@ def branches(i: HloInstruction) -> Reason | None:
 
 
 def callee(i: HloInstruction) -> Reason | None:
-    """The parameters are the operands, the result is the result (call, fusion)."""
+    """Require the parameters' and root's shapes to be the operands' and result's (call, fusion)."""
     role = i.opcode.called[0]
     return _takes(role, i.called[0], [operand.shape for operand in i.operands]) or _returns(
         role, i.called[0], i.shape
@@ -176,7 +177,7 @@ def callee(i: HloInstruction) -> Reason | None:
 
 
 def composite_is_named(i: HloInstruction) -> Reason | None:
-    """A composite call carries `composite.name` in its frontend attributes (call)."""
+    """Require `composite.name` in the frontend attributes of a composite call (call)."""
     if i.attribute("is_composite") and "composite.name=" not in str(
         i.attributes.get("frontend_attributes", "")
     ):
@@ -187,7 +188,7 @@ def composite_is_named(i: HloInstruction) -> Reason | None:
 
 
 def step(i: HloInstruction) -> Reason | None:
-    """A slice of each input and each carried value, or a scalar of each; the carried values are returned again, last (scan)."""
+    """Require a slice or scalar of each input and carried value; carried values last (scan)."""
     body = i.called[0]
     count, along = i.attributes.value("num_carries"), i.attributes.value("dimensions")[0]
     operands = [operand.shape for operand in i.operands]
@@ -214,7 +215,7 @@ def step(i: HloInstruction) -> Reason | None:
 
 
 def asynchronous_start(i: HloInstruction) -> Reason | None:
-    """The result is ((operands), result of the wrapped computation, state...) (async-start)."""
+    """Require ((operands), result of the computation, state...) as the result (async-start)."""
     parts = i.shape.tuple_shapes
     if len(parts) < 2 or not parts[0].is_tuple:
         return refuse(

@@ -1,4 +1,4 @@
-"""Constraints on result shapes that the text states because operands and attributes do not determine them."""
+"""Constraints on result shapes that operands and attributes do not determine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _arrays(i: HloInstruction) -> Reason | None:
 
 
 def result_keeps_dimensions(i: HloInstruction) -> Reason | None:
-    """The result has the dimensions of operand 0 (convert)."""
+    """Require the result to have the dimensions of operand 0 (convert)."""
     operand = i.operands[0].shape
     if not operand.is_array or not i.shape.is_array or not same_sizes(operand, i.shape):
         return refuse(
@@ -34,7 +34,7 @@ def result_keeps_dimensions(i: HloInstruction) -> Reason | None:
 
 
 def precision_bits(i: HloInstruction) -> Reason | None:
-    """At least one exponent bit and no negative number of mantissa bits (reduce-precision)."""
+    """Require exponent_bits >= 1 and mantissa_bits >= 0 (reduce-precision)."""
     exponent, mantissa = i.attribute("exponent_bits"), i.attribute("mantissa_bits")
     if exponent < 1 or mantissa < 0:
         return refuse(
@@ -45,7 +45,7 @@ def precision_bits(i: HloInstruction) -> Reason | None:
 
 
 def random_bits_match(i: HloInstruction) -> Reason | None:
-    """Operand 1 holds unsigned integers as wide as the float operand 0 (stochastic-convert)."""
+    """Require unsigned integers as wide as float operand 0 (stochastic-convert)."""
     value, bits = i.operands[0].shape, i.operands[1].shape
     if not value.is_array or not value.element_type.is_float:
         return refuse("not-float", f"operand 0 must be float, it is {bare(value)}")
@@ -66,7 +66,7 @@ def random_bits_match(i: HloInstruction) -> Reason | None:
 
 
 def iota_dimension_in_range(i: HloInstruction) -> Reason | None:
-    """The result is a numeric array that has the counted dimension (iota)."""
+    """Require a numeric array with the dimension `iota_dimension` (iota)."""
     if not i.shape.is_array or i.shape.element_type.is_pred:
         return refuse(
             "iota-type", f"the result must be integer, float or complex, it is {bare(i.shape)}"
@@ -81,7 +81,7 @@ def iota_dimension_in_range(i: HloInstruction) -> Reason | None:
 
 
 def broadcast_dimensions(i: HloInstruction) -> Reason | None:
-    """Each operand dimension maps to a result dimension of its size, none to one that is taken (broadcast)."""
+    """Require distinct result dimensions of the same size for operand dimensions (broadcast)."""
     operand, result, dimensions = i.operands[0].shape, i.shape, i.attribute("dimensions")
     if (reason := _arrays(i)) is not None:
         return reason
@@ -114,7 +114,7 @@ def broadcast_dimensions(i: HloInstruction) -> Reason | None:
 
 
 def same_element_count(i: HloInstruction) -> Reason | None:
-    """Operand and result have the same elements (reshape, dynamic-reshape)."""
+    """Require operand and result to have the same elements (reshape, dynamic-reshape)."""
     operand, result = i.operands[0].shape, i.shape
     if (reason := _arrays(i)) is not None:
         return reason
@@ -133,7 +133,10 @@ def same_element_count(i: HloInstruction) -> Reason | None:
 
 
 def _same_element_type(operand: Shape, result: Shape) -> Reason | None:
-    """Asked last: an option of the verifier lets float precisions differ."""
+    """Return a refusal for different element types.
+
+    Callers check it last: a verifier option allows different float precisions.
+    """
     if operand.element_type is result.element_type:
         return None
     return refuse(
@@ -143,7 +146,7 @@ def _same_element_type(operand: Shape, result: Shape) -> Reason | None:
 
 
 def sizes_are_integers(i: HloInstruction) -> Reason | None:
-    """One integer scalar for each result dimension (dynamic-reshape)."""
+    """Require one integer scalar for each result dimension (dynamic-reshape)."""
     if len(i.operands) != i.shape.rank + 1:
         return refuse(
             "operand-count",
@@ -159,7 +162,10 @@ def sizes_are_integers(i: HloInstruction) -> Reason | None:
 
 
 def same_bit_count(i: HloInstruction) -> Reason | None:
-    """Operand and result have the same size in memory (bitcast); tiled and packed layouts are not judged."""
+    """Require operand and result to have one size in memory (bitcast).
+
+    Tiled layouts are not checked.
+    """
     operand, result = i.operands[0].shape, i.shape
     if operand.is_tuple or result.is_tuple:
         if operand.base is not result.base:
@@ -185,7 +191,7 @@ def same_bit_count(i: HloInstruction) -> Reason | None:
 
 
 def bitcast_convert_dimensions(i: HloInstruction) -> Reason | None:
-    """Same width: same dimensions. Else the minor dimension of the narrower side holds the ratio of the widths."""
+    """Require equal dimensions, or a minor dimension of the ratio of the widths."""
     operand, result = i.operands[0].shape, i.shape
     if (reason := _arrays(i)) is not None:
         return reason
@@ -210,7 +216,7 @@ def bitcast_convert_dimensions(i: HloInstruction) -> Reason | None:
 
 
 def result_is_array(i: HloInstruction) -> Reason | None:
-    """The result is an array (scaled-dot)."""
+    """Require an array as the result (scaled-dot)."""
     return (
         None
         if i.shape.is_array
@@ -219,7 +225,7 @@ def result_is_array(i: HloInstruction) -> Reason | None:
 
 
 def scales_divide(i: HloInstruction) -> Reason | None:
-    """Each scale covers whole blocks along the contracting dimensions (scaled-dot)."""
+    """Require each scale to cover whole blocks along the contracting dimensions (scaled-dot)."""
     for side, value, scale in (
         ("lhs", i.operands[0].shape, i.operands[2].shape),
         ("rhs", i.operands[1].shape, i.operands[3].shape),
@@ -238,7 +244,7 @@ def scales_divide(i: HloInstruction) -> Reason | None:
 
 
 def rng_bounds(i: HloInstruction) -> Reason | None:
-    """Both parameters of the distribution are scalars of the result's element type (rng)."""
+    """Require two scalars of the result's element type (rng)."""
     if len(i.operands) != 2:
         return refuse(
             "operand-count",
@@ -262,7 +268,7 @@ def rng_bounds(i: HloInstruction) -> Reason | None:
 
 
 def rng_state_and_bits(i: HloInstruction) -> Reason | None:
-    """The result is (state, bits), the state of the operand's shape; or the bits alone (rng-bit-generator)."""
+    """Require (state, bits) or bits as the result, state as the operand (rng-bit-generator)."""
     state, parts = i.operands[0].shape, i.shape.tuple_shapes
     if not i.shape.is_tuple:
         return (
@@ -280,7 +286,7 @@ def rng_state_and_bits(i: HloInstruction) -> Reason | None:
 
 
 def rng_state(i: HloInstruction) -> Reason | None:
-    """The state is u64[2] (rng-get-and-update-state)."""
+    """Require u64[2] as the state (rng-get-and-update-state)."""
     if i.shape.element_type is not U64 or i.shape.dimensions != (2,):
         return refuse("rng-state", f"the result must be u64[2], it is {bare(i.shape)}")
     return None
@@ -291,7 +297,7 @@ def _is_token(shape: Shape) -> bool:
 
 
 def infeed_result(i: HloInstruction) -> Reason | None:
-    """(data, token[]) from a token."""
+    """Require (data, token[]) from a token (infeed)."""
     parts = i.shape.tuple_shapes
     if len(parts) != 2 or not _is_token(parts[1]) or not _is_token(i.operands[0].shape):
         return refuse(
@@ -302,7 +308,7 @@ def infeed_result(i: HloInstruction) -> Reason | None:
 
 
 def outfeed_operands(i: HloInstruction) -> Reason | None:
-    """Data and a token."""
+    """Require data and a token (outfeed)."""
     if not _is_token(i.operands[1].shape):
         return refuse(
             "not-a-token", f"operand 1 must be a token, it is {bare(i.operands[1].shape)}"
@@ -311,7 +317,7 @@ def outfeed_operands(i: HloInstruction) -> Reason | None:
 
 
 def recv_result(i: HloInstruction) -> Reason | None:
-    """(data, u32[], token[]) from a token."""
+    """Require (data, u32[], token[]) from a token (recv)."""
     parts = i.shape.tuple_shapes
     if (
         len(parts) != 3

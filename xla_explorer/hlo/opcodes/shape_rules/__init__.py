@@ -1,1 +1,1 @@
-"""How each opcode infers its result shape, a module per family."""
+"""Shape inference of each opcode, a module per family."""

@@ -1,7 +1,6 @@
-"""What the shape rules share: refusals that name both sides, dimension numbers that are in range, types that go
-together.
+"""Shared checks of the shape rules: arrays, dimension numbers, matching types.
 
-A rule raises `ShapeError` with a sentence without the opcode's name; `infer_shape` puts the name in front.
+A rule raises `ShapeError` with a sentence without the opcode's name, which `infer_shape` prepends.
 """
 
 from __future__ import annotations
@@ -13,18 +12,18 @@ from xla_explorer.hlo.shape import Shape, ShapeError, array_shape
 
 
 def bare(shape: Shape) -> str:
-    """The shape as people write it: without layout."""
+    """Return the shape as text without layout."""
     return shape.text_without_layout
 
 
 def require_array(shape: Shape, what: str = "the operand") -> None:
-    """ShapeError unless the shape is an array."""
+    """Raise ShapeError unless the shape is an array."""
     if not shape.is_array:
         raise ShapeError(f"{what} must be an array, it is {bare(shape)}")
 
 
 def require_operand_count(operands: tuple[Shape, ...], least: int, what: str = "operand") -> None:
-    """ShapeError when there are fewer operands than `least`."""
+    """Raise ShapeError if there are fewer operands than `least`."""
     if len(operands) < least:
         raise ShapeError(
             f"takes at least {least} {what}{'s' if least != 1 else ''}, got {len(operands)}"
@@ -34,7 +33,7 @@ def require_operand_count(operands: tuple[Shape, ...], least: int, what: str = "
 def require_dimensions(
     dimensions: Iterable[int], of: Shape | int, what: str, *, unique: bool = True
 ) -> None:
-    """ShapeError unless every number is a dimension of the shape (of a shape with so many dimensions), none twice."""
+    """Raise ShapeError unless every number is a dimension of the shape (or rank), none repeated."""
     rank = of if isinstance(of, int) else of.rank
     seen: set[int] = set()
     for dimension in dimensions:
@@ -48,31 +47,34 @@ def require_dimensions(
 
 
 def require_scalar(shape: Shape, what: str) -> None:
-    """ShapeError unless the shape is an array of rank 0."""
+    """Raise ShapeError unless the shape is an array of rank 0."""
     if not shape.is_scalar:
         raise ShapeError(f"{what} must be a scalar, it is {bare(shape)}")
 
 
 def require_integer_scalar(shape: Shape, what: str) -> None:
-    """ShapeError unless the shape is a rank-0 integer."""
+    """Raise ShapeError unless the shape is a rank-0 integer."""
     if not (shape.is_scalar and shape.element_type.is_integer):
         raise ShapeError(f"{what} must be an integer scalar, it is {bare(shape)}")
 
 
 def same_types(a: Shape, b: Shape) -> bool:
-    """Whether element types agree up to float precision: the verifier decides whether precisions may be mixed."""
+    """Return whether element types agree up to float precision.
+
+    The verifier checks mixed precisions separately.
+    """
     x, y = a.element_type, b.element_type
     return x is y or (x is not None and y is not None and x.is_float and y.is_float)
 
 
 def require_same_type(a: Shape, b: Shape, what: str) -> None:
-    """ShapeError when element types differ in more than float precision."""
+    """Raise ShapeError if element types differ in more than float precision."""
     if not same_types(a, b):
         raise ShapeError(f"{what} differ in element type: {bare(a)} vs {bare(b)}")
 
 
 def same_sizes(a: Shape, b: Shape) -> bool:
-    """Whether the dimensions agree; an unbounded dimension agrees with any."""
+    """Return whether the dimensions agree; an unbounded dimension agrees with any."""
     if a.dimensions == b.dimensions:
         return True
     return a.rank == b.rank and all(
@@ -81,8 +83,10 @@ def same_sizes(a: Shape, b: Shape) -> bool:
 
 
 def same_arrays(a: Shape, b: Shape) -> Shape:
-    """The common shape of two arrays, default layout; dynamic where either is, of the wider float type. ShapeError names both when they
-    differ.
+    """Return the common shape of two arrays, or raise ShapeError naming both.
+
+    The result has the default layout and the wider float type. A dimension is dynamic if it is in
+    either array.
     """
     if a.base is b.base:
         if not a.is_array:
@@ -100,8 +104,9 @@ def same_arrays(a: Shape, b: Shape) -> Shape:
 
 
 def wider_type(a: PrimitiveType, b: PrimitiveType) -> PrimitiveType:
-    """The more precise of two types (XLA's `HigherPrecisionElementType`): complex over float over integer, then more
-    bits.
+    """Return the more precise of two types: complex, float, then integer, then more bits.
+
+    Source: XLA's `HigherPrecisionElementType`.
     """
     if a is b:
         return a
@@ -113,5 +118,5 @@ def wider_type(a: PrimitiveType, b: PrimitiveType) -> PrimitiveType:
 
 
 def with_type(shape: Shape, element_type: PrimitiveType) -> Shape:
-    """Another element type, default layout."""
+    """Return the shape with another element type and the default layout."""
     return array_shape(element_type, shape.dimensions, None, shape.dynamic)

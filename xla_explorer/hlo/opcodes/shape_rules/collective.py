@@ -1,5 +1,6 @@
-"""Shape rules of the collective family. Source: xla/service/shape_inference.cc, InferAllReduceShape and its
-neighbours.
+"""Shape rules of the collective family.
+
+Source: xla/service/shape_inference.cc, InferAllReduceShape and its neighbours.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, token_shape, 
 
 
 def device_number(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """u32[]."""
+    """Return u32[]."""
     return array_shape(U32, ())
 
 
 def same_as_operands(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The operand's shape; a tuple when there are several operands."""
+    """Return the operand's shape, or a tuple for several operands."""
     require_operand_count(operands, 1)
     return (
         operands[0].base
@@ -34,7 +35,7 @@ def same_as_operands(operands: tuple[Shape, ...], attributes: Attributes, called
 
 
 def all_to_all(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """With `dimensions`, the operand's shape; without, the tuple of the operands."""
+    """Return the operand's shape with `dimensions`, else the tuple of the operands."""
     require_operand_count(operands, 1)
     dimensions = attributes.value("dimensions")
     if not dimensions:
@@ -53,7 +54,7 @@ def all_to_all(operands: tuple[Shape, ...], attributes: Attributes, called: Any)
 
 
 def ragged_all_to_all(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The shape of the output operand."""
+    """Return the shape of the output operand."""
     require_array(operands[0], "the input")
     require_array(operands[1], "the output")
     require_same_type(operands[0], operands[1], "input and output")
@@ -64,7 +65,7 @@ def ragged_all_to_all(operands: tuple[Shape, ...], attributes: Attributes, calle
 
 
 def collective_permute(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The operand's shape; in the in-place form (four operands) the shape of the second."""
+    """Return the operand's shape; in the in-place form (four operands) the second operand's."""
     require_operand_count(operands, 1)
     if len(operands) == 4 and attributes.value("slice_sizes"):
         return operands[1].base
@@ -72,7 +73,7 @@ def collective_permute(operands: tuple[Shape, ...], attributes: Attributes, call
 
 
 def second_element(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """What a start that gives (operand, result, ...) announces."""
+    """Return the result in a start's tuple (operand, result, ...)."""
     operand = operands[0]
     if not operand.is_tuple or len(operand.tuple_shapes) < 2:
         raise ShapeError(f"the operand must be (operand, result, ...), it is {bare(operand)}")
@@ -80,12 +81,12 @@ def second_element(operands: tuple[Shape, ...], attributes: Attributes, called: 
 
 
 def token(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """token[]."""
+    """Return token[]."""
     return token_shape()
 
 
 def send(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """(data, u32[], token[])."""
+    """Return (data, u32[], token[])."""
     if operands[1].element_type is not TOKEN:
         raise ShapeError(f"operand 1 must be a token, it is {bare(operands[1])}")
     return tuple_shape((operands[0], array_shape(U32, ()), token_shape()))
@@ -98,13 +99,13 @@ def _require_transfer(operand: Shape) -> None:
 
 
 def send_done(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """token[]."""
+    """Return token[]."""
     _require_transfer(operands[0])
     return token_shape()
 
 
 def recv_done(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """(data, token[])."""
+    """Return (data, token[])."""
     operand = operands[0]
     _require_transfer(operand)
     return tuple_shape((operand.tuple_shapes[0], operand.tuple_shapes[2]))

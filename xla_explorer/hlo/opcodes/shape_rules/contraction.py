@@ -1,4 +1,7 @@
-"""Shape rules of the contraction family. Source: StableHLO sections of the same names; shape_inference.cc."""
+"""Shape rules of the contraction family.
+
+Source: StableHLO sections of the same names; shape_inference.cc.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from xla_explorer.hlo.shape import Shape, ShapeError, array_shape
 def _dot_dimensions(
     lhs: Shape, rhs: Shape, attributes: Attributes
 ) -> tuple[tuple[int, ...], list[int], list[int]]:
-    """(batch, free dimensions of the left, free dimensions of the right), after all checks."""
+    """Check the dimensions and return (batch, free of the left side, free of the right side)."""
     require_array(lhs, "the left side")
     require_array(rhs, "the right side")
     left_batch, right_batch = attributes.value("lhs_batch_dims"), attributes.value("rhs_batch_dims")
@@ -51,7 +54,7 @@ def _dot_dimensions(
 
 
 def dot(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """Batch dimensions, free dimensions of the left, free dimensions of the right; the wider element type."""
+    """Return batch, free left and free right dimensions, in the wider element type."""
     lhs, rhs = operands
     batch, left, right = _dot_dimensions(lhs, rhs, attributes)
     sizes = [lhs.dimensions[d] for d in (*batch, *left)] + [rhs.dimensions[d] for d in right]
@@ -60,7 +63,10 @@ def dot(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Sha
 
 
 def ragged_dot(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """As dot without the group dimension of the right; a ragged contracting dimension puts the groups in front."""
+    """Return the dot's shape without the right group dimension.
+
+    With a ragged contracting dimension, the groups become the leading dimension.
+    """
     lhs, rhs, groups = operands
     batch, left, right = _dot_dimensions(lhs, rhs, attributes)
     ragged, group_dimensions = (
@@ -93,7 +99,10 @@ def ragged_dot(operands: tuple[Shape, ...], attributes: Attributes, called: Any)
 
 
 def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """Dimensions as `dim_labels` orders the output: batch / batch groups, kernel output features, window positions."""
+    """Return the output dimensions in the order of `dim_labels`.
+
+    The sizes are batch / batch groups, kernel output features and window positions.
+    """
     lhs, rhs = operands
     require_array(lhs, "the input")
     require_array(rhs, "the kernel")
@@ -161,7 +170,10 @@ def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any
 
 
 def fft(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """FFT and IFFT keep the shape; RFFT gives n/2+1 complex numbers in the last dimension, IRFFT takes as many; both keep a size of 0."""
+    """Return the operand's shape for FFT and IFFT.
+
+    RFFT gives n/2+1 complex numbers in the last dimension, IRFFT takes as many. A size of 0 stays.
+    """
     operand, kind, lengths = (
         operands[0],
         attributes.value("fft_type"),
@@ -205,13 +217,13 @@ def _square_matrices(a: Shape, what: str) -> None:
 
 
 def cholesky(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The operand's shape."""
+    """Return the operand's shape."""
     _square_matrices(operands[0], "the operand")
     return operands[0].base
 
 
 def triangular_solve(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The shape of b."""
+    """Return the shape of b."""
     a, b = operands
     _square_matrices(a, "the triangular matrix")
     require_array(b, "the right side")

@@ -1,4 +1,7 @@
-"""Shape rules of the control flow family: results are those of the called computations. Source: shape_inference.cc."""
+"""Shape rules of the control flow family: results of the called computations.
+
+Source: shape_inference.cc.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ Called = tuple["HloComputation", ...]
 
 
 def while_(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """The shape of the loop state."""
+    """Return the shape of the loop state."""
     return operands[0]
 
 
 def conditional(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """What the branches return: the same shape, all of them."""
+    """Return the common result shape of the branches."""
     if not operands or not operands[0].is_scalar or operands[0].element_type not in (PRED, S32):
         raise ShapeError(
             f"the first operand must be a scalar of pred or s32, it is {bare(operands[0]) if operands else 'absent'}"
@@ -44,7 +47,7 @@ def conditional(operands: tuple[Shape, ...], attributes: Attributes, called: Cal
 
 
 def call(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """What the called computation returns."""
+    """Return the result shape of the called computation."""
     if not called:
         raise ShapeError("needs a computation to call")
     return called[0].root.shape
@@ -62,12 +65,12 @@ def _asynchronous(operand: Shape) -> None:
 
 
 def async_update(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """The operand's shape."""
+    """Return the operand's shape."""
     _asynchronous(operands[0])
     return operands[0]
 
 
 def async_done(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """The result of the asynchronous computation."""
+    """Return the result of the asynchronous computation."""
     _asynchronous(operands[0])
     return operands[0].tuple_shapes[1]

@@ -1,4 +1,7 @@
-"""Shape rules of the data movement family. Source: StableHLO sections of the same names; shape_inference.cc."""
+"""Shape rules of the data movement family.
+
+Source: StableHLO sections of the same names; shape_inference.cc.
+"""
 
 from __future__ import annotations
 
@@ -38,17 +41,17 @@ __all__ = [
 
 
 def copy(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The operand's shape, its layout too."""
+    """Return the operand's shape, with its layout."""
     return operands[0]
 
 
 def copy_start(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """(destination, source, u32[])."""
+    """Return (destination, source, u32[])."""
     return tuple_shape((operands[0], operands[0], array_shape(U32, ())))
 
 
 def copy_done(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The destination of the copy-start."""
+    """Return the destination of the copy-start."""
     operand = operands[0]
     if not operand.is_tuple or len(operand.tuple_shapes) != 3:
         raise ShapeError(
@@ -58,7 +61,7 @@ def copy_done(operands: tuple[Shape, ...], attributes: Attributes, called: Any) 
 
 
 def transpose(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """Result dimension i has the size of operand dimension dimensions[i]."""
+    """Return the shape whose dimension i has the size of operand dimension dimensions[i]."""
     operand, order = operands[0], attributes.value("dimensions")
     require_array(operand)
     if sorted(order) != list(range(operand.rank)):
@@ -74,14 +77,14 @@ def transpose(operands: tuple[Shape, ...], attributes: Attributes, called: Any) 
 
 
 def reverse(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The operand's shape."""
+    """Return the operand's shape."""
     require_array(operands[0])
     require_dimensions(attributes.value("dimensions"), operands[0], "dimension")
     return operands[0].base
 
 
 def slice_(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """ceil((limit - start) / stride) elements of each dimension."""
+    """Return ceil((limit - start) / stride) elements for each dimension."""
     operand, rows = operands[0], attributes.value("slice")
     require_array(operand)
     if len(rows) != operand.rank:
@@ -121,7 +124,7 @@ def _start_indices(operand: Shape, starts: tuple[Shape, ...]) -> None:
 
 
 def dynamic_slice(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """dynamic_slice_sizes in the operand's element type."""
+    """Return dynamic_slice_sizes in the operand's element type."""
     require_operand_count(operands, 1)
     operand, sizes = operands[0], attributes.value("dynamic_slice_sizes")
     require_array(operand)
@@ -138,7 +141,7 @@ def dynamic_slice(operands: tuple[Shape, ...], attributes: Attributes, called: A
 
 
 def dynamic_update_slice(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The operand's shape; the update fits into it."""
+    """Return the operand's shape, into which the update must fit."""
     require_operand_count(operands, 2)
     operand, update = operands[:2]
     require_array(operand)
@@ -156,7 +159,7 @@ def dynamic_update_slice(operands: tuple[Shape, ...], attributes: Attributes, ca
 
 
 def concatenate(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """Sizes add up along the one dimension; all others agree."""
+    """Return the first operand's shape with sizes added up along one dimension."""
     require_operand_count(operands, 1)
     first, dimensions = operands[0], attributes.value("dimensions")
     require_array(first)
@@ -183,7 +186,7 @@ def concatenate(operands: tuple[Shape, ...], attributes: Attributes, called: Any
 
 
 def pad(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """low + high + n + max(n - 1, 0) * interior elements of each dimension."""
+    """Return low + high + n + max(n - 1, 0) * interior elements for each dimension."""
     operand, value = operands
     rows = attributes.value("padding")
     require_array(operand)
@@ -218,13 +221,13 @@ def _one_dimension(operand: Shape, attributes: Attributes) -> int:
 
 
 def get_dimension_size(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """s32[]."""
+    """Return s32[]."""
     _one_dimension(operands[0], attributes)
     return array_shape(S32, ())
 
 
 def set_dimension_size(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The operand with the dimension marked dynamic."""
+    """Return the operand's shape with the dimension marked dynamic."""
     operand, size = operands
     dimension = _one_dimension(operand, attributes)
     require_integer_scalar(size, "the size")

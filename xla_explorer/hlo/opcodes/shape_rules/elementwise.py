@@ -1,5 +1,6 @@
-"""Shape rules of the elementwise family. Source: xla/service/shape_inference.cc, InferUnaryOpShape ...
-InferTernaryOpShape.
+"""Shape rules of the elementwise family.
+
+Source: xla/service/shape_inference.cc, InferUnaryOpShape ... InferTernaryOpShape.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ Rule = Callable[[tuple[Shape, ...], Attributes, Any], Shape]
 
 
 def _accepts(test: Callable[[PrimitiveType], bool], wanted: str) -> tuple[Rule, Rule]:
-    """A unary and a binary rule for element types that pass the test. The set is precomputed: rules run once an
-    instruction.
+    """Return a unary and a binary rule for element types that pass the test.
+
+    The set is computed once, because rules run for every instruction.
     """
     accepted = frozenset(t for t in PRIMITIVE_TYPES.values() if t.is_array_type and test(t))
 
@@ -56,7 +58,7 @@ reduce_precision = unary_float
 
 
 def absolute(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The operand's shape; for complex operands with their component type."""
+    """Return the operand's shape; for complex operands in their component type."""
     operand = operands[0]
     require_array(operand)
     kind = operand.element_type
@@ -68,18 +70,18 @@ def absolute(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -
 
 
 def is_finite(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """pred with the operand's dimensions."""
+    """Return pred with the operand's dimensions."""
     return with_type(unary_float(operands, attributes, called), PRED)
 
 
 def component(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The component type of a complex operand; a float stays as it is."""
+    """Return the component type of a complex operand; a float stays as it is."""
     operand = unary_float_or_complex(operands, attributes, called)
     return with_type(operand, operand.element_type.component)
 
 
 def complex_of_parts(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """c64 of f32 parts, c128 of f64 parts."""
+    """Return c64 for f32 parts, c128 for f64 parts."""
     if operands[0].element_type is not operands[1].element_type:
         raise ShapeError(f"operands differ: {bare(operands[0])} vs {bare(operands[1])}")
     parts = same_arrays(*operands)
@@ -89,7 +91,7 @@ def complex_of_parts(operands: tuple[Shape, ...], attributes: Attributes, called
 
 
 def compare(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """pred with the operands' dimensions; complex numbers compare by EQ and NE only."""
+    """Return pred with the operands' dimensions; complex numbers compare only by EQ and NE."""
     operand = same_arrays(*operands)
     kind, direction, order = (
         operand.element_type,
@@ -112,7 +114,7 @@ def compare(operands: tuple[Shape, ...], attributes: Attributes, called: Any) ->
 
 
 def select(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The shape of the two values; the predicate has their dimensions or is a scalar."""
+    """Return the shape of the two values; the predicate has their dimensions or is a scalar."""
     predicate, on_true, on_false = operands
     if predicate.element_type is not PRED:
         raise ShapeError(f"the predicate must be pred, it is {bare(predicate)}")
@@ -132,7 +134,10 @@ def select(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
 
 
 def clamp(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The shape of the middle operand; each bound has its shape or is a scalar of its type."""
+    """Return the shape of the middle operand.
+
+    Each bound has its shape or is a scalar of its type.
+    """
     low, value, high = operands
     require_array(value, "operand 1")
     for name, bound in (("lower", low), ("upper", high)):

@@ -1,5 +1,6 @@
-"""Shape rules of gather and scatter. Source: StableHLO gather and scatter (constraints C1 to C23);
-shape_inference.cc.
+"""Shape rules of gather and scatter.
+
+Source: StableHLO gather and scatter (constraints C1 to C23); shape_inference.cc.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, tuple_shape
 def _index_batch(
     indices: Shape, index_vector_dim: int, index_map: tuple[int, ...], what: str
 ) -> list[int]:
-    """Sizes of the batch dimensions of the indices: all but index_vector_dim."""
+    """Return the sizes of the batch dimensions of the indices: all but index_vector_dim."""
     require_array(indices, "the indices")
     if not indices.element_type.is_integer:
         raise ShapeError(f"the indices must be integers, they are {bare(indices)}")
@@ -59,7 +60,7 @@ def _batching(
 
 
 def gather(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """Batch dimensions of the indices, with the offset dimensions put in at `offset_dims`."""
+    """Return the batch dimensions of the indices, with the offset dimensions at `offset_dims`."""
     operand, indices = operands
     require_array(operand)
     offset, collapsed = attributes.value("offset_dims"), attributes.value("collapsed_slice_dims")
@@ -101,7 +102,7 @@ def gather(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
 
 
 def scatter(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """The inputs' shapes (a tuple when there are several); operands are inputs, indices, updates."""
+    """Return the inputs' shapes (a tuple for several); operands are inputs, indices, updates."""
     require_operand_count(operands, 3)
     if len(operands) % 2 == 0:
         raise ShapeError(f"takes N inputs, the indices and N updates, got {len(operands)} operands")

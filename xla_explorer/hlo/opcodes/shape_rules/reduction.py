@@ -1,4 +1,7 @@
-"""Shape rules of the reduction family. Source: StableHLO sections of the same names; shape_inference.cc."""
+"""Shape rules of the reduction family.
+
+Source: StableHLO sections of the same names; shape_inference.cc.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def _inputs_and_initials(
 
 
 def _result_types(initials: tuple[Shape, ...], called: Called) -> list[PrimitiveType]:
-    """Element types that the reducer returns; those of the initial values when they cannot be told."""
+    """Return the reducer's result types; those of the initial values if there is no reducer."""
     if called:
         result = called[0].root.shape
         parts = result.tuple_shapes if result.is_tuple else (result,)
@@ -58,7 +61,7 @@ def _one_or_tuple(shapes: list[Shape]) -> Shape:
 
 
 def reduce(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """The inputs' dimensions without the reduced ones; a tuple when there are several inputs."""
+    """Return the inputs' dimensions without the reduced ones, or a tuple for several inputs."""
     inputs, initials = _inputs_and_initials(operands)
     dimensions = attributes.value("dimensions")
     require_dimensions(dimensions, inputs[0], "dimension")
@@ -86,7 +89,7 @@ def _window_positions(value: Shape, attributes: Attributes) -> list[int]:
 
 
 def reduce_window(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """One element for each position of the window; a tuple when there are several inputs."""
+    """Return one element for each position of the window, or a tuple for several inputs."""
     inputs, initials = _inputs_and_initials(operands)
     sizes = _window_positions(inputs[0], attributes)
     return _one_or_tuple([array_shape(initial.element_type, sizes) for initial in initials])
@@ -95,7 +98,7 @@ def reduce_window(operands: tuple[Shape, ...], attributes: Attributes, called: C
 def select_and_scatter(
     operands: tuple[Shape, ...], attributes: Attributes, called: Called
 ) -> Shape:
-    """The operand's shape; the source has one element for each position of the window."""
+    """Return the operand's shape; the source has one element for each position of the window."""
     operand, source, initial = operands
     require_array(operand)
     require_array(source, "the source")
@@ -111,7 +114,7 @@ def select_and_scatter(
 
 
 def map_(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """The operands' dimensions in the element type that the computation returns."""
+    """Return the operands' dimensions in the element type of the computation's result."""
     require_operand_count(operands, 1)
     first, dimensions = operands[0], attributes.value("dimensions")
     for number, operand in enumerate(operands):
@@ -130,7 +133,7 @@ def map_(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
 
 
 def scan(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """(outputs stacked along the dimension..., final carries...)."""
+    """Return (outputs stacked along the dimension..., final carries...)."""
     count, dimensions = attributes.value("num_carries"), attributes.value("dimensions")
     if not 0 <= count <= len(operands):
         raise ShapeError(f"num_carries {count} is out of range for {len(operands)} operands")
@@ -165,7 +168,7 @@ def scan(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
 
 
 def sort(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """The operands' shapes; a tuple when there are several."""
+    """Return the operands' shapes, as a tuple for several operands."""
     require_operand_count(operands, 1)
     for number, operand in enumerate(operands):
         require_array(operand, f"operand {number}")
@@ -181,7 +184,7 @@ def sort(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
 
 
 def topk(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """(values, s32 indices), the last dimension of size k."""
+    """Return (values, s32 indices), the last dimension of size k."""
     operand, k = operands[0], attributes.value("k")
     require_array(operand)
     if operand.rank == 0 or not 0 <= k <= operand.dimensions[-1]:
@@ -193,8 +196,9 @@ def topk(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
 def _batch_norm(
     operands: tuple[Shape, ...], attributes: Attributes, vectors: tuple[int, ...]
 ) -> tuple[Shape, Shape]:
-    """(operand, feature vector), after checking that the operands numbered by `vectors` are vectors over the
-    features.
+    """Return (operand, feature vector).
+
+    The operands numbered by `vectors` must be feature vectors.
     """
     operand, feature = operands[0], attributes.value("feature_index")
     require_array(operand)
@@ -213,7 +217,7 @@ def _batch_norm(
 def batch_norm_training(
     operands: tuple[Shape, ...], attributes: Attributes, called: Called
 ) -> Shape:
-    """(output, mean, variance)."""
+    """Return (output, mean, variance)."""
     output, vector = _batch_norm(operands, attributes, (1, 2))
     return tuple_shape((output, vector, vector))
 
@@ -221,12 +225,12 @@ def batch_norm_training(
 def batch_norm_inference(
     operands: tuple[Shape, ...], attributes: Attributes, called: Called
 ) -> Shape:
-    """The operand's shape."""
+    """Return the operand's shape."""
     return _batch_norm(operands, attributes, (1, 2, 3, 4))[0]
 
 
 def batch_norm_grad(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
-    """(gradient of the operand, of scale, of offset)."""
+    """Return the shapes of the gradients of (operand, scale, offset)."""
     output, vector = _batch_norm(operands, attributes, (1, 2, 3))
     if not same_sizes(operands[0], operands[4]):
         raise ShapeError(

@@ -1,4 +1,4 @@
-"""Shape rules of the structural family. These pass shapes through, so layouts are kept."""
+"""Shape rules of the structural family, which keep layouts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from xla_explorer.hlo.shape import Shape, ShapeError, token_shape, tuple_shape
 
 
 def tuple_of_operands(operands: tuple[Shape, ...], attributes: Attributes, called: object) -> Shape:
-    """The tuple of the operand shapes."""
+    """Return the tuple of the operand shapes."""
     return tuple_shape(operands)
 
 
 def get_tuple_element(operands: tuple[Shape, ...], attributes: Attributes, called: object) -> Shape:
-    """The shape at `index` of the operand."""
+    """Return the shape at `index` of the operand."""
     operand, index = operands[0], attributes.value("index")
     if not operand.is_tuple:
         raise ShapeError(f"the operand must be a tuple, it is {bare(operand)}")
@@ -26,7 +26,7 @@ def get_tuple_element(operands: tuple[Shape, ...], attributes: Attributes, calle
 
 
 def after_all(operands: tuple[Shape, ...], attributes: Attributes, called: object) -> Shape:
-    """A token of tokens."""
+    """Return a token, from tokens."""
     for number, operand in enumerate(operands):
         if operand.element_type is not TOKEN:
             raise ShapeError(f"operand {number} must be a token, it is {bare(operand)}")
@@ -34,12 +34,12 @@ def after_all(operands: tuple[Shape, ...], attributes: Attributes, called: objec
 
 
 def add_dependency(operands: tuple[Shape, ...], attributes: Attributes, called: object) -> Shape:
-    """The first operand; the second is a token."""
+    """Return the first operand's shape; the second operand must be a token."""
     if operands[1].element_type is not TOKEN:
         raise ShapeError(f"operand 1 must be a token, it is {bare(operands[1])}")
     return operands[0]
 
 
 def same_as_operand(operands: tuple[Shape, ...], attributes: Attributes, called: object) -> Shape:
-    """The operand's shape."""
+    """Return the operand's shape."""
     return operands[0]
