@@ -45,13 +45,16 @@ document.querySelector(".xe").focus();
 
 _SETTLED = """() => {
   const root = document.querySelector(".xe"), app = root?.explorer;
-  return !app || ((app.step === app.nowStep || app.problem) && !root.matches("[aria-busy]") && !window.unanswered);
+  return !app || ((app.step === app.nowStep || app.problem) && !root.matches("[aria-busy]") && !root.querySelector("[data-filling]") && !window.unanswered);
 }"""
 _DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def settled(page: Any) -> None:
-    """Wait until a view has done what it was told: the step that was asked for is shown, the kernel owes no answer, all is drawn."""
+    """Wait until a view has done what it was told: the step that was asked for is shown, the kernel owes no answer, all is drawn.
+
+    Rows of long lists are made after the frame in which the list comes (`data-filling`): no line is there before.
+    """
     page.evaluate(_DRAWN)  # what was told may ask on the way
     page.wait_for_function(_SETTLED, timeout=60_000)
     page.evaluate(_DRAWN)

@@ -62,10 +62,12 @@ def test_a_text_is_chosen_as_a_tab(page: Any) -> None:
     assert _open(page) == [["HLO after"], ["LLVM IR"]]
     _pane(page, "llvm-ir").locator(".xe-pane-more").select_option(label="assembly")
     assert _open(page) == [["HLO after"], ["LLVM IR", "assembly*"]]
+    settled(page)
     assert _pane(page, "assembly").locator(".xe-line.on").count() >= 1, (
         "the selection is lit in the text that came"
     )
     _pane(page, "assembly").get_by_role("button", name="LLVM IR").click()
+    settled(page)
     assert (
         _open(page) == [["HLO after"], ["LLVM IR*", "assembly"]]
         and _pane(page, "llvm-ir").locator(".xe-line.on").count() >= 1

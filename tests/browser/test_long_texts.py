@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
+from tests.browser.live_page import settled
 from tests.support.explorer_fakes import GeneratedSource
 from xla_explorer.explorer.page.html_page import save_page
 
@@ -77,6 +78,7 @@ def test_ten_thousand_lines_are_compared_by_a_worker_and_drawn_where_they_are_se
     page.wait_for_function(
         "() => document.querySelector('.xe-text .xe-count').textContent.endsWith('lines')"
     )
+    settled(page)
     text = [line.strip() for line, _ in GeneratedSource(5000).text(6)]
     assert page.evaluate(_SEEN)[:20] == text[:20]
     page.evaluate(
@@ -112,9 +114,10 @@ def test_texts_hide_layouts_metadata_and_backend_config_on_request(
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(session.save(tmp_path / "noisy.html").as_uri() + "#tab=text")
     page.wait_for_selector(".xe[data-ready]")
-    page.wait_for_function(f"() => ({_SHOWN})().some(line => line.includes('exponential'))")
+    settled(page)
     assert any("{1,0}" in line for line in page.evaluate(_SHOWN))
     page.locator(".xe-code header button", has_text="plain").click()
+    settled(page)
     shown = page.evaluate(_SHOWN)
     assert any("f32[8,4] exponential(" in line for line in shown), shown
     assert not [

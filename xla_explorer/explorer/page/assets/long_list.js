@@ -22,6 +22,7 @@ export function longList(root, count, row) {
   };
   const near = new IntersectionObserver(
     entries => {
+      delete root.dataset.filling;
       for (const { target, isIntersecting, boundingClientRect } of entries) {
         const block = /** @type {HTMLElement} */ (target);
         if (isIntersecting) fill(Number(block.dataset.block));
@@ -40,6 +41,7 @@ export function longList(root, count, row) {
     near.observe(block);
   }
   root.replaceChildren(...blocks);
+  if (count) root.dataset.filling = ""; // the observer answers after the next frame: until then no row is there
   return {
     /** A row, where it is filled. @param {number} at @returns {Element | undefined} */
     rowAt: at => blocks[Math.floor(at / BLOCK)]?.children[at % BLOCK],
