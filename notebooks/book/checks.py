@@ -93,11 +93,10 @@ def loaded_from_elsewhere(folder: Path) -> list[str]:
 
 def executed_cells() -> tuple[int, int]:
     """How many cells run while the book is built, and on how many pages."""
-    counts = []
-    for path in sorted(NOTEBOOKS.rglob("*.md")):
-        counts.append(
-            len(re.findall(r"^ *```\{code-cell\}", path.read_text(encoding="utf-8"), re.MULTILINE))
-        )
+    counts = [
+        len(re.findall(r"^ *```\{code-cell\}", path.read_text(encoding="utf-8"), re.MULTILINE))
+        for path in sorted(NOTEBOOKS.rglob("*.md"))
+    ]
     for stem in EXECUTED:
         cells = json.loads((NOTEBOOKS / f"{stem}.ipynb").read_text(encoding="utf-8"))["cells"]
         counts.append(sum(cell["cell_type"] == "code" and bool(cell["source"]) for cell in cells))

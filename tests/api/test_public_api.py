@@ -67,13 +67,13 @@ def test_the_calls_of_the_referees(tmp_path: Path) -> None:
 def test_extensions_import_the_package_by_plugin_only() -> None:
     wrong = []
     for path in sorted((ROOT / "extensions").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if (
-                isinstance(node, ast.ImportFrom)
-                and (node.module or "").startswith("xla_explorer.")
-                and node.module != "xla_explorer.plugin"
-            ):
-                wrong.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
+        wrong += [
+            f"{path.name}:{node.lineno}: {ast.unparse(node)}"
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom)
+            and (node.module or "").startswith("xla_explorer.")
+            and node.module != "xla_explorer.plugin"
+        ]
     assert not wrong, "\n".join(wrong)
 
 

@@ -191,13 +191,13 @@ def test_imports_inside_the_explorer_point_downwards() -> None:
             f"{folders - set(ORDER_OF_EXPLORER)}: say in this test where it stands"
         )
         named = [(line, module) for line, module, _ in _imports(path)]
-        for node in _nodes(path):
-            if (
-                isinstance(node, ast.Call)
-                and _called(node) == "import_module"
-                and isinstance(node.args[0], ast.Constant)
-            ):
-                named.append((node.lineno, str(node.args[0].value)))
+        named += [
+            (node.lineno, str(node.args[0].value))
+            for node in _nodes(path)
+            if isinstance(node, ast.Call)
+            and _called(node) == "import_module"
+            and isinstance(node.args[0], ast.Constant)
+        ]
         for line, module in named:
             folder = _folder_of_explorer(module.split("."))
             if folder is not None and ORDER_OF_EXPLORER.index(folder) > mine:
@@ -324,16 +324,16 @@ def test_rooms_are_not_imported_by_name_in_secret() -> None:
     found = []
     for path in _files():
         relative = path.relative_to(PACKAGE).as_posix()
-        for node in _nodes(path):
-            if (
-                isinstance(node, ast.Call)
-                and _called(node) == "import_module"
-                and node.args
-                and isinstance(node.args[0], ast.Constant)
-                and str(node.args[0].value).startswith("xla_explorer.")
-                and relative not in BY_NAME
-            ):
-                found.append(f"{relative}:{node.lineno}: {ast.unparse(node)}")
+        found += [
+            f"{relative}:{node.lineno}: {ast.unparse(node)}"
+            for node in _nodes(path)
+            if isinstance(node, ast.Call)
+            and _called(node) == "import_module"
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+            and str(node.args[0].value).startswith("xla_explorer.")
+            and relative not in BY_NAME
+        ]
     assert not found, "\n".join(found)
 
 

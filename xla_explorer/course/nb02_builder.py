@@ -178,12 +178,10 @@ def layernorm(function: Callable[[HloValue, HloValue, HloValue], HloValue]) -> C
     for row in rows:
         x = np.array(row, np.float32)
         inputs.append((x, np.ones(x.shape[-1], np.float32), np.zeros(x.shape[-1], np.float32)))
-    for dimensions in ((3, 8), (8,), (2, 3, 8)):
-        inputs.append(
-            tuple(
-                [generator.standard_normal(s).astype(np.float32) for s in (dimensions, (8,), (8,))]
-            )
-        )
+    inputs += [
+        tuple([generator.standard_normal(s).astype(np.float32) for s in (dimensions, (8,), (8,))])
+        for dimensions in ((3, 8), (8,), (2, 3, 8))
+    ]
     yield from _compare(
         function,
         inputs,

@@ -261,8 +261,10 @@ def all_programs() -> list[Program]:
     ]
     for number, (name, function) in enumerate((UNARY | PLAIN_ONLY).items()):
         for shape, sizes in SHAPES.items():
-            for kind in FLOATS if shape == "vector" else FLOATS[:1]:
-                found.append((f"{name}_{shape}_{kind}", function, (_values(number, sizes, kind),)))
+            found += [
+                (f"{name}_{shape}_{kind}", function, (_values(number, sizes, kind),))
+                for kind in (FLOATS if shape == "vector" else FLOATS[:1])
+            ]
         if name in UNARY:
             found.append((f"grad_{name}", _summed(function), (_values(number, (4,)),)))
             found.append(
@@ -277,23 +279,23 @@ def all_programs() -> list[Program]:
             (f"grad_{name}", _summed(binary), (_values(number, (4,)), _values(number + 50, (4,))))
         )
     for number, (name, binary) in enumerate(INTEGER.items()):
-        for kind in ("int32", "uint8"):
-            found.append(
-                (
-                    f"{name}_{kind}",
-                    binary,
-                    (_values(number, (6,), kind), _values(number + 50, (6,), kind)),
-                )
+        found += [
+            (
+                f"{name}_{kind}",
+                binary,
+                (_values(number, (6,), kind), _values(number + 50, (6,), kind)),
             )
+            for kind in ("int32", "uint8")
+        ]
     for number, (name, reduction) in enumerate(REDUCTIONS.items()):
-        for axis in (0, 1):
-            found.append(
-                (
-                    f"{name}_{axis}",
-                    lambda x, r=reduction, a=axis: r(x, axis=a),
-                    (_values(number, (4, 5)),),
-                )
+        found += [
+            (
+                f"{name}_{axis}",
+                lambda x, r=reduction, a=axis: r(x, axis=a),
+                (_values(number, (4, 5)),),
             )
+            for axis in (0, 1)
+        ]
         if name in DIFFERENTIABLE_REDUCTIONS:
             found.append(
                 (

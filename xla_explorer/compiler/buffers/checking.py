@@ -31,18 +31,17 @@ def check_assignment(assignment: BufferAssignment) -> list[Reason]:
         for value in values:
             alive = [v for v in alive if v.end >= value.start]
             where = assignment.slice_of_value(value)
-            for other in alive:
-                if assignment.slice_of_value(other).overlaps(where) and not _handed_over(
-                    assignment, other, value
-                ):
-                    found.append(
-                        refuse(
-                            "overlap",
-                            f"%{other.name} is still needed when %{value.name} is written over it",
-                            first=other.name,
-                            second=value.name,
-                        )
-                    )
+            found += [
+                refuse(
+                    "overlap",
+                    f"%{other.name} is still needed when %{value.name} is written over it",
+                    first=other.name,
+                    second=value.name,
+                )
+                for other in alive
+                if assignment.slice_of_value(other).overlaps(where)
+                and not _handed_over(assignment, other, value)
+            ]
             alive.append(value)
     for phi in assignment.flow.loops:
         places = {
@@ -55,20 +54,18 @@ def check_assignment(assignment: BufferAssignment) -> list[Reason]:
                     f"element {phi.index} of %{phi.loop.name} lives in {len(places)} places",
                 )
             )
-        for value in assignment.flow.values:  # nothing else may touch the state while the loop runs
-            if (
-                value.forwarded_to is None
-                and value not in (phi.state, phi.next, phi.result, phi.initial)
-                and phi.begin < value.start < phi.finish
-                and value.end >= phi.body_end
-                and assignment.slice_of_value(value).overlaps(assignment.slice_of_value(phi.next))
-            ):
-                found.append(
-                    refuse(
-                        "loop-state-clobbered",
-                        f"%{value.name} overwrites element {phi.index} of %{phi.loop.name}",
-                    )
-                )
+        found += [  # nothing else may touch the state while the loop runs
+            refuse(
+                "loop-state-clobbered",
+                f"%{value.name} overwrites element {phi.index} of %{phi.loop.name}",
+            )
+            for value in assignment.flow.values
+            if value.forwarded_to is None
+            and value not in (phi.state, phi.next, phi.result, phi.initial)
+            and phi.begin < value.start < phi.finish
+            and value.end >= phi.body_end
+            and assignment.slice_of_value(value).overlaps(assignment.slice_of_value(phi.next))
+        ]
     return found
 
 

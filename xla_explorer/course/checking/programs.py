@@ -58,14 +58,12 @@ def random_program(
     choice = seeded(seed)
     b = HloBuilder("program", locations=False)
     rows, columns = choice.choice((1, 2, 3)), choice.choice((2, 3, 4))
-    known: list[HloValue] = []
-    for number in range(choice.randint(1, 3)):
-        known.append(
-            b.parameter(
-                array_shape("s32" if choice.random() < 0.25 else "f32", (rows, columns)),
-                f"p{number}",
-            )
+    known: list[HloValue] = [
+        b.parameter(
+            array_shape("s32" if choice.random() < 0.25 else "f32", (rows, columns)), f"p{number}"
         )
+        for number in range(choice.randint(1, 3))
+    ]
     written: list[tuple[str, tuple[HloValue, ...]]] = []
     for _ in range(choice.randint(2, size)):
         if written and choice.random() < duplicates:

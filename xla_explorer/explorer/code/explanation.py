@@ -142,8 +142,10 @@ def explain(session: Compilation, key: int) -> Explanation:
         notes.append(f"element {map_text}")
     if session.last_profile is not None:
         frame = session.last_profile
-        for row in frame[frame["instruction"] == key].to_dict("records"):
-            notes.append(f"{row['median_us']:.4g} us (iqr {row['iqr_us']:.2g}, n {row['n']})")
+        notes += [
+            f"{row['median_us']:.4g} us (iqr {row['iqr_us']:.2g}, n {row['n']})"
+            for row in frame[frame["instruction"] == key].to_dict("records")
+        ]
     code = {}
     for stage_name, stage in session.stages().items():
         if stage.is_code and stage_name not in (

@@ -141,17 +141,17 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
             ]
         )
     told, finished = {row[3] for row in rows}, finished_functions(text)
-    for step in program_steps(session):
-        if f"%{step.name}" not in told and getattr(step, "function", "") in finished:
-            rows.append(
-                [
-                    "finished",
-                    "xla_explorer",
-                    FINISHED,
-                    f"%{step.name}",
-                    source_line(session, step.instruction),
-                ]
-            )
+    rows += [
+        [
+            "finished",
+            "xla_explorer",
+            FINISHED,
+            f"%{step.name}",
+            source_line(session, step.instruction),
+        ]
+        for step in program_steps(session)
+        if f"%{step.name}" not in told and getattr(step, "function", "") in finished
+    ]
     return wide_frame(rows, REMARK_COLUMNS)
 
 

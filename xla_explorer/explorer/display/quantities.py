@@ -51,10 +51,7 @@ def _three(value: float) -> str:
 def headline(summary: Mapping[str, Any]) -> list[str]:
     """The header as short parts: "cpu", "41 passes, 12 changed it", "23 -> 4 kernels", "61.2 us (was 148 us)" ..."""
     rest = dict(summary)
-    parts: list[str] = []
-    for key in ("backend", "device"):
-        if rest.get(key):
-            parts.append(str(rest.pop(key)))
+    parts = [str(rest.pop(key)) for key in ("backend", "device") if rest.get(key)]
     if (passes := rest.pop("passes", None)) is not None:
         changed = rest.pop("changed", None)
         parts.append(

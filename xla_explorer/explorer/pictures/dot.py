@@ -65,11 +65,11 @@ def picture_dot(graph: PictureGraph) -> str:
             if anchor is not None:
                 ends[group.instruction] = anchor
                 cluster[group.instruction] = _cluster(group.id)
-    for edge in graph.edges:
-        if edge.source in ends and edge.target in ends:
-            out.append(
-                f"  n{ends[edge.source]} -> n{ends[edge.target]} [{_edge_attributes(edge, cluster)}];"
-            )
+    out += [
+        f"  n{ends[edge.source]} -> n{ends[edge.target]} [{_edge_attributes(edge, cluster)}];"
+        for edge in graph.edges
+        if edge.source in ends and edge.target in ends
+    ]
     return "\n".join([*out, "}"]) + "\n"
 
 

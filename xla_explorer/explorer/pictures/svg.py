@@ -203,10 +203,10 @@ def label_places(scene: Scene) -> list[tuple[SceneEdge, float, float]]:
             hides = height < _SHORT and reach < 2 * half + _SHORT
             for part in (0.5,) if p[k] != p[k - 2] or height < 60 else (0.5, 0.25, 0.75):
                 x, y = p[k - 2] + (p[k] - p[k - 2]) * part, p[k - 1] + height * part
-                for side in (1, -1) if hides else (0, 1, -1):
-                    places.append(
-                        (abs(side), abs(k - middle), x + side * (reach / 2 + half + 6), y)
-                    )
+                places += [
+                    (abs(side), abs(k - middle), x + side * (reach / 2 + half + 6), y)
+                    for side in ((1, -1) if hides else (0, 1, -1))
+                ]
         for _, _, x, y in sorted(places, key=lambda place: place[:2]):
             if x - half < scene.left - _MARGIN or x + half > scene.left + scene.width + _MARGIN:
                 continue

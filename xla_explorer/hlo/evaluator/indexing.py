@@ -107,10 +107,8 @@ def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
         taken = np.broadcast_to(taken, (*shape, *taken.shape))
     # From [batch ..., inner ..., whole ...] to the dimension order of the result.
     window_axes = {d: batch_rank + k for k, d in enumerate([*inner, *whole])}
-    axes: list[int] = []
     batch_axes, offsets = iter(range(batch_rank)), iter([window_axes[d] for d in windowed])
-    for d in range(taken.ndim):
-        axes.append(next(offsets) if d in offset_dims else next(batch_axes))
+    axes = [next(offsets) if d in offset_dims else next(batch_axes) for d in range(taken.ndim)]
     return taken.transpose(axes)
 
 

@@ -63,9 +63,7 @@ def text() -> str:
     """The whole module as LLVM IR: the same in every process."""
     native = [f for part in _PARTS for f in part.functions()]
     there = {f.name for f in native}
-    for name in FUNCTIONS:
-        if name not in there:
-            native.append(_gate(name, name))
+    native += [_gate(name, name) for name in FUNCTIONS if name not in there]
     native += [_gate(name, f"python_{name}") for name in _SHARED]
     native.append(_gate(EXECUTE, "execute_in_python", extra=True))
     return module_text(native, "".join([part.HEADER for part in _PARTS]) + _HEADER)

@@ -223,10 +223,10 @@ def test_every_opcode_has_a_well_formed_nest_or_a_reason() -> None:
 
 def test_an_element_that_is_computed_again_and_again_ends_in_a_reason() -> None:
     steps = ["x0 = f32[1024] parameter(0) z = f32[] parameter(1)"]
-    for k in range(16):  # each step reads the one before at two places
-        steps.append(
-            f"p{k} = f32[1024] pad(x{k}, z), padding=1_-1 x{k + 1} = f32[1024] add(x{k}, p{k})"
-        )
+    steps += [  # each reads the one before at two places
+        f"p{k} = f32[1024] pad(x{k}, z), padding=1_-1 x{k + 1} = f32[1024] add(x{k}, p{k})"
+        for k in range(16)
+    ]
     body = " ".join(steps) + " ROOT r = f32[1024] negate(x16)"
     head = "x = f32[1024] parameter(0) z = f32[] parameter(1)"
     text = f"HloModule m\nf {{ {body} }}\nENTRY e {{ {head} ROOT r = f32[1024] fusion(x, z), kind=kLoop, calls=f }}"

@@ -241,9 +241,8 @@ def test_passes_are_linear_in_practice(count: int) -> None:
         "z = f32[] constant(0)",
         "b = f32[4] broadcast(z), dimensions={}",
         "v0 = f32[4] negate(x)",
+        *[f"v{k} = f32[4] add(v{k - 1}, b)" for k in range(1, count)],
     ]
-    for k in range(1, count):
-        lines.append(f"v{k} = f32[4] add(v{k - 1}, b)")
     lines[-1] = "ROOT " + lines[-1]
     trace = run("default", "\n".join(lines))
     assert opcodes(trace) == ["negate"]

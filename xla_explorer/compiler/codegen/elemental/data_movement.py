@@ -217,14 +217,11 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
 
     with ExitStack() as loops:
         loops.enter_context(e.scope())
-        position: list[str | int] = []
         kept = iter(index)
-        for d in range(operand.shape.rank):
-            position.append(
-                loops.enter_context(w.loop(operand.shape.dimensions[d], stem="reduce"))
-                if d in reduced
-                else next(kept)
-            )
+        position: list[str | int] = [
+            loops.enter_context(w.loop(extent, stem="reduce")) if d in reduced else next(kept)
+            for d, extent in enumerate(operand.shape.dimensions)
+        ]
         value = e.element(operand, tuple(position))
         if operation:
             combined = binary_value(
