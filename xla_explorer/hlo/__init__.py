@@ -2,14 +2,15 @@
 
 Start reading at `module.py`.
 
-The room is also the decorator `@xe.hlo`, and has what programs in Python are written with:
+The package is also the decorator `@xe.hlo`, and has functions for programs in Python:
 
     xe.hlo.cond, .switch, .while_loop, .fori_loop, .where    control flow of builder values
-    xe.hlo.evaluate_replicated                               a module on several virtual devices, by the numpy reference
-    xe.hlo.Host                                              the other side of infeed, outfeed and transfers
-    xe.hlo.PrintOptions                                      how `module.to_text` prints
+    xe.hlo.evaluate_replicated                               a module on several virtual devices
+    xe.hlo.Host                                              infeed, outfeed and transfers
+    xe.hlo.PrintOptions                                      options of `module.to_text`
 
-The package cannot hold a room and a function under one name, so calling the room traces a function (see `builder.hlo`).
+A package and a function cannot share one name, so calling the package traces a function (see
+`builder.hlo`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.hlo.text import forms  # noqa: F401  # binds what the graph shows as text
+from xla_explorer.hlo.text import forms  # noqa: F401  # binds the text form of the graph
 
 if TYPE_CHECKING:
     from xla_explorer.hlo import builder, evaluator, text

@@ -1,7 +1,8 @@
-"""A computation: instructions in creation order, one root, parameters; and the few methods through which graphs change.
+"""A computation: instructions in creation order, one root, parameters, and methods to mutate it.
 
-Each method that mutates tells at most one listener: `listener(kind, instruction, other)` with kind `created`, `replaced`
-(instruction by other), `removed`, `changed` (operands, attributes, shape or name), `root`.
+Each mutation calls at most one listener: `listener(kind, instruction, other)` with kind `created`,
+`replaced` (instruction by other), `removed`, `changed` (operands, attributes, shape or name),
+`root`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Listener = Callable[[str, HloInstruction, "HloInstruction | None"], None]
 
 
 class ComputationRecord(NamedTuple):
-    """What a computation was at one moment. schedule: instruction ids in order, or None."""
+    """State of a computation at one moment. schedule: instruction ids in order, or None."""
 
     id: int
     name: str
@@ -45,7 +46,7 @@ _MOST_WIDE_USERS = 8
 
 
 class _Places(NamedTuple):
-    """Where the operands of an instruction stand among them, as long as it has these."""
+    """The positions of an instruction's operands, valid for exactly these operands."""
 
     operands: tuple[HloInstruction, ...]
     of: dict[HloInstruction, list[int]]
@@ -74,16 +75,15 @@ class HloComputation:
         self.module = module
         self.id = module.take_computation_id()
         self.instructions: dict[int, HloInstruction] = {}
-        self.root: HloInstruction = None  # type: ignore[assignment]  # set before anybody reads it
+        self.root: HloInstruction = None  # type: ignore[assignment]  # set before the first read
         self.listener: Listener | None = None
         self.schedule: tuple[HloInstruction, ...] | None = None
         self.execution_thread: str | None = None
         self._order: list[HloInstruction] | None = None
         self._record: ComputationRecord | None = None
-        self._has_control_edges: bool | None = None  # None: nobody has looked
+        self._has_control_edges: bool | None = None  # None: not computed yet
         self._wide_users: dict[int, _Places] = {}
 
-    # -- mutation ----------------------------------------------------------------------------------------------------
     def add(
         self,
         spec: OpcodeSpec | str,
@@ -96,7 +96,10 @@ class HloComputation:
         name: str | None = None,
         metadata: str | None = None,
     ) -> HloInstruction:
-        """Create an instruction. shape: None infers it by the opcode's rule (ShapeError when that cannot be)."""
+        """Create an instruction.
+
+        shape: None infers it by the opcode's rule (ShapeError if it has no rule).
+        """
         if isinstance(spec, str):
             spec = opcode(spec)
         operands = tuple(operands)
@@ -117,7 +120,10 @@ class HloComputation:
         return self.insert(i)
 
     def insert(self, i: HloInstruction) -> HloInstruction:
-        """Take in an instruction made by `new_instruction` (its name must be unique in the module already)."""
+        """Insert an instruction made by `new_instruction`.
+
+        Its name must be unique in the module.
+        """
         i.parent = self
         for operand in i.operands:
             add_user(operand, i)
@@ -128,15 +134,15 @@ class HloComputation:
         return i
 
     def add_constant(self, literal: Literal, name: str | None = None) -> HloInstruction:
-        """A constant with the literal's shape."""
+        """Add a constant with the literal's shape."""
         return self.add(CONSTANT, literal.shape, payload=literal, name=name)
 
     def add_parameter(self, number: int, shape: Shape, name: str | None = None) -> HloInstruction:
-        """A parameter."""
+        """Add a parameter."""
         return self.add(PARAMETER, shape, payload=number, name=name or f"param_{number}")
 
     def replace(self, old: HloInstruction, new: HloInstruction) -> None:
-        """Every user of `old` reads `new` from now on; if `old` was the root, `new` is. `old` stays until removed."""
+        """Replace `old` by `new` in all users and as the root; `old` stays until removed."""
         users, old.users = old.users, ()
         for user in users:
             user.operands = self._with_operand(user, old, new)
@@ -151,8 +157,11 @@ class HloComputation:
     def _with_operand(
         self, user: HloInstruction, old: HloInstruction, new: HloInstruction
     ) -> tuple[HloInstruction, ...]:
-        """Return the operands with one in place of another. Of many operands, the places are known from the last time: else each of n
-        replacements below one tuple would look at all n."""
+        """Return the operands of `user` with `old` replaced by `new`.
+
+        For many operands the positions are cached: else n replacements below one tuple would cost n
+        * n.
+        """
         if len(user.operands) < _WIDE:
             return tuple([new if o is old else o for o in user.operands])
         places = self._wide_users.get(user.id)
@@ -171,7 +180,7 @@ class HloComputation:
         return made.operands
 
     def replace_operand(self, user: HloInstruction, index: int, new: HloInstruction) -> None:
-        """Operand number `index` of `user` becomes `new`."""
+        """Replace operand number `index` of `user` by `new`."""
         old = user.operands[index]
         user.operands = (*user.operands[:index], new, *user.operands[index + 1 :])
         if old not in user.operands:
@@ -180,7 +189,7 @@ class HloComputation:
         self._changed(user)
 
     def set_operands(self, user: HloInstruction, operands: Iterable[HloInstruction]) -> None:
-        """All operands at once."""
+        """Replace all operands."""
         for operand in user.operands:
             drop_user(operand, user)
         user.operands = tuple(operands)
@@ -189,53 +198,55 @@ class HloComputation:
         self._changed(user)
 
     def set_attributes(self, i: HloInstruction, attributes: Attributes) -> None:
-        """Other attributes."""
+        """Replace the attributes."""
         i.attributes = attributes
         self._changed(i)
 
     def set_called(self, i: HloInstruction, called: tuple[HloComputation, ...]) -> None:
-        """Other called computations."""
+        """Replace the called computations."""
         i.called = called
         self._changed(i)
 
     def set_shape(self, i: HloInstruction, shape: Shape) -> None:
-        """Another shape (layout assignment, tuple changes)."""
+        """Replace the shape (layout assignment, tuple changes)."""
         i.shape = shape
         self._changed(i)
 
     def set_payload(self, i: HloInstruction, payload: Any) -> None:
-        """Another parameter number or literal."""
+        """Replace the parameter number or literal."""
         i.payload = payload
         self._changed(i)
 
     def set_metadata(self, i: HloInstruction, metadata: str | None) -> None:
-        """Replace where the instruction says that it came from."""
+        """Replace the metadata of an instruction."""
         i.metadata = metadata
         self._changed(i)
 
     def set_name(self, i: HloInstruction, name: str) -> None:
-        """Another name, made unique in the module."""
+        """Rename an instruction; the name is made unique in the module."""
         i.name = self.module.names.unique(name)
         self._changed(i)
 
     def set_control_predecessors(
         self, i: HloInstruction, predecessors: Iterable[HloInstruction]
     ) -> None:
-        """Instructions of this computation that must run before `i`."""
+        """Set the instructions of this computation that must run before `i`."""
         i.control_predecessors = tuple(predecessors)
         self._has_control_edges = None
         self._changed(i)
 
     def set_root(self, i: HloInstruction) -> None:
-        """Another result."""
+        """Set the root."""
         self.root = i
         self._touch()
         if self.listener is not None:
             self.listener("root", i, None)
 
     def remove(self, i: HloInstruction) -> None:
-        """Take out an instruction that nobody uses; what had to run after it runs after its control predecessors. ValueError when
-        somebody uses it."""
+        """Remove an instruction without users, or raise ValueError.
+
+        Its control successors then run after its control predecessors.
+        """
         if i.users or i is self.root:
             raise ValueError(
                 f"%{i.name} cannot be removed: "
@@ -270,25 +281,25 @@ class HloComputation:
         self._order = None
         self._record = None
 
-    # -- questions ---------------------------------------------------------------------------------------------------
     @property
     def is_entry(self) -> bool:
-        """Whether it is the module's entry."""
+        """Return whether this is the module's entry."""
         return self.module.entry is self
 
     def parameters(self) -> list[HloInstruction]:
-        """Parameters by number."""
+        """Return the parameters by number."""
         return sorted(
             [i for i in self.instructions.values() if i.opcode is PARAMETER],
             key=lambda i: int(i.payload),
         )
 
     def post_order(self) -> list[HloInstruction]:
-        """Operands (and control predecessors) before users; cached until the next mutation. Do not mutate the list.
+        """Return operands (and control predecessors) before users; cached until the next mutation.
 
-        To the letter XLA's order, so that texts compare: from each instruction without users, in order of creation, operands
-        depth first from left to right, control predecessors before them. ValueError for a graph with a cycle.
-        Source: hlo_computation.cc MakeInstructionPostOrder.
+        The list must not be mutated. The order is exactly XLA's, so that texts compare: from each
+        instruction without users, in order of creation, operands depth first from left to right,
+        control predecessors before them. ValueError for a graph with a cycle. Source:
+        hlo_computation.cc MakeInstructionPostOrder.
         """
         if self._order is not None:
             return self._order
@@ -301,7 +312,7 @@ class HloComputation:
         highest = 16 * len(self.instructions)
         while stack:
             i = pop()
-            if i is None:  # a marker: all that the one below needs is in the order
+            if i is None:  # a marker: all dependencies of the entry below are in the order
                 i = pop()
                 finish(i)  # type: ignore[arg-type]
                 emit(i)  # type: ignore[arg-type]
@@ -318,7 +329,8 @@ class HloComputation:
                     if operand not in done:
                         push(operand)
                 if len(stack) > highest:
-                    # In an acyclic graph each goes on the stack once with its marker, and once for each edge to it.
+                    # In an acyclic graph each instruction is pushed once with its marker, and once
+                    # for each edge to it.
                     highest = sum(
                         [
                             len(x.operands) + len(x.control_predecessors) + 3
@@ -344,11 +356,14 @@ class HloComputation:
         return order
 
     def sequence(self) -> tuple[HloInstruction, ...] | list[HloInstruction]:
-        """The schedule where there is one, else post order."""
+        """Return the schedule if there is one, else post order."""
         return self.schedule if self.schedule is not None else self.post_order()
 
     def record(self) -> ComputationRecord:
-        """An immutable record; shares the records of instructions that did not change. Cached until the next mutation."""
+        """Return an immutable record, cached until the next mutation.
+
+        Unchanged instructions share their records.
+        """
         if self._record is None:
             self._record = ComputationRecord(
                 self.id,
@@ -371,7 +386,10 @@ class HloComputation:
         module: HloModule | None = None,
         replaced: dict[HloComputation, HloComputation] | None = None,
     ) -> HloComputation:
-        """A copy with new ids in the same (or another) module. `replaced` maps called computations to others."""
+        """Copy with new ids to the same (or another) module.
+
+        `replaced` maps called computations.
+        """
         target = (module or self.module).add_computation(name or self.name)
         copies: dict[HloInstruction, HloInstruction] = {}
         for i in self.post_order():
@@ -409,7 +427,10 @@ def infer_shape(
     attributes: Attributes = NO_ATTRIBUTES,
     called: tuple[HloComputation, ...] = (),
 ) -> Shape:
-    """The result shape by the opcode's rule. ShapeError when the operands do not fit or the opcode has no rule."""
+    """Infer the result shape by the opcode's rule.
+
+    ShapeError if the operands do not fit or the opcode has no rule.
+    """
     if spec.arity is not None and spec.arity != len(operands):
         raise ShapeError(
             f"{spec.name}: takes {spec.arity} operand{'s' if spec.arity != 1 else ''}, got {len(operands)}"

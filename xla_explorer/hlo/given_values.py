@@ -1,4 +1,4 @@
-"""What people pass as arguments, as arrays: Python numbers in a parameter's type, and anything numpy can read."""
+"""Arguments from users as arrays: Python numbers in a parameter's type, and array-likes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 
 class GivenValueProblem(Exception):
-    """A value is not an array, or a number that the type does not hold. `message` says which and why; `hint`, the next step."""
+    """A value is not an array, or its number is not in the type. `hint` names the next step."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -25,8 +25,10 @@ class GivenValueProblem(Exception):
 
 
 def array_of_number(value: bool | int | float | complex, element_type: PrimitiveType) -> Array:
-    """A Python number as an array without dimensions. No number is changed without a word: floats may be rounded, as everywhere, but an
-    integer must be one, and fit; what has an imaginary part needs a complex type.
+    """Return a Python number as an array without dimensions.
+
+    Floats may be rounded. An integer type takes only integers in its range, and only complex types
+    take complex numbers.
 
     Raises
     ------
@@ -75,12 +77,14 @@ def array_of_number(value: bool | int | float | complex, element_type: Primitive
 
 
 def array_of(value: Any) -> Array:
-    """Anything with the array interface, DLPack or a nested sequence as an array, without a copy where possible.
+    """Return an array from the array interface, DLPack or a nested sequence.
+
+    Nothing is copied if possible.
 
     Raises
     ------
     GivenValueProblem
-        It is none, or says of itself what is not so.
+        The value is no array, or its interface is inconsistent.
     """
     try:
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
@@ -88,7 +92,7 @@ def array_of(value: Any) -> Array:
         return np.asarray(value)
     except MemoryError:
         raise GivenValueProblem("is larger than the memory", "pass a smaller array") from None
-    except Exception as problem:  # whatever the object's own methods raise
+    except Exception as problem:  # any exception of the object's own methods
         with contextlib.suppress(Exception):
             found = _of_torch(value)
             if found is None:
@@ -103,8 +107,11 @@ def array_of(value: Any) -> Array:
 
 
 def _of_torch(value: Any) -> Array | None:
-    """The elements of a torch tensor that numpy asks to be made plain first: one with a gradient (weights have one), with a lazy
-    conjugate, or of a type that numpy has by ml_dtypes only. None for other things, and for tensors without elements in memory."""
+    """Return the elements of a torch tensor that numpy cannot convert itself.
+
+    These have a gradient, a lazy conjugate, or a type of ml_dtypes. None for other objects, and for
+    tensors without elements in memory.
+    """
     torch = sys.modules.get("torch")
     if (
         torch is None
@@ -124,7 +131,7 @@ def _of_torch(value: Any) -> Array | None:
 
 
 def _of_jax_key(value: Any) -> Array | None:
-    """The numbers behind JAX's typed random keys, which are a program's parameter; None for other things."""
+    """Return the numbers of JAX's typed random keys, which are a program's parameter; else None."""
     jax = sys.modules.get("jax")
     if (
         jax is None
@@ -136,7 +143,10 @@ def _of_jax_key(value: Any) -> Array | None:
 
 
 def whole_booleans(array: Array) -> Array:
-    """The same truth values in bytes that are 0 or 1, as compiled code expects them; the array itself where they are."""
+    """Return truth values with bytes 0 or 1, as compiled code expects.
+
+    The array itself if possible.
+    """
     if array.dtype != np.bool_ or not array.size:
         return array
     raw = array.view(np.uint8)
@@ -144,7 +154,7 @@ def whole_booleans(array: Array) -> Array:
 
 
 def has_dimensions_of(array: Array, shape: Shape) -> bool:
-    """Whether an array is as large as a shape says; a dynamic dimension may be smaller than its bound."""
+    """Return whether an array has a shape's dimensions; a dynamic one may be below its bound."""
     return array.shape == shape.dimensions or (
         any(shape.dynamic)
         and array.ndim == shape.rank

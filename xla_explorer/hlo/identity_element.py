@@ -1,4 +1,4 @@
-"""The identity element of each operation that reduces, and the lowest and highest value of each element type."""
+"""Identity elements of reductions, and the lowest and highest value of each element type."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ _SIMPLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"
 
 
 def identity_element(opcode: str | None, t: PrimitiveType) -> Any:
-    """Return the value that leaves every other operand of a binary operation as it is, or None.
+    """Return the identity element of a binary operation, or None.
 
     Parameters
     ----------
     opcode
-        `add`, `multiply`, `maximum`, `minimum`, `and`, `or` or `xor`. None (a reducer of several operations) has no identity.
+        `add`, `multiply`, `maximum`, `minimum`, `and`, `or` or `xor`.
+        None (a reducer of several operations) has no identity.
     t
-        The element type. Of floats, infinities and NaN included, the identity is exact to the bit (-0.0 for sums); products of complex
-        numbers with an infinite part are the exception.
+        The element type. For floats, infinities and NaN included, the identity is exact to the bit
+        (-0.0 for sums), except in products of complex numbers with an infinite part.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def identity_element(opcode: str | None, t: PrimitiveType) -> Any:
 
 @cache
 def _of_sums(t: PrimitiveType) -> Any:
-    """Negative zero: only that keeps the sign of a zero. None where the type has no zero."""
+    """Return negative zero, which keeps the sign of a zero; None for a type without zero."""
     if t.is_complex:
         return complex(-0.0, -0.0)
     stored = t.dtype.type(-0.0)
@@ -57,7 +58,7 @@ def _of_sums(t: PrimitiveType) -> Any:
 
 
 def lowest_value(t: PrimitiveType) -> Any:
-    """Return the value that no other is below (-inf where the type has it), or None for complex types."""
+    """Return the lowest value (-inf if the type has it), or None for complex types."""
     if t.is_complex:
         return None
     if t.is_float:
@@ -66,7 +67,7 @@ def lowest_value(t: PrimitiveType) -> Any:
 
 
 def highest_value(t: PrimitiveType) -> Any:
-    """Return the value that no other is above (inf where the type has it), or None for complex types."""
+    """Return the highest value (inf if the type has it), or None for complex types."""
     if t.is_complex:
         return None
     if t.is_float:
@@ -83,7 +84,7 @@ def _float_limit(t: PrimitiveType, sign: float) -> float:
 
 
 def simple_combiner(computation: HloComputation) -> str | None:
-    """The opcode of a reducer that is one commutative binary operation on its two parameters, else None."""
+    """Return the opcode of a reducer that is one commutative binary operation, else None."""
     root = computation.root
     if root.opcode.name in _SIMPLE and len(computation.instructions) == 3:
         if {o.opcode.name for o in root.operands} == {"parameter"} and root.operands[

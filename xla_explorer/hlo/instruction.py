@@ -1,6 +1,7 @@
-"""One instruction of the graph: mutable, slotted, with an id that is never reused; and its immutable record.
+"""An instruction of the graph: mutable, slotted, with a unique id; and its immutable record.
 
-Names are for people, ids are for links. All mutation goes through `HloComputation`, which tells its listener.
+Names are for people, ids are for links. All mutation goes through `HloComputation`, which calls its
+listener.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
 
 
 class InstructionRecord(NamedTuple):
-    """What an instruction was at one moment. Successive snapshots share the records of what did not change.
+    """State of an instruction at one moment; snapshots share the records of unchanged instructions.
 
-    operands, control_predecessors: instruction ids. called: computation ids. payload: parameter number or Literal.
+    operands, control_predecessors: instruction ids. called: computation ids. payload: parameter
+    number or Literal.
     """
 
     id: int
@@ -38,8 +40,9 @@ class InstructionRecord(NamedTuple):
     control_predecessors: tuple[int, ...]
 
 
-# An empty dict with one entry takes 230 bytes, a tuple with one 50, and most instructions have one or two users; but whoever has
-# thousands (a constant, a parameter) must lose one of them without looking at all.
+# An empty dict with one entry takes 230 bytes, a tuple with one 50, and most instructions have one
+# or two users. An instruction with thousands of users (a constant, a parameter) needs constant time
+# to remove one.
 Users: TypeAlias = "tuple[HloInstruction, ...] | dict[HloInstruction, None]"
 MOST_USERS_IN_A_TUPLE = 8
 
@@ -47,13 +50,17 @@ _id_of = attrgetter("id")
 
 
 class HloInstruction:
-    """An operation. Read its fields freely; change it only through its computation.
+    """An operation, whose fields are read freely and changed only through its computation.
 
-    opcode: the OpcodeSpec row (compare with `is`, or `.opcode.name`). operands: tuple of instructions. users: instructions in
-    the order in which they came, each once; a tuple while they are few, else a dict: iterate, count, ask `in`. attributes:
-    interned Attributes. called: computations in the order of `opcode.called` (a conditional: its branches). payload: the number
-    of a parameter, the Literal of a constant, else None. metadata: raw text `{op_name="..." ...}` or None. line: line in the
-    source text that it was parsed from (1-based), 0 when built.
+    opcode: the OpcodeSpec row (compare with `is`, or `.opcode.name`).
+    operands: tuple of instructions.
+    users: instructions in order of registration, each once; a tuple if they are few, else a dict.
+    Supported: iteration, `len`, `in`.
+    attributes: interned Attributes.
+    called: computations in the order of `opcode.called` (a conditional: its branches).
+    payload: the number of a parameter, the Literal of a constant, else None.
+    metadata: raw text `{op_name="..." ...}` or None.
+    line: 1-based line in the parsed source text, 0 if built.
     """
 
     __slots__ = (
@@ -89,7 +96,7 @@ class HloInstruction:
     _record: InstructionRecord | None
 
     def record(self) -> InstructionRecord:
-        """The immutable record, cached until the next mutation."""
+        """Return the immutable record, cached until the next mutation."""
         record = self._record
         if record is None:
             record = self._record = InstructionRecord(
@@ -106,23 +113,22 @@ class HloInstruction:
             )
         return record
 
-    # -- questions ---------------------------------------------------------------------------------------------------
     @property
     def parameter_number(self) -> int:
-        """The number of a parameter. TypeError for other opcodes."""
+        """Number of a parameter. TypeError for other opcodes."""
         if self.opcode.name != "parameter":
             raise TypeError(f"%{self.name} is a {self.opcode.name}, no parameter")
         return int(self.payload)
 
     @property
     def literal(self) -> Literal:
-        """The value of a constant. TypeError for other opcodes."""
+        """Value of a constant. TypeError for other opcodes."""
         if not isinstance(self.payload, Literal):
             raise TypeError(f"%{self.name} is a {self.opcode.name}, no constant")
         return self.payload
 
     def attribute(self, name: str) -> Any:
-        """The value of an attribute, its default when absent; KeyError when absent and without a default."""
+        """Return the value of an attribute, or its default; KeyError if it has neither."""
         return self.attributes.value(name)
 
     @property
@@ -132,12 +138,12 @@ class HloInstruction:
 
     @property
     def is_root(self) -> bool:
-        """Whether it is the root of its computation."""
+        """Return whether this is the root of its computation."""
         return self.parent.root is self
 
     @property
     def op_metadata(self) -> OpMetadata:
-        """Metadata, decoded (op_name, source_file, source_line, stack_frame_id ...)."""
+        """Decoded metadata (op_name, source_file, source_line, stack_frame_id ...)."""
         return parse_metadata(self.metadata)
 
     @cleaned
@@ -150,7 +156,7 @@ class HloInstruction:
 
 
 def add_user(operand: HloInstruction, user: HloInstruction) -> None:
-    """`user` reads `operand`."""
+    """Register `user` as a reader of `operand`."""
     users = operand.users
     if type(users) is dict:
         users[user] = None
@@ -162,7 +168,7 @@ def add_user(operand: HloInstruction, user: HloInstruction) -> None:
 
 
 def drop_user(operand: HloInstruction, user: HloInstruction) -> None:
-    """`user` reads `operand` no longer; nothing happens where it did not."""
+    """Remove `user` from the users of `operand`, if it is one."""
     users = operand.users
     if type(users) is dict:
         users.pop(user, None)
@@ -181,7 +187,7 @@ def new_instruction(
     payload: Any = None,
     metadata: str | None = None,
 ) -> HloInstruction:
-    """An instruction that stands in no computation yet; `HloComputation.insert` takes it in."""
+    """Return an instruction outside any computation, for `HloComputation.insert`."""
     i = HloInstruction.__new__(HloInstruction)
     i.id, i.name, i.opcode, i.shape, i.operands, i.users = number, name, opcode, shape, operands, ()
     i.attributes, i.called, i.payload, i.metadata, i.control_predecessors, i._record, i.line = (

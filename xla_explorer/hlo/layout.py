@@ -1,7 +1,7 @@
-"""Layouts: in which order the dimensions of an array lie in memory. Interned: equal layouts are one object.
+"""Layouts: the order of an array's dimensions in memory. Interned: equal layouts are one object.
 
-Source: xla/layout.h. `minor_to_major[0]` is the dimension that varies fastest. What follows the colon in the text
-(`T(8,128)`, `S(5)`, `E(4)` ...) is kept as text in `properties`.
+Source: xla/layout.h. `minor_to_major[0]` is the dimension that varies fastest. The text after the
+colon (`T(8,128)`, `S(5)`, `E(4)` ...) is stored in `properties`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Layout:
-    """minor_to_major plus the textual properties. Make one with `layout(...)`."""
+    """minor_to_major and the textual properties; made by `layout(...)`."""
 
     __slots__ = ("is_default", "minor_to_major", "properties", "text")
 
@@ -37,7 +37,7 @@ _LAYOUTS: dict[tuple[tuple[int, ...], str], Layout] = {}
 
 
 def layout(minor_to_major: tuple[int, ...], properties: str = "") -> Layout:
-    """The one Layout with this order and these properties."""
+    """Return the interned Layout with this order and these properties."""
     key = (minor_to_major, properties)
     found = _LAYOUTS.get(key)
     if found is None:
@@ -53,5 +53,5 @@ def layout(minor_to_major: tuple[int, ...], properties: str = "") -> Layout:
 
 
 def default_layout(rank: int) -> Layout:
-    """Row-major: the last dimension varies fastest."""
+    """Return the row-major layout: the last dimension varies fastest."""
     return layout(tuple(range(rank - 1, -1, -1)))

@@ -1,7 +1,8 @@
 """Literals: constant values with a shape.
 
-Source: xla/literal.h. An array literal holds a numpy array (row-major logical order, whatever the layout); a tuple literal
-holds literals. Text is decoded on first use only. Literals are immutable; equal ones compare equal by shape and bits.
+Source: xla/literal.h. An array literal holds a numpy array in row-major logical order for any
+layout; a tuple literal holds literals. Text is decoded on first use only. Literals are immutable;
+equality is by shape and bits.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Literal:
 
     @property
     def array(self) -> np.ndarray[Any, Any]:
-        """The value, in logical row-major order, dtype of the element type. Read-only."""
+        """The value in logical row-major order, in the element type's dtype. Read-only."""
         if self._array is None:
             if self._text is None:
                 raise TypeError(f"a literal of shape {self.shape} is not an array")
@@ -51,7 +52,7 @@ class Literal:
 
     @property
     def scalar(self) -> Any:
-        """The one element of a rank-0 literal as a Python (or ml_dtypes) scalar; None for other ranks and tuples."""
+        """The element of a rank-0 literal as a Python (or ml_dtypes) scalar, else None."""
         if self._scalar is None and self.shape.is_scalar:
             self._scalar = (
                 self.array[()].item()
@@ -62,9 +63,9 @@ class Literal:
 
     @property
     def splat(self) -> Any:
-        """The value that all elements share, as a Python scalar; None when they differ, or there is none.
+        """The common value of all elements as a Python scalar, else None.
 
-        NaN counts as shared only bit for bit.
+        NaNs are equal only bit for bit.
         """
         if self.shape.is_scalar:
             return self.scalar
@@ -78,12 +79,12 @@ class Literal:
 
     @property
     def is_elided(self) -> bool:
-        """Whether it was read from the placeholder `{...}`: the numbers of `array` are then a counter's."""
+        """Return whether the text is the placeholder `{...}`, whose `array` is a counter."""
         return self._text == _ELIDED
 
     @property
     def has_elided_values(self) -> bool:
-        """Whether it, or a part of a tuple, was read from the placeholder."""
+        """Return whether the literal, or a part of a tuple, is the placeholder."""
         return self.is_elided or any(part.has_elided_values for part in self.parts)
 
     @property
@@ -92,7 +93,7 @@ class Literal:
         if self._text is None or self.is_elided:
             text = TEXT.write_literal(self)
             if self.is_elided:
-                return text  # not kept: that the values were never known must not be forgotten
+                return text  # not cached: the literal must stay marked as elided
             self._text = text
         return self._text
 
@@ -121,16 +122,16 @@ class Literal:
 
 
 def _identity(array: np.ndarray[Any, Any]) -> bytes:
-    """The bytes of an array; of a large one a digest, since every snapshot of a module keeps it."""
+    """Return the bytes of an array, or a digest for a large one, as every snapshot keeps it."""
     if array.nbytes <= _LARGEST_KEY:
         return array.tobytes()
     return hashlib.blake2b(np.ascontiguousarray(array).view(np.uint8).data, digest_size=32).digest()
 
 
 def literal_from_array(value: Any, shape: Shape | None = None) -> Literal:
-    """A literal from anything numpy takes, or from a tuple of such.
+    """Return a literal from an array-like, or from a tuple of array-likes.
 
-    shape: the wanted shape (its element type converts the value); by default that of the array, row-major.
+    shape: converts the values to its element type; by default the array's, row-major.
     """
     if isinstance(value, tuple):
         parts = tuple(

@@ -1,6 +1,7 @@
-"""Instruction metadata: where an operation came from. Kept as raw text on the instruction, decoded when asked.
+"""Instruction metadata: the origin of an operation, kept as raw text and decoded on demand.
 
-Source: xla_data.proto OpMetadata; the module-level tables FileNames, FunctionNames, FileLocations, StackFrames.
+Source: xla_data.proto OpMetadata; the module-level tables FileNames, FunctionNames, FileLocations,
+StackFrames.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _WRAPPED = re.compile(r"^(?:(?:jvp|transpose|vmap|checkpoint|remat)\()+")
 
 
 class OpMetadata(NamedTuple):
-    """Decoded metadata; empty strings and zeros where absent."""
+    """Decoded metadata; absent fields are empty strings and zeros."""
 
     op_type: str = ""
     op_name: str = ""
@@ -27,18 +28,20 @@ class OpMetadata(NamedTuple):
 
     @property
     def scope(self) -> str:
-        """`jit(f)/layer` of the operation `jit(f)/layer/add`: `op_name` without its last part."""
+        """`op_name` without its last part: `jit(f)/layer` of `jit(f)/layer/add`."""
         return self.op_name.rpartition("/")[0]
 
 
 def layers_of_scope(parts: Iterable[str]) -> tuple[str, ...]:
-    """The parts of a name scope without what JAX's transformations wrap around them: a layer is one, forward and backward.
+    """Return the parts of a name scope without the wrappers of JAX's transformations.
+
+    Forward and backward operations of a layer then have one scope.
 
     >>> layers_of_scope(["jit(step)", "transpose(jvp(Model))", "Dense_0"])
     ('jit(step)', 'Model', 'Dense_0')
     """
     found = []
-    for part in parts:  # one name may be wrapped around several parts: `jvp(Model`, `Dense_0)`
+    for part in parts:  # one wrapper may span several parts: `jvp(Model`, `Dense_0)`
         inner = _WRAPPED.sub("", part)
         excess = inner.count(")") - inner.count("(")
         found.append(
@@ -72,7 +75,7 @@ def parse_metadata(text: str | None) -> OpMetadata:
 
 
 def write_metadata(metadata: OpMetadata) -> str | None:
-    """The text form, None when everything is empty."""
+    """Return the text form, None if everything is empty."""
 
     def quoted(value: str) -> str:
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -94,7 +97,7 @@ def _numbers(text: str) -> dict[str, int]:
 
 
 class StackFrameTables:
-    """The FileNames / FunctionNames / FileLocations / StackFrames tables of a module. `text` is kept to the letter."""
+    """A module's tables FileNames, FunctionNames, FileLocations and StackFrames, as exact text."""
 
     __slots__ = ("_frames", "text")
 
@@ -126,14 +129,18 @@ class StackFrameTables:
                 tables.get("FunctionNames", {})
                 .get(place.get("function_name_id", 0), "")
                 .strip('"'),
-                # The text counts parents from one more than frames: 1 is "no parent", as XLA prints the outermost frame.
+                # Parents are numbered one higher than frames: 1 is "no parent", as XLA prints the
+                # outermost frame.
                 place.get("line", 0),
                 frame.get("parent_frame_id", 1) - 1,
             )
         return frames
 
     def called_from(self, file: str) -> tuple[StackFrameTables, dict[int, int]]:
-        """The tables of what functions of `file` called, without those and their callers, and the new number of each frame that is left."""
+        """Return the tables of frames called from `file`, and the new number of each frame.
+
+        Frames of `file` and their callers are removed.
+        """
         if self._frames is None:
             self._frames = self._decode()
         outside: set[int] = set()
@@ -184,7 +191,7 @@ class StackFrameTables:
         return StackFrameTables(text), kept
 
     def stack(self, frame_id: int) -> list[tuple[str, str, int]]:
-        """(file, function, line) from the innermost frame outwards."""
+        """Return (file, function, line) from the innermost frame outwards."""
         if self._frames is None:
             self._frames = self._decode()
         found, seen = [], set()

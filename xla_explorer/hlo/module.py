@@ -1,4 +1,4 @@
-"""A module: computations (callees first), one entry, header attributes; snapshots of it and back."""
+"""A module: computations (callees first), one entry, header attributes; and its snapshots."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class UnknownInstructionError(XlaExplorerError, KeyError):
-    """A name or an id that no instruction of the module has."""
+    """No instruction of the module has this name or id."""
 
 
 class ModuleSnapshot(NamedTuple):
-    """What a module was at one moment: immutable, shares what did not change with other snapshots of the same module."""
+    """Immutable state of a module at one moment; snapshots of a module share unchanged parts."""
 
     name: str
     entry: int
@@ -38,17 +38,17 @@ class ModuleSnapshot(NamedTuple):
     frames: StackFrameTables | None
 
     def instruction_count(self) -> int:
-        """Instructions in all computations."""
+        """Return the number of instructions in all computations."""
         return sum([len(c.instructions) for c in self.computations])
 
     def records(self) -> Iterator[InstructionRecord]:
-        """Every instruction record."""
+        """Yield every instruction record."""
         for computation in self.computations:
             yield from computation.instructions
 
 
 class SnapshotDifference(NamedTuple):
-    """Ids of instructions added, removed and changed (operands, attributes, shape, name) between two snapshots."""
+    """Ids of instructions added, removed and changed (operands, attributes, shape, name)."""
 
     added: frozenset[int]
     removed: frozenset[int]
@@ -56,7 +56,10 @@ class SnapshotDifference(NamedTuple):
 
 
 def snapshot_difference(before: ModuleSnapshot, after: ModuleSnapshot) -> SnapshotDifference:
-    """Compare by identity of records first, so what did not change costs next to nothing."""
+    """Compare two snapshots.
+
+    Records are compared by identity first, so unchanged parts cost almost nothing.
+    """
     old = {c.id: c for c in before.computations}
     gone: dict[int, InstructionRecord] = {}
     new: dict[int, InstructionRecord] = {}
@@ -93,7 +96,7 @@ class HloModule:
     attributes
         Header attributes by name (raw text or decoded), in order.
     is_scheduled
-        Whether the order of instructions is the order of execution.
+        True if the order of instructions is the order of execution.
 
     Examples
     --------
@@ -120,7 +123,7 @@ class HloModule:
     def __init__(self, name: str) -> None:
         self.name = legal_name(name) if name else name
         self.computations: dict[str, HloComputation] = {}
-        self.entry: HloComputation = None  # type: ignore[assignment]  # set before anybody reads it
+        self.entry: HloComputation = None  # type: ignore[assignment]  # set before the first read
         self.attributes: dict[str, Any] = {}
         self.frames: StackFrameTables | None = None
         self.names = UniqueNames()
@@ -129,26 +132,25 @@ class HloModule:
         self._next_instruction = 0
         self._next_computation = 0
 
-    # -- building ----------------------------------------------------------------------------------------------------
     def take_instruction_id(self) -> int:
-        """The next instruction id; never reused."""
+        """Return the next instruction id; ids are never reused."""
         number = self._next_instruction
         self._next_instruction = number + 1
         return number
 
     @property
     def next_instruction_id(self) -> int:
-        """The id that the next instruction will get."""
+        """Id of the next instruction."""
         return self._next_instruction
 
     def take_computation_id(self) -> int:
-        """The next computation id; never reused."""
+        """Return the next computation id; ids are never reused."""
         number = self._next_computation
         self._next_computation = number + 1
         return number
 
     def add_computation(self, name: str, *, entry: bool = False) -> HloComputation:
-        """An empty computation under a unique name."""
+        """Add an empty computation under a unique name."""
         stem, number = (name := legal_name(name)), 1
         while name in self.computations:
             name, number = f"{stem}.{number}", number + 1
@@ -160,7 +162,7 @@ class HloModule:
         return computation
 
     def remove_computation(self, computation: HloComputation) -> None:
-        """Take out a computation that nothing calls."""
+        """Remove a computation without callers."""
         del self.computations[computation.name]
 
     def renumber(
@@ -169,7 +171,7 @@ class HloModule:
         computations: Mapping[HloComputation, int],
         earlier: HloModule,
     ) -> None:
-        """Give the ids that are named here; the rest get ids that neither this module nor `earlier` has used."""
+        """Set the given ids; the rest get ids unused in this module and in `earlier`."""
         self._next_instruction = max(self._next_instruction, earlier._next_instruction)
         self._next_computation = max(self._next_computation, earlier._next_computation)
         for computation in self.computations.values():
@@ -185,27 +187,29 @@ class HloModule:
             computation._record = None
 
     def set_listener(self, listener: Any) -> None:
-        """One listener for all computations, present and future (None: nothing listens)."""
+        """Set one listener for all computations, present and future (None: no listener)."""
         for computation in self.computations.values():
             computation.listener = listener
 
-    # -- questions ---------------------------------------------------------------------------------------------------
     @property
     def is_scheduled(self) -> bool:
-        """Whether the entry has a schedule."""
+        """Return whether the entry has a schedule."""
         return self.entry.schedule is not None
 
     def instructions(self) -> Iterator[HloInstruction]:
-        """Every instruction of every computation."""
+        """Yield every instruction of every computation."""
         for computation in self.computations.values():
             yield from computation.instructions.values()
 
     def instruction_count(self) -> int:
-        """Instructions in all computations."""
+        """Return the number of instructions in all computations."""
         return sum([len(c.instructions) for c in self.computations.values()])
 
     def find(self, name_or_id: str | int) -> HloInstruction:
-        """An instruction by name (with or without %) or id. UnknownInstructionError (a KeyError) with near names otherwise."""
+        """Return an instruction by name (with or without %) or id.
+
+        UnknownInstructionError (a KeyError) suggests similar names.
+        """
         if isinstance(name_or_id, int):
             if (found := self.entry.instructions.get(name_or_id)) is not None:
                 return found
@@ -226,7 +230,7 @@ class HloModule:
         )
 
     def post_order_computations(self) -> list[HloComputation]:
-        """Callees before callers, only those reachable from the entry."""
+        """Return the computations reachable from the entry, callees before callers."""
         order: list[HloComputation] = []
         state: dict[HloComputation, bool] = {}
         stack: list[tuple[HloComputation, bool]] = [(self.entry, False)]
@@ -245,20 +249,22 @@ class HloModule:
         return order
 
     def fusion_computations(self) -> set[HloComputation]:
-        """The bodies of fusion instructions."""
+        """Return the bodies of fusion instructions."""
         return {i.called[0] for i in self.instructions() if i.opcode.name == "fusion"}
 
     def parameter_shapes(self) -> list[Shape]:
-        """Shapes of the entry's parameters, by number."""
+        """Return the shapes of the entry's parameters, by number."""
         return [p.shape for p in self.entry.parameters()]
 
     def result_shape(self) -> Shape:
-        """Shape of the entry's root."""
+        """Return the shape of the entry's root."""
         return self.entry.root.shape
 
-    # -- snapshots ---------------------------------------------------------------------------------------------------
     def snapshot(self) -> ModuleSnapshot:
-        """The module as immutable data. Costs what changed since the last one."""
+        """Return the module as immutable data.
+
+        The cost is that of the changes since the last snapshot.
+        """
         return ModuleSnapshot(
             self.name,
             self.entry.id,
@@ -269,7 +275,7 @@ class HloModule:
 
     @classmethod
     def from_snapshot(cls, snapshot: ModuleSnapshot) -> HloModule:
-        """A module equal to the one the snapshot was taken of, with the same ids."""
+        """Return a module equal to the snapshot's, with the same ids."""
         module = cls(snapshot.name)
         module.attributes = dict(snapshot.attributes)
         module.frames = snapshot.frames
@@ -323,14 +329,14 @@ class HloModule:
             computation.root = made[record.root]
             if record.schedule is not None:
                 computation.schedule = tuple([made[k] for k in record.schedule])
-            computation._order = list(made.values())  # records are kept in post order
+            computation._order = list(made.values())  # records are in post order
         module.entry = by_id[snapshot.entry]
         module._next_instruction = highest + 1
         module._next_computation = max(by_id) + 1
         return module
 
     def clone(self) -> HloModule:
-        """A deep copy that keeps names and ids."""
+        """Return a deep copy that keeps names and ids."""
         copy = HloModule.from_snapshot(self.snapshot())
         copy._next_instruction, copy._next_computation = (
             self._next_instruction,
@@ -345,7 +351,7 @@ class HloModule:
         return copy
 
     def dispose(self) -> None:
-        """Undo the reference cycles, so that the graph is freed at once instead of by a later full collection."""
+        """Break the reference cycles, so that the graph is freed without garbage collection."""
         for computation in self.computations.values():
             for i in computation.instructions.values():
                 i.users, i.operands, i.called = (), (), ()
@@ -354,7 +360,7 @@ class HloModule:
         self.computations = {}
 
     def to_text(self, options: PrintOptions | None = None) -> str:
-        """HLO text that XLA's own parser reads. See `PrintOptions` for presets."""
+        """Return HLO text that XLA's own parser accepts. See `PrintOptions` for presets."""
         return module_text(self, options)
 
     @cleaned

@@ -1,6 +1,6 @@
-"""XLA's primitive types, one object each, with their numpy dtype (ml_dtypes for what numpy lacks).
+"""XLA's primitive types, one object each, with their dtype of numpy or ml_dtypes.
 
-Source: xla_data.proto `PrimitiveType`; sub-byte types are held one byte an element, as in ml_dtypes.
+Source: xla_data.proto `PrimitiveType`. Sub-byte types take one byte an element, as in ml_dtypes.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Kind(enum.Enum):
 
 
 class PrimitiveType:
-    """One element type. Compare with `is`; look one up by its HLO name in `PRIMITIVE_TYPES`."""
+    """An element type. Compare with `is`; look it up by its HLO name in `PRIMITIVE_TYPES`."""
 
     make_shape: ClassVar[Callable[[PrimitiveType, tuple[Any, ...]], Any]]
-    """How `f32[2, 3]` becomes a shape; `shape.py`, which knows shapes, sets it."""
+    """Constructor of the shape `f32[2, 3]`, set by `shape.py`."""
 
     def __init__(
         self, name: str, bits: int, kind: Kind, dtype_name: str | None, component: str | None = None
@@ -48,12 +48,12 @@ class PrimitiveType:
         self.is_integer = kind in (Kind.SIGNED, Kind.UNSIGNED)
         self.has_sign = (
             kind in (Kind.SIGNED, Kind.FLOAT, Kind.COMPLEX) and name != "f8e8m0fnu"
-        )  # which is an exponent and nothing else
+        )  # a type of exponents only
         self.is_array_type = kind not in (Kind.TOKEN, Kind.OPAQUE)
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The numpy dtype of one element in host memory. TypeError for token and opaque."""
+        """Numpy dtype of one element in host memory. TypeError for token and opaque."""
         if self._dtype_name is None:
             raise TypeError(f"{self.name} has no elements, so it has no numpy dtype")
         if hasattr(np, self._dtype_name):
@@ -66,7 +66,7 @@ class PrimitiveType:
 
     @property
     def component(self) -> PrimitiveType:
-        """f32 for c64, f64 for c128, itself otherwise."""
+        """f32 for c64, f64 for c128, the type itself otherwise."""
         return PRIMITIVE_TYPES[self._component] if self._component else self
 
     def __repr__(self) -> str:
@@ -76,7 +76,10 @@ class PrimitiveType:
         return primitive_type, (self.name,)
 
     def __getitem__(self, dimensions: int | tuple[int, ...]) -> Any:
-        """`f32[2, 3]` is the Shape with the default layout; `f32[()]` the scalar. ShapeError for anything but sizes."""
+        """Return the Shape `f32[2, 3]` with the default layout; `f32[()]` is the scalar.
+
+        ShapeError for anything but sizes.
+        """
         return PrimitiveType.make_shape(
             self, dimensions if isinstance(dimensions, tuple) else (dimensions,)
         )
@@ -128,12 +131,15 @@ F16, BF16, F32, F64, C64, C128 = (
 
 
 def primitive_type(name: str) -> PrimitiveType:
-    """The primitive type of an HLO name such as `f32`. KeyError when there is none."""
+    """Return the primitive type of an HLO name such as `f32`; KeyError if it is unknown."""
     return PRIMITIVE_TYPES[name]
 
 
 def primitive_type_of(dtype: Any) -> PrimitiveType:
-    """The primitive type of a numpy (or ml_dtypes) dtype. TypeError when HLO has none."""
+    """Return the primitive type of a numpy (or ml_dtypes) dtype.
+
+    TypeError if HLO has no such type.
+    """
     dtype = np.dtype(dtype)
     found = _BY_DTYPE_NAME.get(dtype.name)
     if found is None:

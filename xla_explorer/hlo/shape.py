@@ -1,7 +1,8 @@
-"""Shapes, interned by their canonical text: equal shapes are one object as long as one is alive, so comparing is `is`, hashing is cheap.
+"""Shapes, interned by their canonical text: equal shapes are one object while alive.
 
-Source: xla/shape.h. A shape is an array (element type, dimensions, layout), a tuple, a token, an opaque, or a buffer `b(...)`.
-Dimensions may be bounded-dynamic (`<=8`) or unbounded (`?`).
+Comparison is `is`, hashing is cheap. Source: xla/shape.h. A shape is an array (element type,
+dimensions, layout), a tuple, a token, an opaque, or a buffer `b(...)`. Dimensions may be
+bounded-dynamic (`<=8`) or unbounded (`?`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ UNBOUNDED = -1  # the size of a `?` dimension
 
 
 class Shape:
-    """One interned shape. Make one with `array_shape`, `tuple_shape` or `parse_shape`; never mutate.
+    """An interned, immutable shape, made by `array_shape`, `tuple_shape` or `parse_shape`.
 
-    element_type: the PrimitiveType, None for tuples and buffers. dimensions: sizes (bounds where dynamic). dynamic: per
-    dimension whether it is dynamic. tuple_shapes: the elements of a tuple, else (). `base` is the same shape with default
-    layouts everywhere: two shapes are compatible (XLA's `ShapeUtil::Compatible`) exactly when their bases are one object.
+    element_type: the PrimitiveType, None for tuples and buffers. dimensions: sizes (bounds of
+    dynamic dimensions). dynamic: a flag per dimension. tuple_shapes: the elements of a tuple, else
+    (). base: the same shape with default layouts everywhere. Two shapes are compatible (XLA's
+    `ShapeUtil::Compatible`) exactly if their bases are one object.
     """
 
     __slots__ = (
@@ -74,12 +76,12 @@ class Shape:
         return parse_shape, (self.text,)
 
     def compatible(self, other: Shape) -> bool:
-        """Same types and dimensions; layouts may differ."""
+        """Return whether types and dimensions are the same; layouts may differ."""
         return self.base is other.base
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Elements between neighbours along each dimension, from the layout."""
+        """Distance in elements between neighbours along each dimension, from the layout."""
         if self._strides is None:
             result, step = [0] * self.rank, 1
             for dimension in self.layout.minor_to_major:
@@ -89,7 +91,7 @@ class Shape:
         return self._strides
 
     def with_layout(self, order: Layout | tuple[int, ...]) -> Shape:
-        """The same array with another layout."""
+        """Return the same array with another layout."""
         return array_shape(
             self.element_type,
             self.dimensions,
@@ -98,15 +100,18 @@ class Shape:
         )
 
     def with_element_type(self, element_type: PrimitiveType) -> Shape:
-        """The same dimensions and layout with another element type."""
+        """Return the same dimensions and layout with another element type."""
         return array_shape(element_type, self.dimensions, self.layout, self.dynamic)
 
     def with_dimensions(self, dimensions: Iterable[int]) -> Shape:
-        """The same element type with other dimensions, default layout."""
+        """Return the same element type with other dimensions and the default layout."""
         return array_shape(self.element_type, tuple(dimensions))
 
     def leaves(self, index: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Shape]]:
-        """(index, shape) of each non-tuple leaf, depth first; an array is its own leaf at ()."""
+        """Yield (index, shape) of each non-tuple leaf, depth first.
+
+        An array is its own leaf at ().
+        """
         if not self.is_tuple:
             yield index, self
         else:
@@ -114,15 +119,15 @@ class Shape:
                 yield from part.leaves((*index, number))
 
     def sub_shape(self, index: tuple[int, ...]) -> Shape:
-        """The shape at a tuple index such as (0, 2)."""
+        """Return the shape at a tuple index such as (0, 2)."""
         found = self
         for number in index:
             found = found.tuple_shapes[number]
         return found
 
 
-# What makes a shape one object is `_ALIVE`; the other two are short ways to it. They forget everything now and then, so that a process
-# which sees ever new shapes does not keep them all.
+# `_ALIVE` makes shapes unique; the other two are caches. They are cleared when full, so that a
+# process with ever new shapes does not keep them all.
 _ALIVE: weakref.WeakValueDictionary[str, Shape] = weakref.WeakValueDictionary()
 _BY_TEXT: dict[str, Shape] = {}
 _BY_KEY: dict[Any, Shape] = {}
@@ -147,7 +152,7 @@ def _remembered(text: str) -> Shape | None:
 
 
 def _only_one(shape: Shape) -> Shape:
-    """The shape, or an equal one that another thread has made meanwhile."""
+    """Return the shape, or an equal one that another thread has made in the meantime."""
     with _lock:
         found = _ALIVE.setdefault(shape.text, shape)
     if len(_BY_TEXT) >= _MOST_REMEMBERED:
@@ -162,7 +167,7 @@ def array_shape(
     order: Layout | None = None,
     dynamic: tuple[bool, ...] = (),
 ) -> Shape:
-    """The array shape; row-major unless a layout is given. Dimensions are sizes (UNBOUNDED for `?`)."""
+    """Return an array shape, row-major by default; the sizes may include UNBOUNDED for `?`."""
     if isinstance(element_type, str):
         element_type = PRIMITIVE_TYPES[element_type]
     dimensions = tuple(dimensions)
@@ -251,28 +256,28 @@ def _make_composite(parts: tuple[Shape, ...], is_buffer: bool) -> Shape:
 
 
 def tuple_shape(parts: Iterable[Shape]) -> Shape:
-    """The tuple of the given shapes."""
+    """Return the tuple of the given shapes."""
     return _make_composite(tuple(parts), False)
 
 
 def buffer_shape(part: Shape) -> Shape:
-    """`b(f32[4])`: a buffer that holds the given array."""
+    """Return `b(f32[4])`: a buffer that holds the given array."""
     return _make_composite((part,), True)
 
 
 def token_shape() -> Shape:
-    """`token[]`."""
+    """Return `token[]`."""
     return array_shape("token", ())
 
 
 class ShapeError(ValueError):
-    """A shape that cannot be, or shapes that do not go together. The message names both sides."""
+    """An impossible shape, or shapes that do not fit together. The message names both sides."""
 
 
 def parse_shape(text: str) -> Shape:
-    """Text such as `f32[2,3]{1,0}`, `(f32[], s32[2])`, `b(f32[4])`. ShapeError says what is wrong and where.
+    """Parse text such as `f32[2,3]{1,0}`, `(f32[], s32[2])`, `b(f32[4])`, or raise ShapeError.
 
-    Looks the text up first, so that a repeated shape costs one dictionary access.
+    Repeated texts are cached and cost one dictionary access.
     """
     found = _BY_TEXT.get(text)
     if found is None:
@@ -284,7 +289,7 @@ def parse_shape(text: str) -> Shape:
 
 
 def _shape_of(element_type: PrimitiveType, sizes: tuple[Any, ...]) -> Shape:
-    """What `f32[2, 3]` writes."""
+    """Return the shape of the expression `f32[2, 3]`."""
     if not all(hasattr(size, "__index__") and size >= 0 for size in sizes):
         raise ShapeError(
             f"{element_type.name}[{', '.join(map(repr, sizes))}]: dimensions must be integers from 0 on"

@@ -1,7 +1,7 @@
-"""What values and the graph show as text, and are read from.
+"""Text forms of shapes, literals and instructions, bound by `text/forms.py`.
 
-Shapes, literals and instructions stand below the room `text`, whose printer and parser know them; yet `str(instruction)` gives text and a
-literal reads its own when it is first asked. `text/forms.py` binds these functions when `hlo` is imported.
+These types are below `text` in the layering, but `str(instruction)` prints, and a literal parses
+its text on first use. `text/forms.py` binds these functions when `hlo` is imported.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class TextForm:
-    """The functions, each as the room `text` defines it."""
+    """The functions, each as `text` defines it."""
 
     read_shape: Callable[[str, int], Any]
     read_array: Callable[[Any, str], Any]

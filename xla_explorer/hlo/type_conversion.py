@@ -1,4 +1,4 @@
-"""A value in other element types."""
+"""Conversion of a value to other element types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from xla_explorer.hlo.shape import Shape
 
 
 def in_types_of(value: HloInstruction, shape: Shape) -> HloInstruction:
-    """Return a value in the element types of a shape: behind a convert, or as a tuple of such; itself if it has the shape."""
+    """Return a value in the element types of a shape, through converts.
+
+    Itself if it has the shape.
+    """
     computation = value.parent
     if value.shape is shape:
         return value

@@ -98,7 +98,7 @@ def test_every_method_of_a_value_has_a_signature_and_help() -> None:
 def test_methods_of_values_have_their_help_on_the_builder_too() -> None:
     b = HloBuilder("m")
     assert list(inspect.signature(b.clip).parameters) == ["value", "low", "high"]
-    assert "Kept between two bounds" in (b.clip.__doc__ or "")
+    assert "Clamp between two bounds" in (b.clip.__doc__ or "")
 
 
 def test_an_array_offers_nothing_that_takes_no_array() -> None:

@@ -1,4 +1,4 @@
-"""The base of `HloValue`, by which the helpers below it tell a value from a number."""
+"""The base of `HloValue`, which distinguishes values from numbers without an import cycle."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 class AnyValue:
-    """What a builder made; `HloValue` is the only one."""
+    """A value of a builder; `HloValue` is the only subclass."""
 
 
 def is_value(operand: Any) -> TypeGuard[HloValue]:
-    """Whether an operand is a value of a builder."""
+    """Return whether an operand is a value of a builder."""
     return isinstance(operand, AnyValue)

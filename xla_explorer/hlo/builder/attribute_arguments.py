@@ -1,6 +1,4 @@
-"""Python arguments of builder methods become attribute values: text through the codecs, sequences, numbers and
-mappings.
-"""
+"""Conversion of Python arguments to attribute values: text, sequences, numbers, mappings."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from xla_explorer.hlo.builder.axes import AXES, axes_attribute
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.opcodes import OpcodeSpec
 
-# Short names that methods accept beside the names of the attributes.
+# Short names accepted in place of attribute names.
 _ALIASES = {
     "dynamic_slice_sizes": ("sizes",),
     "dimensions": ("dimension", "axis", "axes"),
@@ -57,8 +55,10 @@ def _rows(row: Callable[..., Any]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _window(given: Any) -> Window:
-    """From a mapping such as {"size": (2, 2), "stride": 2, "pad": ((0, 1), (0, 1))}: a number counts for every
-    dimension.
+    """Return a window from a mapping such as {"size": (2, 2), "stride": 2, "pad".
+
+    ((0, 1), (0, 1))}.
+    A single number applies to every dimension.
     """
     if isinstance(given, Window):
         return given
@@ -122,7 +122,7 @@ _CONVERT: dict[str, Callable[[Any], Any]] = {
 
 
 def attribute_value(name: str, given: Any) -> Any:
-    """The value of an attribute from what the user gave. HloBuilderError says what was expected."""
+    """Return the value of an attribute from the user's argument; HloBuilderError names the type."""
     codec = CODECS.get(name)
     if isinstance(given, str):
         if name in _QUOTED and not given.startswith('"'):
@@ -159,7 +159,10 @@ def _is_list(summary: str, default: Any, name: str) -> bool:
 def split_arguments(
     spec: OpcodeSpec, given: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(attributes by name, called computations by role) of a method call; TypeError-like refusal of unknown names."""
+    """Split a call's arguments into (attributes by name, called computations by role).
+
+    HloBuilderError for unknown names.
+    """
     attributes: dict[str, Any] = {}
     called: dict[str, Any] = {}
     known = {name: name for name in (*spec.attributes, *ON_EVERY_OPCODE)}

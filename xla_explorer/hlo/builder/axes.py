@@ -1,4 +1,4 @@
-"""Axes and sizes as numpy takes them: integers of any kind, negative axes counted from the end, each axis once."""
+"""Axes and sizes as in numpy: any integers, negative axes from the end, each axis once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from xla_explorer.hlo.shape import Shape
 
 
 def integer(name: str, given: Any, role: str) -> int:
-    """A Python integer from one of Python's or numpy's. HloBuilderError names anything else, a bool too."""
+    """Return a Python or numpy integer as an int.
+
+    HloBuilderError for anything else, bool included.
+    """
     try:
         if isinstance(given, (bool, np.bool_)):
             raise TypeError
@@ -26,12 +29,12 @@ def integer(name: str, given: Any, role: str) -> int:
 
 
 def several(given: Any) -> bool:
-    """Whether axes or sizes come as a sequence."""
+    """Return whether axes or sizes are a sequence."""
     return isinstance(given, Iterable) and not isinstance(given, str) and np.ndim(given) == 1  # type: ignore[arg-type]
 
 
 def one_axis(name: str, shape: Shape, given: Any) -> int:
-    """An axis in [0, rank)."""
+    """Return an axis in [0, rank)."""
     axis = integer(name, given, "axis")
     if not -shape.rank <= axis < shape.rank:
         raise HloBuilderError(
@@ -44,7 +47,7 @@ def one_axis(name: str, shape: Shape, given: Any) -> int:
 
 
 def axis_numbers(name: str, shape: Shape, given: Any) -> list[int]:
-    """Axes in [0, rank) from one, several or None for all."""
+    """Return axes in [0, rank) from one axis, several, or None for all."""
     if given is None:
         return list(range(shape.rank))
     axes = [one_axis(name, shape, axis) for axis in (given if several(given) else (given,))]
@@ -58,7 +61,7 @@ def axis_numbers(name: str, shape: Shape, given: Any) -> list[int]:
 
 
 def axis_order(name: str, shape: Shape, given: Any) -> list[int]:
-    """A permutation of all axes; None is all reversed."""
+    """Return a permutation of all axes; None reverses them."""
     if given is None:
         return list(range(shape.rank))[::-1]
     order = axis_numbers(name, shape, given)
@@ -71,7 +74,7 @@ def axis_order(name: str, shape: Shape, given: Any) -> list[int]:
 
 
 def sizes_of(name: str, given: Any) -> list[int]:
-    """Sizes of dimensions, from one or several; -1 is left as it is."""
+    """Return sizes of dimensions from one or several; -1 is left as it is."""
     sizes = [integer(name, size, "size") for size in (given if several(given) else (given,))]
     wrong = [size for size in sizes if size < -1]
     if wrong:
@@ -83,7 +86,10 @@ def sizes_of(name: str, given: Any) -> list[int]:
 
 
 def from_the_end(attributes: dict[str, Any], rank: int) -> dict[str, Any]:
-    """Attributes whose negative axes are counted from the end; one out of range stays for the opcode's own rule to name."""
+    """Return attributes with negative axes counted from the end.
+
+    An axis out of range stays, so that the opcode's shape rule reports it.
+    """
     return attributes | {
         name: tuple([axis + rank if -rank <= axis < 0 else axis for axis in given])
         if isinstance(given, tuple)
@@ -94,7 +100,7 @@ def from_the_end(attributes: dict[str, Any], rank: int) -> dict[str, Any]:
 
 
 def axes_attribute(name: str, given: Any) -> Any:
-    """An attribute of axes from integers of any kind."""
+    """Return an attribute of axes from integers of any kind."""
     if name == "iota_dimension":
         return integer(name, given, "axis")
     return tuple([integer(name, axis, "axis") for axis in (given if several(given) else (given,))])

@@ -1,4 +1,4 @@
-"""Implicit operands: Python and numpy numbers become constants, smaller operands become explicit broadcasts."""
+"""Implicit operands: numbers become constants, smaller operands become explicit broadcasts."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ def _rank_of_kind(t: PrimitiveType) -> int:
 
 
 def element_type_for(value: Any, beside: PrimitiveType | None) -> PrimitiveType:
-    """The element type that a Python or numpy number gets beside an operand of type `beside`.
+    """Return the element type of a Python or numpy number beside an operand of type `beside`.
 
-    A number takes its partner's type when nothing is lost in kind (an int beside f32, never a float beside s32);
-    alone, a Python bool is pred, an int s32, a float f32, also in lists, and a numpy value keeps its dtype.
+    A number takes its partner's type if its kind permits: an int beside f32, never a float beside
+    s32. Alone, a Python bool is pred, an int s32, a float f32, also in lists; a numpy value keeps
+    its dtype.
     """
     array = np.asarray(value)
     if beside is None:
@@ -62,14 +63,17 @@ def _words(value: Any) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether the builder takes it as a constant: Python numbers, numpy scalars, arrays, lists of numbers."""
+    """Return whether a value can be a constant: Python numbers, numpy scalars, arrays, lists."""
     return isinstance(value, (bool, int, float, complex, np.generic, np.ndarray, list)) or hasattr(
         value, "__array__"
     )
 
 
 def common_dimensions(name: str, shapes: list[Shape]) -> tuple[int, ...]:
-    """The dimensions that all shapes broadcast to, by numpy's rule. HloBuilderError names the two that do not."""
+    """Return the dimensions that all shapes broadcast to by numpy's rule.
+
+    HloBuilderError names two incompatible shapes.
+    """
     result: list[int] = []
     largest = shapes[0]
     for shape in shapes:
@@ -90,8 +94,9 @@ def common_dimensions(name: str, shapes: list[Shape]) -> tuple[int, ...]:
 
 
 def broadcast_value(value: HloValue, dimensions: tuple[int, ...]) -> HloValue:
-    """The value with exactly these dimensions: size-1 dimensions are dropped by a reshape, then mapped by a
-    broadcast.
+    """Return the value broadcast to exactly these dimensions.
+
+    A reshape drops dimensions of size 1, then a broadcast maps the rest.
     """
     shape = value.shape
     if shape.dimensions == dimensions:
@@ -103,7 +108,7 @@ def broadcast_value(value: HloValue, dimensions: tuple[int, ...]) -> HloValue:
         sizes = tuple([shape.dimensions[d] for d in kept])
         i = value.instruction
         if i.opcode.name == "reshape" and i.operands[0].shape.dimensions == sizes:
-            # `keepdims=True` put these dimensions in a moment ago: read what it reshaped.
+            # Skip the reshape of `keepdims=True`: read its operand.
             value = type(value)(builder, i.operands[0])
         else:
             value = builder.reshape(value, sizes)
@@ -115,8 +120,9 @@ def broadcast_value(value: HloValue, dimensions: tuple[int, ...]) -> HloValue:
 def matched_operands(
     builder: HloBuilder, name: str, operands: tuple[Any, ...], skip_type: int | None = None
 ) -> list[HloValue]:
-    """Operands as values of one element type and one shape. skip_type: the operand whose type may differ (a
-    predicate).
+    """Return operands as values of one element type and one shape.
+
+    skip_type: number of the operand whose type may differ (a predicate).
     """
     beside: PrimitiveType | None = None
     for number, operand in enumerate(operands):
@@ -155,5 +161,5 @@ def matched_operands(
 
 
 def scalar_shape(element_type: PrimitiveType) -> Shape:
-    """The rank-0 shape of an element type."""
+    """Return the rank-0 shape of an element type."""
     return array_shape(element_type, ())

@@ -5,8 +5,8 @@
     e = (x - x.max(axis=-1, keepdims=True)).exp()
     module = b.build(e / e.sum(axis=-1, keepdims=True))
 
-Every opcode has a method under its own name (`b.dynamic_slice`, `b.while_`), made from its row; what Python can say
-better has a method of its own here and in `structured_control.py`.
+Every opcode has a method under its own name (`b.dynamic_slice`, `b.while_`), generated from its
+row. Methods with a better Python form are written here and in `structured_control.py`.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, parse_shape
 from xla_explorer.hlo.verifier import verify
 from xla_explorer.hlo.verifier.constraints import reasons_against
 
-# `HloBuilder.tuple` hides the type of that name inside the class.
+# `HloBuilder.tuple` shadows the builtin inside the class.
 _tuple: type[tuple[Any, ...]] = builtins.tuple
 Values = tuple[HloValue, ...]
 Computations = tuple[HloComputation, ...]
 
 
 def shape_of(given: Any) -> Shape:
-    """A Shape from a Shape, an element type (a scalar), text, or anything with `.shape` and `.dtype`."""
+    """Return a Shape from a Shape, an element type (a scalar), text, or an array-like."""
     if isinstance(given, Shape):
         return given
     if isinstance(given, PrimitiveType):
@@ -64,7 +64,7 @@ def shape_of(given: Any) -> Shape:
 
 
 def type_of(given: Any) -> PrimitiveType:
-    """An element type from itself, its HLO name or a numpy dtype."""
+    """Return an element type from itself, its HLO name or a numpy dtype."""
     if isinstance(given, PrimitiveType):
         return given
     if isinstance(given, str) and given in PRIMITIVE_TYPES:
@@ -78,14 +78,14 @@ def type_of(given: Any) -> PrimitiveType:
 
 
 class HloBuilder(StructuredControl):
-    """Builds one module; `nested` builders share it and write the computations that it calls.
+    """Builder of one module; `nested` builders share it and write the called computations.
 
     Parameters
     ----------
     name
         The module's name.
     locations
-        Whether instructions record the caller's file and line as metadata.
+        Instructions record the caller's file and line as metadata.
 
     Examples
     --------
@@ -100,9 +100,7 @@ class HloBuilder(StructuredControl):
     module: HloModule
     computation: HloComputation
 
-    _scopes: list[
-        str
-    ]  # shared with nested builders: what a loop body does belongs to the scope that the loop is in
+    _scopes: list[str]  # shared with nested builders: a loop body belongs to the scope of its loop
 
     def __init__(self, name: str, *, locations: bool = True) -> None:
         self.module = HloModule(name)
@@ -113,7 +111,10 @@ class HloBuilder(StructuredControl):
         self._built = False
 
     def __getattr__(self, name: str) -> Callable[..., HloValue]:
-        """`b.exp(x)` is `x.exp()`: a name that is neither an opcode nor a method of the builder is looked up on the first value."""
+        """Return a value's method as a function: `b.exp(x)` is `x.exp()`.
+
+        A name that is neither an opcode nor a method of the builder is looked up in `HloValue`.
+        """
         if not name.startswith("_") and callable(of_value := getattr(HloValue, name, None)):
             return method_of_builder(self, name, of_value)
         near = nearest(
@@ -124,7 +125,7 @@ class HloBuilder(StructuredControl):
         )
 
     def nested(self, name: str) -> HloBuilder:
-        """A builder of another computation of the same module."""
+        """Return a builder of another computation of the same module."""
         inner = HloBuilder.__new__(HloBuilder)
         inner.module, inner.computation = self.module, self.module.add_computation(name)
         inner.locations, inner._parameters, inner._built = self.locations, 0, False
@@ -133,7 +134,7 @@ class HloBuilder(StructuredControl):
 
     @contextmanager
     def scope(self, name: str) -> Iterator[HloBuilder]:
-        """Name what is built meanwhile: its metadata says `op_name="layer1/attention/dot"`, scopes from outside in.
+        """Name the instructions built inside: `op_name="layer1/attention/dot"`, outer scope first.
 
         with b.scope("layer1"):
             y = (x @ w + bias).maximum(0)
@@ -152,10 +153,10 @@ class HloBuilder(StructuredControl):
         op_name = "/".join((*self._scopes, opcode_name)) if self._scopes else ""
         return caller_metadata(op_name, location=self.locations)
 
-    # -- leaves ---------------------------------------------------------------------------------------------------
     def parameter(self, shape: Any, name: str | None = None) -> HloValue:
-        """The next parameter of the computation. shape: `f32[2, 3]`, its text, an element type for a scalar, or an
-        array.
+        """Add the next parameter of the computation.
+
+        shape: `f32[2, 3]`, its text, an element type for a scalar, or an array.
         """
         i = self.computation.add_parameter(self._parameters, shape_of(shape), name)
         i.metadata = self._metadata(i.name)
@@ -163,8 +164,9 @@ class HloBuilder(StructuredControl):
         return HloValue(self, i)
 
     def constant(self, value: Any, element_type: Any = None) -> HloValue:
-        """A constant from numbers, arrays, (nested) lists or a Literal. A Python float is f32, an int s32, a bool
-        pred.
+        """Add a constant from numbers, arrays, (nested) lists or a Literal.
+
+        A Python float is f32, an int s32, a bool pred.
         """
         if isinstance(value, Literal):
             literal = value
@@ -177,7 +179,7 @@ class HloBuilder(StructuredControl):
         return self._new(CONSTANT, (), shape=literal.shape, payload=literal)
 
     def value(self, given: Any, element_type: PrimitiveType | None = None) -> HloValue:
-        """The value itself, a constant from a number, or a tuple of such."""
+        """Return the value itself, a constant from a number, or a tuple of these."""
         if isinstance(given, HloValue):
             return given
         if isinstance(given, _tuple) or (
@@ -191,18 +193,20 @@ class HloBuilder(StructuredControl):
         )
 
     def iota(self, shape: Any, dimension: int = 0) -> HloValue:
-        """Numbers 0, 1, 2 ... along one dimension of the given shape."""
+        """Add the numbers 0, 1, 2 ... along one dimension of the given shape."""
         return self.emit("iota", (), {"iota_dimension": dimension}, shape=shape_of(shape))
 
     def arange(self, count: int, element_type: Any = S32) -> HloValue:
-        """The vector 0 ... count - 1."""
+        """Add the vector 0 ... count - 1."""
         return self.iota(array_shape(type_of(element_type), (count,)))
 
-    # -- shapes ---------------------------------------------------------------------------------------------------
     def broadcast(
         self, value: Any, dimensions: Sequence[int] | Shape, mapping: Sequence[int] | None = None
     ) -> HloValue:
-        """Operand dimension i becomes result dimension mapping[i] of the given sizes; by default the last ones."""
+        """Broadcast to the given sizes.
+
+        Operand dimension i becomes mapping[i], by default the last ones.
+        """
         value = self.value(value)
         sizes = dimensions.dimensions if isinstance(dimensions, Shape) else tuple(dimensions)
         if mapping is None:
@@ -215,7 +219,7 @@ class HloBuilder(StructuredControl):
         )
 
     def broadcast_to(self, value: Any, dimensions: Sequence[int]) -> HloValue:
-        """numpy's broadcast_to: size-1 and missing leading dimensions are repeated."""
+        """Broadcast as numpy's broadcast_to: size-1 and missing leading dimensions are repeated."""
         value, wanted = self.value(value), _tuple(sizes_of("broadcast_to", dimensions))
         shape = value.shape
         fits = (
@@ -231,7 +235,7 @@ class HloBuilder(StructuredControl):
         return broadcast_value(value, wanted)
 
     def reshape(self, value: Any, *dimensions: Any) -> HloValue:
-        """The same elements in the same order; one size may be -1."""
+        """Reshape to other dimensions in the same order of elements; one size may be -1."""
         source = self.value(value)
         sizes = sizes_of("reshape", dimensions[0] if len(dimensions) == 1 else dimensions)
         if -1 in sizes:
@@ -250,14 +254,17 @@ class HloBuilder(StructuredControl):
         )
 
     def convert(self, value: Any, element_type: Any) -> HloValue:
-        """The same values in another element type."""
+        """Convert the values to another element type."""
         source, kind = self.value(value), type_of(element_type)
         if kind is source.shape.element_type:
             return source
         return self.emit("convert", (source,), {}, shape=source.shape.base.with_element_type(kind))
 
     def bitcast_convert(self, value: Any, element_type: Any) -> HloValue:
-        """The same bits as another element type; the last dimension appears or vanishes when widths differ."""
+        """Reinterpret the bits as another element type.
+
+        If the widths differ, the last dimension is added or removed.
+        """
         value, kind = self.value(value), type_of(element_type)
         old, sizes = value.shape.element_type, value.shape.dimensions
         if kind.bits < old.bits:
@@ -267,27 +274,26 @@ class HloBuilder(StructuredControl):
         return self.emit("bitcast-convert", (value,), {}, shape=array_shape(kind, sizes))
 
     def reduce_precision(self, value: Any, exponent_bits: int, mantissa_bits: int) -> HloValue:
-        """Rounded to a float of the given bits, in the same element type."""
+        """Round to a float of the given bits, in the same element type."""
         return self.emit(
             "reduce-precision",
             (value,),
             {"exponent_bits": exponent_bits, "mantissa_bits": mantissa_bits},
         )
 
-    # -- tuples ---------------------------------------------------------------------------------------------------
     def tuple(self, *values: Any) -> HloValue:
-        """One value that packs the given ones."""
+        """Pack values into one tuple."""
         flat = values[0] if len(values) == 1 and isinstance(values[0], (_tuple, list)) else values
         return self.emit("tuple", _tuple(flat), {})
 
     def get_tuple_element(self, value: HloValue, index: int) -> HloValue:
-        """Element `index` of a tuple."""
+        """Return element `index` of a tuple."""
         return self.emit(GET_TUPLE_ELEMENT.name, (value,), {"index": index})
 
     def outfeed(
         self, value: Any, token: HloValue, *, outfeed_config: str | None = None
     ) -> HloValue:
-        """Sends a value to the host; gives a token."""
+        """Send a value to the host and return a token."""
         value = self.value(value)
         given: dict[str, Any] = {"outfeed_shape": value.shape.text}
         return self.emit(
@@ -296,10 +302,11 @@ class HloBuilder(StructuredControl):
             given | ({} if outfeed_config is None else {"outfeed_config": outfeed_config}),
         )
 
-    # -- elementwise with implicit broadcasting -------------------------------------------------------------------
     def compare(self, a: Any, b: Any, direction: str, type: str | None = None) -> HloValue:
-        """pred of the comparison. direction: EQ NE LT LE GT GE; type: FLOAT TOTALORDER SIGNED UNSIGNED, by default
-        fitting.
+        """Compare two values to pred.
+
+        direction: EQ NE LT LE GT GE. type: FLOAT TOTALORDER SIGNED UNSIGNED, by default from the
+        operands.
         """
         return self.emit(
             "compare",
@@ -308,7 +315,7 @@ class HloBuilder(StructuredControl):
         )
 
     def select(self, predicate: Any, on_true: Any, on_false: Any) -> HloValue:
-        """`on_true` where the predicate holds, else `on_false`."""
+        """Select `on_true` if the predicate holds, else `on_false`, element by element."""
         predicate = self.value(predicate)
         if predicate.shape.is_scalar:
             return self.emit(
@@ -321,15 +328,14 @@ class HloBuilder(StructuredControl):
         )
 
     def where(self, predicate: Any, on_true: Any, on_false: Any) -> HloValue:
-        """numpy's name of select."""
+        """Select as numpy's where (see `select`)."""
         return self.select(predicate, on_true, on_false)
 
-    # -- finish ---------------------------------------------------------------------------------------------------
     def build(self, *roots: Any) -> HloModule:
-        """The module whose entry returns the given value (several, or a tuple or list of them: a tuple).
+        """Return the verified module whose entry returns the given value, or a tuple of several.
 
-        Computations stand callees first, the module is verified. HloVerifyError when something is wrong. The builder is
-        used up.
+        Computations are ordered callees first. HloVerifyError for an invalid module. The builder
+        cannot be used again.
         """
         if self._built:
             raise HloBuilderError(
@@ -345,7 +351,7 @@ class HloBuilder(StructuredControl):
         self.computation.set_root(root.instruction)
         module = self.module
         for computation in module.computations.values():
-            # Reshapes of `keepdims=True` that broadcasting read through.
+            # Remove reshapes of `keepdims=True` that broadcasting has skipped.
             for i in [
                 i
                 for i in computation.instructions.values()
@@ -357,7 +363,6 @@ class HloBuilder(StructuredControl):
         self._built = True
         return module
 
-    # -- the one way to an instruction ----------------------------------------------------------------------------
     def emit(
         self,
         name: str,
@@ -366,7 +371,10 @@ class HloBuilder(StructuredControl):
         *,
         shape: Shape | None = None,
     ) -> HloValue:
-        """An instruction from values, numbers, attributes and functions, checked by the opcode's constraints."""
+        """Add an instruction from values, numbers, attributes and functions.
+
+        Its constraints are checked.
+        """
         spec = opcode(name)
         values = _tuple([self.value(operand) for operand in operands])
         raw_attributes, functions = split_arguments(spec, given)
@@ -472,7 +480,7 @@ class HloBuilder(StructuredControl):
 
 
 def _pass_it_on(home: HloComputation, here: HloComputation) -> str:
-    """How a value of one computation comes into another: HLO has no closures."""
+    """Return the advice on passing a value to another computation: HLO has no closures."""
     if home.is_entry or not here.is_entry:
         return (
             "a function sees only its parameters: hand the value over as one. In a loop put it into the state and return it unchanged, "
@@ -481,7 +489,7 @@ def _pass_it_on(home: HloComputation, here: HloComputation) -> str:
     return "return the value from the function that made it"
 
 
-# What must hold, where an example of a call does not show it.
+# Requirements that an example call does not show.
 _MUST: dict[str, str] = {
     "while": "body must return the next state, a value of the same shape and type for each of init, and condition a pred scalar",
     "conditional": "every branch must return values of the same shapes and types",

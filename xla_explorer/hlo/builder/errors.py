@@ -1,4 +1,4 @@
-"""The error of the builder: raised where the wrong thing is typed, with both sides named and the next step."""
+"""The error of the builder, raised at the faulty call, with both sides and the next step."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from xla_explorer.hlo.shape import ShapeError
 
 
 class HloBuilderError(XlaExplorerError, ShapeError):
-    """Operands that do not go together, or a value where none can be. `hint` says what to write instead."""
+    """Operands do not fit together, or a value is not possible. `hint` suggests a correction."""

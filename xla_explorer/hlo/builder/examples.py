@@ -1,7 +1,7 @@
-"""One line for each opcode method that is not obvious from its signature; the help of the method shows it, a test runs it.
+"""One example line for each opcode method with a non-obvious signature, shown in its help.
 
-b is the builder; x and y are f32[4,6] and f32[6,2], i an s32 scalar, rows s32[5,1], picked f32[5,6], image f32[1,8,8,3], kernel
-f32[3,3,3,5], square f32[3,3], state u64[2].
+A test runs each line. b is the builder; x and y are f32[4,6] and f32[6,2], i an s32 scalar, rows
+s32[5,1], picked f32[5,6], image f32[1,8,8,3], kernel f32[3,3,3,5], square f32[3,3], state u64[2].
 """
 
 from __future__ import annotations

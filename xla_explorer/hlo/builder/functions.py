@@ -1,10 +1,10 @@
-"""Control flow as functions of values, for `@hlo` functions, which see values but no builder.
+"""Control flow as functions of values, for `@hlo` functions, which have no builder.
 
     @xe.hlo
     def power_of_two(n: xe.s32, x: xe.f32[4]):
         return xe.hlo.while_loop(lambda k, y: k < n, lambda k, y: (k + 1, y * 2), (n * 0, x))[1]
 
-Each asks the builder of the first value among its arguments; at least one of them must be a value.
+Each uses the builder of the first value among its arguments; at least one must be a value.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def while_loop(condition: Function, body: Function, init: Any) -> HloValue:
 
 
 def fori_loop(lower: Any, upper: Any, body: Function, init: Any) -> HloValue:
-    """`body(i, state)` for i from `lower` up to, not including, `upper`; see `HloBuilder.fori_loop`.
+    """Apply `body(i, state)` for i in range(lower, upper); see `HloBuilder.fori_loop`.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def fori_loop(lower: Any, upper: Any, body: Function, init: Any) -> HloValue:
 
 
 def cond(predicate: Any, on_true: Function, on_false: Function, *operands: Any) -> HloValue:
-    """One of two functions of the operands, by a pred scalar; see `HloBuilder.cond`.
+    """Apply one of two functions to the operands, by a pred scalar; see `HloBuilder.cond`.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def cond(predicate: Any, on_true: Function, on_false: Function, *operands: Any) 
     on_true, on_false
         Functions of the operands; both results have one shape.
     *operands
-        What the chosen function is called with.
+        Arguments of the chosen function.
 
     Returns
     -------
@@ -127,16 +127,16 @@ def cond(predicate: Any, on_true: Function, on_false: Function, *operands: Any) 
 
 
 def switch(selector: Any, branches: Sequence[Function], *operands: Any) -> HloValue:
-    """One of several functions of the operands, by an s32 scalar; see `HloBuilder.switch`.
+    """Apply one of several functions to the operands, by an s32 scalar; see `HloBuilder.switch`.
 
     Parameters
     ----------
     selector
-        An s32 scalar; outside the branches it takes the last one.
+        An s32 scalar; a number out of range selects the last branch.
     branches
         Functions of the operands; all results have one shape.
     *operands
-        What the chosen function is called with.
+        Arguments of the chosen function.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def switch(selector: Any, branches: Sequence[Function], *operands: Any) -> HloVa
 
 
 def where(predicate: Any, on_true: Any, on_false: Any) -> HloValue:
-    """Element by element one of two values; see `HloBuilder.select`.
+    """Select between two values element by element; see `HloBuilder.select`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`value[...]`: tuple elements, slices, integers, new axes, and indices that are values themselves."""
+"""`value[...]`: tuple elements, slices, integers, new axes, and values as indices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ Array = np.ndarray[Any, Any]
 
 
 def index_value(value: HloValue, index: Any) -> HloValue:
-    """numpy's basic indexing, and by one array of numbers or mask. An integer may be a scalar value of the builder: a dynamic-slice."""
+    """Index a value as numpy does, by slices, integers, and one array of numbers or mask.
+
+    An integer may be a scalar value of the builder, which gives a dynamic-slice.
+    """
     if value.shape.is_tuple:
         count = len(value.shape.tuple_shapes)
         if not isinstance(index, int) or not -count <= index < count:
@@ -53,14 +56,17 @@ def index_value(value: HloValue, index: Any) -> HloValue:
 
 
 def _is_array(part: Any) -> bool:
-    """Whether an index is an array of numbers: a sequence, or an array of numpy's with a dimension."""
+    """Return whether an index is an array of numbers.
+
+    A sequence, or a numpy array with dimensions.
+    """
     return not hasattr(part, "instruction") and (
         isinstance(part, (list, tuple, range)) or np.ndim(part) > 0
     )
 
 
 def _rows(given: Any, axis: int, value: HloValue) -> Array:
-    """Indices in [0, size) from an array of integers, or of bools that says for each element whether it is taken."""
+    """Return indices in [0, size) from an array of integers or a boolean mask."""
     size, text = value.shape.dimensions[axis], value.shape.text_without_layout
     if any(
         hasattr(part, "instruction") for part in (given if isinstance(given, (list, tuple)) else ())
@@ -90,7 +96,7 @@ def _rows(given: Any, axis: int, value: HloValue) -> Array:
 
 
 def _taken(value: HloValue, dimension: int, rows: Array) -> HloValue:
-    """numpy's take along one dimension."""
+    """Take elements along one dimension by an array of indices."""
     return value.builder.emit(
         "gather",
         (value, value.builder.constant(rows, S32)),
@@ -99,7 +105,10 @@ def _taken(value: HloValue, dimension: int, rows: Array) -> HloValue:
 
 
 def take_attributes(shape: Shape, dimension: int, rank: int) -> dict[str, Any]:
-    """The attributes of the gather that takes elements along a dimension by an array of indices of some rank."""
+    """Return the attributes of a gather that takes elements along a dimension.
+
+    rank: of the array of indices.
+    """
     return {
         "offset_dims": [
             d if d < dimension else d - 1 + rank for d in range(shape.rank) if d != dimension
@@ -112,7 +121,7 @@ def take_attributes(shape: Shape, dimension: int, rank: int) -> dict[str, Any]:
 
 
 def _no_scalar(value: HloValue, part: HloValue, dimension: int) -> HloBuilderError:
-    """The error of an index that is a value of the builder and no integer scalar: numpy's indexing by arrays and masks."""
+    """Return the error for an index that is a value but no integer scalar."""
     said = f"x[...] takes integer scalars as indices, got {part.shape.text_without_layout} for dimension {dimension} of {value!r}"
     if part.dtype.is_pred:
         return HloBuilderError(said, "a mask selects by element: b.where(mask, x, other)")

@@ -1,4 +1,4 @@
-"""numpy's functions applied to values: the operator or method of the same meaning. Source: NEP 13 and NEP 18."""
+"""numpy's functions on values, as the corresponding operator or method. Source: NEP 13, NEP 18."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _UFUNCS = {
     "logical_not": "__invert__",
     "invert": "__invert__",
 }
-# Functions whose first argument is the value that has the method.
+# Functions whose first argument is the value with the method.
 _FUNCTIONS = {
     **{
         name: name
@@ -89,7 +89,10 @@ _FUNCTIONS = {
 
 
 def apply_ufunc(value: HloValue, name: str, inputs: tuple[Any, ...]) -> Any:
-    """The operation that a ufunc means, NotImplemented when HLO has none. Numbers become constants beside `value`."""
+    """Return the operation of a ufunc, or NotImplemented.
+
+    Numbers become constants beside `value`.
+    """
     method = _UFUNCS.get(name)
     if method is None:
         return NotImplemented
@@ -101,9 +104,7 @@ def apply_ufunc(value: HloValue, name: str, inputs: tuple[Any, ...]) -> Any:
 
 
 def apply_function(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """The operation that a numpy function means, NotImplemented when HLO has none (or an option such as `out` is
-    given).
-    """
+    """Return the operation of a numpy function, or NotImplemented, as for options such as `out`."""
     if any(option in options for option in ("out", "dtype", "where", "initial")):
         return NotImplemented
     if name == "concatenate" and hasattr(arguments[0][0], "builder"):
@@ -127,5 +128,5 @@ def apply_function(name: str, arguments: tuple[Any, ...], options: dict[str, Any
         options = {
             "axis": None,
             **options,
-        }  # numpy's default, where that of the method is the last axis
+        }  # numpy's default; the method's default is the last axis
     return getattr(arguments[0], method)(*arguments[1:], **options)

@@ -1,8 +1,8 @@
-"""A method of `HloBuilder` for every opcode that has none of its own, made from its row.
+"""Generated methods of `HloBuilder` for opcodes without a handwritten one.
 
 `b.dynamic_slice(x, starts, sizes=(1, 4))`, `b.sort(x, dimensions=1, to_apply=lambda a, b: a < b)`,
-`b.while_(state, condition=..., body=...)`. Elementwise opcodes broadcast as the operators do. Opcodes whose result
-operands do not determine take `shape=`.
+`b.while_(state, condition=..., body=...)`. Elementwise opcodes broadcast like the operators.
+Opcodes without a shape rule take `shape=`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from xla_explorer.hlo.opcodes import OPCODES, OpcodeSpec
 
 
 def method_name(opcode_name: str) -> str:
-    """`dynamic_slice` for `dynamic-slice`, `and_` for `and`."""
+    """Return the method's name: `dynamic_slice` for `dynamic-slice`, `and_` for `and`."""
     name = opcode_name.replace("-", "_")
     return f"{name}_" if keyword.iskeyword(name) else name
 
@@ -39,7 +39,7 @@ def _flat(operands: tuple[Any, ...]) -> list[Any]:
 
 
 def _method(spec: OpcodeSpec) -> Callable[..., HloValue]:
-    # Operands of these agree in type and shape, so numbers and smaller operands can be broadcast.
+    # These operands agree in type and shape, so numbers and smaller operands can be broadcast.
     matches = spec.elementwise and spec.arity == 2 and spec.name not in ("stochastic-convert",)
 
     def method(self: HloBuilder, *operands: Any, **attributes: Any) -> HloValue:
@@ -78,7 +78,7 @@ def _method(spec: OpcodeSpec) -> Callable[..., HloValue]:
     method.__doc__ = (
         f"HLO `{spec.name}`. {spec.summary}{example}{own}{called}{stated}\nSource: {spec.source}."
     )
-    # The signature is for help and completion; the row decides what is accepted.
+    # The signature is for help and completion; the row defines the accepted arguments.
     parameters = [
         inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
         inspect.Parameter("operands", inspect.Parameter.VAR_POSITIONAL),
@@ -97,7 +97,7 @@ def _method(spec: OpcodeSpec) -> Callable[..., HloValue]:
 
 
 def add_opcode_methods() -> None:
-    """Give `HloBuilder` a method for each row it has none for."""
+    """Add a method to `HloBuilder` for each row without one."""
     for spec in OPCODES.values():
         name = method_name(spec.name)
         if name not in vars(HloBuilder):

@@ -1,4 +1,4 @@
-"""Matrix products as numpy's `@` means them, written as dot."""
+"""Matrix products with the meaning of numpy's `@`, as dot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def matrix_product(a: HloValue, b: HloValue) -> HloValue:
-    """Contract the last dimension of `a` with the last but one of `b` (or its only one); batches broadcast."""
+    """Contract the last dimension of `a` with the last but one of `b` (or its only one).
+
+    Batch dimensions broadcast.
+    """
     left, right = a.shape, b.shape
     words = f"{left.text_without_layout} @ {right.text_without_layout}"
     if not left.rank or not right.rank:
@@ -55,7 +58,7 @@ def _dot(a: HloValue, b: HloValue) -> HloValue:
     }
     product = a.builder.emit("dot", (a, b), attributes)
     if left.rank <= 2 and right.rank > 2:
-        # dot puts the free dimension of the left first; numpy puts the batch of the right first.
+        # dot orders the left free dimension first, numpy the right batch dimensions.
         rest = product.ndim - (left.rank - 1)
         if left.rank == 2:
             return product.transpose([*range(1, rest), 0, rest])

@@ -19,7 +19,7 @@ Axis = int | Sequence[int] | None
 
 
 class Reductions:
-    """The methods of `HloValue` that reduce; axis None means all dimensions."""
+    """The reducing methods of `HloValue`; axis None means all dimensions."""
 
     __slots__ = ()
 
@@ -34,7 +34,10 @@ class Reductions:
         def ndim(self) -> int: ...
 
     def axes(self, axis: Axis) -> list[int]:
-        """Axis numbers in [0, ndim), from one number (negative counts from the end), several, or None for all."""
+        """Return axis numbers in [0, ndim) from one number, several, or None for all.
+
+        Negative numbers count from the end.
+        """
         return axis_numbers("reduce", self.shape, axis)
 
     def reduce(  # type: ignore[misc]
@@ -45,7 +48,7 @@ class Reductions:
         *,
         keepdims: bool = False,
     ) -> HloValue:
-        """Combine all elements along the axes by a function of two scalars; `init` must be its neutral element."""
+        """Combine all elements along the axes by a function of two scalars with identity `init`."""
         dimensions = self.axes(axes)
         if not dimensions:
             return self
@@ -68,19 +71,19 @@ class Reductions:
         return self.reduce(_add, 0, axis, keepdims=keepdims)
 
     def prod(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
-        """Product along the axes."""
+        """Multiply along the axes."""
         return self.reduce(_multiply, 1, axis, keepdims=keepdims)
 
     def max(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
-        """Largest element along the axes; NaN wins."""
+        """Return the largest element along the axes; NaN wins."""
         return self.reduce(_maximum, lowest_value(self.dtype), axis, keepdims=keepdims)
 
     def min(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
-        """Smallest element along the axes; NaN wins."""
+        """Return the smallest element along the axes; NaN wins."""
         return self.reduce(_minimum, highest_value(self.dtype), axis, keepdims=keepdims)
 
     def mean(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
-        """Sum divided by the number of elements; floats only."""
+        """Return the sum divided by the number of elements; floats only."""
         if not (self.dtype.is_float or self.dtype.is_complex):
             raise HloBuilderError(
                 f"mean: {self.shape.text_without_layout} is not float",
@@ -92,36 +95,42 @@ class Reductions:
         return self.sum(axis, keepdims) / float(count)
 
     def var(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
-        """Mean squared distance from the mean."""
+        """Return the mean squared distance from the mean."""
         centred = self - self.mean(axis, keepdims=True)
         return (centred * centred).mean(axis, keepdims)
 
     def std(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
-        """Square root of the variance."""
+        """Return the square root of the variance."""
         return self.var(axis, keepdims).sqrt()
 
     def all(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
-        """Whether all elements hold."""
+        """Return pred: all elements hold."""
         return (self if self.dtype is PRED else self != 0).reduce(
             _and, True, axis, keepdims=keepdims
         )
 
     def any(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
-        """Whether some element holds."""
+        """Return pred: at least one element holds."""
         return (self if self.dtype is PRED else self != 0).reduce(
             _or, False, axis, keepdims=keepdims
         )
 
     def argmax(self: HloValue, axis: int | None = -1, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
-        """s32 index of the first largest element along one axis; None: among all elements in row-major order."""
+        """Return the s32 index of the first largest element along one axis.
+
+        None: among all elements in row-major order.
+        """
         return _arg("argmax", self, axis, keepdims, "GT", lowest_value(self.dtype))
 
     def argmin(self: HloValue, axis: int | None = -1, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
-        """s32 index of the first smallest element along one axis; None: among all elements in row-major order."""
+        """Return the s32 index of the first smallest element along one axis.
+
+        None: among all elements in row-major order.
+        """
         return _arg("argmin", self, axis, keepdims, "LT", highest_value(self.dtype))
 
     def sort(self: HloValue, axis: int | None = -1) -> HloValue:  # type: ignore[misc]
-        """Ascending along one axis, None: of all elements in one dimension; NaN last."""
+        """Sort in ascending order along one axis, NaN last; None: all elements in one dimension."""
         if axis is None:
             return self.ravel().sort()
         order = "TOTALORDER" if self.dtype.is_float else None
@@ -181,7 +190,8 @@ def _arg(
 
     def better(best: HloValue, place: HloValue, candidate: HloValue, where: HloValue) -> Any:
         b = best.builder
-        # Equal values (and NaN beside NaN) keep the lower index, so the order of evaluation does not matter.
+        # Equal values (and NaN beside NaN) keep the lower index, so the order of evaluation does
+        # not matter.
         wins, ties = b.compare(candidate, best, direction), candidate == best
         if value.dtype.is_float:
             wins, ties = (

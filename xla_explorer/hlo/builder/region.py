@@ -27,8 +27,8 @@ def region(
 ) -> HloComputation:
     """Trace a Python function into a computation with parameters of the given shapes.
 
-    unpack: a single tuple parameter is given to the function as its elements. result: the shape that it should return;
-    Python numbers that it returns take their element types from there. A computation is taken as it is.
+    unpack: pass a single tuple parameter as its elements. result: the expected shape, from which
+    returned Python numbers take their element types. A computation is returned unchanged.
     """
     if isinstance(function, HloComputation):
         return function
@@ -53,9 +53,10 @@ def region(
 def check_count(
     function: Callable[..., Any], values: Sequence[HloValue], role: str, of_state: str = ""
 ) -> None:
-    """Raise HloBuilderError if a function cannot take so many arguments; a function without a signature is called as it is.
+    """Raise HloBuilderError if a function does not accept these arguments.
 
-    of_state: how a function is written that takes all elements of a state, where it does.
+    A function without a signature is not checked. of_state: the form of a function that takes all
+    elements of a state, for the hint.
     """
     try:
         signature = inspect.signature(function)
@@ -95,12 +96,12 @@ def _root(inner: HloBuilder, returned: Any, role: str, result: Shape | None) -> 
 
 
 def scalars_of(shapes: Sequence[Shape]) -> list[Shape]:
-    """A rank-0 shape of the element type of each shape."""
+    """Return a rank-0 shape of the element type of each shape."""
     return [array_shape(shape.element_type, ()) for shape in shapes]
 
 
 def region_parameters(role: str, opcode: str, operands: Sequence[Shape]) -> list[Shape]:
-    """Shapes of the parameters that the computation in this role takes for these operands."""
+    """Return the parameter shapes of the computation in this role for these operands."""
     half = len(operands) // 2
     if opcode in ("reduce", "reduce-window"):
         return scalars_of([*operands[half:], *operands[:half]])
@@ -120,7 +121,7 @@ def region_parameters(role: str, opcode: str, operands: Sequence[Shape]) -> list
 
 
 def region_result(role: str, opcode: str, operands: Sequence[Shape]) -> Shape | None:
-    """The shape that the computation should return, None when it is free."""
+    """Return the result shape of the computation in this role, None if it is free."""
     if role == "condition" or role == "select" or opcode == "sort":
         return array_shape(PRED, ())
     if role == "body":

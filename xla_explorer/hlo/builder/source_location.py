@@ -1,4 +1,4 @@
-"""Where the user wrote an operation: the nearest caller outside this package, as instruction metadata."""
+"""Source location of an operation: the nearest caller outside this package, as metadata."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ def _metadata(filename: str, line: int, op_name: str) -> str | None:
 
 
 def caller_metadata(op_name: str = "", *, location: bool = True) -> str | None:
-    """`{op_name="layer1/add" source_file="model.py" source_line=12}`: the scoped name, and the nearest frame outside the
-    package unless `location` is false. None when there is neither."""
+    """Return `{op_name="layer1/add" source_file="model.py" source_line=12}`, or None.
+
+    op_name is the scoped name. File and line are the nearest frame outside the package, unless
+    `location` is false.
+    """
     frame = sys._getframe(1) if location else None
     while frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Loops, branches and calls as Python says them: functions of values, tuples packed and unpacked on the way."""
+"""Loops, branches and calls from Python functions of values, with automatic tuples."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class StructuredControl:
     def while_loop(self: HloBuilder, condition: Function, body: Function, init: Any) -> HloValue:  # type: ignore[misc]
         """Apply `body` while `condition` holds; the result has the shape of `init`.
 
-        init: one value, or a tuple or list of them; then both functions take the elements as arguments, `body`
-        returns a tuple, and so does the loop: `i, x = b.while_loop(lambda i, x: i < 10, lambda i, x: (i + 1, x *
-        2), (0, x))`.
+        init: one value, or a tuple or list of values. With several, both functions take the
+        elements as arguments, and `body` and the loop return tuples: `i, x = b.while_loop(lambda i,
+        x: i < 10, lambda i, x: (i + 1, x * 2), (0, x))`.
         """
         state = self.tuple(*init) if isinstance(init, (tuple, list)) else self.value(init)
         return self.emit("while", (state,), {"condition": condition, "body": body})
@@ -32,7 +32,10 @@ class StructuredControl:
     def cond(  # type: ignore[misc]
         self: HloBuilder, predicate: Any, on_true: Function, on_false: Function, *operands: Any
     ) -> HloValue:
-        """One of two functions of the operands, by a pred scalar; both return the same shapes."""
+        """Apply one of two functions to the operands, by a pred scalar.
+
+        Both return the same shapes.
+        """
         predicate = self.value(predicate)
         if not predicate.shape.is_scalar or predicate.shape.element_type is not PRED:
             raise HloBuilderError(
@@ -44,7 +47,10 @@ class StructuredControl:
     def switch(  # type: ignore[misc]
         self: HloBuilder, selector: Any, branches: Sequence[Function], *operands: Any
     ) -> HloValue:
-        """One of several functions of the operands, by an s32 scalar; an index out of range takes the last."""
+        """Apply one of several functions to the operands, by an s32 scalar.
+
+        An index out of range selects the last function.
+        """
         selector = self.value(selector, S32)
         packed = self.value(operands[0]) if len(operands) == 1 else self.tuple(*operands)
         return self.emit(
@@ -52,7 +58,7 @@ class StructuredControl:
         )
 
     def fori_loop(self: HloBuilder, lower: Any, upper: Any, body: Function, init: Any) -> HloValue:  # type: ignore[misc]
-        """`body(i, state)` for i in range(lower, upper); returns the last state."""
+        """Apply `body(i, state)` for i in range(lower, upper) and return the last state."""
         several = isinstance(init, (tuple, list))
         first = list(init) if several else [init]
 

@@ -27,7 +27,10 @@ from xla_explorer.hlo.shape import Shape
 
 
 class TracedFunction:
-    """What `@hlo` makes of a function: callable on arrays, on values of a builder, and a source of modules."""
+    """A function decorated by `@hlo`.
+
+    Callable on arrays and builder values, and a source of modules.
+    """
 
     def __init__(
         self,
@@ -45,11 +48,14 @@ class TracedFunction:
 
     @property
     def module(self) -> HloModule:
-        """The module for the annotated shapes. HloBuilderError when a parameter has no annotation."""
+        """The module for the annotated shapes; HloBuilderError if a parameter has no annotation."""
         return self.specialize(*self.shapes)
 
     def specialize(self, *shapes: Any) -> HloModule:
-        """The module for other shapes (f32[...], or arrays that have them). Traced once for each combination."""
+        """Return the module for other shapes (f32[...], or arrays).
+
+        Each combination is traced once.
+        """
         missing = [
             name for name, shape in zip(self.parameter_names, shapes, strict=False) if shape is None
         ]
@@ -75,7 +81,10 @@ class TracedFunction:
         return module
 
     def __call__(self, *arguments: Any) -> Any:
-        """On arrays: evaluate the module (numpy reference). On values of a builder: write the operations there."""
+        """Evaluate the module on arrays, or add its operations to a builder.
+
+        Arrays are evaluated by the numpy reference.
+        """
         if any(isinstance(argument, HloValue) for argument in arguments):
             return self.function(*arguments)
         shapes = [
@@ -117,10 +126,10 @@ def hlo(*, name: str | None = None) -> Callable[[Callable[..., Any]], TracedFunc
 
 
 def hlo(function: Callable[..., Any] | None = None, /, *, name: str | None = None) -> Any:
-    """Decorate a function of builder values whose parameters are annotated with shapes (`x: f32[128, 256]`).
+    """Decorate a function of builder values whose parameters have shapes (`x: f32[128, 256]`).
 
-    name: of the module; by default the function's. Annotations may be text (`from __future__ import annotations`):
-    they are evaluated where the function is defined.
+    name: of the module; by default the function's. Annotations may be text (`from __future__ import
+    annotations`); the names are those at the function's definition.
     """
     if function is None:
         return lambda inner: _trace(inner, name, sys._getframe(1).f_locals)

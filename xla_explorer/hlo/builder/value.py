@@ -1,4 +1,4 @@
-"""`HloValue`: an instruction under construction, with Python's operators and numpy's method names."""
+"""`HloValue`: an instruction under construction, with Python's operators and numpy's methods."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class HloValue(AnyValue, Reductions):
-    """A value of the module being built. Operators broadcast as numpy does and insert the broadcasts that HLO needs.
+    """A value of the module under construction, whose operators broadcast as numpy does.
 
-    Element types are never converted behind your back: `f32 + s32` is refused with both sides named; Python and numpy
-    numbers take the type of their partner. `/` is HLO divide (integers truncate) and `%` HLO remainder (sign of the
-    dividend); `//` is Python's floor division.
+    Element types are never converted implicitly: `f32 + s32` is an error that names both sides.
+    Python and numpy numbers take the type of their partner. `/` is HLO divide (integers truncate)
+    and `%` HLO remainder (sign of the dividend); `//` is Python's floor division.
     """
 
     __slots__ = ("builder", "instruction")
@@ -40,15 +40,14 @@ class HloValue(AnyValue, Reductions):
         self.builder = builder
         self.instruction = instruction
 
-    # -- questions ------------------------------------------------------------------------------------------------
     @property
     def shape(self) -> Shape:
-        """Its HLO shape; `.dimensions` are the sizes."""
+        """HLO shape; `.dimensions` are the sizes."""
         return self.instruction.shape
 
     @property
     def dtype(self) -> PrimitiveType:
-        """Its element type."""
+        """Element type."""
         return self.shape.element_type
 
     @property
@@ -67,7 +66,7 @@ class HloValue(AnyValue, Reductions):
         return self.instruction.name
 
     def named(self, name: str) -> HloValue:
-        """The same value after renaming its instruction."""
+        """Rename the instruction and return the value."""
         self.builder.computation.set_name(self.instruction, name)
         return self
 
@@ -93,11 +92,13 @@ class HloValue(AnyValue, Reductions):
             "use b.where for a choice by element, b.cond or b.while_loop for control flow",
         )
 
-    # -- opcodes without a method here ----------------------------------------------------------------------------
-    if not TYPE_CHECKING:  # or type checkers would take any name
+    if not TYPE_CHECKING:  # type checkers would accept any name
 
         def __getattr__(self, name: str) -> Callable[..., HloValue]:
-            """The builder's method of an opcode with this value as first operand: `x.reduce_window(f, 0, window="{size=2}")`."""
+            """Return the builder's method of an opcode with this value as its first operand.
+
+            `x.reduce_window(f, 0, window="{size=2}")`
+            """
             if name not in opcode_methods():
                 own = (
                     [n for n in (*dir(self), *opcode_methods()) if not n.startswith("_")]
@@ -113,7 +114,6 @@ class HloValue(AnyValue, Reductions):
         def __dir__(self) -> list[str]:
             return sorted({*object.__dir__(self), *opcode_methods(self.shape.is_array)})
 
-    # -- operators ------------------------------------------------------------------------------------------------
     def _binary(self, name: str, other: Any, swapped: bool = False) -> HloValue:
         operands = (other, self) if swapped else (self, other)
         return self.builder.emit(name, matched_operands(self.builder, name, operands), {})
@@ -237,109 +237,108 @@ class HloValue(AnyValue, Reductions):
     def __ge__(self, other: Any) -> HloValue:
         return self._compare("GE", other)
 
-    # -- numpy's functions of one value ---------------------------------------------------------------------------
     def exp(self) -> HloValue:
-        """e to the value."""
+        """Return e to the value."""
         return self._unary("exponential")
 
     def expm1(self) -> HloValue:
-        """e to the value, minus one."""
+        """Return e to the value, minus one."""
         return self._unary("exponential-minus-one")
 
     def log(self) -> HloValue:
-        """Natural logarithm."""
+        """Return the natural logarithm."""
         return self._unary("log")
 
     def log1p(self) -> HloValue:
-        """Natural logarithm of one plus the value."""
+        """Return the natural logarithm of one plus the value."""
         return self._unary("log-plus-one")
 
     def tanh(self) -> HloValue:
-        """Hyperbolic tangent."""
+        """Return the hyperbolic tangent."""
         return self._unary("tanh")
 
     def sqrt(self) -> HloValue:
-        """Square root."""
+        """Return the square root."""
         return self._unary("sqrt")
 
     def rsqrt(self) -> HloValue:
-        """One over the square root."""
+        """Return one over the square root."""
         return self._unary("rsqrt")
 
     def cbrt(self) -> HloValue:
-        """Cube root."""
+        """Return the cube root."""
         return self._unary("cbrt")
 
     def sin(self) -> HloValue:
-        """Sine."""
+        """Return the sine."""
         return self._unary("sine")
 
     def cos(self) -> HloValue:
-        """Cosine."""
+        """Return the cosine."""
         return self._unary("cosine")
 
     def tan(self) -> HloValue:
-        """Tangent."""
+        """Return the tangent."""
         return self._unary("tan")
 
     def erf(self) -> HloValue:
-        """Error function."""
+        """Return the error function."""
         return self._unary("erf")
 
     def logistic(self) -> HloValue:
-        """1 / (1 + exp(-x)), the sigmoid."""
+        """Return 1 / (1 + exp(-x)), the sigmoid."""
         return self._unary("logistic")
 
     sigmoid = logistic
 
     def abs(self) -> HloValue:
-        """Absolute value."""
+        """Return the absolute value."""
         return self._unary("abs")
 
     def sign(self) -> HloValue:
-        """-1, 0 or 1."""
+        """Return -1, 0 or 1."""
         return self._unary("sign")
 
     def floor(self) -> HloValue:
-        """Rounded down."""
+        """Round down."""
         return self._unary("floor")
 
     def ceil(self) -> HloValue:
-        """Rounded up."""
+        """Round up."""
         return self._unary("ceil")
 
     def round(self) -> HloValue:
-        """Rounded to nearest, halves to even."""
+        """Round to nearest, halves to even."""
         return self._unary("round-nearest-even")
 
     def isfinite(self) -> HloValue:
-        """Neither infinite nor NaN."""
+        """Return pred: neither infinite nor NaN."""
         return self._unary("is-finite")
 
     def square(self) -> HloValue:
-        """The value times itself."""
+        """Return the value times itself."""
         return self * self
 
     @property
     def real(self) -> HloValue:
-        """The real part."""
+        """Real part."""
         return self._unary("real")
 
     @property
     def imag(self) -> HloValue:
-        """The imaginary part."""
+        """Imaginary part."""
         return self._unary("imag")
 
     def maximum(self, other: Any) -> HloValue:
-        """The larger of two values, element by element; NaN wins."""
+        """Return the larger of two values, element by element; NaN wins."""
         return self._binary("maximum", other)
 
     def minimum(self, other: Any) -> HloValue:
-        """The smaller of two values, element by element; NaN wins."""
+        """Return the smaller of two values, element by element; NaN wins."""
         return self._binary("minimum", other)
 
     def clip(self, low: Any = None, high: Any = None) -> HloValue:
-        """Kept between two bounds; one of them may be absent."""
+        """Clamp between two bounds, one of which may be absent."""
         if low is not None and high is not None:
             bounds = [self.builder.value(bound, self.dtype) for bound in (low, high)]
             if all(
@@ -351,22 +350,21 @@ class HloValue(AnyValue, Reductions):
         return value if high is None else value.minimum(high)
 
     def astype(self, element_type: Any) -> HloValue:
-        """The same values in another element type (HLO convert)."""
+        """Convert the values to another element type (HLO convert)."""
         return self.builder.convert(self, element_type)
 
-    # -- placement ------------------------------------------------------------------------------------------------
     def reshape(self, *dimensions: Any) -> HloValue:
-        """The same elements in other dimensions; one size may be -1."""
+        """Reshape to other dimensions; one size may be -1."""
         return self.builder.reshape(self, *dimensions)
 
     def ravel(self) -> HloValue:
-        """One dimension."""
+        """Reshape to one dimension."""
         return self.reshape(self.size)
 
     flatten = ravel
 
     def squeeze(self, axis: int | Sequence[int] | None = None) -> HloValue:
-        """Without dimensions of size one."""
+        """Remove dimensions of size one."""
         sizes = self.shape.dimensions
         gone = (
             [d for d, size in enumerate(sizes) if size == 1]
@@ -381,7 +379,7 @@ class HloValue(AnyValue, Reductions):
         return self.reshape([size for d, size in enumerate(sizes) if d not in gone])
 
     def transpose(self, *axes: Any) -> HloValue:
-        """Dimensions in another order; reversed when none is given."""
+        """Permute the dimensions; reverse them by default."""
         given = axes[0] if len(axes) == 1 else axes or None
         order = axis_order("transpose", self.shape, given)
         return (
@@ -392,33 +390,35 @@ class HloValue(AnyValue, Reductions):
 
     @property
     def T(self) -> HloValue:
-        """Dimensions reversed."""
+        """The dimensions reversed."""
         return self.transpose()
 
     def swapaxes(self, a: int, b: int) -> HloValue:
-        """Two dimensions exchanged."""
+        """Exchange two dimensions."""
         a, b = (one_axis("swapaxes", self.shape, axis) for axis in (a, b))
         order = list(range(self.ndim))
         order[a], order[b] = order[b], order[a]
         return self.transpose(order)
 
     def broadcast_to(self, *dimensions: Any) -> HloValue:
-        """numpy's broadcast_to."""
+        """Broadcast as numpy's broadcast_to."""
         return self.builder.broadcast_to(
             self, dimensions[0] if len(dimensions) == 1 else dimensions
         )
 
     def dot(self, other: Any) -> HloValue:
-        """numpy's dot for up to two dimensions; see `@`."""
+        """Multiply as numpy's dot for up to two dimensions; see `@`."""
         return matrix_product(self, self.builder.value(other, self.dtype))
 
     def copy(self) -> HloValue:
-        """The value in a buffer of its own."""
+        """Copy the value to a buffer of its own."""
         return self._unary("copy")
 
-    # -- numpy's own functions ---------------------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        """`np.exp(x)` and `np.float32(2) * x` build operations too; other methods than a plain call are refused."""
+        """Build operations for `np.exp(x)` and `np.float32(2) * x`.
+
+        Only plain calls are supported.
+        """
         return (
             NotImplemented
             if method != "__call__" or options
@@ -426,5 +426,5 @@ class HloValue(AnyValue, Reductions):
         )
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        """`np.sum(x, axis=0)`, `np.where(c, x, y)`, `np.concatenate([x, y])` build operations too."""
+        """Build operations for functions such as `np.sum`, `np.where` and `np.concatenate`."""
         return apply_function(function.__name__, arguments, options)

@@ -1,4 +1,4 @@
-"""Methods that a value has from its builder and a builder from its values, with the signature and the help of what they call."""
+"""Methods that values take over from their builder and vice versa, with signature and help."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.builder.builder import HloBuilder
     from xla_explorer.hlo.builder.value import HloValue
 
-# What takes a token, a tuple or what an asynchronous operation began: no method to offer of an array.
+# Opcodes of tokens, tuples and asynchronous state, which are no methods of an array.
 _OF_NO_ARRAY: Final = frozenset(
     {"after-all", "async-update", "domain", "get-tuple-element", "infeed", "recv"}
 )
@@ -22,7 +22,10 @@ _OF_NO_ARRAY: Final = frozenset(
 
 @functools.cache
 def opcode_methods(of_array: bool = False) -> frozenset[str]:
-    """Names of the builder's methods for opcodes that take operands; of_array: those whose first operand can be an array."""
+    """Return names of the builder's methods for opcodes with operands.
+
+    of_array: only if the first operand can be an array.
+    """
     specs = [spec for spec in OPCODES.values() if spec.arity != 0]
     if of_array:
         specs = [
@@ -35,7 +38,7 @@ def opcode_methods(of_array: bool = False) -> frozenset[str]:
 
 
 def method_of_value(value: HloValue, name: str) -> Callable[..., HloValue]:
-    """The builder's method of an opcode with the value as first operand."""
+    """Return the builder's method of an opcode with the value as first operand."""
     of_builder = getattr(value.builder, name)
 
     def method(*operands: Any, **attributes: Any) -> Any:
@@ -48,7 +51,7 @@ def method_of_value(value: HloValue, name: str) -> Callable[..., HloValue]:
 def method_of_builder(
     builder: HloBuilder, name: str, of_value: Callable[..., Any]
 ) -> Callable[..., HloValue]:
-    """The value's method, with the value, or a number, as first argument."""
+    """Return the value's method with the value, or a number, as first argument."""
 
     def method(value: Any, *others: Any, **options: Any) -> Any:
         return getattr(builder.value(value), name)(*others, **options)
