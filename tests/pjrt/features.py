@@ -777,6 +777,57 @@ def sessions() -> None:
 
 
 @feature
+def transformations_of_hlo() -> None:
+    """Passes of a user's own, which get each program as a proto."""
+    if importlib.util.find_spec("jax.extend.xla") is None:
+        return
+    from jax._src.lib import hlo
+    from jax.extend import xla
+
+    scheduled = []
+
+    def cosines(proto: bytes) -> bytes | None:
+        module = hlo.HloModule.from_serialized_hlo_module_proto(proto)
+        scheduled.append(module.schedule() is not None)
+        sines = [
+            (c, i)
+            for c in module.computations()
+            for i in c.instructions()
+            if i.opcode == hlo.HloOpcode.kSin
+        ]
+        for computation, i in sines:
+            made = computation.create_unary_instruction(hlo.HloOpcode.kCos, i.operands()[0])
+            computation.replace_instruction(i, made)
+        schedule = module.schedule()
+        if schedule is not None:
+            schedule.update()
+            module.set_schedule(schedule)
+        return module.as_serialized_hlo_module_proto() if sines else None
+
+    def wrong(proto: bytes) -> bytes | None:
+        raise ValueError("not today")
+
+    x = jnp.arange(4, dtype=np.float32)
+    for stage in xla.PipelineStage:
+        xla.register_hlo_module_transformation(cosines, name="cosines", stage=stage)
+        step = jax.jit(lambda x: jnp.sin(x) * 2 + x, donate_argnums=0)
+        memory = step.lower(x).compile().memory_analysis()
+        assert memory.alias_size_in_bytes == memory.argument_size_in_bytes == 16, memory
+        given = jnp.arange(4, dtype=np.float32)
+        close(step(given), np.cos(np.arange(4)) * 2 + np.arange(4))
+        assert given.is_deleted()
+        close(jax.jit(lambda x: x * 3)(x), np.arange(4) * 3)  # which it leaves alone
+        assert xla.clear_hlo_module_transformation("cosines", stage)
+        assert not xla.clear_hlo_module_transformation("cosines", stage)
+    assert {False, True} == set(scheduled), scheduled
+    close(jax.jit(lambda x: jnp.sin(x) * 2)(x), np.sin(np.arange(4)) * 2)
+    for name, function in (("wrong", wrong), ("nonsense", lambda proto: b"nonsense")):
+        xla.register_hlo_module_transformation(function, name=name)
+        raises(jax.errors.JaxRuntimeError, name)(lambda: jax.jit(lambda x: x * 5)(x))
+        assert xla.clear_hlo_module_transformation(name)
+
+
+@feature
 def executions_and_compiles_leave_nothing_behind() -> None:
     from tests.pjrt.flat_memory import check
 

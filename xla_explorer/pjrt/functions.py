@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from xla_explorer.pjrt import buffers, devices, jax_hooks, profiling, state
+from xla_explorer.pjrt import buffers, devices, hlo_transforms, jax_hooks, profiling, state
 from xla_explorer.pjrt.errors import PjrtError, code_and_message
 from xla_explorer.pjrt.layouts import ARGUMENTS, CALLBACK, FUNCTIONS
 from xla_explorer.pjrt.native.code import EXECUTE, NativeCode
@@ -30,7 +30,8 @@ def complete(table: Any, initialize: Any) -> int | None:
     for name, address in state.native().addresses.items():
         if name != "Plugin_Initialize":
             setattr(table, name, address)
-    table.extension_start = profiling.extension(f"/device:{options.backend.upper()}:0")
+    profiler = profiling.extension(f"/device:{options.backend.upper()}:0")
+    table.extension_start = hlo_transforms.extension(profiler, _answered)
     if "jax" in sys.modules:  # other hosts are torch_xla and C++ programs with Python inside
         jax_hooks.teach(options.platform)
         jax_hooks.register_profiler(jax_hooks.capsule(table))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.warning import warn
 from xla_explorer.frontends.foreign_calls import bind_foreign_calls
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
@@ -21,8 +22,10 @@ from xla_explorer.frontends.stablehlo import read_program
 from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.module_header import parse_buffer_donor, parse_input_output_alias
+from xla_explorer.hlo.verifier import verify
 from xla_explorer.pjrt.devices import KINDS
 from xla_explorer.pjrt.errors import PjrtError
+from xla_explorer.pjrt.hlo_transforms import transformations
 from xla_explorer.pjrt.jax_hooks import ir_context
 from xla_explorer.pjrt.plugin_options import PluginOptions
 from xla_explorer.pjrt.session_list import sessions
@@ -94,6 +97,7 @@ def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) ->
         text, entry = stablehlo_text(code, partitions)
         # Results that the user left open may lie as it suits the program; JAX asks how they lie.
         module = read_program(text, "program.mlir", open_result="{unknown}")
+    module = _transformed(module)
     entry = entry._replace(layouts=entry.layouts.decided(module))
     bind_foreign_calls(module)
     terms = terms_first(module, entry.combiners)
@@ -110,6 +114,28 @@ def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) ->
     if options.dump:
         _dump(session, Path(options.dump), number)
     return Compiled(session, terms, entry)
+
+
+def _transformed(module: HloModule) -> HloModule:
+    """The program after the transformations that the user registered with JAX."""
+    for one in transformations:
+        if one.is_scheduled:
+            for computation in module.computations.values():
+                computation.set_schedule(computation.post_order())
+        proto = one.changed(_proto(module))
+        if proto is not None:
+            try:
+                module = read_hlo_proto(proto, f"{one.name}.hlo.pb").module
+                verify(module)
+            except XlaExplorerError as problem:
+                raise PjrtError(
+                    "invalid",
+                    f"the HLO transformation {one.name!r} made no valid module: {problem.message}",
+                    problem.hint,
+                ) from problem
+        for computation in module.computations.values():
+            computation.set_schedule(None)
+    return module
 
 
 def _dump(session: Session, folder: Path, number: int) -> None:
@@ -162,12 +188,8 @@ def hlo_with_config(
         _signature_only(written or session.source),
     ):
         try:
-            text, constants = (
-                (module, {}) if isinstance(module, str) else text_and_constants(module)
-            )
-            if layouts:
-                text = _with_entry_layout(text, layouts.entry_layout(written or session.source))
-            proto = with_constants(_parse(text), constants)
+            of_entry = layouts.entry_layout(written or session.source) if layouts else ""
+            proto = _proto(module, of_entry)
         except Exception as problem:  # jaxlib raises several kinds
             refused = problem
             continue
@@ -179,6 +201,14 @@ def hlo_with_config(
         "internal",
         f"jaxlib cannot read the optimised HLO: {refused}",
         "session.module.to_text() has it",
+    )
+
+
+def _proto(module: HloModule | str, of_entry: str = "") -> bytes:
+    """HloModuleProto of a module or of its text. of_entry: its `entry_computation_layout` where that is not the default."""
+    text, constants = (module, {}) if isinstance(module, str) else text_and_constants(module)
+    return with_constants(
+        _parse(_with_entry_layout(text, of_entry) if of_entry else text), constants
     )
 
 
