@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -112,5 +113,5 @@ def test_an_interrupted_block_leaves_the_old_file(tmp_path: Path) -> None:
     ids=["a folder", "no folder"],
 )
 def test_what_cannot_be_written_says_so(make, tmp_path: Path) -> None:
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match=re.escape(str(tmp_path))):
         write_file(make(tmp_path), "x")

@@ -75,8 +75,12 @@ def test_equal_shardings_are_equal_however_they_are_written() -> None:
     )
     assert Sharding.read("{devices=[1,1,2]<=[2] last_tile_dim_replicate}") == Sharding()
     assert Sharding.read("{devices=[2,1]<=[2]}") != Sharding.read("{devices=[1,2]<=[2]}")
-    for wrong in ("{{replicated}}", "{devices=[2,2]0,1}", "{anything}"):
-        with pytest.raises(ValueError):
+    for wrong, words in (
+        ("{{replicated}}", "sharding of a tuple"),
+        ("{devices=[2,2]0,1}", "4 places for 2 devices"),
+        ("{anything}", "expects a sharding"),
+    ):
+        with pytest.raises(ValueError, match=words):
             Sharding.read(wrong)
 
 

@@ -120,7 +120,7 @@ def driver(monkeypatch):
 def in_launches(text, passes="default"):
     """Compiled with each kernel of a loop launched on its own, as if it were more than a block."""
     with mock.patch.object(
-        gpu_program, "block_loop", lambda loop: refuse("not-one-block", "planted")
+        gpu_program, "block_loop", return_value=refuse("not-one-block", "planted")
     ):
         compiler = GpuCompiler()
         options = CompileOptions(passes=passes, backend_options={"architecture": "sm_90"})

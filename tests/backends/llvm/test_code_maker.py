@@ -92,7 +92,7 @@ def test_what_llvm_dies_of_is_an_error(make) -> None:  # type: ignore[no-untyped
     assert optimize_and_emit(good(0)).object_bytes
 
 
-@pytest.mark.parametrize("by_effort, objects", [(True, 2), (False, 1)])
+@pytest.mark.parametrize(("by_effort", "objects"), [(True, 2), (False, 1)])
 def test_only_the_function_that_llvm_aborts_over_is_made_otherwise(
     by_effort: bool, objects: int
 ) -> None:

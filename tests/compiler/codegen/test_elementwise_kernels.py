@@ -277,7 +277,7 @@ def test_values_passed_on(target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("element_type", ("f32", "f64"))
+@pytest.mark.parametrize("element_type", ["f32", "f64"])
 def test_two_operand_transcendental(element_type, target):
     values = np.array(
         [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 7.5, np.inf, -np.inf, np.nan], DTYPES[element_type]
@@ -324,7 +324,7 @@ def test_complex_arithmetic(element_type, target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("element_type", ("f32", "f64"))
+@pytest.mark.parametrize("element_type", ["f32", "f64"])
 def test_make_complex(element_type, target):
     x, y = pairs(element_type)
     check_all(
@@ -337,7 +337,7 @@ def test_make_complex(element_type, target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("element_type", ("pred", *INTEGERS, *FLOATS))
+@pytest.mark.parametrize("element_type", ["pred", *INTEGERS, *FLOATS])
 @pytest.mark.sampled(8)
 def test_compare(element_type, target):
     x, y = pairs(element_type)
@@ -360,7 +360,7 @@ def test_compare(element_type, target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("element_type", ("pred", *INTEGERS, *FLOATS, "c64"))
+@pytest.mark.parametrize("element_type", ["pred", *INTEGERS, *FLOATS, "c64"])
 @pytest.mark.sampled(6)
 def test_convert(element_type, target):
     x = edge_values(element_type)
@@ -402,7 +402,7 @@ def test_bitcast_convert(source, result, target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("element_type", ("s32", "u8", "f32", "f16"))
+@pytest.mark.parametrize("element_type", ["s32", "u8", "f32", "f16"])
 def test_select_and_clamp(element_type, target):
     x, y = pairs(element_type)
     p = np.arange(x.size) % 3 == 0
@@ -430,7 +430,7 @@ def test_select_and_clamp(element_type, target):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
-    ("exponent", "mantissa"), ((8, 7), (5, 10), (4, 3), (5, 2), (8, 23), (11, 3))
+    ("exponent", "mantissa"), [(8, 7), (5, 10), (4, 3), (5, 2), (8, 23), (11, 3)]
 )
 @pytest.mark.parametrize("element_type", FLOATS)
 @pytest.mark.sampled(16)
@@ -446,7 +446,7 @@ def test_reduce_precision(element_type, exponent, mantissa, target):
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     "shape",
-    (
+    [
         "f32[]",
         "f32[1]",
         "f32[1,1,3]",
@@ -455,7 +455,7 @@ def test_reduce_precision(element_type, exponent, mantissa, target):
         "f32[2,3,4]{0,1,2}",
         "f32[4,5]{0,1}",
         "f32[2,3,4]{1,2,0}",
-    ),
+    ],
 )
 def test_shapes_and_layouts(shape, target):
     dimensions = [int(d) for d in shape[shape.index("[") + 1 : shape.index("]")].split(",") if d]

@@ -46,9 +46,9 @@ def operands(module, fill, seed=0):
 
 
 @needs_groups
-@pytest.mark.parametrize("left,right", PAIRS)
+@pytest.mark.parametrize(("left", "right"), PAIRS)
 @pytest.mark.parametrize(
-    "rows,depth,columns,turned",
+    ("rows", "depth", "columns", "turned"),
     [
         (4, 4, 4, False),
         (5, 7, 4, False),
@@ -77,7 +77,7 @@ def test_sums_are_exact(monkeypatch, left, right, rows, depth, columns, turned):
 
 @needs_groups
 @pytest.mark.parametrize(
-    "left,right,depth", [("s16", "s16", 6), ("s8", "s8", 135_000), ("u8", "u8", 70_000)]
+    ("left", "right", "depth"), [("s16", "s16", 6), ("s8", "s8", 135_000), ("u8", "u8", 70_000)]
 )
 def test_sums_that_overflow_wrap(monkeypatch, left, right, depth):
     monkeypatch.setattr("tests.compiler.codegen.kernel_runner.HOST_LIKE", HERE)
@@ -125,7 +125,7 @@ def test_only_where_vectors_of_every_width_can_be_multiplied():
 
 
 @pytest.mark.parametrize(
-    "left,right,attributes,target,code",
+    ("left", "right", "attributes", "target", "code"),
     [
         ("s8[9,8]", "s8[8,9]", MULTIPLY, HOST_LIKE, "no-grouped-product"),
         ("s8[9,8]", "s16[8,9]", MULTIPLY, WITH_GROUPS, "no-grouped-product"),

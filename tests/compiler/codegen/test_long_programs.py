@@ -41,7 +41,7 @@ def asks_of(lanes: int, element_type: str, steps: int) -> str:
     return "\n".join([*lines, f"  ROOT r = {element_type}[{lanes}] negate(v_{steps})", "}"])
 
 
-@pytest.mark.parametrize("triple, cpu", CPUS, ids=[cpu for _, cpu in CPUS])
+@pytest.mark.parametrize(("triple", "cpu"), CPUS, ids=[cpu for _, cpu in CPUS])
 @pytest.mark.parametrize("lanes", [13, 15])
 def test_a_function_that_llvm_leaves_alone_has_no_vectors(
     triple: str, cpu: str, lanes: int

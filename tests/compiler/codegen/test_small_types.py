@@ -309,7 +309,7 @@ def test_argmax_of_integers(name):
 
 
 @pytest.mark.parametrize("passes", ["default", "none"])
-@pytest.mark.parametrize("source, target", [
+@pytest.mark.parametrize(("source", "target"), [
     ("s4[17,2]{1,0:E(4)}", "s8[17]{0}"), ("s8[17]{0}", "s4[17,2]{1,0}"), ("u2[3,4]{1,0}", "u8[3]{0}"), ("u2[6]{0}", "u4[3]{0}"),
     ("s4[5,4]{0,1}", "s16[5]{0}"), ("f4e2m1fn[4,3]{0,1}", "u8[3,2]{1,0}"),
 ])  # fmt: skip

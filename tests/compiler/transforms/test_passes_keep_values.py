@@ -632,7 +632,7 @@ TWO_SUMS = (
 
 
 @pytest.mark.parametrize(
-    "passes, body, count",
+    ("passes", "body", "count"),
     [
         ("all-reduce-reassociate", TWO_SUMS + "ROOT s = f32[8] add(a, b)", 1),
         (
@@ -682,7 +682,7 @@ GROUPS = "replica_groups={{0,1,2,3}}"
 
 
 @pytest.mark.parametrize(
-    "passes, body, there",
+    ("passes", "body", "there"),
     [
         (
             "reduce-scatter-creator",
@@ -742,7 +742,7 @@ def test_parts_in_another_order_are_no_reduce_scatter() -> None:
 
 
 @pytest.mark.parametrize(
-    "passes, body",
+    ("passes", "body"),
     [
         # Of four-bit elements two lie in a byte, of others one: a layout of the one is none for the other.
         (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pathlib
 import re
-from collections.abc import Iterator
 
 import pytest
 
@@ -28,8 +27,8 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module", params=COMPILES)
-def compiled(request: pytest.FixtureRequest) -> Iterator[tuple[str, xe.Session]]:
-    yield request.param, xe.compile(MANY, **COMPILES[request.param])
+def compiled(request: pytest.FixtureRequest) -> tuple[str, xe.Session]:
+    return request.param, xe.compile(MANY, **COMPILES[request.param])
 
 
 def last_decisions(session: xe.Session) -> dict[tuple[str, tuple[str, ...]], Event]:

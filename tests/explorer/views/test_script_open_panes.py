@@ -33,7 +33,7 @@ def test_what_is_written_is_read_back(js: AssetScript, words: list[str]) -> None
 
 
 @pytest.mark.parametrize(
-    "words, read",
+    ("words", "read"),
     [
         (["nothing", "ptx"], ["ptx"]),  # a session has no such text
         (["ptx", "ptx"], ["ptx"]),
@@ -49,7 +49,7 @@ def test_an_address_of_another_session_is_read_as_far_as_it_goes(
 
 
 @pytest.mark.parametrize(
-    "words, act, left",
+    ("words", "act", "left"),
     [
         (["hlo-after", "ptx"], 'openPane(open, "llvm-ir", order)', ["hlo-after", "llvm-ir", "ptx"]),
         (

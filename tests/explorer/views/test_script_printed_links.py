@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 import xla_explorer as xe
@@ -47,8 +45,8 @@ ENTRY e {
 
 
 @pytest.fixture(scope="module")
-def script() -> Iterator[AssetScript]:
-    yield AssetScript(ALL_LINKS)
+def script() -> AssetScript:
+    return AssetScript(ALL_LINKS)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_tile_within_a_tile(js: AssetScript) -> None:
 
 
 @pytest.mark.parametrize(
-    "line, texts",
+    ("line", "texts"),
     [
         (
             "ROOT %t = (f32[2,3]{1,0}, (s32[], pred[4]{0})) tuple(%a, f32[9,9] %b)",

@@ -282,7 +282,7 @@ def test_parents_of_stack_frames_are_counted_from_one_more() -> None:
 
 
 @pytest.mark.parametrize(
-    "written, printed",
+    ("written", "printed"),
     [("{{0 , 1 }: ( 0,{ } ) , {0,}:(1,{2}),}", "{{0,1}: (0, {}), {0}: (1, {2})}"), ("{}", "")],
 )
 def test_aliases_of_custom_calls(written: str, printed: str) -> None:

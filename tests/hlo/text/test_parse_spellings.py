@@ -66,7 +66,6 @@ def test_blanks_and_comments_say_nothing(spelled: str, plain: str) -> None:
         "ROOT c = pred[] constant(18446744073709551616)",
         "ROOT r = f32[4,6] negate(p), foo=1",  # an attribute that no opcode has
         "ROOT r = f32[4,6]{1,0:L(0)} negate(p)",
-        "ROOT r = f32[4,6]{1,0:SC(0)} negate(p)",
         "ROOT r = f32[4,6] negate(p), sharding={mesh['x'=2,'y'=2], [{'x'}, {'x'}]}",
         "ROOT r = f32[4,6] negate(p), sharding={mesh['x'=2,'y'=2], [{'x'}, {}], replicated={'x'}}",
         "ROOT r = f32[4,6] negate(p), sharding={mesh['x'=12], [{'x':(1)3}, {'x':(2)2}]}",

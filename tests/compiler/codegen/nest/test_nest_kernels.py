@@ -280,7 +280,7 @@ def test_equal_kernels_have_schedules_that_name_their_own_operands() -> None:
 
 
 @pytest.mark.parametrize(
-    "given, renamed",
+    ("given", "renamed"),
     [
         ("cover{i,16,a}", "cover{i,16,b}"),
         ("stream{a}", "stream{b}"),

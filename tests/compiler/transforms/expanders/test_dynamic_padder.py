@@ -11,7 +11,7 @@ from xla_explorer.hlo.text import parse_hlo
 
 
 @pytest.mark.parametrize(
-    "kind, size, code",
+    ("kind", "size", "code"),
     [
         ("s32", 6, None),
         ("s8", 200, None),  # 127 is an index that writes: -1 is not
@@ -106,7 +106,7 @@ ENTRY e {
 }"""
 
 
-@pytest.mark.parametrize("which, sum_, size", [(True, 2 * (1 + 4 + 9), 3), (False, 1 + 4, 2)])
+@pytest.mark.parametrize(("which", "sum_", "size"), [(True, 2 * (1 + 4 + 9), 3), (False, 1 + 4, 2)])
 def test_sizes_travel_through_a_conditional_beside_their_arrays(
     which: bool, sum_: float, size: int
 ) -> None:
