@@ -88,6 +88,19 @@ def scalars() -> Any:
 
 
 @case
+def functions_inside_functions() -> Any:
+    multiply = jax.jit(
+        lambda x, y: (x, jnp.einsum("ab,bc->ac", x, y, out_sharding=over_x("y", None)))
+    )
+    twice = jax.jit(lambda x, y: multiply(x, y)[1])
+    own = jax.jit(jax.shard_map(lambda x: (x, x * 2), out_specs=(P(), P("x")), check_vma=False))
+    keep = jax.jit(lambda x: own(x)[0])
+    terms = jax.jit(twice)(numbers(1, P("y", "x")), numbers(2, P("x", None)))
+    inner = jax.jit(lambda d: d + d)
+    return terms, keep(numbers(0, P("x", "y"))), jax.jit(lambda d: (inner(d),))(terms)
+
+
+@case
 def unreduced_arguments() -> Any:
     return jax.jit(lambda d: (d + d, jax.reshard(d, P())))(product(over_x("y", None)))
 

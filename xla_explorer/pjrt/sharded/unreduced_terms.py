@@ -18,11 +18,10 @@ from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.pjrt.sharded.known_shardings import sharding_of
+from xla_explorer.pjrt.sharded.opened_calls import LINEAR, SUMS
 
 Box = tuple[slice, ...]
 Terms = list[HloInstruction]
-_LINEAR = frozenset(["copy", "negate", "transpose", "reshape"])
-_SUMS = frozenset(["add", "subtract"])
 
 
 class _Unreduced(NamedTuple):
@@ -67,13 +66,15 @@ def _terms(
         if "unreduced" not in value.attributes["sharding"]:
             return None  # the devices have added up
         return _terms(value.operands[0], wanted, stacked) or _placed(value.operands[0], wanted)
+    if name == "get-tuple-element" and value.operands[0].opcode.name == "tuple":
+        return _terms(value.operands[0].operands[value.attributes["index"]], wanted, stacked)
     if name == "parameter":
         whole = stacked(value)
         return _rows(whole) if whole is not None else None
-    if name in _LINEAR:
+    if name in LINEAR:
         found = _terms(value.operands[0], wanted, stacked)
         return found and [_again(value, [term]) for term in found]
-    if name in _SUMS and wanted.combiner == "add":
+    if name in SUMS and wanted.combiner == "add":
         sides = [_terms(o, wanted, stacked) for o in value.operands]
         if sides == [None, None]:
             return None

@@ -24,6 +24,7 @@ from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, array_shape
+from xla_explorer.pjrt.sharded.opened_calls import is_unreduced, open_calls
 from xla_explorer.pjrt.sharded.unreduced_terms import terms_of
 
 INTO, OUT_OF = "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"
@@ -111,13 +112,12 @@ def escaped(text: str) -> str:
 def terms_first(module: HloModule, combiners: Combiners = NO_COMBINERS) -> Terms:
     """Change the entry of a program so that the terms of unreduced arguments and results are a dimension, where they are known."""
     entry = module.entry
-    shared = any(
-        "unreduced" in str(i.attributes.get("sharding") or "")
-        for i in (entry.root, *entry.parameters())
-    )
-    if not shared and not any(custom_call_target(i) == OUT_OF for i in entry.instructions.values()):
+    if not any(map(is_unreduced, (entry.root, *entry.parameters()))) and not any(
+        custom_call_target(i) == OUT_OF for i in module.instructions()
+    ):
         return NO_TERMS
     found = Terms({}, {}, module.clone(), combiners)
+    open_calls(module)
     for parameter in entry.parameters():
         _take(parameter, found)
     _give(module, found)
@@ -141,10 +141,9 @@ def _border(call: HloInstruction, number: int, name: str) -> _Border | None:
 
 def _take(parameter: HloInstruction, found: Terms) -> None:
     """A parameter that goes into regions."""
-    text = str(parameter.attributes.get("sharding") or "")
-    if "unreduced" not in text:
+    if not is_unreduced(parameter):
         return
-    told = Sharding.read(text)
+    told = Sharding.read(parameter.attributes["sharding"])
     for user in list(
         parameter.users
     ):  # a constraint that says it once more, as JAX 0.11 writes before each region
@@ -290,6 +289,8 @@ def _source(value: HloInstruction) -> _Border | None:
     ):
         number = int(value.attributes.get("index") or 0)
         value = value.operands[0]
+        if value.opcode.name == "tuple":
+            value, number = value.operands[number], 0
     return (
         _border(value, number, "xla.sdy.out_shardings")
         if custom_call_target(value) == OUT_OF
