@@ -1,7 +1,7 @@
-"""Keep Python's cyclic collector away from graph building.
+"""Pauses of Python's cyclic garbage collector during graph construction.
 
-Nothing in a parse or a pass becomes cyclic garbage, but a hundred thousand new tuples trigger full collections that walk
-the whole graph; pausing makes both 2 to 9 times faster.
+Parsing and passes make no cyclic garbage, but a hundred thousand new tuples trigger full
+collections that walk the whole graph. A pause makes both 2 to 9 times faster.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# New containers that may go to the oldest generation unseen before a full collection looks at them: it then costs less than a
-# tenth of what made them.
+# New containers that may enter the oldest generation before the next full collection. Its cost is
+# then below a tenth of their construction.
 _UNSEEN_LIMIT = 1_000_000
 _unseen = 0
 
@@ -21,8 +21,8 @@ _unseen = 0
 def collector_paused() -> Iterator[None]:
     """Disable the cyclic garbage collector for the block; re-enable it only if it was on. Nests.
 
-    What earlier blocks made and was dropped since is collected when a block begins, once in `_UNSEEN_LIMIT` objects: at its end
-    everything is still in use, and looking at it would be in vain.
+    At the start of a block, once in `_UNSEEN_LIMIT` objects, garbage of earlier blocks is
+    collected. At the end everything is still alive, so that a collection would find nothing.
     """
     global _unseen
     was_on = gc.isenabled()
@@ -35,7 +35,8 @@ def collector_paused() -> Iterator[None]:
     finally:
         if was_on:
             young = gc.get_count()[0]
-            # Re-enabling alone would have the next allocation walk all of it. When somebody else froze objects, that must stand.
+            # Re-enabling alone would make the next allocation walk all objects. Objects that other
+            # code has frozen stay frozen.
             if young >= 10_000 and not gc.get_freeze_count():
                 _unseen += young
                 gc.freeze()
@@ -44,7 +45,9 @@ def collector_paused() -> Iterator[None]:
 
 
 def end_without_collecting() -> None:
-    """Let this process end without a walk through everything that is still alive: after a compile that takes 0.2 s of processor time.
+    """End this process without a final collection.
 
-    For processes of our own; called first, so that it is the last thing to happen at exit."""
+    It would take 0.2 s of processor time after a compile. For child processes only; must be called
+    first, so that it runs last at exit.
+    """
     atexit.register(gc.freeze)

@@ -1,4 +1,4 @@
-"""`Decision`: what was decided, about what, and why. The same value from the journal to the screen."""
+"""`Decision`: a decision with its subjects and its reason, from the journal to the screen."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ class Decision(NamedTuple):
     Attributes
     ----------
     kind : str
-        What was asked: `fusion`, `layout`, `launch`; of a rewrite rule, its name.
+        The kind of decision: `fusion`, `layout`, `launch`; for a rewrite rule, its name.
     verdict : {"accepted", "refused"}
-        How it ended.
+        The outcome.
     subjects : tuple of int
-        Ids of instructions in the order that the kind implies, each once; of a fusion the producer first.
+        Ids of instructions in the order that the kind implies, each once.
+        Of a fusion the producer comes first.
     names : tuple of str
         Their names at that time, without %.
     code : str
-        The stable code of why it was refused; of some accepted decisions, of what spoke for them. Empty without one.
+        The stable code of a refusal, or of the argument for some accepted decisions; else empty.
     message : str
         One sentence with names and numbers.
     facts : mapping
         The numbers, with the unit in the key.
     step : int or None
-        The number of the pass, 1 for the first, 0 for the module as written; None after the last pass.
+        The number of the pass, from 1; 0 for the module as written, None after the last pass.
     checklist : tuple of Check
-        All that must hold, as it was when the decision was made. Empty where that was not recorded.
+        All conditions, as evaluated for the decision; empty if they were not recorded.
     forceable : bool
-        Whether a refusal only weighed what is faster, so that an override turns it; what must hold did.
+        True if all mandatory conditions hold and only the cost model refuses.
+        An override can then force it.
     """
 
     kind: str
@@ -51,7 +53,7 @@ class Decision(NamedTuple):
 
     @property
     def refused(self) -> bool:
-        """Whether the answer was no."""
+        """True if the decision was refused."""
         return self.verdict == "refused"
 
     @property
@@ -61,7 +63,7 @@ class Decision(NamedTuple):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """The names with %."""
+        """Names with %."""
         return tuple([f"%{name}" for name in self.names])
 
     @cleaned
@@ -77,12 +79,15 @@ class Decision(NamedTuple):
 
 
 def verdict_of(accepted: bool) -> Verdict:
-    """The word for it."""
+    """Return the verdict as a word."""
     return "accepted" if accepted else "refused"
 
 
 def each_once(
     subjects: Sequence[int], names: Sequence[str]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Subjects and names, each once: an instruction may stand for itself and for its value."""
+    """Return subjects and names without repetitions.
+
+    An instruction may be listed both as itself and as its value.
+    """
     return tuple(dict.fromkeys(subjects)), tuple(dict.fromkeys(names))

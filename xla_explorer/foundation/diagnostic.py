@@ -1,4 +1,4 @@
-"""Errors that show where, what and what to do next: spans, carets, and the base class of every error we raise."""
+"""Errors with place, cause and next step: spans, carets, and the base class of all errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from xla_explorer.foundation.visible_text import cleaned_text
 
 
 class XlaExplorerError(Exception):
-    """Base of every error that this package raises on purpose. `str()` shows control characters of a quoted file as escapes.
+    """Base of every error that this package raises on purpose.
+
+    `str()` shows control characters of a quoted file as escapes.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ class SourceSpan:
     def from_offset(
         cls, text: str, offset: int, length: int = 1, filename: str | None = None
     ) -> SourceSpan:
-        """The span of `length` characters at a character offset; clipped to its line."""
+        """Return the span of `length` characters at a character offset, clipped to its line."""
         offset = max(0, min(offset, len(text)))
         start = text.rfind("\n", 0, offset) + 1
         end = text.find("\n", offset)
@@ -67,7 +69,10 @@ class SourceSpan:
         )
 
     def caret(self) -> str:
-        """Three lines: `file:line:column`, the source line (cut to about 160 characters around the place), the caret."""
+        """Return three lines: `file:line:column`, the source line, the caret.
+
+        The source line is cut to about 160 characters around the place.
+        """
         text, column = self.line_text.replace("\t", " "), self.column
         prefix = ""
         if len(text) > 160:

@@ -1,4 +1,4 @@
-"""Reading a file that somebody sent: unpacked where it is gzipped, and never into more memory than allowed."""
+"""Reading of files from others: gzip is decompressed, with a limit on memory."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 LARGEST_VARIABLE = "XLA_EXPLORER_LARGEST_FILE"
 LARGEST_UNPACKED = 1 << 30
-"""Bytes that a gzipped file may become where the environment says nothing: 2 MB of gzip can hold 2 GB."""
+"""Default limit of bytes of a decompressed file: 2 MB of gzip can hold 2 GB."""
 _GZIP = b"\x1f\x8b"
 
 
 class FileReadError(XlaExplorerError, OSError):
-    """A file that cannot be read whole."""
+    """A file cannot be read whole."""
 
 
 def read_file(path: str | os.PathLike[str], *, hint: str = "") -> bytes:
-    """The bytes of a file, unpacked where it is gzipped.
+    """Return the bytes of a file, decompressed if it is gzipped.
 
     Parameters
     ----------
     path
         Of the file.
     hint
-        The next step where the file cannot be read.
+        The next step if the file cannot be read.
 
     Raises
     ------
     FileReadError
-        The file is not there, is damaged, or unpacks to more than `XLA_EXPLORER_LARGEST_FILE` bytes (1 GiB).
+        The file is missing or damaged, or decompresses to more than
+        `XLA_EXPLORER_LARGEST_FILE` bytes (1 GiB).
     """
     try:
         what = _no_file(path)
@@ -52,9 +53,11 @@ def read_file(path: str | os.PathLike[str], *, hint: str = "") -> bytes:
 
 
 def _no_file(path: str | os.PathLike[str]) -> str:
-    """What stands there in a file's place; empty for a file. Reading a pipe waits for a writer who may never come, a device has no end.
+    """Return the kind of a path that is no file, empty for a file.
 
-    What a shell hands over, as in `run /dev/stdin` and `run <(command)`, has its writer already."""
+    Reading a pipe may block without a writer, and a device has no end. Pipes from a shell, as in
+    `run /dev/stdin` and `run <(command)`, have a writer and count as files.
+    """
     mode = os.stat(path).st_mode
     if (
         stat.S_ISREG(mode)
@@ -66,7 +69,7 @@ def _no_file(path: str | os.PathLike[str]) -> str:
 
 
 def unpacked_bytes(raw: bytes, name: str, *, hint: str = "") -> bytes:
-    """`raw` itself, or what it holds where it is gzipped. Errors as `read_file`."""
+    """Return `raw`, decompressed if it is gzipped; errors as in `read_file`."""
     if not raw.startswith(_GZIP):
         return raw
     most, parts, size, rest = _largest(), [], 0, raw

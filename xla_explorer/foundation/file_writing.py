@@ -1,6 +1,7 @@
-"""Writing a user's file: beside it first, then in its place, so that a full disk or a stopped process leaves the old file as it was.
+"""Atomic writes of users' files: a full disk or a stopped process leaves the old file intact.
 
-Locks between processes: the holder of an open file's lock has it until the file is closed, or the process ends.
+The content is written beside the file, then renamed. Locks between processes last until the file is
+closed or the process ends.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from typing import BinaryIO
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
     """Write a file whole or not at all, and return its path. Text is UTF-8.
 
-    A file that is there keeps its permissions, and a link its target; what is no regular file (a pipe, `/dev/stdout`) is written directly.
+    An existing file keeps its permissions, and a link its target. A pipe or device (`/dev/stdout`)
+    is written directly.
 
     Raises
     ------
     OSError
-        As from the system. What stood there before is then untouched.
+        As from the system; the previous content is then untouched.
 
     Examples
     --------
@@ -39,18 +41,18 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
 
 @contextmanager
 def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A binary file to write to, which takes the place of `path` when the block ends well and is removed when it does not."""
+    """Yield a binary file that replaces `path` if the block succeeds and is removed otherwise."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
         mode = None
     if mode is not None and not stat.S_ISREG(mode):
-        with open(path, "wb") as file:  # a directory says so here
+        with open(path, "wb") as file:  # a directory raises here
             yield file
         return
     target = os.path.realpath(path)
     if mode is not None and not os.access(target, os.W_OK):
-        open(target, "r+b").close()  # a rename would not ask: says that it must not be written
+        open(target, "r+b").close()  # raises if it is read-only, which a rename would ignore
     try:
         handle, beside = tempfile.mkstemp(
             prefix=f".{os.path.basename(target)[:40]}.", suffix=".part", dir=os.path.dirname(target)
@@ -58,7 +60,7 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except PermissionError:
         if mode is None:
             raise
-        with open(target, "wb") as file:  # a file that may be written in a folder that may not
+        with open(target, "wb") as file:  # a writable file in a read-only folder
             yield file
         return
     except FileNotFoundError:
@@ -72,7 +74,7 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())  # some systems tell only now that the disk is full
+            os.fsync(file.fileno())  # some systems report a full disk only here
         with suppress(OSError):  # a file system without permissions
             os.chmod(beside, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
         os.replace(beside, target)
@@ -83,7 +85,7 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _umask() -> int:
-    """What the process takes from the permissions of new files; it can only be read by setting it, where the system does not tell."""
+    """Return the process's umask; without /proc it can only be read by setting it."""
     with suppress(OSError, ValueError), open("/proc/self/status") as status:
         for line in status:
             if line.startswith("Umask:"):
@@ -93,7 +95,7 @@ def _umask() -> int:
     return found
 
 
-if sys.platform == "win32":  # which has no such locks: every process gets them
+if sys.platform == "win32":  # no such locks: every process gets them
 
     def try_lock(handle: int) -> bool:
         """Take the lock of an open file if no other process holds it."""

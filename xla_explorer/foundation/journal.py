@@ -1,7 +1,8 @@
-"""The journal: what happened, as data.
+"""The journal: the events of a compile, as data.
 
-An argument, never a global. Events hold ids, not objects, so a journal can be saved, mailed, replayed, and read after a
-failed compile. Only drivers (the pass runner, the rule driver, `PassContext.decide`) write here; passes return Reasons.
+It is an argument, never a global. Events hold ids, not objects, so that a journal can be saved,
+sent, replayed, and read after a failed compile. Only drivers (the pass runner, the rule driver,
+`PassContext.decide`) write here; passes return Reasons.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from xla_explorer.foundation.visible_text import cleaned
 
 
 class JournalLevelError(XlaExplorerError, ValueError):
-    """A level that there is not."""
+    """An unknown level."""
 
 
 class JournalFormatError(XlaExplorerError, ValueError):
@@ -30,7 +31,7 @@ class JournalFormatError(XlaExplorerError, ValueError):
 
 
 class Level(enum.IntEnum):
-    """How much is recorded. Each level includes those before it."""
+    """Amount of recording; each level includes the previous ones."""
 
     OFF = 0
     PASSES = 1
@@ -39,7 +40,7 @@ class Level(enum.IntEnum):
 
     @classmethod
     def parse(cls, text: str | Level) -> Level:
-        """`off`, `passes`, `decisions` or `everything`."""
+        """Return the level of `off`, `passes`, `decisions` or `everything`."""
         if isinstance(text, Level):
             return text
         try:
@@ -56,7 +57,7 @@ _OLD_KINDS: dict[str, tuple[str, Verdict]] = {
     "applied": ("rewrite", "accepted"),
     "refused": ("rewrite", "refused"),
 }
-"""What journals said that were saved before verdicts had one word."""
+"""Verdicts in journals saved by older versions."""
 
 
 class Span:
@@ -75,7 +76,7 @@ class Span:
         self.error: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The span as plain data."""
+        """Return the span as plain data."""
         return {
             "span": self.id,
             "kind": self.kind,
@@ -88,13 +89,17 @@ class Span:
 
 
 class Event:
-    """One thing that happened.
+    """One event.
 
-    kind: `created` `replaced` `removed` (graph changes), `rewrite` (of a rule), `decision` (of a pass or of code generation).
-    by: the rule, policy or pass that did it; of a decision, its kind. verdict: of a rewrite and of a decision, `accepted` or `refused`;
-    else empty. subjects: instruction ids, in the order that the kind implies (replaced:
-    old, new; a fusion decision: producer, consumer). reason: why not, or None. facts: the numbers. checklist: all that must hold, where
-    the pass was asked for it. forceable: whether a refusal only weighed what is faster, so that an override turns it.
+    kind: `created` `replaced` `removed` (graph changes), `rewrite` (of a rule), `decision` (of a
+    pass or of code generation).
+    by: the rule, policy or pass; for a decision, its kind.
+    verdict: `accepted` or `refused` for a rewrite and a decision, else empty.
+    subjects: instruction ids in the order that the kind implies (replaced: old, new; a fusion
+    decision: producer, consumer).
+    reason: of a refusal, or None. facts: the numbers.
+    checklist: all conditions, if the pass recorded them.
+    forceable: True if only the cost model refuses, so that an override can force it.
     """
 
     __slots__ = (
@@ -139,17 +144,17 @@ class Event:
 
     @property
     def is_decision(self) -> bool:
-        """Whether a pass or code generation decided something."""
+        """True for a decision of a pass or of code generation."""
         return self.kind == "decision"
 
     @property
     def is_rewrite(self) -> bool:
-        """Whether a rule acted, or was refused by one of its guards."""
+        """True for a rule that was applied, or refused by one of its guards."""
         return self.kind == "rewrite"
 
     @property
     def acted(self) -> bool:
-        """Whether it changed the program: a rewrite or a decision that went ahead."""
+        """True for an accepted rewrite or decision, which changed the program."""
         return self.verdict == "accepted"
 
     @cleaned
@@ -158,7 +163,7 @@ class Event:
         return f"<{self.sequence} {f'{self.kind} {self.verdict}'.strip()} by {self.by} {', '.join(self.names) or self.subjects}{tail}>"
 
     def to_json(self) -> dict[str, Any]:
-        """The event as plain data."""
+        """Return the event as plain data."""
         return {
             "sequence": self.sequence,
             "span": self.span,
@@ -174,12 +179,12 @@ class Event:
 
 
 class Journal:
-    """Spans and events of a compile in order, with the queries that every view asks.
+    """Spans and events of a compile in order, with queries.
 
     Parameters
     ----------
     level
-        How much is recorded: off, passes, decisions or everything.
+        Amount of recording: off, passes, decisions or everything.
 
     Examples
     --------
@@ -198,7 +203,7 @@ class Journal:
 
     @contextmanager
     def span(self, kind: str, name: str) -> Iterator[Span]:
-        """Open a timed span; an exception that passes through is noted in it."""
+        """Open a timed span; it records an exception that passes through."""
         span = Span(len(self.spans), kind, name, self._stack[-1] if self._stack else None)
         self.spans.append(span)
         self._stack.append(span.id)
@@ -224,7 +229,10 @@ class Journal:
         checklist: tuple[Check, ...] = (),
         forceable: bool = False,
     ) -> Event:
-        """Append one event to the innermost open span. accepted: how a `rewrite` or a `decision` ended."""
+        """Append an event to the innermost open span.
+
+        accepted: outcome of a `rewrite` or `decision`.
+        """
         verdict: Verdict | Literal[""] = "" if accepted is None else verdict_of(accepted)
         span = self._stack[-1] if self._stack else -1
         event = Event(
@@ -243,9 +251,8 @@ class Journal:
         self.events.append(event)
         return event
 
-    # -- queries -----------------------------------------------------------------------------------------------------
     def of_span(self, span: int) -> list[Event]:
-        """Events written directly in the span or in any span inside it."""
+        """Return events written directly in the span or in any span inside it."""
         inside = {span}
         for candidate in self.spans[span + 1 :]:
             if candidate.parent in inside:
@@ -253,11 +260,11 @@ class Journal:
         return [event for event in self.events if event.span in inside]
 
     def about(self, instruction: int) -> list[Event]:
-        """Events in which the instruction id takes part."""
+        """Return events with the instruction id among their subjects."""
         return [event for event in self.events if instruction in event.subjects]
 
     def hot_rules(self) -> list[tuple[str, int, int]]:
-        """(rule, times applied, times refused), the most applied first."""
+        """Return (rule, times applied, times refused), the most applied first."""
         counts: dict[str, list[int]] = {}
         for event in self.events:
             if event.is_rewrite:
@@ -268,7 +275,7 @@ class Journal:
         )
 
     def to_json_lines(self) -> str:
-        """One JSON object a line: the level, then spans, then events."""
+        """Return one JSON object a line: the level, then spans, then events."""
         rows = [
             {"level": self.level.name.lower()},
             *[span.to_json() for span in self.spans],
@@ -278,7 +285,7 @@ class Journal:
 
     @classmethod
     def from_json_lines(cls, text: str) -> Journal:
-        """Read what `to_json_lines` wrote. JournalFormatError names the first line that is not part of a journal."""
+        """Read the output of `to_json_lines`; JournalFormatError names the first invalid line."""
         journal = cls(Level.EVERYTHING)
         for number, line in enumerate(text.splitlines(), 1):
             try:
@@ -326,14 +333,13 @@ class Journal:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Journal:
-        """Read a file that `save` wrote, of a compile that went well or of one that failed. JournalFormatError; OSError."""
+        """Read a file written by `save`. Raises JournalFormatError or OSError."""
         with open(path, encoding="utf-8") as file:
             return cls.from_json_lines(file.read())
 
-    # -- views -------------------------------------------------------------------------------------------------------
     @property
     def errors(self) -> list[Span]:
-        """The spans through which an exception went, innermost last."""
+        """Spans left by an exception, innermost last."""
         return [span for span in self.spans if span.error]
 
     @cleaned
@@ -345,7 +351,7 @@ class Journal:
 
     @cleaned
     def __str__(self) -> str:
-        """Every span, indented by its depth, with time and the counts of its own events."""
+        """Return every span, indented by its depth, with time and the counts of its own events."""
         counts: dict[int, dict[str, int]] = {}
         for event in self.events:
             kinds = counts.setdefault(event.span, {})

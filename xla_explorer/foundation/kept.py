@@ -1,4 +1,4 @@
-"""Answers that are made once for what they are about, and go with it."""
+"""Results cached per object, for the object's lifetime."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ V = TypeVar("V")
 
 
 def kept(make: Callable[Concatenate[K, P], V]) -> Callable[Concatenate[K, P], V]:
-    """`make`, whose answers about an object, one for other arguments each, are kept as long as the object lives, which none may hold."""
+    """Cache a function's results by its first argument, weakly, and by its other arguments.
+
+    A result must not refer to the object.
+    """
     known: WeakKeyDictionary[K, dict[Hashable, V]] = WeakKeyDictionary()
 
     @wraps(make)

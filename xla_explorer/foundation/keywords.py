@@ -1,4 +1,4 @@
-"""Keyword arguments that a public call hands on: an unknown one is an error that names the nearest."""
+"""Checks of forwarded keyword arguments: an unknown one is an error with the nearest name."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def check_keywords(
     Parameters
     ----------
     who : str
-        What does not have an unknown one: ``"xe.evaluate has no"``.
+        Start of the message: ``"xe.evaluate has no"``.
     given : iterable of str
         The keywords.
     known : sequence of str
-        The keywords that there are.
+        The valid keywords.
     otherwise : str
-        The hint where no name is near; by default the list of all.
+        The hint if no name is near; by default the list of all.
 
     Raises
     ------

@@ -1,6 +1,7 @@
-"""Messages between this process and a child that it has started itself: values as `plain_data` writes them, never pickles.
+"""Messages between this process and its own child processes, in `plain_data`, never pickles.
 
-Whoever owns the child's memory owns what it sends; reading it here runs nothing and imports nothing that it names.
+The child's memory may be controlled by the code it runs, so reading a message must neither run code
+nor import modules that the message names.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ _CHUNK: Final = 1 << 20
 
 
 def own_streams(prints_to: int = 2) -> tuple[BinaryIO, BinaryIO]:
-    """(requests, answers) of a child, which are its standard streams: what libraries print goes to another descriptor from here on.
+    """Return (requests, answers) of a child, its standard streams; prints go to another descriptor.
 
-    An interrupt from the keyboard is for the parent, which ends the child if it must. A copy of this process that `os.fork` makes
-    reads no requests and writes no answers: for the copy both streams end at once."""
+    The child ignores keyboard interrupts; the parent ends it if necessary. In a copy made by
+    `os.fork` both streams are at their end, so that it reads no requests and writes no answers.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(prints_to, 1)
@@ -39,33 +41,36 @@ def _disconnect(*streams: BinaryIO) -> None:
 
 
 def send(stream: BinaryIO, message: Any) -> None:
-    """Write one message. PlainDataError for what does not travel; nothing is written then."""
+    """Write one message; PlainDataError before anything is written if a value is not supported."""
     write(stream, packed(message))
 
 
 def write(stream: BinaryIO, pieces: Iterable[Buffer]) -> None:
-    """Write the pieces of a message that is packed already."""
+    """Write the pieces of a packed message."""
     for piece in pieces:
         view = memoryview(piece)
-        view = view.cast("B") if view.nbytes else memoryview(b"")  # what is empty cannot be cast
-        while view:  # a stream without a buffer takes what fits
+        view = view.cast("B") if view.nbytes else memoryview(b"")  # an empty view cannot be cast
+        while view:  # an unbuffered stream may write a part
             view = view[stream.write(view) :]
     stream.flush()
 
 
 def receive_unread(stream: BinaryIO) -> Message:
-    """Read the bytes of one message; EOFError when the other side is gone, PlainDataError when they are none."""
+    """Read the bytes of one message.
+
+    EOFError if the other side has ended, PlainDataError for invalid bytes.
+    """
     (size,) = struct.unpack("<Q", _bytes(stream, 8))
     return Message(_bytes(stream, size), lambda wanted: _buffer(stream, wanted))
 
 
 def receive(stream: BinaryIO) -> Any:
-    """Read one message; EOFError when the other side is gone."""
+    """Read one message; EOFError if the other side has ended."""
     return receive_unread(stream).value()
 
 
 def received(stream: BinaryIO) -> Iterator[Any]:
-    """Yield messages until the other side is gone."""
+    """Yield messages until the other side has ended."""
     while True:
         try:
             yield receive(stream)
@@ -87,7 +92,7 @@ def _buffer(stream: BinaryIO, size: int) -> Buffer:
     found: Any = np.empty(size, np.uint8)
     view = memoryview(found) if size else memoryview(b"")
     while view:
-        count = stream.readinto(view)  # type: ignore[attr-defined]  # BinaryIO lacks what every binary stream has
+        count = stream.readinto(view)  # type: ignore[attr-defined]  # BinaryIO lacks readinto
         if not count:
             raise EOFError
         view = view[count:]

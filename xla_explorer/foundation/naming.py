@@ -1,7 +1,9 @@
-"""Unique names in XLA's manner: `add`, `add.1`, `add.2`; a numeric suffix of the request is replaced, not stacked.
+"""Unique names as in XLA: `add`, `add.1`, `add.2`; a numeric suffix is replaced, not stacked.
 
-What counts is the pair of stem and number, whatever its spelling: `add` and `add.0` are both number 0 of `add`, and `add.01` is
-number 1. So a second `add.1` becomes `add.0` while number 0 is free. Source: xla/service/name_uniquer.cc."""
+Names are equal if stem and number are, in any spelling: `add` and `add.0` are both number 0 of
+`add`, and `add.01` is number 1. So a second `add.1` becomes `add.0` while number 0 is free. Source:
+xla/service/name_uniquer.cc.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _ILLEGAL = re.compile(r"[^A-Za-z0-9_.\-]")
 
 
 def legal_name(name: str) -> str:
-    """The name with an underscore for each character that HLO text does not know in names. Source: name_uniquer.cc GetSanitizedName.
+    """Replace characters that are illegal in HLO names by underscores.
+
+    Source: name_uniquer.cc GetSanitizedName.
 
     Examples
     --------
@@ -30,20 +34,20 @@ def legal_name(name: str) -> str:
 
 
 def _numbered(name: str) -> bool:
-    """Whether a name ends in a number of its stem."""
+    """Return whether a name ends in a number of its stem."""
     stem, _, suffix = name.rpartition(".")
     return bool(stem) and suffix.isdecimal() and suffix.isascii() and len(suffix) <= _LONGEST_NUMBER
 
 
 class UniqueNames:
-    """Hands out names that were not handed out (or reserved) before."""
+    """Source of names that are neither used nor reserved."""
 
     __slots__ = ("_next", "_taken", "_zeros")
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._next: dict[str, int] = {}
-        self._zeros: set[str] = set()  # stems whose number 0 is taken in the spelling `stem.0`
+        self._zeros: set[str] = set()  # stems whose number 0 is used in the spelling `stem.0`
 
     def _take(self, name: str) -> None:
         self._taken.add(name)
@@ -51,20 +55,23 @@ class UniqueNames:
             self._zeros.add(name[:-2])
 
     def _used(self, stem: str, number: int) -> bool:
-        # A taken `one.0` is number 0 of `one`, not of `one.0`.
+        # A used `one.0` is number 0 of `one`, not of `one.0`.
         return f"{stem}.{number}" in self._taken or (
             number == 0 and stem in self._taken and not _numbered(stem)
         )
 
     def reserve(self, name: str) -> bool:
-        """Mark a name as taken, as it is spelled. False if it was taken already."""
+        """Mark a name as used, in its spelling; return False if it already was."""
         if name in self._taken:
             return False
         self._take(name)
         return True
 
     def reserve_all(self, names: Collection[str]) -> bool:
-        """Mark all these names as taken, unless `unique` would change one of them: then mark none and say False."""
+        """Mark all names as used, unless `unique` would change one.
+
+        Then mark none and return False.
+        """
         if not self._taken.isdisjoint(names) or not self._zeros.isdisjoint(names):
             return False
         zeros = set()
@@ -80,7 +87,10 @@ class UniqueNames:
         return True
 
     def unique(self, wanted: str) -> str:
-        """`wanted` itself when its number is free (without leading zeros), else its stem with the first free number."""
+        """Return `wanted` if its number is free, else its stem with the first free number.
+
+        Leading zeros of the number are dropped.
+        """
         wanted = legal_name(wanted)
         stem, dot, suffix = wanted.rpartition(".")
         if not _numbered(wanted):

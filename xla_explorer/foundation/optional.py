@@ -1,4 +1,4 @@
-"""Optional packages: one place that imports them and one error that names the extra to install."""
+"""Import of optional packages, with one error that names the extra to install."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class MissingExtraError(XlaExplorerError, ImportError):
 
 
 def import_optional(module: str, extra: str) -> ModuleType:
-    """Import `module`, or raise MissingExtraError that names `pip install "xla-explorer[extra]"`."""
+    """Import `module`, or raise MissingExtraError with `pip install "xla-explorer[extra]"`."""
     try:
         return importlib.import_module(module)
     except ImportError as problem:

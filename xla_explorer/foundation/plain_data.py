@@ -1,9 +1,10 @@
-"""Values as bytes and back, for messages between processes: reading runs no code that the bytes name.
+"""Serialisation of values for messages between processes, without code from the bytes.
 
-A text of JSON holds a table in which every entry refers to earlier ones, so that what was shared is shared again; arrays and bytes follow
-as they are. Known are Python's own plain values, numpy's arrays, enumerations, named tuples, dataclasses, exceptions (without what they
-hold of other kinds), and the classes that `travels` was told of. Objects are filled in, their `__init__` does not run; a class that the
-reader's process has not loaded is imported only from this package.
+A JSON text holds a table whose entries refer to earlier ones, so that shared values stay shared.
+Arrays and bytes follow unchanged. Supported are Python's plain values, numpy's arrays,
+enumerations, named tuples, dataclasses, exceptions (without unsupported attributes), and classes
+declared by `travels`. Objects are filled without calling `__init__`. A class that is not loaded is
+imported only from this package.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ import numpy as np
 from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 
-Buffer = Any  # whatever memoryview takes
+Buffer = Any  # any argument of memoryview
 _T = TypeVar("_T")
 _NAME: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 _DIRECT: Final = frozenset({type(None), bool, str, float})
-_MOST_DIGITS: Final = 1 << 62  # larger integers than JSON readers like travel as hexadecimal text
+_MOST_DIGITS: Final = 1 << 62  # larger integers than JSON readers support are hexadecimal text
 
 
 class PlainDataError(XlaExplorerError, ValueError):
-    """A value that cannot travel, or bytes that are not a message."""
+    """A value that is not supported, or bytes that are not a message."""
 
 
 _APART: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
@@ -41,7 +42,7 @@ _TOGETHER: dict[type, Callable[..., Any]] = {}
 def travels(
     cls: type[_T], apart: Callable[[_T], tuple[Any, ...]], together: Callable[..., _T]
 ) -> None:
-    """Declare how a class is taken apart into plain values and put together from them again."""
+    """Declare the conversion of a class to plain values and back."""
     _APART[cls], _TOGETHER[cls] = apart, together
 
 
@@ -58,7 +59,7 @@ class _Writer:
         self.alive: list[Any] = []
 
     def write(self, value: Any) -> Any:
-        """What stands for a value: itself, or the list of the one number of its entry."""
+        """Return a direct value itself, else a list with the number of its table entry."""
         kind = type(value)
         if kind in _DIRECT:
             return value
@@ -132,9 +133,11 @@ class _Writer:
 
 
 def packed(value: Any) -> list[Buffer]:
-    """The bytes of a value, in pieces to be written one behind the other.
+    """Return the bytes of a value in pieces, to be written in order.
 
-    Raises PlainDataError for what does not travel: functions, open files, objects of classes that nobody declared."""
+    Raises PlainDataError for unsupported values: functions, open files, objects of undeclared
+    classes.
+    """
     writer = _Writer()
     try:
         root = writer.write(value)
@@ -152,7 +155,7 @@ def packed(value: Any) -> list[Buffer]:
 
 
 def does_travel(value: Any) -> bool:
-    """Whether `packed` takes a value."""
+    """Return whether `packed` supports a value."""
     try:
         packed(value)
     except PlainDataError:
@@ -161,7 +164,10 @@ def does_travel(value: Any) -> bool:
 
 
 class Message:
-    """A message as it came: `value()` makes the value of it. The reading of the bytes is apart from that, for a thread that only reads."""
+    """A received message; `value()` decodes it.
+
+    Reading the bytes is separate from decoding, for a thread that only reads.
+    """
 
     def __init__(self, head: bytes | bytearray, read: Callable[[int], Buffer]) -> None:
         try:
@@ -171,12 +177,12 @@ class Message:
             raise PlainDataError(f"not a message: {type(problem).__name__}: {problem}") from None
 
     def value(self) -> Any:
-        """The value. PlainDataError where the bytes are none."""
+        """Return the decoded value; PlainDataError for invalid bytes."""
         try:
             return self._read()
         except PlainDataError:
             raise
-        except Exception as problem:  # whatever hostile bytes lead to
+        except Exception as problem:  # any exception caused by hostile bytes
             raise PlainDataError(f"not a message: {type(problem).__name__}: {problem}") from None
 
     def _read(self) -> Any:
@@ -248,7 +254,7 @@ def _class_named(name: str) -> type:
 
 
 def _maker(cls: type) -> Callable[[list[Any]], Any]:
-    """What makes an object of a class from the values of its entry, without a line of the class's own code."""
+    """Return a constructor from the values of an entry that runs no code of the class."""
     if cls in _TOGETHER:
         together = _TOGETHER[cls]
         return lambda values: together(*values)

@@ -1,6 +1,6 @@
-"""Folders and files that only this user can write: what is read from them, and run, was written by this user.
+"""Folders and files writable only by this user, so that code read from them is the user's own.
 
-Where the system has no owners and modes (Windows), its own folders for users are trusted.
+Without owners and modes (Windows), the system's own user folders are trusted.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ def _is_ours(status: os.stat_result) -> bool:
 
 
 def private_folder(path: Path) -> bool:
-    """Make the folder, for this user alone, with what is missing above it. False where it is (or could be) written by somebody else.
+    """Make the folder and missing parents for this user alone; return False if others can write it.
 
-    A folder of ours that others may write is closed to them. Raises OSError where it cannot be made."""
+    A folder of this user that others may write is closed to them. Raises OSError if it cannot be
+    made.
+    """
     if not path.is_dir():
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
@@ -38,9 +40,11 @@ def private_folder(path: Path) -> bool:
 
 
 def read_private(path: Path) -> bytes | None:
-    """The content of a file that this user wrote and nobody else can write; None where it is missing, a link, foreign, or open to others.
+    """Return the content of a file that only this user can write, else None.
 
-    Raises OSError where it cannot be read for another reason."""
+    None for a missing file, a link, another owner's file, or one that others may write. Raises
+    OSError for other failures.
+    """
     try:
         handle = os.open(
             path,

@@ -1,8 +1,9 @@
-"""`Reason`, the one word for "no", and `Check`, one line of the list of all that must hold.
+"""`Reason`, the value of every refusal, and `Check`, one condition of a checklist.
 
-A predicate is a small pure function that returns None (it holds) or a Reason. Rule guards, fusion legality, buffer sharing, "does this
-backend support this instruction" and verifier constraints are all tuples of predicates. A predicate is named by what must hold
-(`layouts_agree`), so that a list of checks reads without a double negative.
+A predicate is a small pure function that returns None (it holds) or a Reason. Rule guards, fusion
+legality, buffer sharing, supported instructions of a backend and verifier constraints are tuples of
+predicates. A predicate is named by its condition (`layouts_agree`), so that a checklist has no
+double negatives.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from xla_explorer.foundation.visible_text import cleaned_text
 
 
 class Reason:
-    """Why something was refused (or, on a decision that went ahead, what spoke for it).
+    """The reason of a refusal, or of some accepted decisions.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class Reason:
         return hash((self.code, self.message))
 
     def to_json(self) -> dict[str, Any]:
-        """The reason as plain data: code, message, facts."""
+        """Return the reason as plain data: code, message, facts."""
         return {"code": self.code, "message": self.message, "facts": self.facts}
 
 
@@ -75,20 +76,20 @@ _Predicate = TypeVar("_Predicate", bound=Predicate)
 
 
 class Check(NamedTuple):
-    """What one predicate says of a candidate.
+    """Result of one predicate on a candidate.
 
     Attributes
     ----------
     name : str
-        What must hold, in kebab-case: `layouts-agree`.
+        The condition, in kebab-case: `layouts-agree`.
     ok : bool or None
-        Whether it holds; None when it was not asked.
+        True if it holds; None if it was not evaluated.
     value : str
-        What was measured, whether it holds or not: `operands 3 <= 64`.
+        The measurement, whether it holds or not: `operands 3 <= 64`.
     message : str
-        The sentence of the refusal, empty where it holds.
+        The sentence of the refusal, empty if it holds.
     code : str
-        The code of the refusal, empty where it holds.
+        The code of the refusal, empty if it holds.
     place : str
         `folder/file.py:line` of the predicate.
     """
@@ -102,7 +103,7 @@ class Check(NamedTuple):
 
 
 def measures(told: Callable[..., str]) -> Callable[[_Predicate], _Predicate]:
-    """Decorator of a predicate: what it measures, as text, of the same arguments, whether it holds or not."""
+    """Decorate a predicate with a formatter of its measurement, from the same arguments."""
 
     def attach(predicate: _Predicate) -> _Predicate:
         predicate.__dict__["measured"] = told
@@ -112,7 +113,7 @@ def measures(told: Callable[..., str]) -> Callable[[_Predicate], _Predicate]:
 
 
 def named(name: str, predicate: Predicate) -> Predicate:
-    """The predicate under a name in kebab-case: for one that is made where it is asked."""
+    """Name a predicate in kebab-case, for one that is created at its use."""
 
     @functools.wraps(predicate)
     def renamed(*subjects: Any) -> Reason | None:
@@ -123,7 +124,7 @@ def named(name: str, predicate: Predicate) -> Predicate:
 
 
 def settled(name: str, reason: Reason | None, told: Callable[[], str]) -> Predicate:
-    """A predicate whose answer is known already, under the name of what must hold. told: what was measured."""
+    """Return a named predicate with a known result. told: formatter of the measurement."""
     caller = sys._getframe(1)
 
     def known(*subjects: Any) -> Reason | None:
@@ -138,7 +139,7 @@ def settled(name: str, reason: Reason | None, told: Callable[[], str]) -> Predic
 
 
 def first_refusal(predicates: Iterable[Predicate], *subjects: Any) -> Reason | None:
-    """The first refusal, else None. All predicates of one policy take the same subjects."""
+    """Return the first refusal, else None; all predicates take the same subjects."""
     for predicate in predicates:
         reason = predicate(*subjects)
         if reason is not None:
@@ -147,8 +148,10 @@ def first_refusal(predicates: Iterable[Predicate], *subjects: Any) -> Reason | N
 
 
 def checklist(predicates: Iterable[Predicate], *subjects: Any) -> tuple[Check, ...]:
-    """What every predicate says, for views that show a policy as a list. One that relies on those before it, and cannot be asked after
-    one of them refused, is a check with `ok` None."""
+    """Return the result of every predicate, for views of a policy as a list.
+
+    A predicate that depends on an earlier, refused one and cannot be evaluated has `ok` None.
+    """
     found: list[Check] = []
     for predicate in predicates:
         given = _attributes(predicate)
@@ -167,7 +170,7 @@ def checklist(predicates: Iterable[Predicate], *subjects: Any) -> tuple[Check, .
 
 
 def check_name(predicate: Any) -> str:
-    """What must hold, in kebab-case: the name that a predicate was given, or that of its function."""
+    """Return the condition in kebab-case: the given name, or the function's."""
     return str(
         _attributes(predicate).get("holds")
         or _function(predicate).__name__.strip("_<>").replace("_", "-")
@@ -181,7 +184,7 @@ def _function(predicate: Any) -> Any:
 
 
 def _bound(predicate: Any) -> tuple[Any, ...]:
-    """What a partial or a method already holds of its function's arguments."""
+    """Return the arguments that a partial or a method already binds."""
     if isinstance(predicate, functools.partial):
         return (*_bound(predicate.func), *predicate.args)
     return (predicate.__self__,) if inspect.ismethod(predicate) else ()
@@ -192,7 +195,7 @@ def _attributes(predicate: Any) -> dict[str, Any]:
 
 
 def place_of(predicate: Any) -> str:
-    """`folder/file.py:line` of the code of a predicate, or of any function."""
+    """Return `folder/file.py:line` of the code of a predicate, or of any function."""
     function = inspect.unwrap(_function(predicate))
     code = getattr(function, "__code__", None)
     file, line = (

@@ -1,4 +1,4 @@
-"""Work in parts that somebody may be watching: how far it has come, for whoever shows progress."""
+"""Progress of work in parts, for progress displays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from contextlib import contextmanager
 
 
 class Present:
-    """done, total: of the parts of what runs now; total 0: not known. noun: what a part is. owner: the thread that counts, 0 for none."""
+    """Progress of the running work.
+
+    done, total: parts; total 0: unknown. noun: of a part. owner: the counting thread, 0 for none.
+    """
 
     __slots__ = ("done", "noun", "owner", "total")
 
@@ -21,8 +24,10 @@ present = Present()
 
 @contextmanager
 def counting(total: int, noun: str) -> Iterator[Present]:
-    """A block of so many parts; it sets `done` itself. What ran around it goes on after it. While a thread counts, nobody sees what
-    others count."""
+    """Count a block of parts, which sets `done` itself; the outer count continues afterwards.
+
+    Only one thread's count is displayed.
+    """
     me = threading.get_ident()
     if present.owner not in (0, me):
         yield Present()
@@ -36,7 +41,7 @@ def counting(total: int, noun: str) -> Iterator[Present]:
 
 
 def rounds(total: int) -> Iterator[int]:
-    """`range(total)`, watched."""
+    """Iterate over `range(total)` with displayed progress."""
     with counting(total, "runs") as counted:
         for number in range(total):
             counted.done = number

@@ -1,7 +1,8 @@
-"""Names near to a mistyped one, and the HLO name of what another library calls otherwise.
+"""Suggestions for mistyped names, and HLO names for the terms of other libraries.
 
-Sources of the synonyms: the public functions of numpy, `jax.numpy` and `jax.lax`; the operations of MLIR's dialects arith, math, tensor and
-tosa; LLVM's instructions and intrinsics; PyTorch's operators.
+Sources of the synonyms: the public functions of numpy, `jax.numpy` and `jax.lax`; the operations of
+MLIR's dialects arith, math, tensor and tosa; LLVM's instructions and intrinsics; PyTorch's
+operators.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-# An opcode of HLO, and what it is called elsewhere, without prefixes such as `np.` or `arith.`.
+# An opcode of HLO -> its names elsewhere, without prefixes such as `np.` or `arith.`.
 _ELSEWHERE: Final = {
     "abs": "absolute fabs absf absi magnitude",
     "add": "addf addi fadd plus iadd",
@@ -94,23 +95,24 @@ _SYNONYMS: Final = {word: name for name, words in _ELSEWHERE.items() for word in
 
 
 def nearest(word: str, known: Iterable[str], count: int = 3, cutoff: float = 0.6) -> list[str]:
-    """List the known names that a word may mean: its HLO name first, then the names that are spelt most alike.
+    """List the known names that a word may mean: its HLO name first, then similar spellings.
 
     Parameters
     ----------
     word
-        What was written.
+        The misspelt name.
     known
-        The names that exist. `-` and `_` are the same here, so opcodes, builder methods and StableHLO's operations are all served.
+        The existing names. `-` and `_` are equal here, so opcodes, builder methods and
+        StableHLO's operations all match.
     count
         The most names to return.
     cutoff
-        How alike a spelling must be, from 0 to 1.
+        The least similarity of a spelling, from 0 to 1.
 
     Returns
     -------
     list of str
-        Names out of `known`, best first; empty where none is near.
+        Names out of `known`, best first; empty if none is near.
 
     Examples
     --------
@@ -119,7 +121,7 @@ def nearest(word: str, known: Iterable[str], count: int = 3, cutoff: float = 0.6
     >>> nearest("multply", ["multiply", "dot"])
     ['multiply']
     """
-    import difflib  # takes a while, and only a mistake needs it
+    import difflib  # a slow import, needed only for a mistake
 
     names = list(known)
     meant = _SYNONYMS.get(_plain(word).rpartition(".")[2])

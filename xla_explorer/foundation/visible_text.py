@@ -1,7 +1,8 @@
-"""Text of unknown origin made safe to show: control characters and what reorders a line become visible escapes.
+"""Untrusted text made safe to show: control and reordering characters become visible escapes.
 
-Names, strings and whole lines of a user's file reach terminals and pages through errors, tables and listings. A terminal obeys
-escape sequences, and bidirectional overrides show another order than the text has ("Trojan Source", CVE-2021-42574).
+Names, strings and whole lines of a user's file reach terminals and pages through errors, tables and
+listings. A terminal obeys escape sequences, and bidirectional overrides show another order than the
+text has ("Trojan Source", CVE-2021-42574).
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any, TypeVar
 
 _Shown = TypeVar("_Shown", bound=Callable[..., Any])
 
-# C0 without tab and newline, DEL and C1; soft hyphen, Arabic letter mark, zero-width characters and directional marks, line and paragraph
-# separators, embeddings, overrides and isolates, invisible operators, byte order mark, interlinear annotation, tags, lone surrogates.
+# C0 without tab and newline, DEL and C1; soft hyphen, Arabic letter mark, zero-width characters and
+# directional marks, line and paragraph separators, embeddings, overrides and isolates, invisible
+# operators, byte order mark, interlinear annotation, tags, lone surrogates.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
@@ -32,16 +34,18 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def cleaned_text(text: str, *, same_width: bool = False, in_json: bool = False) -> str:
-    """The text with control, bidirectional and invisible characters written as escapes; tabs and newlines stay.
+    """Return the text with control, bidirectional and invisible characters as escapes.
+
+    Tabs and newlines stay.
 
     Parameters
     ----------
     text
-        Anything that may hold a part of a user's file.
+        Any text that may contain parts of a user's file.
     same_width
-        Put one `?` for each such character instead, so that a caret under the line keeps its column.
+        Write one `?` for each such character, so that a caret under the line keeps its column.
     in_json
-        `text` is JSON: what is read from it shows the escapes, rather than the characters again.
+        `text` is JSON: its decoded strings show the escapes.
 
     Examples
     --------
@@ -57,12 +61,14 @@ def cleaned_text(text: str, *, same_width: bool = False, in_json: bool = False) 
     return _HIDDEN.sub("?" if same_width else _escape, text)
 
 
-# What a page shows as it stands, or a tag; else a dollar of a text.
+# Parts that a page shows verbatim, or a tag; else a dollar of a text.
 _DOLLAR = re.compile(r"<(pre|code|style|script|textarea|svg)\b.*?</\1>|<[^>]*>|\$", re.DOTALL)
 
 
 def without_formulas(html: str) -> str:
-    """The HTML with each `$` of a text in an element of its own: two of them in one text are the bounds of a formula to JupyterLab.
+    """Wrap each `$` of HTML text in an element of its own.
+
+    JupyterLab would render the text between two of them as a formula.
 
     Examples
     --------
@@ -81,8 +87,11 @@ _CHANGES: dict[str, Callable[[str], str]] = {
 
 
 def cleaned(method: _Shown) -> _Shown:
-    """For `__repr__`, `__str__` and `_repr_mimebundle_`: what they give a terminal (the text; of a bundle its `text/plain`) is cleaned, and
-    no text of a bundle's HTML is a formula to JupyterLab."""
+    """Clean the result of `__repr__`, `__str__` or `_repr_mimebundle_`.
+
+    Text for terminals (of a bundle its `text/plain`) is escaped, and the bundle's HTML is without
+    formulas.
+    """
 
     @functools.wraps(method)
     def show(*arguments: Any, **options: Any) -> Any:

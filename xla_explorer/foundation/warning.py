@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, however many calls of this package lie between."""
+"""Warnings at the user's line, through any number of calls inside this package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STANDARD_LIBRARY = os.path.dirname(contextlib.__file__) + os.sep
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the innermost line that neither this package nor the standard library wrote."""
+    """Warn at the innermost line outside this package and the standard library."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back

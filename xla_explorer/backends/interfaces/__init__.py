@@ -1,7 +1,8 @@
 """Platform, Compiler, Executable, StreamExecutor, TransferManager.
 
-That is all a backend must have. What it may have is in `abilities.py`, each ability a small protocol: events, copies within the device,
-tuple tables, infeed and outfeed, arguments placed ahead of a run, sizes of its own, code ahead of time.
+These five are mandatory for a backend. Optional abilities are small protocols in `abilities.py`:
+events, copies within the device, tuple tables, infeed and outfeed, arguments placed ahead of a run,
+own sizes, ahead-of-time code.
 """
 
 from xla_explorer.backends.interfaces.abilities import (

@@ -1,7 +1,8 @@
-"""What a backend may offer beyond the four classes: each ability is a small protocol of its own, asked for with `isinstance`.
+"""Optional abilities of a backend: a small protocol for each, tested by `isinstance`.
 
-Source: xla/stream_executor/{stream,event}.h (events), xla/service/transfer_manager.h (tuple index tables, infeed and outfeed),
-xla/service/compiler.h (`ShapeSizeBytesFunction`, `CompileAheadOfTime`).
+Source: xla/stream_executor/{stream,event}.h (events), xla/service/transfer_manager.h (tuple index
+tables, infeed and outfeed), xla/service/compiler.h (`ShapeSizeBytesFunction`,
+`CompileAheadOfTime`).
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ POINTER_BYTES = 8
 
 @runtime_checkable
 class EventRecorder(Protocol):
-    """A stream executor with events: marks in a queue of work that tell when everything before them had run."""
+    """A stream executor with events, which mark positions in a stream."""
 
     def record_event(self, stream: Any = None) -> Any:
-        """A mark behind all that is queued."""
+        """Record an event after all queued work."""
         ...
 
     def elapsed_us(self, first: Any, last: Any) -> float:
-        """Microseconds between two marks that have been passed."""
+        """Return the microseconds between two completed events."""
         ...
 
 
@@ -38,7 +39,7 @@ class DeviceCopier(Protocol):
     """A stream executor that copies within the device."""
 
     def copy_on_device(self, source: int, target: int, size: int, stream: Any = None) -> None:
-        """`size` bytes from address to address; the ranges do not overlap."""
+        """Copy `size` bytes between addresses; the ranges must not overlap."""
         ...
 
 
@@ -49,54 +50,64 @@ class TupleTransfer(Protocol):
     def write_tuple_index_table(
         self, executor: StreamExecutor, elements: list[DeviceMemory]
     ) -> DeviceMemory:
-        """A new table: one address of POINTER_BYTES bytes, little-endian, an element."""
+        """Write a new table: one little-endian address of POINTER_BYTES bytes an element."""
         ...
 
 
 @runtime_checkable
 class FeedTransfer(Protocol):
-    """A transfer manager with the two queues between host and running program. Both keep the order."""
+    """A transfer manager with two ordered queues between host and running program."""
 
     def transfer_literal_to_infeed(self, executor: StreamExecutor, literal: Literal) -> None:
-        """Put a literal at the end of what `infeed` takes."""
+        """Append a literal to the queue that `infeed` reads."""
         ...
 
     def transfer_literal_from_outfeed(self, executor: StreamExecutor, shape: Shape) -> Literal:
-        """The oldest literal that `outfeed` gave. LookupError when there is none; ValueError when it has another shape."""
+        """Return the oldest literal that `outfeed` wrote.
+
+        LookupError if there is no such literal; ValueError if it has another shape.
+        """
         ...
 
 
 @runtime_checkable
 class ArgumentPlacer(Protocol):
-    """An executable that can be given its arguments ahead of time. Source: `PjRtClient::BufferFromHostBuffer`, jax's `device_put`."""
+    """An executable that accepts arguments ahead of time.
+
+    Source: `PjRtClient::BufferFromHostBuffer`, jax's `device_put`.
+    """
 
     def place(self, arrays: list[Any]) -> list[Any]:
-        """One copy of each parameter leaf, in memory that `execute` reads as it is. Checked as `execute` checks."""
+        """Copy each parameter leaf to memory that `execute` reads directly.
+
+        The checks are those of `execute`.
+        """
         ...
 
 
 @runtime_checkable
 class ShapeSizes(Protocol):
-    """A compiler whose device does not store arrays densely, or tuples as 8-byte addresses."""
+    """A compiler for devices with other sizes than dense arrays and tuples of 8-byte addresses."""
 
     def shape_size_bytes(self, shape: Shape) -> int:
-        """Bytes of a buffer of the shape on the device; of a tuple: its table."""
+        """Return the bytes of a buffer of the shape on the device; for a tuple, of its table."""
         ...
 
 
 def shape_size_bytes(shape: Shape) -> int:
-    """The answer for devices without an opinion: dense arrays, tables of POINTER_BYTES an element, nothing for tokens."""
+    """Return the default size: dense arrays, tables of POINTER_BYTES an element, 0 for tokens."""
     return POINTER_BYTES * len(shape.tuple_shapes) if shape.is_tuple else shape.byte_size
 
 
 @dataclass(frozen=True, slots=True)
 class AotCompilationOptions:
-    """What code for a machine that is not here needs to know. Source: `AotCompilationOptions`, `CpuAotCompilationOptions`.
+    """Options of code for another machine.
 
-    triple, cpu, features: as LLVM spells them; backends without LLVM read what they understand. entry_point: name of the entry
-    function, and prefix of every other name that the linker sees. embed_weights: constants go into the object. relocation_model:
-    `default`, `static`, `pic`. libraries: the code may call CBLAS and LAPACK, which whoever links it adds. backend_options: the backend's
-    own.
+    Source: `AotCompilationOptions`, `CpuAotCompilationOptions`.
+    triple, cpu, features: in LLVM's spelling; backends without LLVM interpret them. entry_point:
+    name of the entry function, and prefix of every other symbol. embed_weights: put constants into
+    the object. relocation_model: `default`, `static`, `pic`. libraries: the code may call CBLAS and
+    LAPACK, which are linked to it later. backend_options: the backend's own.
     """
 
     triple: str = ""
@@ -111,29 +122,32 @@ class AotCompilationOptions:
 
 @runtime_checkable
 class AotCompilationResult(Protocol):
-    """Code that outlives the process: what `CompileAheadOfTime` returns."""
+    """Code that outlives the process: the result of `CompileAheadOfTime`."""
 
     @property
     def stages(self) -> dict[str, Stage]:
-        """The artifacts, as for a CompileResult."""
+        """Artifacts, as for a CompileResult."""
         ...
 
     @property
     def optimized_module(self) -> HloModule:
-        """What the code computes."""
+        """The module that the code implements."""
         ...
 
     def serialize(self) -> bytes:
-        """Everything that is needed to load it elsewhere: an object file, a device program."""
+        """Return all bytes needed to load it elsewhere: an object file or a device program."""
         ...
 
 
 @runtime_checkable
 class AheadOfTimeCompiler(Protocol):
-    """A compiler that needs no device."""
+    """A compiler without a device."""
 
     def compile_ahead_of_time(
         self, module: HloModule, options: AotCompilationOptions
     ) -> AotCompilationResult:
-        """Code for another machine. An error with a Reason where an instruction has none."""
+        """Compile for another machine.
+
+        An error with a Reason if an instruction is not supported.
+        """
         ...

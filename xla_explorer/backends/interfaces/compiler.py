@@ -1,4 +1,4 @@
-"""Platform and Compiler: how a backend is found, what it supports, and how it turns a module into an executable."""
+"""Platform and Compiler: discovery of a backend, its supported instructions, and compilation."""
 
 from __future__ import annotations
 
@@ -22,15 +22,19 @@ MOST_THREADS = 4096  # more than any machine has cores; a larger number is a mis
 
 
 class InvalidOptionError(XlaExplorerError, ValueError):
-    """An option of a compilation has a value that it cannot have."""
+    """An option of a compilation has an invalid value."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """passes: `default`, `none`, or a pipeline string. journal: off, passes, decisions, everything. threads: None lets the
-    backend choose. verify: run the verifier after each pass. cache: reuse object code of equal IR from disk.
+    """Options of a compilation.
 
-    Raises InvalidOptionError for a number of threads that is none."""
+    passes: `default`, `none`, or a pipeline string. journal: off, passes, decisions, everything.
+    threads: None: chosen by the backend. verify: run the verifier after each pass. cache: reuse
+    object code of equal IR from disk.
+
+    Raises InvalidOptionError for an invalid number of threads.
+    """
 
     passes: Any = "default"
     journal: str = "decisions"
@@ -58,10 +62,13 @@ class CompileOptions:
 
 
 class CompileResult(NamedTuple):
-    """trace: passes and their snapshots, with the journal. executable: None when the backend cannot run here (then `why_not`).
+    """Result of a compilation.
 
-    stages: ordered artifacts by name. buffers: the buffer assignment, or None. seconds: compile time by phase.
-    program: what the backend made, in its own terms, where there is no executable to ask (`program.steps` as for executables)."""
+    trace: passes and their snapshots, with the journal. executable: None if the backend cannot run
+    here (see `why_not`). stages: ordered artifacts by name. buffers: the buffer assignment, or
+    None. seconds: compile time by phase. program: the backend's own form of a program without an
+    executable (`program.steps` as for executables).
+    """
 
     trace: PassTrace
     executable: Executable | None
@@ -74,59 +81,61 @@ class CompileResult(NamedTuple):
 
 @runtime_checkable
 class Compiler(Protocol):
-    """Source: xla/service/compiler.h (RunHloPasses, RunBackend)."""
+    """Compiler of a backend. Source: xla/service/compiler.h (RunHloPasses, RunBackend)."""
 
     @property
     def name(self) -> str:
-        """The backend's name."""
+        """Name of the backend."""
         ...
 
     def default_pipeline(self) -> Any:
-        """The HLO pipeline, as data."""
+        """Return the HLO pipeline, as data."""
         ...
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
-        """None when there is native code for the (optimised) instruction."""
+        """Return None if there is native code for the (optimised) instruction, else the reason."""
         ...
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
-        """Optimise a copy of the module; everything recorded."""
+        """Optimise a copy of the module and record everything."""
         ...
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """Buffers, code, executable."""
+        """Assign buffers, generate code and return the result with its executable."""
         ...
 
 
 @runtime_checkable
 class Platform(Protocol):
-    """A kind of device. Entry points in the group `xla_explorer.backends` name an object (or a function) of this kind.
+    """A kind of device, named by an entry point in the group `xla_explorer.backends`.
 
-    It may have `option_names`, the names of the backend_options that it reads; `xe.compile` then refuses all others.
+    An entry point names an object of this kind, or a function that returns it. The optional
+    attribute `option_names` lists the supported backend_options; `xe.compile` then refuses all
+    others.
     """
 
     @property
     def name(self) -> str:
-        """Short name, as typed in `backend=`."""
+        """Short name for `backend=`."""
         ...
 
     @property
     def description(self) -> str:
-        """One sentence: what it is and where it runs."""
+        """One sentence about the backend and the devices that it runs on."""
         ...
 
     def compiler(self) -> Compiler:
-        """The compiler."""
+        """Return the compiler."""
         ...
 
     def stream_executor(self) -> StreamExecutor:
-        """The device's memory, kernels and streams."""
+        """Return the interface to the device's memory, kernels and streams."""
         ...
 
     def transfer_manager(self) -> TransferManager:
-        """Literals to device buffers and back."""
+        """Return the converter between literals and device buffers."""
         ...
 
     def availability(self) -> Reason | None:
-        """None when modules can run here; else why not (they may still be compiled and looked at)."""
+        """Return None if modules can run here, else the reason; compilation may still work."""
         ...

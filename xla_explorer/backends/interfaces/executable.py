@@ -1,4 +1,4 @@
-"""Executables and what they report about themselves."""
+"""Executables and their reports: steps, timings, profiles."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ Array = np.ndarray[Any, Any]
 
 
 class ProgramStep(NamedTuple):
-    """One step of an executable. runs_on: `kernel` (our code), `library` (BLAS ...), `copy`, `evaluator` (numpy, no native code).
+    """One step of an executable.
 
-    instruction: id in the optimised module. reason: why it is not native, or not by the library; None when nothing to say. stream: of
-    the device, 0 is the main one. refused: other ways of running it that were asked before, with what they said.
+    runs_on: `kernel` (generated code), `library` (BLAS ...), `copy`, `evaluator` (numpy, no native
+    code). instruction: id in the optimised module. reason: against native code or a library call,
+    or None. stream: of the device, 0 is the main one. refused: other lowering strategies with their
+    refusals.
     """
 
     number: int
@@ -31,7 +33,10 @@ class ProgramStep(NamedTuple):
 
 
 class KernelTiming(NamedTuple):
-    """Times of one step over the runs of a profile, in microseconds per call. calls: per run (more than one inside loops)."""
+    """Times of one step over the runs of a profile, in microseconds per call.
+
+    calls: per run (more than one inside loops).
+    """
 
     step: ProgramStep
     calls: int
@@ -39,9 +44,11 @@ class KernelTiming(NamedTuple):
 
 
 class ProfileResult(NamedTuple):
-    """total_us: whole-program times without probes, one per run. kernels: per step, with probes. probe_cost_us: per call.
+    """Times of a profiled executable.
 
-    cycles_per_us: how fast the counter runs that the kernels' times were read from; None where they were not.
+    total_us: whole-program times without instrumentation, one per run. kernels: per step, with
+    instrumentation. probe_cost_us: per call. cycles_per_us: rate of the counter behind the kernels'
+    times; None without a counter.
     """
 
     total_us: tuple[float, ...]
@@ -61,13 +68,16 @@ class Executable(Protocol):
 
     @property
     def steps(self) -> list[ProgramStep]:
-        """What runs, in program order."""
+        """The steps, in program order."""
         ...
 
     def execute(self, arrays: list[Array]) -> list[Array]:
-        """Parameter leaves in, result leaves out (logical row-major order as numpy sees it). Does not write to its inputs."""
+        """Run on parameter leaves and return result leaves, in logical row-major order.
+
+        The inputs are not written to.
+        """
         ...
 
     def profile(self, arrays: list[Array], repeats: int) -> ProfileResult:
-        """Execute `repeats` times with and without probes."""
+        """Execute `repeats` times with and without instrumentation."""
         ...

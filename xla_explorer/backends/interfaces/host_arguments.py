@@ -1,4 +1,4 @@
-"""Arguments that come from the host: checked against their parameters, in the memory layout that these have."""
+"""Arguments from the host: checked against their parameters and converted to their layout."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ class ArgumentError(XlaExplorerError, TypeError):
 
 
 class LeafReader:
-    """Takes one argument leaf: checks it and lays it out as the parameter wants. name: of the parameter; shape: of the leaf.
+    """Check and layout of one argument leaf.
 
-    A token has no memory: whatever is given for it (None, usually) becomes an empty array. A dynamic array lies in memory up to its bound,
-    and the sizes of its dimensions follow, as s32.
+    name: of the parameter. shape: of the leaf. A token has no memory: any value (usually None)
+    becomes an empty array. A dynamic array is padded to its bound, followed by the sizes of its
+    dimensions as s32.
     """
 
     __slots__ = (
@@ -56,11 +57,14 @@ class LeafReader:
         self.is_plain = natural and not self.has_sizes and not self.is_pred
 
     def prepare(self, value: Any) -> Array:
-        """The argument as an array whose memory has the parameter's layout. ArgumentError names both sides."""
+        """Return the argument as an array in the parameter's layout.
+
+        ArgumentError names both sides.
+        """
         array = value if type(value) is np.ndarray else as_numpy(value)
         if (
             self.is_plain and array.dtype is self.dtype and array.shape == self.dimensions
-        ):  # as most are
+        ):  # the common case
             flags = array.flags
             if flags.c_contiguous and flags.aligned:
                 return array
@@ -100,7 +104,10 @@ class LeafReader:
 
 
 def as_numpy(value: Any) -> Array:
-    """A numpy array of anything that has DLPack, the array interface, or is a nested sequence; without a copy where possible."""
+    """Return a numpy array from DLPack, the array interface or a nested sequence.
+
+    Nothing is copied if possible.
+    """
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):
@@ -113,7 +120,7 @@ def as_numpy(value: Any) -> Array:
 
 
 def wrong_count(readers: Sequence[LeafReader], given: int) -> ArgumentError:
-    """The error for another number of arrays than there are leaves."""
+    """Return the error for a number of arrays other than the number of leaves."""
     return ArgumentError(
         f"the module takes {len(readers)} array{'s' if len(readers) != 1 else ''}, got {given}",
         "parameters: " + ", ".join([f"%{r.name}: {r.shape.text_without_layout}" for r in readers]),

@@ -1,4 +1,4 @@
-"""Literals to buffers and back through `StreamExecutor` copies: all that a backend with linear memory needs."""
+"""Literals to buffers and back by `StreamExecutor` copies, for backends with linear memory."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ _OUTFEEDS: WeakKeyDictionary[Any, deque[Literal]] = WeakKeyDictionary()
 
 
 class LinearTransferManager:
-    """See `TransferManager`, `TupleTransfer` and `FeedTransfer` in `backends.interfaces`. The feeds are two queues on the host for each
-    executor, whichever manager asks; a device whose programs run `infeed` and `outfeed` takes from the one (`next_infeed`) and adds to
-    the other (`put_outfeed`)."""
+    """Implementation of `TransferManager`, `TupleTransfer` and `FeedTransfer`.
+
+    The feeds are two host queues for each executor, shared by all managers. A device's `infeed`
+    reads from the one (`next_infeed`), its `outfeed` appends to the other (`put_outfeed`).
+    """
 
     def transfer_literal_to_device(
         self, executor: StreamExecutor, literal: Literal
     ) -> list[DeviceMemory]:
-        """One buffer per array leaf, laid out as the literal's shape says."""
+        """Copy to one buffer per array leaf, in the layout of the literal's shape."""
         if literal.parts:
             return [
                 memory
@@ -43,7 +45,7 @@ class LinearTransferManager:
     def transfer_literal_from_device(
         self, executor: StreamExecutor, buffers: list[DeviceMemory], shape: Shape
     ) -> Literal:
-        """The literal, in logical order."""
+        """Return the literal, in logical order."""
         rest = iter(buffers)
 
         def read(part: Shape) -> Any:
@@ -62,7 +64,7 @@ class LinearTransferManager:
     def write_tuple_index_table(
         self, executor: StreamExecutor, elements: list[DeviceMemory]
     ) -> DeviceMemory:
-        """See `TupleTransfer`."""
+        """Write a table (see `TupleTransfer`)."""
         table = b"".join(
             [element.address.to_bytes(POINTER_BYTES, "little") for element in elements]
         )
@@ -71,11 +73,11 @@ class LinearTransferManager:
         return memory
 
     def transfer_literal_to_infeed(self, executor: StreamExecutor, literal: Literal) -> None:
-        """See `FeedTransfer`."""
+        """Append to the infeed queue (see `FeedTransfer`)."""
         _INFEEDS.setdefault(executor, deque()).append(literal)
 
     def transfer_literal_from_outfeed(self, executor: StreamExecutor, shape: Shape) -> Literal:
-        """See `FeedTransfer`."""
+        """Return the oldest literal of the outfeed queue (see `FeedTransfer`)."""
         return _take(
             _OUTFEEDS.get(executor),
             shape,
@@ -83,7 +85,10 @@ class LinearTransferManager:
         )
 
     def next_infeed(self, executor: StreamExecutor, shape: Shape) -> Literal:
-        """What the device's `infeed` takes: the oldest literal that was transferred. LookupError, ValueError as for the outfeed."""
+        """Return the oldest literal of the infeed queue.
+
+        LookupError, ValueError as for the outfeed.
+        """
         return _take(
             _INFEEDS.get(executor),
             shape,
@@ -91,7 +96,7 @@ class LinearTransferManager:
         )
 
     def put_outfeed(self, executor: StreamExecutor, literal: Literal) -> None:
-        """What the device's `outfeed` does."""
+        """Append a literal to the outfeed queue."""
         _OUTFEEDS.setdefault(executor, deque()).append(literal)
 
 

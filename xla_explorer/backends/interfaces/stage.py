@@ -1,4 +1,4 @@
-"""A stage: one artifact on the way from HLO to machine code, text or bytes, with a source map to instruction ids."""
+"""A stage: one artifact between HLO and machine code, with a source map to instruction ids."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from xla_explorer.hlo.text.printer import module_text_with_lines
 
 
 class Stage:
-    """name: `hlo`, `hlo-optimized`, `schedule`, `buffers`, `llvm-ir`, `llvm-ir-optimized`, `assembly`, `ptx`, `object` ...
+    """An artifact, produced on first use.
 
-    Content is produced on first use. `origins` gives, for each line of the text, the id of the (optimised) HLO instruction that
-    it came from, or None. language: `hlo`, `llvm`, `asm`, `ptx`, `sass` ... for code, `text` for tables, `object` for bytes.
+    name: `hlo`, `hlo-optimized`, `schedule`, `buffers`, `llvm-ir`, `llvm-ir-optimized`, `assembly`,
+    `ptx`, `object` ... `origins` has, for each line of the text, the id of its (optimised) HLO
+    instruction, or None. language: `hlo`, `llvm`, `asm`, `ptx`, `sass` ... for code, `text` for
+    tables, `object` for bytes.
     """
 
     def __init__(
@@ -35,12 +37,12 @@ class Stage:
 
     @property
     def is_made(self) -> bool:
-        """Whether the content is there already, so that asking for it costs nothing."""
+        """True if the content has been produced."""
         return self._content is not None
 
     @property
     def text(self) -> str:
-        """The artifact as text. TypeError when it is binary."""
+        """The artifact as text. TypeError if it is binary."""
         content = self._get()[0]
         if isinstance(content, bytes):
             raise TypeError(f"stage {self.name} is binary: use .data")
@@ -54,12 +56,12 @@ class Stage:
 
     @property
     def is_text(self) -> bool:
-        """Whether `.text` works."""
+        """True if the artifact is text."""
         return isinstance(self._get()[0], str)
 
     @property
     def is_code(self) -> bool:
-        """Whether people read it as code beside the HLO: neither HLO itself, nor a table (`text`), nor bytes (`object`)."""
+        """True for code other than HLO, tables (`text`) and bytes (`object`)."""
         return self.language not in ("hlo", "text", "object")
 
     @property
@@ -68,7 +70,7 @@ class Stage:
         return self._get()[1]
 
     def lines(self) -> list[tuple[str, int | None]]:
-        """The text's lines with their instruction ids."""
+        """Return the text's lines with their instruction ids."""
         lines = self.text.splitlines()
         origins = self.origins
         return [(line, origins[k] if k < len(origins) else None) for k, line in enumerate(lines)]
@@ -78,7 +80,7 @@ class Stage:
 
 
 def hlo_stage(name: str, module: HloModule) -> Stage:
-    """A module as text with a source map."""
+    """Return a module as text with a source map."""
 
     def produce() -> tuple[str, list[int | None]]:
         text, lines = module_text_with_lines(module)

@@ -1,4 +1,7 @@
-"""StreamExecutor and TransferManager. Source: xla/stream_executor/stream_executor.h, xla/service/transfer_manager.h."""
+"""StreamExecutor and TransferManager.
+
+Source: xla/stream_executor/stream_executor.h, xla/service/transfer_manager.h.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from xla_explorer.hlo.shape import Shape
 
 
 class DeviceMemory:
-    """A piece of device memory. address: in the device's address space. size: bytes. handle: what keeps it alive."""
+    """A range of device memory.
+
+    address: in the device's address space. size: bytes. handle: the object that keeps it alive.
+    """
 
     __slots__ = ("address", "handle", "size")
 
@@ -22,33 +28,36 @@ class StreamExecutor(Protocol):
     """Memory, kernels, streams and events of one device."""
 
     def allocate(self, size: int) -> DeviceMemory:
-        """At least `size` bytes, aligned to 64. MemoryError with the size asked for."""
+        """Allocate at least `size` bytes, aligned to 64; MemoryError names the size."""
         ...
 
     def deallocate(self, memory: DeviceMemory) -> None:
-        """Give memory back."""
+        """Free memory."""
         ...
 
     def copy_to_device(
         self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None
     ) -> None:
-        """Host bytes to the device. ValueError when they do not fit."""
+        """Copy host bytes to the device; ValueError if they do not fit."""
         ...
 
     def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
-        """Device bytes to the host, as they are now: `synchronize` first where work that writes them is queued."""
+        """Copy device bytes to the host at once; `synchronize` first if queued work writes them."""
         ...
 
     def load(self, code: bytes, exports: list[str]) -> Any:
-        """Load machine code; the result is launched by name."""
+        """Load machine code, whose functions are launched by name."""
         ...
 
     def launch(self, loaded: Any, function: str, arguments: list[int], stream: Any = None) -> None:
-        """Queue a function of loaded code with addresses as arguments; it has run when `synchronize` returns."""
+        """Queue a function of loaded code with addresses as arguments.
+
+        `synchronize` waits for it.
+        """
         ...
 
     def create_stream(self) -> Any:
-        """A queue of work."""
+        """Return a new stream."""
         ...
 
     def synchronize(self, stream: Any = None) -> None:
@@ -58,16 +67,16 @@ class StreamExecutor(Protocol):
 
 @runtime_checkable
 class TransferManager(Protocol):
-    """Between literals and device buffers."""
+    """Converter between literals and device buffers."""
 
     def transfer_literal_to_device(
         self, executor: StreamExecutor, literal: Literal
     ) -> list[DeviceMemory]:
-        """A buffer per array leaf, in the device's layout."""
+        """Copy each array leaf to a buffer in the device's layout."""
         ...
 
     def transfer_literal_from_device(
         self, executor: StreamExecutor, buffers: list[DeviceMemory], shape: Shape
     ) -> Literal:
-        """The literal of the given shape."""
+        """Return the literal of the given shape."""
         ...
