@@ -31,6 +31,7 @@ from xla_explorer.hlo.builder.broadcasting import (
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.builder.examples import EXAMPLES
 from xla_explorer.hlo.builder.region import region, region_parameters, region_result
+from xla_explorer.hlo.builder.shape_arguments import shape_of, type_of
 from xla_explorer.hlo.builder.source_location import caller_metadata
 from xla_explorer.hlo.builder.structured_control import StructuredControl
 from xla_explorer.hlo.builder.value import HloValue
@@ -39,8 +40,8 @@ from xla_explorer.hlo.computation import HloComputation, infer_shape
 from xla_explorer.hlo.literal import Literal, literal_from_array
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, OpcodeSpec, opcode
-from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, S32, PrimitiveType, primitive_type_of
-from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, parse_shape
+from xla_explorer.hlo.primitive_type import S32, PrimitiveType
+from xla_explorer.hlo.shape import Shape, ShapeError, array_shape
 from xla_explorer.hlo.verifier import verify
 from xla_explorer.hlo.verifier.constraints import reasons_against
 
@@ -48,33 +49,6 @@ from xla_explorer.hlo.verifier.constraints import reasons_against
 _tuple: type[tuple[Any, ...]] = builtins.tuple
 Values = tuple[HloValue, ...]
 Computations = tuple[HloComputation, ...]
-
-
-def shape_of(given: Any) -> Shape:
-    """Return a Shape from a Shape, an element type (a scalar), text, or an array-like."""
-    if isinstance(given, Shape):
-        return given
-    if isinstance(given, PrimitiveType):
-        return array_shape(given, ())
-    if isinstance(given, str):
-        return parse_shape(given)
-    if hasattr(given, "shape") and hasattr(given, "dtype"):
-        return array_shape(primitive_type_of(given.dtype), given.shape)
-    raise HloBuilderError(f"expected a shape, got {given!r}", "write for instance xe.f32[128, 256]")
-
-
-def type_of(given: Any) -> PrimitiveType:
-    """Return an element type from itself, its HLO name or a numpy dtype."""
-    if isinstance(given, PrimitiveType):
-        return given
-    if isinstance(given, str) and given in PRIMITIVE_TYPES:
-        return PRIMITIVE_TYPES[given]
-    try:
-        return primitive_type_of(given)
-    except TypeError as error:
-        raise HloBuilderError(
-            f"expected an element type, got {given!r}: {error}", "write for instance xe.f32"
-        ) from None
 
 
 class HloBuilder(StructuredControl):

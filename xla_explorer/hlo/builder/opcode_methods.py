@@ -13,8 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_explorer.hlo.builder.broadcasting import matched_operands
-from xla_explorer.hlo.builder.builder import HloBuilder, shape_of
+from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.examples import EXAMPLES
+from xla_explorer.hlo.builder.shape_arguments import shape_of
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.opcodes import OPCODES, OpcodeSpec

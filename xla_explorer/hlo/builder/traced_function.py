@@ -17,8 +17,9 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, overload
 
-from xla_explorer.hlo.builder.builder import HloBuilder, shape_of, type_of
+from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.errors import HloBuilderError
+from xla_explorer.hlo.builder.shape_arguments import shape_of, type_of
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.module import HloModule
