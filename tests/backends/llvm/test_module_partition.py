@@ -13,7 +13,7 @@ from xla_explorer.backends.llvm.module_partition import (
 )
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
-from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
 
 HELPERS = """source_filename = "test"
 @table = private unnamed_addr constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0], align 64
@@ -204,7 +204,7 @@ def matrix_module(lines: int, other: bool) -> str:
 
 def test_functions_in_final_form_are_a_module_of_their_own() -> None:
     text = matrix_module(200, other=True)
-    rest, finished = separate_functions(text, Effort.FINAL)
+    rest, finished = separate_functions(text, OptimizationLevel.FINAL)
     assert "define" in rest and "@matrix" in rest and "declare void @matrix(ptr %a)" in rest
     assert "@other" not in finished and "define hidden void @matrix" in finished
     compiled = optimize_and_emit(text)
@@ -216,17 +216,19 @@ def test_functions_in_final_form_are_a_module_of_their_own() -> None:
 
 def test_a_cut_that_does_not_pay_is_not_made() -> None:
     few = matrix_module(20, other=True)
-    assert separate_functions(few, Effort.FINAL) == (few, "")
+    assert separate_functions(few, OptimizationLevel.FINAL) == (few, "")
     only = matrix_module(200, other=False)
-    assert separate_functions(only, Effort.FINAL) == ("", only)
-    assert separate_functions(SUM, Effort.FINAL) == (SUM, "")
+    assert separate_functions(only, OptimizationLevel.FINAL) == ("", only)
+    assert separate_functions(SUM, OptimizationLevel.FINAL) == (SUM, "")
 
 
 def test_the_effort_of_a_function_is_an_attribute() -> None:
-    assert [stated_effort(effort.attribute) for effort in Effort] == list(Effort)
+    assert [stated_effort(effort.attribute) for effort in OptimizationLevel] == list(
+        OptimizationLevel
+    )
     grouped = (
-        matrix_module(200, other=True).replace(Effort.FINAL.attribute, " #0")
+        matrix_module(200, other=True).replace(OptimizationLevel.FINAL.attribute, " #0")
         + 'attributes #0 = { noinline "effort"="final" }\n'
     )
-    assert "@other" not in separate_functions(grouped, Effort.FINAL)[1]
-    assert separate_functions(grouped, Effort.SHORT) == (grouped, "")
+    assert "@other" not in separate_functions(grouped, OptimizationLevel.FINAL)[1]
+    assert separate_functions(grouped, OptimizationLevel.SHORT) == (grouped, "")

@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.function_writer import (
     FunctionWriter,
     metadata_definitions,
 )
-from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
 
 
 def loop_ends(w: FunctionWriter) -> list[str]:
@@ -122,4 +122,4 @@ def test_the_effort_follows_from_the_loops():
             with w.loop(5, metadata=mark):
                 pass
         efforts.append(w.effort)
-    assert efforts == [Effort.DEFAULT, Effort.SHORT, Effort.FINAL]
+    assert efforts == [OptimizationLevel.DEFAULT, OptimizationLevel.SHORT, OptimizationLevel.FINAL]

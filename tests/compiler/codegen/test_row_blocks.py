@@ -8,7 +8,7 @@ import pytest
 import xla_explorer as xe
 from tests.backends.cpu.guard_pages import as_if_large, body
 from xla_explorer.compiler.codegen.placement import kernel_writing
-from xla_explorer.compiler.codegen.row_blocks import Access, RowKernel, blocks_of
+from xla_explorer.compiler.codegen.row_blocks import ChainAccess, RowKernel, blocks_of
 from xla_explorer.foundation.reason import refuse
 
 REDUCERS = """HloModule chain
@@ -115,21 +115,21 @@ def test_probes_count_a_chain_once() -> None:
 
 def test_what_may_go_block_by_block() -> None:
     whole, row, other = (0, 0, 4096), (0, 4096, 64), (1, 0, 4096)
-    assert Access(whole, True, True).may_go_with(Access(whole, True, False))
-    assert not Access(whole, True, True).may_go_with(Access(whole, False, False))
-    assert not Access(whole, True, True).may_go_with(Access((0, 2048, 4096), True, False))
-    assert Access(whole, False, False).may_go_with(Access(whole, True, False))
-    assert Access(whole, True, True).may_go_with(Access(row, True, True))
-    assert Access(whole, True, True).may_go_with(Access(other, True, True))
+    assert ChainAccess(whole, True, True).may_go_with(ChainAccess(whole, True, False))
+    assert not ChainAccess(whole, True, True).may_go_with(ChainAccess(whole, False, False))
+    assert not ChainAccess(whole, True, True).may_go_with(ChainAccess((0, 2048, 4096), True, False))
+    assert ChainAccess(whole, False, False).may_go_with(ChainAccess(whole, True, False))
+    assert ChainAccess(whole, True, True).may_go_with(ChainAccess(row, True, True))
+    assert ChainAccess(whole, True, True).may_go_with(ChainAccess(other, True, True))
 
 
 def test_the_number_of_blocks_divides_all_outermost_loops() -> None:
-    shared = Access((0, 0, 8 << 20), True, False)
+    shared = ChainAccess((0, 0, 8 << 20), True, False)
     accesses = [
         shared,
-        Access((1, 0, 4000), True, True),
+        ChainAccess((1, 0, 4000), True, True),
         shared,
-        Access((2, 0, 8 << 20), True, True),
+        ChainAccess((2, 0, 8 << 20), True, True),
     ]
     loops = [RowKernel(1000, True, (True,)), RowKernel(1000, False, (True,))]
     parts = blocks_of(loops, accesses)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.cpu.aligned_arena import Arena, ArenaBuffer
-from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
+from xla_explorer.compiler.codegen.program_records import BufferSlice, EvaluatorStep, HostProgram
 from xla_explorer.hlo.evaluator import TOKEN_VALUE, EvaluationError, Evaluator, Host, flatten_value
 from xla_explorer.hlo.evaluator.devices.foreign_call import ForeignRecord, foreign_function
 from xla_explorer.hlo.shape import Shape
@@ -83,7 +83,7 @@ class Activation:
             self.failure = problem
             return 1
 
-    def _view(self, place: Place, shape: Shape) -> Array:
+    def _view(self, place: BufferSlice, shape: Shape) -> Array:
         """The memory of a place as an array in logical order."""
         address = self.table[place.slot] + place.offset
         major_to_minor = tuple(reversed(shape.layout.minor_to_major))
@@ -94,7 +94,7 @@ class Activation:
         ).reshape(stored)
         return array.transpose(np.argsort(major_to_minor)) if shape.rank > 1 else array
 
-    def _value(self, shape: Shape, places: Iterator[Place]) -> Any:
+    def _value(self, shape: Shape, places: Iterator[BufferSlice]) -> Any:
         if shape.is_tuple:
             return tuple([self._value(part, places) for part in shape.tuple_shapes])
         return self._view(next(places), shape) if shape.is_array else TOKEN_VALUE

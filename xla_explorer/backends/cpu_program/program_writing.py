@@ -7,7 +7,7 @@ from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.foreign_calls import is_foreign_call
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
 from xla_explorer.compiler.codegen.program_kernels import Finished, ProgramKernels
-from xla_explorer.compiler.codegen.program_records import HostProgram, HostTable, Place
+from xla_explorer.compiler.codegen.program_records import BufferSlice, HostProgram, HostTable
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
@@ -54,7 +54,7 @@ def write_program(
         foreign,
     )
 
-    def place_of(instruction: HloInstruction, index: tuple[int, ...]) -> Place:
+    def place_of(instruction: HloInstruction, index: tuple[int, ...]) -> BufferSlice:
         found = assignment.slice_of(instruction, index)
         allocation = found.allocation
         if allocation.kind == "parameter":
@@ -66,7 +66,7 @@ def write_program(
             slot = table.constant_slot + constants[allocation.instruction]
         else:
             slot = table.arena_slot
-        return Place(slot, found.offset, found.size)
+        return BufferSlice(slot, found.offset, found.size)
 
     target = target or described_cpu(libraries=True)
     # Memory that was given away is a parameter's and a result's.

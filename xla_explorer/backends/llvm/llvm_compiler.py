@@ -27,7 +27,7 @@ from xla_explorer.backends.llvm.target_machine import (
     llvm_version,
     usable_cores,
 )
-from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
 
 
 @dataclass(slots=True)
@@ -158,10 +158,10 @@ def modules_to_compile(
 ) -> list[tuple[str, str]]:
     """The modules to compile, each with what is done to it before code generation: `default`, `short` or `none`."""
     ordinary, final = (
-        separate_functions(ir_text, Effort.FINAL) if options.by_effort else (ir_text, "")
+        separate_functions(ir_text, OptimizationLevel.FINAL) if options.by_effort else (ir_text, "")
     )
     ordinary, short = (
-        separate_functions(ordinary, Effort.SHORT)
+        separate_functions(ordinary, OptimizationLevel.SHORT)
         if options.by_effort and ordinary
         else (ordinary, "")
     )

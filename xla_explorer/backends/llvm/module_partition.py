@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
 
 _NAME = r'@(?:"[^"]*"|[-\w.$]+)'
 _REFERENCE = re.compile(_NAME)
@@ -32,7 +32,7 @@ class _Definition:
     text: str
     references: frozenset[str]
     copied: bool
-    effort: Effort = Effort.DEFAULT
+    effort: OptimizationLevel = OptimizationLevel.DEFAULT
 
 
 def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> list[str]:
@@ -61,7 +61,7 @@ def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> l
 
 
 def separate_functions(
-    ir_text: str, effort: Effort, *, minimum_lines: int = 100, small_rest: int = 60
+    ir_text: str, effort: OptimizationLevel, *, minimum_lines: int = 100, small_rest: int = 60
 ) -> tuple[str, str]:
     """Two modules: the functions that need another effort, and those that need this one; either may be empty.
 
@@ -243,7 +243,7 @@ def _declaration(text: str) -> str:
     return _DEFINITION_ONLY.sub("", _LINKAGE.sub("declare ", header)).rstrip()
 
 
-def stated_effort(attributes: str) -> Effort:
+def stated_effort(attributes: str) -> OptimizationLevel:
     """The effort that the attributes of an LLVM function state."""
     found = _EFFORT.search(attributes)
-    return Effort[found[1].upper()] if found else Effort.DEFAULT
+    return OptimizationLevel[found[1].upper()] if found else OptimizationLevel.DEFAULT

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
-from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, Word
 from xla_explorer.compiler.codegen.ir.records import Phi
@@ -37,7 +37,10 @@ _METADATA = {
     NO_VECTOR: ("!20 = distinct !{!20, !21}", '!21 = !{!"llvm.loop.vectorize.enable", i1 false}'),
     WHILE: ("!30 = distinct !{!30, !31}", '!31 = !{!"llvm.loop.unroll.disable"}'),
 }
-_EFFORTS = {NO_UNROLL: Effort.FINAL, NO_VECTOR: Effort.SHORT}  # of a function with such a loop
+_EFFORTS = {
+    NO_UNROLL: OptimizationLevel.FINAL,
+    NO_VECTOR: OptimizationLevel.SHORT,
+}  # of a function with such a loop
 Index = "str | int"  # an i64 SSA name, or a constant that Python folds
 
 
@@ -79,7 +82,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     def __init__(self, unroll: bool = False, stack_space: int = 0) -> None:
         super().__init__()
         self.unroll, self.stack_space = unroll, stack_space
-        self.effort = Effort.DEFAULT
+        self.effort = OptimizationLevel.DEFAULT
         self._kept_loops = 0
         self._choices = 0  # conditional branches so far, those of unrolled loops left out
         self._spans: dict[tuple[str | int, str | int], int] = {}
@@ -391,7 +394,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
 
     def _close_loop(self, condition: str, label: str, end: str, metadata: str) -> None:
         """Branch back where the condition holds. The effort of the function follows from the metadata of its loops."""
-        self.effort = max(self.effort, _EFFORTS.get(metadata, Effort.DEFAULT))
+        self.effort = max(self.effort, _EFFORTS.get(metadata, OptimizationLevel.DEFAULT))
         self._choices += metadata != UNROLL
         self.do(f"br i1 {condition}, label %{label}, label %{end}{metadata}")
         self.start_block(end)

@@ -19,10 +19,10 @@ from xla_explorer.compiler.codegen.operation_writer import OperationWriter, Plac
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision
 from xla_explorer.compiler.codegen.placement import Way, write_kernel
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
-from xla_explorer.compiler.codegen.program_records import HostProgram, HostTable, Place
+from xla_explorer.compiler.codegen.program_records import BufferSlice, HostProgram, HostTable
 from xla_explorer.compiler.codegen.row_blocks import (
     LEAST_BYTES,
-    Access,
+    ChainAccess,
     RowKernel,
     blocks_of,
     may_run_along_rows,
@@ -66,7 +66,7 @@ class HostProgramWriter:
         """Emit every instruction in order; chains of kernels along the same rows block by block."""
         sequence = [i for i in computation.sequence() if not renames_memory(i)]
         chain: list[tuple[HloInstruction, RowKernel]] = []
-        accesses: list[Access] = []
+        accesses: list[ChainAccess] = []
         in_chains = self._in_chains(sequence)
         for i in sequence:
             rows = row_kernel(i) if i in in_chains else None
@@ -107,14 +107,16 @@ class HostProgramWriter:
             return False
         return self.operations.placed(i).way is Way.KERNEL and may_run_along_rows(i)
 
-    def _accesses(self, i: HloInstruction, rows: RowKernel) -> list[Access]:
+    def _accesses(self, i: HloInstruction, rows: RowKernel) -> list[ChainAccess]:
         read = [
-            Access(place, follows, False)
+            ChainAccess(place, follows, False)
             for place, follows in zip(self.operations.operands(i), rows.follows, strict=True)
         ]
-        return read + [Access(place, True, True) for place in self.operations.leaves(i)]
+        return read + [ChainAccess(place, True, True) for place in self.operations.leaves(i)]
 
-    def _chain(self, chain: list[tuple[HloInstruction, RowKernel]], accesses: list[Access]) -> None:
+    def _chain(
+        self, chain: list[tuple[HloInstruction, RowKernel]], accesses: list[ChainAccess]
+    ) -> None:
         """Block by block where that pays, else one kernel after the other."""
         members = [i for i, _ in chain]
         parts = blocks_of([rows for _, rows in chain], accesses)
@@ -208,7 +210,7 @@ class HostProgramWriter:
         w.do(f"br label %{head}{WHILE}")
         w.start_block(end)
 
-    def _load_pred(self, place: Place, *, volatile: bool = False) -> str:
+    def _load_pred(self, place: BufferSlice, *, volatile: bool = False) -> str:
         """volatile: read from memory every time, whatever LLVM knows about it."""
         loaded = self.w.value(
             f"load {'volatile ' if volatile else ''}i8, ptr {self.calls.address(place)}, align 1"
@@ -309,7 +311,9 @@ class HostProgramWriter:
             [(x, s) for x, s in entry.root.shape.leaves() if s.is_array]
         ):
             place = self.place_of(entry.root, index)
-            self.operations.copy(place, Place(self.table.output_slot + number, 0, leaf.byte_size))
+            self.operations.copy(
+                place, BufferSlice(self.table.output_slot + number, 0, leaf.byte_size)
+            )
         self.w.do("ret i32 0")
         kernels = self.kernels
         kernels.scheduled.check_all_met([row.name for row in self.operations.rows])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.program_kernels import PreparedKernel, ProgramKernels
-from xla_explorer.compiler.codegen.program_records import HostTable, Place
+from xla_explorer.compiler.codegen.program_records import BufferSlice, HostTable
 
 PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 shares); the backend's pool has it
 
@@ -34,7 +34,7 @@ class KernelCalls:
             self.pointers[slot] = f"%table{slot}"
         return self.pointers[slot]
 
-    def address(self, place: Place) -> str:
+    def address(self, place: BufferSlice) -> str:
         """The address of a place."""
         base = self.base(place.slot)
         return (
@@ -84,10 +84,13 @@ class KernelCalls:
         """The pool calls every kernel of a chain for each block of rows."""
         w = self.w
         w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
-        places: dict[Place, int] = {}
+        places: dict[BufferSlice, int] = {}
         calls = []
         for function, made, unique in prepared:
-            own = [*unique, *[Place(self._table_slot(data), 0, len(data)) for data in made.tables]]
+            own = [
+                *unique,
+                *[BufferSlice(self._table_slot(data), 0, len(data)) for data in made.tables],
+            ]
             calls.append(
                 (function, tuple([places.setdefault(place, len(places)) for place in own]))
             )

@@ -20,9 +20,9 @@ from xla_explorer.compiler.codegen.program_kernels import (
     ProgramKernels,
 )
 from xla_explorer.compiler.codegen.program_records import (
+    BufferSlice,
     EvaluatorStep,
     HostTable,
-    Place,
     ProgramRow,
 )
 from xla_explorer.compiler.codegen.single_device import IDENTIFIERS
@@ -37,7 +37,7 @@ LONG_PROGRAM = 150  # steps from which the entry function itself is not optimise
 class PlaceOf(Protocol):
     """The buffer assignment as this module needs it: (instruction, leaf index) -> Place."""
 
-    def __call__(self, instruction: HloInstruction, index: tuple[int, ...]) -> Place: ...
+    def __call__(self, instruction: HloInstruction, index: tuple[int, ...]) -> BufferSlice: ...
 
 
 class OperationWriter:
@@ -72,11 +72,11 @@ class OperationWriter:
             found = self._placements[i] = cpu_placement(i, self.target, self.kernels.control)
         return found
 
-    def leaves(self, i: HloInstruction) -> list[Place]:
+    def leaves(self, i: HloInstruction) -> list[BufferSlice]:
         """The places of an instruction's array leaves."""
         return [self.place_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array]
 
-    def copy(self, source: Place, target: Place) -> None:
+    def copy(self, source: BufferSlice, target: BufferSlice) -> None:
         """memcpy, unless both are the same."""
         if source == target or target.size == 0:
             return
@@ -87,7 +87,7 @@ class OperationWriter:
             f"call void @llvm.memcpy.p0.p0.{size}(ptr {there}, ptr {here}, {size} {target.size}, i1 false)"
         )
 
-    def operands(self, i: HloInstruction) -> list[Place]:
+    def operands(self, i: HloInstruction) -> list[BufferSlice]:
         """The places of a kernel's operands: a fusion has a parameter for each, other kernels read one that comes twice once."""
         operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
         return [self.place_of(o, ()) for o in operands]
@@ -137,7 +137,9 @@ class OperationWriter:
         given, (whole, *sizes) = self.place_of(i.operands[0], ()), self.leaves(i)
         self.copy(given, whole)
         for d, size in enumerate(sizes):
-            self.copy(Place(given.slot, given.offset + given.size + size.size * d, size.size), size)
+            self.copy(
+                BufferSlice(given.slot, given.offset + given.size + size.size * d, size.size), size
+            )
         self.calls.probe(number, False)
 
     def _collective(self, i: HloInstruction) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
@@ -21,7 +21,7 @@ from xla_explorer.compiler.codegen.placement import (
     write_kernel_in_rows,
     write_overlapping_kernel,
 )
-from xla_explorer.compiler.codegen.program_records import KernelDecision, Place
+from xla_explorer.compiler.codegen.program_records import BufferSlice, KernelDecision
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.share_function import (
     chain_function,
@@ -56,7 +56,7 @@ class PreparedKernel(NamedTuple):
 
     function: str
     made: Kernel
-    unique: list[Place]
+    unique: list[BufferSlice]
 
 
 @dataclass(slots=True)
@@ -69,10 +69,12 @@ class _NamedKernel:
     overlap: bool
     tiny: bool
 
-    def effort(self, inlined: bool) -> Effort:
+    def effort(self, inlined: bool) -> OptimizationLevel:
         """What LLVM's optimiser does to it. inlined: as a part of its callers, whose effort a nest then has."""
         return (
-            Effort.DEFAULT if inlined and isinstance(self.made.nest, Schedule) else self.made.effort
+            OptimizationLevel.DEFAULT
+            if inlined and isinstance(self.made.nest, Schedule)
+            else self.made.effort
         )
 
     def definition(
@@ -145,8 +147,8 @@ class ProgramKernels:
         i: HloInstruction,
         kind: str,
         write: KernelWriter,
-        operands: Sequence[Place],
-        results: Sequence[Place],
+        operands: Sequence[BufferSlice],
+        results: Sequence[BufferSlice],
         blocks: int = 0,
     ) -> PreparedKernel:
         """Write or find the kernel. blocks: cut it into so many shares, for a chain."""
@@ -194,7 +196,7 @@ class ProgramKernels:
             self._kernels.append(_NamedKernel(function, made, i, overlap, tiny))
             if (
                 self._finished is not None
-                and made.effort is Effort.FINAL
+                and made.effort is OptimizationLevel.FINAL
                 and not (tiny or made.math)
             ):
                 self._waiting.append(self._kernels[-1])
@@ -324,7 +326,7 @@ class ProgramKernels:
 
     def _makes_vectors(self, kernel: _NamedKernel) -> str:
         """Why a kernel is left to LLVM, as the code of a Reason; or that its writer chose the vectors."""
-        if kernel.effort(self._inlines(kernel)) is Effort.FINAL:
+        if kernel.effort(self._inlines(kernel)) is OptimizationLevel.FINAL:
             return "written-in-vectors"
         if not self.target.vectorizes_itself:
             return "target-is-llvms"
@@ -332,7 +334,9 @@ class ProgramKernels:
             return "operands-overlap"
         if self._inlines(kernel):
             return "tiny-kernel"
-        return "scalar-by-nature" if kernel.made.effort is Effort.SHORT else "left-to-llvm"
+        return (
+            "scalar-by-nature" if kernel.made.effort is OptimizationLevel.SHORT else "left-to-llvm"
+        )
 
     # -- the text ------------------------------------------------------------------------------------------------------
     @property

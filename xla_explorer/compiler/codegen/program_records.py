@@ -9,7 +9,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
 
 
-class Place(NamedTuple):
+class BufferSlice(NamedTuple):
     """A slice as (table slot, byte offset, bytes)."""
 
     slot: int
@@ -52,8 +52,8 @@ class EvaluatorStep(NamedTuple):
     native code calls; what it returned is looked at here."""
 
     instruction: HloInstruction
-    operands: tuple[tuple[Place, ...], ...]
-    results: tuple[Place, ...]
+    operands: tuple[tuple[BufferSlice, ...], ...]
+    results: tuple[BufferSlice, ...]
     record_slot: int | None = None
 
 

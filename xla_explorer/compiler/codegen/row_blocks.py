@@ -50,14 +50,14 @@ class RowKernel(NamedTuple):
         )
 
 
-class Access(NamedTuple):
+class ChainAccess(NamedTuple):
     """Memory that a kernel of the chain touches. follows: share b touches the fraction b of it alone."""
 
     memory: Memory
     follows: bool
     written: bool
 
-    def may_go_with(self, other: Access) -> bool:
+    def may_go_with(self, other: ChainAccess) -> bool:
         """Whether the order block by block gives what the order kernel by kernel gives."""
         if not (self.written or other.written):
             return True
@@ -125,7 +125,7 @@ def touched_again(accesses: Iterable[Memory]) -> int:
     return sum(memory[2] for memory, times in Counter(accesses).items() if times > 1)
 
 
-def blocks_of(kernels: Sequence[RowKernel], accesses: Sequence[Access]) -> int:
+def blocks_of(kernels: Sequence[RowKernel], accesses: Sequence[ChainAccess]) -> int:
     """In how many blocks a chain should run: enough that a block stays in the cache; 0 when it does not pay or does not come out even."""
     touched = {access.memory for access in accesses if access.follows}
     size = sum(memory[2] for memory in touched)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.explorer.code.llvm_kernels import optimized_lines
-from xla_explorer.explorer.code.memory_accesses import Access, accesses
+from xla_explorer.explorer.code.memory_accesses import CodeAccess, accesses
 from xla_explorer.explorer.display import (
     Blocks,
     Code,
@@ -79,7 +79,11 @@ class Explanation(Report):
             yield drawn(self.records())
         if self.accesses:
             yield Table(
-                Access._fields, self.accesses, "loads and stores", limit=MOST_CODE_LINES, printed=8
+                CodeAccess._fields,
+                self.accesses,
+                "loads and stores",
+                limit=MOST_CODE_LINES,
+                printed=8,
             )
         for stage, lines in self.code.items():
             whole = f".code[{stage!r}]"

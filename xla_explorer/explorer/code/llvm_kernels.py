@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from xla_explorer.backends.llvm.module_partition import stated_effort
-from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
@@ -23,7 +23,7 @@ OF_LLVM = ("cpu", "gpu")
 
 def finished_functions(text: str) -> frozenset[str]:
     """The functions of a text of LLVM IR whose stated effort is final: they come out of code generation as they are to be."""
-    headers = [line for line in text.splitlines() if stated_effort(line) is Effort.FINAL]
+    headers = [line for line in text.splitlines() if stated_effort(line) is OptimizationLevel.FINAL]
     return frozenset([found[1] for line in headers if (found := _DEFINE.match(line))])
 
 

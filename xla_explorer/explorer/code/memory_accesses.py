@@ -14,7 +14,7 @@ _X86_NO_ACCESS = ("lea", "nop", "prefetch", "jmp", "call")
 _ARM = re.compile(r"^(ld|st)[rpn1-4]\w*\s")
 
 
-class Access(NamedTuple):
+class CodeAccess(NamedTuple):
     """stage: where the line stands. what: `load`, `store`, or `load and store` of an instruction that does both."""
 
     stage: str
@@ -22,7 +22,7 @@ class Access(NamedTuple):
     line: str
 
 
-def accesses(stage: str, lines: Iterable[str]) -> Iterator[Access]:
+def accesses(stage: str, lines: Iterable[str]) -> Iterator[CodeAccess]:
     """The lines of a stage that read or write memory, in their order."""
     for line in lines:
         text = line.strip()
@@ -34,7 +34,7 @@ def accesses(stage: str, lines: Iterable[str]) -> Iterator[Access]:
             else _of_assembly(text)
         )
         if what:
-            yield Access(stage, what, text)
+            yield CodeAccess(stage, what, text)
 
 
 def _of_llvm(text: str) -> str:

@@ -14,7 +14,7 @@ from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
 
 
-class Place(NamedTuple):
+class SourcePlace(NamedTuple):
     """line: `model.py:12` of the user. library: the line of an installed library that the user's line called, empty where none is known.
     scope: the path of `op_name` without its last part."""
 
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     scope: str
 
 
-NOWHERE: Final = Place("", "", "")
+NOWHERE: Final = SourcePlace("", "", "")
 
 
 class PlacedModule:
@@ -40,7 +40,7 @@ class PlacedModule:
     def _by_name(self) -> dict[str, HloInstruction]:
         return {i.name: i for i in reversed(list(self.module.instructions()))}
 
-    def find(self, name: str) -> tuple[HloInstruction | None, Place]:
+    def find(self, name: str) -> tuple[HloInstruction | None, SourcePlace]:
         """(instruction, place) of a name; nothing where the module has no such instruction."""
         i = self._by_name.get(name)
         if i is None:
@@ -48,7 +48,7 @@ class PlacedModule:
         for metadata in (*[self._said.get(one.name) for one in _told_by(i)], i.metadata):
             if line := self._lines.metadata_place(metadata):
                 innermost = self._lines.innermost_place(metadata)
-                return i, Place(
+                return i, SourcePlace(
                     line, innermost if innermost != line else "", parse_metadata(metadata).scope
                 )
         return i, NOWHERE

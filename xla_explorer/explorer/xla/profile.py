@@ -14,7 +14,7 @@ from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.compilation import Compilation
-from xla_explorer.explorer.xla.places import NOWHERE, Place, PlacedModule
+from xla_explorer.explorer.xla.places import NOWHERE, PlacedModule, SourcePlace
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.xla_profile import (
     KernelEvent,
@@ -57,7 +57,7 @@ class _Joined(NamedTuple):
 
     event: KernelEvent
     instruction: HloInstruction | None
-    place: Place
+    place: SourcePlace
 
 
 class XlaProfile(Report):
@@ -102,7 +102,7 @@ class XlaProfile(Report):
     @cached_property
     def _joined(self) -> list[_Joined]:
         programs: dict[tuple[str, int | None], PlacedModule | None] = {}
-        found: dict[tuple[str, int | None, str], tuple[HloInstruction | None, Place]] = {}
+        found: dict[tuple[str, int | None, str], tuple[HloInstruction | None, SourcePlace]] = {}
         rows = []
         for event in self._events:
             program, key = (event.module, event.program), (event.module, event.program, event.op)

@@ -11,7 +11,10 @@ from xla_explorer.backends.gpu.emulator import (
     LaunchOptions,
     parse_ptx,
 )
-from xla_explorer.backends.gpu.emulator.instructions.warpgroup_products import Tile, tile_bytes
+from xla_explorer.backends.gpu.emulator.instructions.warpgroup_products import (
+    DescribedTile,
+    tile_bytes,
+)
 from xla_explorer.backends.gpu.emulator.map_bytes import TensorMapError
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap, TensorMap
@@ -347,7 +350,7 @@ def product(kind, swizzle, minor, columns, in_registers=False, change=lambda tex
         if swizzle and k_minor:
             stride = 8 * swizzle
         descriptors.append(code << 62 | stride >> 4 << 32 | leading >> 4 << 16 | start >> 4)
-        at = tile_bytes(descriptors[-1], Tile(len(values), depth, width, k_minor))
+        at = tile_bytes(descriptors[-1], DescribedTile(len(values), depth, width, k_minor))
         assert len(np.unique(at)) == at.size and at.min() >= start
         for byte in range(width):
             memory[at + byte] = (words(values, kind) >> (8 * byte)).astype(np.uint8)

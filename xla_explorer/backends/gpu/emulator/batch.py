@@ -14,7 +14,7 @@ from xla_explorer.backends.gpu.emulator.scalar_types import Array, DType
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emulator.counters import KernelCounters
     from xla_explorer.backends.gpu.emulator.happens_before import Clocks
-    from xla_explorer.backends.gpu.emulator.instructions.asynchronous_copies import Copies
+    from xla_explorer.backends.gpu.emulator.instructions.asynchronous_copies import PendingCopies
     from xla_explorer.backends.gpu.emulator.instructions.memory_barriers import MemoryBarriers
     from xla_explorer.backends.gpu.emulator.instructions.warpgroup_products import WarpgroupProducts
     from xla_explorer.backends.gpu.emulator.races import Detector
@@ -112,7 +112,7 @@ class Batch:
         self.races: dict[str, Detector] = {}
         self.clocks: Clocks | None = None
         self.memory_barriers: MemoryBarriers | None = None
-        self.copies: Copies | None = None
+        self.copies: PendingCopies | None = None
         self.products: WarpgroupProducts | None = None
         self.in_flight: dict[
             int, tuple[int, Array]

@@ -12,7 +12,7 @@ from xla_explorer.backends.gpu.emulator.instructions import memory_instructions 
 from xla_explorer.backends.gpu.emulator.instructions import warp_instructions as warp
 from xla_explorer.backends.gpu.emulator.instructions.arithmetic import comparison_of, operation_of
 from xla_explorer.backends.gpu.emulator.instructions.asynchronous_copies import asynchronous_copy
-from xla_explorer.backends.gpu.emulator.instructions.bit_operations import Operation
+from xla_explorer.backends.gpu.emulator.instructions.bit_operations import BitOperation
 from xla_explorer.backends.gpu.emulator.instructions.bulk_copies import bulk_copy
 from xla_explorer.backends.gpu.emulator.instructions.conversions import conversion_of
 from xla_explorer.backends.gpu.emulator.instructions.memory_barriers import (
@@ -353,7 +353,7 @@ def _fence(batch: Batch, group: Group) -> None:
         batch.clocks.fence(batch, batch.lanes_of(group))
 
 
-def _compute(names: Names, i: PtxInstruction, operation: Operation) -> Step:
+def _compute(names: Names, i: PtxInstruction, operation: BitOperation) -> Step:
     function = operation.function
     put = setter(names, i.operands[0])
     gets = [
@@ -419,7 +419,7 @@ def _compare(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
             if result.kind == "i"
             else ~result.type(0)
         )
-        operation = Operation(
+        operation = BitOperation(
             lambda a, b: np.where(function(a, b), truth_value, result.type(0)),
             (kind, kind),
             parts[-2],

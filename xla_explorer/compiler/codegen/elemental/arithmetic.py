@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.complex_numbers import complex_binary, complex_unary
 from xla_explorer.compiler.codegen.elemental.registry import (
+    ElementalOperation,
     Given,
-    Operation,
     Scalar,
     emits_elementwise,
 )
@@ -57,7 +57,7 @@ def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
 @emits_elementwise(
     "add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor"
 )
-def binary(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def binary(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """Two operands of one type."""
     return binary_value(w, i.opcode.name, i.shape.element_type, operands[0], operands[1])
 
@@ -99,7 +99,7 @@ def _integer_division(w: Builder, name: str, signed: bool, a: Value, b: Value) -
 
 
 @emits_elementwise("shift-left", "shift-right-logical", "shift-right-arithmetic")
-def shift(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def shift(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """Shifts whose amount may be the width or more."""
     a, b = real(operands[0]), real(operands[1])
     bits = a.type.bits
@@ -112,7 +112,7 @@ def shift(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
 
 
 @emits_elementwise("negate")
-def negate(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def negate(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """Minus x; wraps for integers."""
     x = operands[0]
     if isinstance(x, Complex):
@@ -126,7 +126,7 @@ def negate(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
 
 
 @emits_elementwise("abs")
-def absolute(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def absolute(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """|x|; abs(INT_MIN) = INT_MIN; the modulus of a complex number."""
     x = operands[0]
     if isinstance(x, Complex):
@@ -144,7 +144,7 @@ def absolute(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
 
 
 @emits_elementwise("sign")
-def sign(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def sign(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """-1, 0 or 1; zeros keep their sign, NaN stays NaN; z / |z| for complex."""
     element_type, x = i.shape.element_type, operands[0]
     if isinstance(x, Complex):
@@ -169,21 +169,21 @@ _ROUNDINGS = {
 
 
 @emits_elementwise("floor", "ceil", "round-nearest-afz", "round-nearest-even")
-def rounding(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def rounding(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """To a neighbouring whole number; zeros keep their sign."""
     x = real(operands[0])
     return w.narrow_exact(w.per_lane(_ROUNDINGS[i.opcode.name], w.widen(x)), x.type)
 
 
 @emits_elementwise("not")
-def bitwise_not(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def bitwise_not(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """Every bit flipped; logical for pred."""
     x = real(operands[0])
     return x ^ (1 if x.type.scalar == I1.scalar else -1)
 
 
 @emits_elementwise("popcnt", "count-leading-zeros")
-def bit_count(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def bit_count(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """Ones, or zeros before the first one (the width for zero)."""
     x = real(operands[0])
     if i.opcode.name == "popcnt":
@@ -204,13 +204,13 @@ def select_value(
 
 
 @emits_elementwise("select")
-def select(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def select(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """on_true where the predicate holds."""
     return select_value(w, operands[0], i.shape.element_type, operands[1], operands[2])
 
 
 @emits_elementwise("clamp")
-def clamp(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def clamp(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """min(max(x, low), high); NaN in any of the three gives NaN."""
     low, x, high = operands
     element_type = i.shape.element_type
@@ -220,7 +220,7 @@ def clamp(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
 
 
 @emits_elementwise("mulhi")
-def multiply_high(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def multiply_high(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """The upper half of the full product."""
     t = value_type(i.shape.element_type)
     extend = "sext" if i.shape.element_type.is_signed else "zext"
@@ -229,7 +229,7 @@ def multiply_high(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
 
 
 @emits_elementwise("copy", "opt-barrier", "domain", "add-dependency")
-def identity(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def identity(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """The first operand as it is."""
     return operands[0]
 
@@ -243,7 +243,7 @@ _FORMATS = {
 
 
 @emits_elementwise("reduce-precision")
-def reduce_precision(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def reduce_precision(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """Round to fewer exponent and mantissa bits, in integer arithmetic on the type's own bits: nearest even, overflow to infinity,
     underflow to zero."""
     x = real(operands[0])
@@ -252,7 +252,7 @@ def reduce_precision(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar
     return _reduced(w, i, x)
 
 
-def _reduced(w: Builder, i: Operation, x: Value) -> Value:
+def _reduced(w: Builder, i: ElementalOperation, x: Value) -> Value:
     t: Type = x.type
     bits, (mantissa_width, bias) = t.bits, _FORMATS[t.scalar]
     exponent_mask = ((1 << (bits - 1 - mantissa_width)) - 1) << mantissa_width

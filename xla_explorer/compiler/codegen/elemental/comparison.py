@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.elemental.registry import Operation, Scalar, emits_elementwise
+from xla_explorer.compiler.codegen.elemental.registry import (
+    ElementalOperation,
+    Scalar,
+    emits_elementwise,
+)
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.small_floats import SMALL_FLOATS
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
@@ -24,7 +28,7 @@ def total_order_key(w: Builder, value: Value) -> Value:
 
 
 @emits_elementwise("compare")
-def compare(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def compare(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """direction EQ NE LT LE GT GE; type FLOAT, TOTALORDER, SIGNED or UNSIGNED."""
     element_type = i.operands[0].shape.element_type
     direction, order = i.attribute("direction"), i.attribute("type")
@@ -50,6 +54,6 @@ def _ordered(sign: str, direction: str) -> str:
 
 
 @emits_elementwise("is-finite")
-def is_finite(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def is_finite(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """Neither NaN nor infinite."""
     return w.compare("one", w.absolute(w.widen(real(operands[0]))), float("inf"))

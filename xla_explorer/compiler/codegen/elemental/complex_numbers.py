@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.elemental.registry import Operation, Scalar, emits_elementwise
+from xla_explorer.compiler.codegen.elemental.registry import (
+    ElementalOperation,
+    Scalar,
+    emits_elementwise,
+)
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
@@ -131,19 +135,19 @@ def complex_unary(w: Builder, name: str, z: Complex) -> Scalar:
 
 
 @emits_elementwise("complex")
-def make_complex(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def make_complex(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """real + imaginary * i."""
     return Complex(real(operands[0]), real(operands[1]))
 
 
 @emits_elementwise("real")
-def real_part(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def real_part(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """The real part; of a real number, itself."""
     return operands[0].real if isinstance(operands[0], Complex) else operands[0]
 
 
 @emits_elementwise("imag")
-def imaginary_part(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def imaginary_part(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """The imaginary part; of a real number, zero."""
     return (
         operands[0].imaginary

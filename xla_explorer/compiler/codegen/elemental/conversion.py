@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.codegen.elemental.registry import (
+    ElementalOperation,
     Given,
-    Operation,
     Scalar,
     emits_elementwise,
     emits_indexed,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @emits_elementwise("convert")
-def convert(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def convert(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """Value-preserving where it can be."""
     return convert_value(w, operands[0], i.operands[0].shape.element_type, i.shape.element_type)
 
@@ -114,7 +114,7 @@ def _double_to_odd_float(w: Builder, value: Value) -> Value:
 
 
 @emits_elementwise("bitcast-convert")
-def bitcast_convert(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def bitcast_convert(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """The same bits as another type of the same width (other widths are no elementwise operation)."""
     return from_bits(
         w, to_bits(w, operands[0], i.operands[0].shape.element_type), i.shape.element_type

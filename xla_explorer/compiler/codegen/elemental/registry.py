@@ -22,8 +22,8 @@ __all__ = [
     "ELEMENTWISE_EMITTERS",
     "INDEXED_EMITTERS",
     "Complex",
+    "ElementalOperation",
     "Given",
-    "Operation",
     "Scalar",
     "elemental_opcodes",
     "emits_elementwise",
@@ -36,7 +36,7 @@ class _Shaped(Protocol):
     def shape(self) -> Shape: ...
 
 
-class Operation(Protocol):
+class ElementalOperation(Protocol):
     """What an elementwise emitter may ask: an HLO instruction answers, and so does an operation of a loop nest."""
 
     @property
@@ -51,7 +51,7 @@ class Operation(Protocol):
     def attribute(self, name: str) -> Any: ...
 
 
-ElementwiseEmitter = Callable[[Builder, Operation, list[Scalar]], Scalar]
+ElementwiseEmitter = Callable[[Builder, ElementalOperation, list[Scalar]], Scalar]
 IndexedEmitter = Callable[["ElementalEmitter", HloInstruction, tuple["str | int", ...]], Scalar]
 
 ELEMENTWISE_EMITTERS: dict[str, ElementwiseEmitter] = {}

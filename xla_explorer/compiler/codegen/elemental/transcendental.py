@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.complex_functions import complex_function
-from xla_explorer.compiler.codegen.elemental.registry import Operation, Scalar, emits_elementwise
+from xla_explorer.compiler.codegen.elemental.registry import (
+    ElementalOperation,
+    Scalar,
+    emits_elementwise,
+)
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.llvm_types import pair, real
@@ -36,7 +40,7 @@ _FUNCTIONS = (
 
 
 @emits_elementwise(*_FUNCTIONS)
-def transcendental(w: Builder, i: Operation, operands: list[Scalar]) -> Scalar:
+def transcendental(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """One or two operands of one floating type, real or (COMPLEX_FUNCTIONS) complex; power of integers multiplies."""
     element_type = i.shape.element_type
     if element_type.is_complex:

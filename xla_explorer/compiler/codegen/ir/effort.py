@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 
-class Effort(enum.IntEnum):
+class OptimizationLevel(enum.IntEnum):
     """What LLVM does to a function before it generates code; of several parts of a function the highest counts.
 
     DEFAULT: the whole pipeline. SHORT: variables become registers, constants fold, nothing is vectorised or unrolled; for loops that are

@@ -20,7 +20,7 @@ BALANCED = 4  # steps a share from which the difference between two shares does 
 INNERMOST_GRAIN = 16  # elements that an innermost loop is cut at multiples of: whole vectors, and no cache line shared (f32)
 
 
-class Cut(NamedTuple):
+class LoopPartition(NamedTuple):
     """One loop of a kernel, cut. along: what it runs over. begin, end: of this share. most: steps of the largest share."""
 
     along: str
@@ -99,12 +99,12 @@ class Shares:
             end = w.smaller(end, extent)
         return begin, end
 
-    def cut_loop(self, extent: int, grain: int = 1, along: str = "") -> Cut | None:
+    def cut_loop(self, extent: int, grain: int = 1, along: str = "") -> LoopPartition | None:
         """`bounds`, or None where `can_cut` does not hold."""
         if not self.can_cut(extent, grain):
             return None
         units = -(-extent // grain)
-        return Cut(along, *self.bounds(extent, grain), -(-units // self.parts) * grain)
+        return LoopPartition(along, *self.bounds(extent, grain), -(-units // self.parts) * grain)
 
     @contextmanager
     def only(self, part: int) -> Iterator[None]:

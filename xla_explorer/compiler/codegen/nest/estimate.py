@@ -58,7 +58,7 @@ class CpuNumbers:
     )
 
 
-class Effort(NamedTuple):
+class InstructionCost(NamedTuple):
     """Of one operation on one register: cycles of its unit, cycles until its result is there, instructions."""
 
     cycles: float
@@ -66,25 +66,25 @@ class Effort(NamedTuple):
     instructions: int = 1
 
 
-PLAIN = Effort(0.5, 4.0)
+PLAIN = InstructionCost(0.5, 4.0)
 _EFFORTS = {
-    "divide": Effort(8.0, 16.0),
-    "remainder": Effort(20.0, 40.0, 8),
-    "sqrt": Effort(9.0, 20.0),
-    "rsqrt": Effort(9.0, 30.0, 3),
-    "cbrt": Effort(20.0, 60.0, 25),
-    "exponential": Effort(8.0, 45.0, 14),
-    "exponential-minus-one": Effort(12.0, 60.0, 22),
-    "log": Effort(10.0, 55.0, 18),
-    "log-plus-one": Effort(14.0, 65.0, 25),
-    "logistic": Effort(16.0, 65.0, 20),
-    "tanh": Effort(16.0, 65.0, 24),
-    "tan": Effort(20.0, 70.0, 30),
-    "sine": Effort(16.0, 60.0, 28),
-    "cosine": Effort(16.0, 60.0, 28),
-    "power": Effort(24.0, 110.0, 45),
-    "erf": Effort(18.0, 60.0, 30),
-    "atan2": Effort(24.0, 80.0, 40),
+    "divide": InstructionCost(8.0, 16.0),
+    "remainder": InstructionCost(20.0, 40.0, 8),
+    "sqrt": InstructionCost(9.0, 20.0),
+    "rsqrt": InstructionCost(9.0, 30.0, 3),
+    "cbrt": InstructionCost(20.0, 60.0, 25),
+    "exponential": InstructionCost(8.0, 45.0, 14),
+    "exponential-minus-one": InstructionCost(12.0, 60.0, 22),
+    "log": InstructionCost(10.0, 55.0, 18),
+    "log-plus-one": InstructionCost(14.0, 65.0, 25),
+    "logistic": InstructionCost(16.0, 65.0, 20),
+    "tanh": InstructionCost(16.0, 65.0, 24),
+    "tan": InstructionCost(20.0, 70.0, 30),
+    "sine": InstructionCost(16.0, 60.0, 28),
+    "cosine": InstructionCost(16.0, 60.0, 28),
+    "power": InstructionCost(24.0, 110.0, 45),
+    "erf": InstructionCost(18.0, 60.0, 30),
+    "atan2": InstructionCost(24.0, 80.0, 40),
 }
 _RUNNING = (AxisKind.SERIAL, AxisKind.SHARE)
 _TURN, _START = 1.0, 8.0  # cycles of a turn of a loop, and of its beginning
@@ -309,10 +309,12 @@ def _registers(
     return copies * max(1, -(-lanes * bytes_each // n.register_bytes))
 
 
-def _effort(nest: LoopNest, s: Statement, path: Sequence[BoundAxis], n: CpuNumbers) -> Effort:
+def _effort(
+    nest: LoopNest, s: Statement, path: Sequence[BoundAxis], n: CpuNumbers
+) -> InstructionCost:
     """What a statement takes for one register."""
     if isinstance(s, Constant):
-        return Effort(0.0, 0.0, 0)
+        return InstructionCost(0.0, 0.0, 0)
     if isinstance(s, Load | Store):
         array = nest.array(s.array)
         vector = next((b.axis for b in path if b.kind is AxisKind.VECTOR), None)
@@ -322,13 +324,17 @@ def _effort(nest: LoopNest, s: Statement, path: Sequence[BoundAxis], n: CpuNumbe
             step not in (0, 1) or (step == 1 and k not in last) for k, step in enumerate(steps)
         )
         lanes = n.register_bytes // 4 if scattered else 1
-        return Effort(
+        return InstructionCost(
             (1.0 if isinstance(s, Store) else 0.5) * lanes,
             0.0 if isinstance(s, Store) else 6.0,
             lanes,
         )
     if isinstance(s, Compute):
         if s.opcode.name in ("divide", "remainder") and not s.element.is_float:
-            return Effort(6.0 * n.register_bytes / 4, 20.0, n.register_bytes // 4)
+            return InstructionCost(6.0 * n.register_bytes / 4, 20.0, n.register_bytes // 4)
         return _EFFORTS.get(s.opcode.name, PLAIN)
-    return Effort(PLAIN.cycles * len(s.cases), PLAIN.latency) if isinstance(s, Choose) else PLAIN
+    return (
+        InstructionCost(PLAIN.cycles * len(s.cases), PLAIN.latency)
+        if isinstance(s, Choose)
+        else PLAIN
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.ir.effort import Effort
+from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import has_loop
 from xla_explorer.compiler.codegen.nest.directives import Cover, Directive, DirectiveRefused
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
@@ -46,7 +46,7 @@ class NestCode(NamedTuple):
     origins: tuple[int | None, ...]
     declarations: tuple[str, ...]
     shares: int
-    effort: Effort
+    effort: OptimizationLevel
     scratch_bytes: int = 0
     phases: tuple[int, ...] = ()
 
@@ -117,7 +117,7 @@ def nest_code(
     chosen = any(
         bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values()
     ) and has_loop(lowered.builder.records)
-    effort = Effort.FINAL if chosen else Effort.DEFAULT
+    effort = OptimizationLevel.FINAL if chosen else OptimizationLevel.DEFAULT
     origins = (*[origin for _, origin in lines], i.id)
     lowered.builder.release()
     return NestCode(

@@ -48,9 +48,9 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
 )
 from xla_explorer.compiler.codegen.nest.lower_indices import (
-    Copies,
     Indices,
     Point,
+    UnrolledValue,
     points,
     with_origin,
 )
@@ -250,7 +250,7 @@ class Lowering(Indices):
                 "void @llvm.prefetch.p0",
             )
 
-    def copies(self, s: Load | Constant | Iota | Compute) -> Copies:
+    def copies(self, s: Load | Constant | Iota | Compute) -> UnrolledValue:
         """An element for each point of the unrolled axes that the value depends on."""
         axes = [a for a in self.unrolled if a in self.depends[s.id]]
         if isinstance(s, Load) and self.vector is not None and self.vector in self.depends[s.id]:
@@ -262,17 +262,19 @@ class Lowering(Indices):
                 return load_words(self, s, axes, pair)
         if isinstance(s, Load):
             later = self.in_turn and not self.memory[s.array].written
-            return Copies(
+            return UnrolledValue(
                 axes, with_origin(self.b, self.reader(s)) if later else self.reader(s), later
             )
         if not isinstance(s, Compute):
-            return Copies(axes, partial(self.value, s))
+            return UnrolledValue(axes, partial(self.value, s))
         write, operands = (
             computing(self.b, s, [self.types[o] for o in s.operands]),
             [self.values[o] for o in s.operands],
         )
         made: Callable[[Point], Scalar] = lambda point: write([x.at(point) for x in operands])  # noqa: E731
-        return Copies(axes, with_origin(self.b, made) if self.in_turn else made, self.in_turn)
+        return UnrolledValue(
+            axes, with_origin(self.b, made) if self.in_turn else made, self.in_turn
+        )
 
     @contextmanager
     def copies_in_turn(self, asked: bool) -> Iterator[None]:
@@ -547,7 +549,7 @@ class Lowering(Indices):
         with self.b.only_if(mask):
             memory.store(value, pointer, lanes)
 
-    def choose(self, s: Choose) -> Copies:
+    def choose(self, s: Choose) -> UnrolledValue:
         """All cases, each reading under its guards only, then one of them."""
         facts, denied = facts_of(tuple(self.guards)), 0
         for case in s.cases:
@@ -579,4 +581,4 @@ class Lowering(Indices):
                 )
             return value
 
-        return Copies([a for a in self.unrolled if a in self.depends[s.id]], choice)
+        return UnrolledValue([a for a in self.unrolled if a in self.depends[s.id]], choice)

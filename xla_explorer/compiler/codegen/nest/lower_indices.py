@@ -29,7 +29,7 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 Point: TypeAlias = dict[Axis, int]
 
 
-class Copies:
+class UnrolledValue:
     """A value: an element for each point of its axes. later: each is made when it is asked for first. again: whenever it is asked for,
     by a function that knows whether it was made where this can be seen."""
 
@@ -115,7 +115,7 @@ class Indices:
 
     def __init__(self, b: NestBuilder, depends: dict[int, frozenset[Axis]]) -> None:
         self.b, self.depends = b, depends
-        self.values: dict[int, Copies] = {}
+        self.values: dict[int, UnrolledValue] = {}
         self.types: dict[int, PrimitiveType] = {}
         self.at: dict[Axis, tuple[Value[Integer], int]] = {}
         self.unrolled: list[Axis] = []

@@ -37,7 +37,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     uses_of,
 )
-from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
+from xla_explorer.compiler.codegen.nest.lower_indices import Point, UnrolledValue, points
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -128,7 +128,7 @@ def _begins_at_zero(lowering: Lowering, s: Reduce) -> bool:
 class ReductionHost(Protocol):
     """What lowers the nest around a reduction. unrolled: the axes of copies around."""
 
-    values: dict[int, Copies]
+    values: dict[int, UnrolledValue]
     types: dict[int, PrimitiveType]
     depends: dict[int, frozenset[Axis]]
     unrolled: list[Axis]
@@ -218,7 +218,7 @@ class Reducing(Generic[H]):
         for number, element, value in zip(
             (*c.left, *c.right), (*self.s.elements, *self.s.elements), (*left, *right), strict=True
         ):
-            self.l.values[number] = Copies((), lambda _, value=value: value)  # type: ignore[misc]
+            self.l.values[number] = UnrolledValue((), lambda _, value=value: value)  # type: ignore[misc]
             self.l.types[number], self.l.depends[number] = element, frozenset()
         self.l.body(c.body)
         self.l.unrolled = unrolled
@@ -355,7 +355,7 @@ class ReductionWriter(Reducing["Lowering"]):
             tuple(self.outer), self.lanes if self.vector is not None else 1, left, initial
         )
 
-    def closed(self, made: OpenReduction) -> Copies:
+    def closed(self, made: OpenReduction) -> UnrolledValue:
         """The results: a tree over the copies, halves of the register, the initial value."""
         initial = self.l.values[made.initial]
 
@@ -364,7 +364,9 @@ class ReductionWriter(Reducing["Lowering"]):
             whole = self.across(one) if made.lanes > 1 else one
             return self.combined(initial.at(point), whole)
 
-        return Copies([a for a in self.l.unrolled if a in made.outer or a in initial.axes], total)
+        return UnrolledValue(
+            [a for a in self.l.unrolled if a in made.outer or a in initial.axes], total
+        )
 
     def across(self, x: Scalar) -> Scalar:
         """All lanes combined into a scalar: halves of the register, until one lane is left."""
@@ -398,7 +400,7 @@ class ReductionWriter(Reducing["Lowering"]):
         if self.vector is not None:
             results = {key: self.joined_lanes(mine) for key, mine in results.items()}
         for k, number in enumerate(self.s.ids):
-            self.l.values[number] = Copies(
+            self.l.values[number] = UnrolledValue(
                 self.outer,
                 lambda point, k=k: results[tuple(point.values())][k],  # type: ignore[misc]
             )

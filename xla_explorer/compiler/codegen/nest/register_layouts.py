@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.elements import element_of, parts_of
 from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
-from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
+from xla_explorer.compiler.codegen.nest.lower_indices import Point, UnrolledValue, points
 from xla_explorer.hlo.analysis.indexing import (
     ZERO,
     Axis,
@@ -118,7 +118,7 @@ def _square(b: Builder, rows: list[Value]) -> list[Value]:
     return rows
 
 
-def load_square(lowering: Lowering, s: Load, axes: Sequence[Axis], rows: Axis) -> Copies:
+def load_square(lowering: Lowering, s: Load, axes: Sequence[Axis], rows: Axis) -> UnrolledValue:
     """A load whose lanes are apart in memory, along which an unrolled axis runs: registers of that axis, transposed."""
     array, found = lowering.nest.array(s.array), dict[tuple[int, ...], list[Scalar]]()
     assert array is not None
@@ -135,10 +135,10 @@ def load_square(lowering: Lowering, s: Load, axes: Sequence[Axis], rows: Axis) -
             found[key] = transposed(lowering.b, read)
         return found[key][point[rows]]
 
-    return Copies(axes, copy)
+    return UnrolledValue(axes, copy)
 
 
-def load_words(lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis) -> Copies:
+def load_words(lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis) -> UnrolledValue:
     """A load of words of two elements each, which an unrolled axis counts."""
     array = lowering.nest.array(s.array)
     assert array is not None
@@ -151,7 +151,7 @@ def load_words(lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis) ->
         words = memory.load_words(address, lowering.lanes)
         return halves(lowering.b, words)[point[pair]]
 
-    return Copies(axes, copy)
+    return UnrolledValue(axes, copy)
 
 
 def metadata_of(nest: LoopNest) -> tuple[str, ...]:

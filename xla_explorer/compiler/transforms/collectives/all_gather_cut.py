@@ -10,8 +10,8 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.compiler.transforms.collectives.device_offsets import (
-    Cut,
     Devices,
+    DeviceSlice,
     cut_by_device,
     cuts_behind,
     same_dimension,
@@ -68,7 +68,7 @@ class GatheredCut:
         return self.taken(gathered, found, groups)
 
     def taken(
-        self, gathered: HloInstruction, cut: Cut, groups: list[list[tuple[int, int]]]
+        self, gathered: HloInstruction, cut: DeviceSlice, groups: list[list[tuple[int, int]]]
     ) -> HloInstruction | Reason:
         """What takes the place of the part that each device takes."""
         raise NotImplementedError

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.collectives.all_gather_cut import GatheredCut
-from xla_explorer.compiler.transforms.collectives.device_offsets import Cut
+from xla_explorer.compiler.transforms.collectives.device_offsets import DeviceSlice
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -25,7 +25,7 @@ class AllGatherDynamicSliceSimplifier(GatheredCut):
     num_partitions: int = 0
 
     def taken(
-        self, gathered: HloInstruction, cut: Cut, groups: list[list[tuple[int, int]]]
+        self, gathered: HloInstruction, cut: DeviceSlice, groups: list[list[tuple[int, int]]]
     ) -> HloInstruction | Reason:
         """What was gathered."""
         if any(row != tuple(range(len(row))) for row in cut.parts):

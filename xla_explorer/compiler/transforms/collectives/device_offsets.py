@@ -166,7 +166,7 @@ def same_dimension(source: Shape, target: Shape, dimension: int) -> int | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Cut:
+class DeviceSlice:
     """The one dimension that a dynamic-slice cuts, how much it takes, and the number of the part that each device of each group takes."""
 
     dimension: int
@@ -174,7 +174,7 @@ class Cut:
     parts: tuple[tuple[int, ...], ...]
 
 
-def cut_by_device(cut: HloInstruction, groups: list[list[tuple[int, int]]]) -> Cut | Reason:
+def cut_by_device(cut: HloInstruction, groups: list[list[tuple[int, int]]]) -> DeviceSlice | Reason:
     """What a dynamic-slice takes on each device, when it is a part of the one dimension that it cuts."""
     before, after = cut.operands[0].shape.dimensions, cut.shape.dimensions
     starts = start_operands(cut)
@@ -207,4 +207,4 @@ def cut_by_device(cut: HloInstruction, groups: list[list[tuple[int, int]]]) -> C
                 )
             row.append(at // size)
         rows.append(tuple(row))
-    return Cut(dimension, size, tuple(rows))
+    return DeviceSlice(dimension, size, tuple(rows))

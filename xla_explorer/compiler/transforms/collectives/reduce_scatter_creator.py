@@ -12,8 +12,8 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.compiler.transforms.collectives.device_offsets import (
-    Cut,
     Devices,
+    DeviceSlice,
     cut_by_device,
     cuts_behind,
     same_dimension,
@@ -25,7 +25,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
-def each_takes_its_own(cut: Cut, size: int) -> Reason | None:
+def each_takes_its_own(cut: DeviceSlice, size: int) -> Reason | None:
     """The first device of each group takes the first part, and so on, to the end but for less than a part for each."""
     count = len(cut.parts[0])
     if any(row != tuple(range(count)) for row in cut.parts):

@@ -16,7 +16,7 @@ from xla_explorer.hlo.module import HloModule
 _CALLERS = frozenset({"while", "conditional", "call", "async-start"})
 
 
-class Place(NamedTuple):
+class InstructionPath(NamedTuple):
     """An instruction of the later module. inside: the fusions around it, the outermost first."""
 
     instruction: HloInstruction
@@ -37,8 +37,8 @@ class Edge(NamedTuple):
     producer: HloInstruction
     consumer: HloInstruction
     number: int
-    source: Place
-    reader: Place
+    source: InstructionPath
+    reader: InstructionPath
     between: tuple[HloInstruction, ...]
 
     @property
@@ -67,11 +67,11 @@ class Correspondence:
         inserted: Callable[[HloInstruction, HloInstruction], bool] | None = None,
     ) -> None:
         """inserted(early, late): whether `late`, at the place of `early`, was put in by the pass, so that its operand is looked at."""
-        self.places: dict[HloInstruction, list[Place]] = {}
+        self.places: dict[HloInstruction, list[InstructionPath]] = {}
         self.edges: list[Edge] = []
         self.unknown = 0
         self._inserted = inserted
-        self._seen: set[Place] = set()
+        self._seen: set[InstructionPath] = set()
         self._computations: set[HloComputation] = set()
         self._walk_computation(before.entry, after.entry)
 
@@ -79,24 +79,27 @@ class Correspondence:
         if early in self._computations:
             return
         self._computations.add(early)
-        work: list[tuple[HloInstruction, Place]] = []
-        self._meet(early.root, self._resolved(early.root, Place(late.root))[0], work)
+        work: list[tuple[HloInstruction, InstructionPath]] = []
+        self._meet(early.root, self._resolved(early.root, InstructionPath(late.root))[0], work)
         # What nothing reads: side effects, by name.
         named = {i.name: i for i in late.instructions.values()}
         for i in early.instructions.values():
             if not i.users and i is not early.root and i.name in named:
-                self._meet(i, Place(named[i.name]), work)
+                self._meet(i, InstructionPath(named[i.name]), work)
         while work:
             i, place = work.pop()
             for number, operand in enumerate(i.operands):
                 source, between = self._resolved(
-                    operand, Place(place.instruction.operands[number], place.inside)
+                    operand, InstructionPath(place.instruction.operands[number], place.inside)
                 )
                 self.edges.append(Edge(operand, i, number, source, place, between))
                 self._meet(operand, source, work)
 
     def _meet(
-        self, i: HloInstruction, place: Place, work: list[tuple[HloInstruction, Place]]
+        self,
+        i: HloInstruction,
+        place: InstructionPath,
+        work: list[tuple[HloInstruction, InstructionPath]],
     ) -> None:
         if place in self._seen:
             return
@@ -112,8 +115,8 @@ class Correspondence:
                 self._walk_computation(early, called)
 
     def _resolved(
-        self, i: HloInstruction, place: Place
-    ) -> tuple[Place, tuple[HloInstruction, ...]]:
+        self, i: HloInstruction, place: InstructionPath
+    ) -> tuple[InstructionPath, tuple[HloInstruction, ...]]:
         """Where the value that `i` is in the earlier module is computed in the later; what lies between."""
         between: list[HloInstruction] = []
         while (moved := self._step(i, place)) is not None:
@@ -125,30 +128,32 @@ class Correspondence:
             place = moved
         return place, tuple(between)
 
-    def _step(self, i: HloInstruction, place: Place) -> Place | None:
+    def _step(self, i: HloInstruction, place: InstructionPath) -> InstructionPath | None:
         late, inside = place
         name = late.opcode.name
         if name == "parameter" and inside:
-            return Place(inside[-1].operands[late.parameter_number], inside[:-1])
+            return InstructionPath(inside[-1].operands[late.parameter_number], inside[:-1])
         if name == "fusion" and i.opcode.name != "fusion":
-            return Place(late.called[0].root, (*inside, late))
+            return InstructionPath(late.called[0].root, (*inside, late))
         if (
             name == "get-tuple-element"
             and i.opcode.name != name
             and late.operands[0].opcode.name == "fusion"
         ):
             fusion = late.operands[0]
-            return Place(fusion.called[0].root.operands[late.attribute("index")], (*inside, fusion))
+            return InstructionPath(
+                fusion.called[0].root.operands[late.attribute("index")], (*inside, fusion)
+            )
         if (
             name == "get-tuple-element"
             and i.opcode.name != name
             and late.operands[0].opcode.name == "tuple"
         ):
-            return Place(
+            return InstructionPath(
                 late.operands[0].operands[late.attribute("index")], inside
             )  # results that were given other layouts
         if self._inserted is not None and i.opcode is not late.opcode and self._inserted(i, late):
-            return Place(late.operands[0], inside)
+            return InstructionPath(late.operands[0], inside)
         return None
 
 

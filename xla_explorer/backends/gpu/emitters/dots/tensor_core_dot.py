@@ -126,7 +126,7 @@ def plan_tiles(
     )
 
 
-class Tile:
+class OperandTile:
     """An operand's tile in shared memory: `length` rows or columns of the result, DEPTH deep."""
 
     def __init__(
@@ -266,7 +266,10 @@ class TensorCoreKernel:
     ) -> None:
         """Fetch, multiply, store. row, column: the tile's first."""
         w, words, steps = self.w, self.words, self.plan.parts.each
-        a, b = Tile(self, *left, self.plan.rows, row), Tile(self, *right, self.plan.columns, column)
+        a, b = (
+            OperandTile(self, *left, self.plan.rows, row),
+            OperandTile(self, *right, self.plan.columns, column),
+        )
 
         def fetch(step: str | int, stage: str | int) -> None:
             for tile in (a, b):
@@ -303,7 +306,9 @@ class TensorCoreKernel:
         self.w.declare("declare void @llvm.nvvm.cp.async.wait.group(i32)")
         self.w.do(f"call void @llvm.nvvm.cp.async.wait.group(i32 {outstanding})")
 
-    def _step(self, a: Tile, b: Tile, sums: list[list[Accumulators]], stage: str | int) -> None:
+    def _step(
+        self, a: OperandTile, b: OperandTile, sums: list[list[Accumulators]], stage: str | int
+    ) -> None:
         """One tile's products, 32 bytes of the reduced dimension at a time."""
         w, kind = self.w, self.plan.kind
         t = "<2 x half>" if kind == "f16" else "i32"
@@ -346,7 +351,9 @@ class TensorCoreKernel:
             else [self.w.value(f"bitcast i32 {word} to <2 x half>") for word in words]
         )
 
-    def _store(self, sums: list[list[Accumulators]], a: Tile, b: Tile, store: ResultStore) -> None:
+    def _store(
+        self, sums: list[list[Accumulators]], a: OperandTile, b: OperandTile, store: ResultStore
+    ) -> None:
         """Each lane has two neighbouring columns of two rows of every fragment."""
         w, words = self.w, self.words
         column = w.add(words.wide(b.first), self.warp_column)

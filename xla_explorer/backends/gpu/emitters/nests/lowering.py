@@ -50,7 +50,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES, crosses_threads, launch_of
-from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points, with_origin
+from xla_explorer.compiler.codegen.nest.lower_indices import (
+    Point,
+    UnrolledValue,
+    points,
+    with_origin,
+)
 from xla_explorer.compiler.codegen.nest.lower_reductions import Sums, flat, like
 from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
 from xla_explorer.foundation.reason import Reason, refuse
@@ -93,7 +98,7 @@ class NestWriter:
         self.block = BlockOfThreads(
             b, threads, *[launch_number(b, context.target, what) for what in ("thread", "block")]
         )
-        self.values: dict[int, Copies] = {}
+        self.values: dict[int, UnrolledValue] = {}
         self.types: dict[int, PrimitiveType] = {}
         self.for_all = needed_by_all_threads(nest)
         self.depends = dependencies(nest)
@@ -173,23 +178,23 @@ class NestWriter:
         return holds if isinstance(holds, Value) else None if holds else self.b.number(False, I1)
 
     # -- values ------------------------------------------------------------------------------------------------------
-    def _scalar(self, s: Load) -> Copies:
+    def _scalar(self, s: Load) -> UnrolledValue:
         """A scalar operand, loaded where it is used: perhaps by one thread of all."""
         load = with_origin(self.b, lambda _: self.memory.elements(s.array, 0))
-        return Copies((), load, again=self.memory.is_invariant(s.array))
+        return UnrolledValue((), load, again=self.memory.is_invariant(s.array))
 
-    def _computed(self, s: Constant | Iota | Compute) -> Copies:
+    def _computed(self, s: Constant | Iota | Compute) -> UnrolledValue:
         if isinstance(s, Constant):
             value = constant(self.b, s.literal.array[()].item(), s.element)
-            return Copies((), lambda _: value)
+            return UnrolledValue((), lambda _: value)
         axes = self.copies_of(s.id)
         if isinstance(s, Iota):
-            return Copies(
+            return UnrolledValue(
                 axes,
                 lambda point: index_value(self.b, self.indices.value(s.index, point), s.element),
             )
         write = computing(self.b, s, [self.types[o] for o in s.operands])
-        return Copies(axes, lambda point: write([self.at(o, point) for o in s.operands]))
+        return UnrolledValue(axes, lambda point: write([self.at(o, point) for o in s.operands]))
 
     # -- branches ----------------------------------------------------------------------------------------------------
     def _meet(self) -> None:
@@ -247,7 +252,7 @@ class NestWriter:
                 yield point
         self.unrolled = outer
 
-    def _choose(self, s: Choose) -> Copies:
+    def _choose(self, s: Choose) -> UnrolledValue:
         """For each point that the guards depend on, a branch to the first case that holds."""
         copies, apart, rest = self.copies_of(s.id), list[Axis](), list[Axis]()
         found: dict[tuple[int, ...], Scalar] = {}
@@ -255,13 +260,13 @@ class NestWriter:
             apart, rest = list(point), [a for a in copies if a not in point]
             for inner, value in zip(points(rest), self._first_case(s, 0, rest), strict=True):
                 found[(*point.values(), *inner.values())] = value
-        return Copies((*apart, *rest), lambda point: found[tuple(point.values())])
+        return UnrolledValue((*apart, *rest), lambda point: found[tuple(point.values())])
 
     def chosen_case(self, case: Case) -> bool | Value[Integer]:
         """Whether a case holds, here."""
         return self.indices.mask(self.indices.normal(case.guards), {}) if case.guards else True
 
-    def in_case(self, case: Case) -> Copies:
+    def in_case(self, case: Case) -> UnrolledValue:
         """What a case gives, written where it holds."""
         self.choices += 1
         self.statements(case.body)

@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory
 from xla_explorer.compiler.codegen.nest.elements import Memory, joined, one_lane
 from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
-from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
+from xla_explorer.compiler.codegen.nest.lower_indices import Point, UnrolledValue, points
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
@@ -98,7 +98,7 @@ class Arrays:
         pointer = self._memory[name].address(self._pointers[name], self.b.named(at, I64))
         return self._memory[name].address(pointer, self.b.named(beyond, I64)) if beyond else pointer
 
-    def load(self, s: Load) -> Copies:
+    def load(self, s: Load) -> UnrolledValue:
         """The elements, for all points of the copies that the place depends on."""
         axes, shape = self.writer.copies_of(s.id), self.shapes[s.array]
         leaving = [
@@ -132,7 +132,7 @@ class Arrays:
                         for k, point in enumerate(part)
                     }
                 )
-        return Copies(axes, lambda point: found[tuple(point.values())])
+        return UnrolledValue(axes, lambda point: found[tuple(point.values())])
 
     def offset(self, s: Load, point: Point) -> tuple[Word, int]:
         """Where the element lies in its array."""

@@ -27,7 +27,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES
-from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points, with_origin
+from xla_explorer.compiler.codegen.nest.lower_indices import (
+    Point,
+    UnrolledValue,
+    points,
+    with_origin,
+)
 from xla_explorer.compiler.codegen.nest.lower_reductions import Reducing, Sums, flat, like
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 from xla_explorer.hlo.opcodes import OpcodeSpec
@@ -77,7 +82,7 @@ class Reduction(Reducing["NestWriter"]):
             kind.is_launched for _, kind in s.axes
         )
 
-    def write(self) -> dict[int, Copies]:
+    def write(self) -> dict[int, UnrolledValue]:
         """The values."""
         s, writer, keys = self.s, self.l, list(points(self.outer))
         launched = [(axis, kind) for axis, kind in s.axes if kind.is_launched]
@@ -100,21 +105,21 @@ class Reduction(Reducing["NestWriter"]):
             key: self.final(point, totals[key]) for point in keys for key in [tuple(point.values())]
         }
         return {
-            number: Copies(
+            number: UnrolledValue(
                 self.outer,
                 lambda point, k=k: results[tuple(point.values())][k],  # type: ignore[misc]
             )
             for k, number in enumerate(s.ids)
         }
 
-    def late(self, totals: dict[tuple[int, ...], list[Scalar]]) -> dict[int, Copies]:
+    def late(self, totals: dict[tuple[int, ...], list[Scalar]]) -> dict[int, UnrolledValue]:
         """The values, made where one thread of all stores them."""
 
         def value(k: int, point: Point) -> Scalar:
             return self.final(point, totals[tuple([point[a] for a in self.outer])])[k]
 
         return {
-            n: Copies(self.outer, with_origin(self.b, partial(value, k)), again=True)
+            n: UnrolledValue(self.outer, with_origin(self.b, partial(value, k)), again=True)
             for k, n in enumerate(self.s.ids)
         }
 

@@ -26,7 +26,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
 
 
-class Operation(NamedTuple):
+class EmittedOperation(NamedTuple):
     """write: the kernels, or why one thread per element is the better way. why_not: whether an instruction is served at all;
     that there is one device only is asked before."""
 
@@ -47,15 +47,15 @@ def _write_zero(
     )
 
 
-OPERATIONS: dict[str, Operation] = {
-    "cholesky": Operation(write_cholesky, why_no_factorisation),
-    "partition-id": Operation(_write_zero, lambda _: None),
-    "replica-id": Operation(_write_zero, lambda _: None),
-    "fft": Operation(write_fft, kernel_is_emitted),
-    "select-and-scatter": Operation(write_select_and_scatter, kernel_is_emitted),
-    "sort": Operation(write_sort, lambda i: kernel_is_emitted(i) or why_no_sort(i)),
-    "topk": Operation(write_topk, kernel_is_emitted),
-    "triangular-solve": Operation(write_triangular_solve, why_no_factorisation),
+OPERATIONS: dict[str, EmittedOperation] = {
+    "cholesky": EmittedOperation(write_cholesky, why_no_factorisation),
+    "partition-id": EmittedOperation(_write_zero, lambda _: None),
+    "replica-id": EmittedOperation(_write_zero, lambda _: None),
+    "fft": EmittedOperation(write_fft, kernel_is_emitted),
+    "select-and-scatter": EmittedOperation(write_select_and_scatter, kernel_is_emitted),
+    "sort": EmittedOperation(write_sort, lambda i: kernel_is_emitted(i) or why_no_sort(i)),
+    "topk": EmittedOperation(write_topk, kernel_is_emitted),
+    "triangular-solve": EmittedOperation(write_triangular_solve, why_no_factorisation),
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator.instructions import bit_operations as bits
-from xla_explorer.backends.gpu.emulator.instructions.bit_operations import Operation
+from xla_explorer.backends.gpu.emulator.instructions.bit_operations import BitOperation
 from xla_explorer.backends.gpu.emulator.scalar_types import (
     DTYPES,
     FLOAT_TYPES,
@@ -122,7 +122,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def operation_of(parts: Sequence[str]) -> Operation | None:
+def operation_of(parts: Sequence[str]) -> BitOperation | None:
     """The operation of an opcode split at its dots, or None when it is not arithmetic."""
     name, kind = parts[0], parts[-1]
     scalar = kind.removesuffix("x2")
@@ -133,18 +133,18 @@ def operation_of(parts: Sequence[str]) -> Operation | None:
     if name in ("mul", "mad", "mul24", "mad24"):
         return _product(parts)
     if name == "shl":
-        return Operation(bits.shift_left, (kind, "u32"), kind)
+        return BitOperation(bits.shift_left, (kind, "u32"), kind)
     if name == "shr":
-        return Operation(bits.shift_right, (kind, "u32"), kind)
+        return BitOperation(bits.shift_right, (kind, "u32"), kind)
     if kind == "pred" and name in ("and", "or", "xor", "not"):
         function = np.logical_not if name == "not" else _INTEGER_BINARY[name]
-        return Operation(function, ("pred",) * (1 if name == "not" else 2), "pred")
+        return BitOperation(function, ("pred",) * (1 if name == "not" else 2), "pred")
     if name in _INTEGER_BINARY:
         plain = _INTEGER_BINARY[name]
         if "sat" not in parts:
-            return Operation(plain, (kind, kind), kind)
+            return BitOperation(plain, (kind, kind), kind)
         low, high = np.iinfo(np.int32).min, np.iinfo(np.int32).max
-        return Operation(
+        return BitOperation(
             lambda a, b: np.clip(plain(a.astype(np.int64), b.astype(np.int64)), low, high).astype(
                 np.int32
             ),
@@ -152,11 +152,11 @@ def operation_of(parts: Sequence[str]) -> Operation | None:
             kind,
         )
     if name in _INTEGER_UNARY:
-        return Operation(_INTEGER_UNARY[name], (kind,), kind)
+        return BitOperation(_INTEGER_UNARY[name], (kind,), kind)
     if name == "selp":
-        return Operation(_chosen, (kind, kind, "pred"), kind)
+        return BitOperation(_chosen, (kind, kind, "pred"), kind)
     if name == "slct":
-        return Operation(
+        return BitOperation(
             lambda a, b, c: _chosen(a, b, c >= 0), (parts[-2], parts[-2], kind), parts[-2]
         )
     return bits.bit_operation(parts)
@@ -175,7 +175,7 @@ def comparison_of(parts: Sequence[str]) -> tuple[Callable[[Array, Array], Array]
     return function, kind
 
 
-def _product(parts: Sequence[str]) -> Operation:
+def _product(parts: Sequence[str]) -> BitOperation:
     name, kind = parts[0], parts[-1]
     half = next((p for p in parts if p in ("lo", "hi", "wide")), "lo")
     function: Callable[[Any, Any], Any]
@@ -191,11 +191,11 @@ def _product(parts: Sequence[str]) -> Operation:
     else:
         function = bits.multiply_high if half == "hi" else np.multiply
     if name.startswith("mad"):
-        return Operation(lambda a, b, c: function(a, b) + c, (kind, kind, result), result)
-    return Operation(function, (kind, kind), result)
+        return BitOperation(lambda a, b, c: function(a, b) + c, (kind, kind, result), result)
+    return BitOperation(function, (kind, kind), result)
 
 
-def _float_operation(parts: Sequence[str]) -> Operation | None:
+def _float_operation(parts: Sequence[str]) -> BitOperation | None:
     name, kind = parts[0], parts[-1]
     scalar = kind.removesuffix("x2")
     mode = next((p for p in parts if p in DIRECTED), None)
@@ -216,7 +216,7 @@ def _float_operation(parts: Sequence[str]) -> Operation | None:
     if scalar == "bf16":
         core = _on_bf16(core, name in ("fma", "mad"))
     function = _with_modifiers(core, parts)
-    return Operation(function, (kind,) * count, kind)
+    return BitOperation(function, (kind,) * count, kind)
 
 
 def _fused(scalar: str, mode: str | None) -> Callable[..., Array]:

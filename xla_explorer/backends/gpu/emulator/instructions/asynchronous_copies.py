@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import Batch, Group
-from xla_explorer.backends.gpu.emulator.instructions.memory_instructions import Access
+from xla_explorer.backends.gpu.emulator.instructions.memory_instructions import MemoryInstruction
 from xla_explorer.backends.gpu.emulator.memory import ALL_WRITTEN
 from xla_explorer.backends.gpu.emulator.operands import Names, address_getter, getter
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
@@ -32,7 +32,7 @@ class _Record(NamedTuple):
     size: int
 
 
-class Copies:
+class PendingCopies:
     """What the lanes of a batch have started to copy. committed: groups of each lane. on_the_way: by word of shared memory."""
 
     def __init__(self, batch: Batch) -> None:
@@ -122,8 +122,8 @@ def asynchronous_copy(
         )  # wait_all: what is not in a group yet, too
         return lambda batch, group: _copies(batch).wait(batch, batch.lanes_of(group), pending)
     size = int(i.operands[2], 0)
-    target = Access(pc, ("shared",), address_getter(names, i.operands[0]), _WORD, size)
-    origin = Access(pc, ("global",), address_getter(names, i.operands[1]), _WORD, size)
+    target = MemoryInstruction(pc, ("shared",), address_getter(names, i.operands[0]), _WORD, size)
+    origin = MemoryInstruction(pc, ("global",), address_getter(names, i.operands[1]), _WORD, size)
     bytes_read = getter(names, i.operands[3], "u32") if len(i.operands) > 3 else None
     kind = DTYPES["b32"]
 
@@ -149,7 +149,7 @@ def asynchronous_copy(
     return copy
 
 
-def _copies(batch: Batch) -> Copies:
+def _copies(batch: Batch) -> PendingCopies:
     if batch.copies is None:
-        batch.copies = Copies(batch)
+        batch.copies = PendingCopies(batch)
     return batch.copies

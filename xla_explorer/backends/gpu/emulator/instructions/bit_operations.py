@@ -15,7 +15,7 @@ from xla_explorer.backends.gpu.emulator.scalar_types import UNSIGNED, Array
 U32, U64 = np.uint32, np.uint64
 
 
-class Operation(NamedTuple):
+class BitOperation(NamedTuple):
     """function: on arrays of the source types; fresh arrays of the result type."""
 
     function: Callable[..., Array]
@@ -178,29 +178,31 @@ def _dot_of_bytes(first: str, second: str) -> Callable[..., Array]:
     return dot
 
 
-def bit_operation(parts: Sequence[str]) -> Operation | None:
+def bit_operation(parts: Sequence[str]) -> BitOperation | None:
     """The operation of an opcode, or None when it is none of these."""
     name, kind = parts[0], parts[-1]
     if name == "popc":
-        return Operation(lambda a: np.bitwise_count(a).astype(U32), (kind,), "u32")
+        return BitOperation(lambda a: np.bitwise_count(a).astype(U32), (kind,), "u32")
     if name == "clz":
-        return Operation(leading_zeros, (kind,), "u32")
+        return BitOperation(leading_zeros, (kind,), "u32")
     if name == "bfind":
-        return Operation(_find_first(kind, "shiftamt" in parts), (kind,), "u32")
+        return BitOperation(_find_first(kind, "shiftamt" in parts), (kind,), "u32")
     if name == "bfe":
-        return Operation(extracted_field, (kind, "u32", "u32"), kind)
+        return BitOperation(extracted_field, (kind, "u32", "u32"), kind)
     if name == "bfi":
-        return Operation(inserted_field, (kind, kind, "u32", "u32"), kind)
+        return BitOperation(inserted_field, (kind, kind, "u32", "u32"), kind)
     if name == "prmt" and len(parts) == 2:
-        return Operation(permuted_bytes, ("b32",) * 3, "b32")
+        return BitOperation(permuted_bytes, ("b32",) * 3, "b32")
     if name == "shf":
-        return Operation(_funnel(parts[1] == "l", "clamp" in parts), ("b32", "b32", "u32"), "b32")
+        return BitOperation(
+            _funnel(parts[1] == "l", "clamp" in parts), ("b32", "b32", "u32"), "b32"
+        )
     if name == "lop3" and len(parts) == 2:
-        return Operation(_lop3, ("b32",) * 4, "b32")
+        return BitOperation(_lop3, ("b32",) * 4, "b32")
     if name == "sad":
-        return Operation(
+        return BitOperation(
             lambda a, b, c: c + np.where(a > b, a - b, b - a).astype(c.dtype), (kind,) * 3, kind
         )
     if name == "dp4a":
-        return Operation(_dot_of_bytes(parts[-2], parts[-1]), ("b32", "b32", "s32"), "s32")
+        return BitOperation(_dot_of_bytes(parts[-2], parts[-1]), ("b32", "b32", "s32"), "s32")
     return None

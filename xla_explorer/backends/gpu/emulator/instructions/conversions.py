@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator.instructions.arithmetic import DIRECTED
-from xla_explorer.backends.gpu.emulator.instructions.bit_operations import Operation
+from xla_explorer.backends.gpu.emulator.instructions.bit_operations import BitOperation
 from xla_explorer.backends.gpu.emulator.scalar_types import (
     DTYPES,
     FLOAT_TYPES,
@@ -24,7 +24,7 @@ _TO_INTEGRAL = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil
 _MODES = frozenset({"rn", "rna", *DIRECTED, *_TO_INTEGRAL})
 
 
-def conversion_of(parts: Sequence[str]) -> Operation | None:
+def conversion_of(parts: Sequence[str]) -> BitOperation | None:
     """The operation of a `cvt` split at its dots; None for a form that is not here."""
     result, origin = parts[-2], parts[-1]
     mode = next((p for p in parts if p in _MODES), None)
@@ -60,7 +60,7 @@ def conversion_of(parts: Sequence[str]) -> Operation | None:
         value = _narrowed(value, result, mode)
         return flushed(value) if flush and result == "f32" else value
 
-    return Operation(convert, (origin,), result)
+    return BitOperation(convert, (origin,), result)
 
 
 def _to_integer(value: Array, dtype: DType) -> Array:
@@ -108,7 +108,7 @@ def _narrowed(value: Array, result: str, mode: str | None) -> Array:
     return value.astype(DTYPES[result])
 
 
-def _packing(scalar: str, mode: str | None, relu: bool) -> Operation:
+def _packing(scalar: str, mode: str | None, relu: bool) -> BitOperation:
     def pack(high: Array, low: Array) -> Array:
         halves = []
         for value in (high, low):
@@ -117,10 +117,10 @@ def _packing(scalar: str, mode: str | None, relu: bool) -> Operation:
         packed: Array = (halves[0] << np.uint32(16)) | halves[1]
         return packed
 
-    return Operation(pack, ("f32", "f32"), "b32")
+    return BitOperation(pack, ("f32", "f32"), "b32")
 
 
-def _to_tf32(mode: str | None) -> Operation:
+def _to_tf32(mode: str | None) -> BitOperation:
     """Ten bits of fraction stay; ties away from zero for `rna`, to even for `rn`, cut for `rz`."""
 
     def convert(value: Array) -> Array:
@@ -133,4 +133,4 @@ def _to_tf32(mode: str | None) -> Operation:
         cut = up & np.uint32(0xFFFFE000)
         return np.where(np.isfinite(value), cut, raw)
 
-    return Operation(convert, ("f32",), "b32")
+    return BitOperation(convert, ("f32",), "b32")

@@ -61,7 +61,7 @@ def element_type(parts: Sequence[str]) -> str:
     return next(p for p in reversed(parts) if p in DTYPES)
 
 
-class Access:
+class MemoryInstruction:
     """One memory instruction: where it goes, in which space, how wide.
 
     wanted: whether anybody reads element k of a vector load. LLVM widens loads to aligned 16 bytes where that cannot leave the page;
@@ -291,7 +291,7 @@ def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
     def wanted(element: int) -> bool:
         return targets[element] != "_" and names.slot(targets[element]) in names.read
 
-    access = Access(
+    access = MemoryInstruction(
         pc,
         parts,
         address_getter(names, i.operands[1]),
@@ -324,7 +324,9 @@ def store(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Ste
         raise UnsupportedPtxError(
             f"PTX line {i.line} passes an argument: calls are not emulated", "inline the function"
         )
-    access = Access(pc, parts, address_getter(names, i.operands[0]), width, width * len(gets))
+    access = MemoryInstruction(
+        pc, parts, address_getter(names, i.operands[0]), width, width * len(gets)
+    )
     shift = width.bit_length() - 1
     written = ALL_WRITTEN[width]
 
@@ -393,7 +395,7 @@ def atomic(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> St
     put = setter(names, i.operands[0]) if returns else None
     slot = names.slot(i.operands[0]) if returns else -1
     rest = i.operands[1:] if parts[0] == "atom" else i.operands
-    access = Access(pc, parts, address_getter(names, rest[0]), width, width)
+    access = MemoryInstruction(pc, parts, address_getter(names, rest[0]), width, width)
     gets = [getter(names, text, kind) for text in rest[1:]]
     simple = name in _UFUNCS and kind not in ("bf16", "f16x2", "bf16x2")
     shift = width.bit_length() - 1

@@ -35,7 +35,7 @@ _KEPT_PLANS = 512
 _CHUNK = 16
 
 
-class Tile(NamedTuple):
+class DescribedTile(NamedTuple):
     """Which operand: extent along the kept dimension, depth, bytes of an element, and whether the reduced dimension is the minor one."""
 
     kept: int
@@ -44,7 +44,7 @@ class Tile(NamedTuple):
     reduced_is_minor: bool
 
 
-def tile_bytes(descriptor: int, tile: Tile) -> Array:
+def tile_bytes(descriptor: int, tile: DescribedTile) -> Array:
     """(kept, depth) byte addresses in a block's shared memory of the elements that a matrix descriptor describes."""
     start = (descriptor & 0x3FFF) << 4
     leading, stride = (descriptor >> 16 & 0x3FFF) << 4, (descriptor >> 32 & 0x3FFF) << 4
@@ -81,9 +81,9 @@ class WarpgroupProducts:
         self.batch = batch
         self.started: list[list[_Record]] = [[] for _ in range(count)]
         self.groups: list[list[list[_Record]]] = [[] for _ in range(count)]
-        self.places: dict[tuple[int, Tile], Array] = {}
+        self.places: dict[tuple[int, DescribedTile], Array] = {}
 
-    def place(self, descriptor: int, tile: Tile) -> Array:
+    def place(self, descriptor: int, tile: DescribedTile) -> Array:
         """`tile_bytes`, remembered."""
         found = self.places.get((descriptor, tile))
         if found is None:
@@ -238,14 +238,14 @@ def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fe
     orders = ([0] * (2 - len(orders)) + orders) if len(orders) < 2 else orders
     width = _BYTES.get(a_kind, 1)
     left_tile, right_tile = (
-        Tile(kept, depth, width, order == 0)
+        DescribedTile(kept, depth, width, order == 0)
         for kept, order in ((64, orders[0]), (columns, orders[1]))
     )
     number = np.dtype(np.float32 if result == "f32" else np.int32)
     sign = signs[0] * signs[1]
 
     def tile_of(
-        batch: Batch, warpgroups: Array, descriptor: int, tile: Tile, kind: str
+        batch: Batch, warpgroups: Array, descriptor: int, tile: DescribedTile, kind: str
     ) -> tuple[Array, Array]:
         """(warpgroups, kept, depth) numbers, and the bytes within a block that were read."""
         at = products_of(batch).place(descriptor, tile)

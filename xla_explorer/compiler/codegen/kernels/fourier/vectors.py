@@ -37,7 +37,7 @@ Store = Callable[[Index, Complex], None]
 LARGEST_IN_BLOCKS = 7  # radix up to which vectors of several blocks change places: that takes its square of shuffles
 
 
-class Stage(NamedTuple):
+class TransformStage(NamedTuple):
     """One stage of a transform: n numbers are left to transform, s lie side by side. kind: `blocks` (a vector holds several blocks), `one`
     (numbers with equal factors) or `narrow` (fewer of them than lanes)."""
 
@@ -47,7 +47,7 @@ class Stage(NamedTuple):
     kind: str
 
 
-def plan_stages(length: int, side_by_side: int, lanes: int) -> list[Stage] | None:
+def plan_stages(length: int, side_by_side: int, lanes: int) -> list[TransformStage] | None:
     """The stages of a transform: of radix 4, then of what is left; None where a prime factor is too large."""
     stages, n, s = [], length, side_by_side
     for radix in (4, *range(2, LARGEST_RADIX + 1)):
@@ -55,7 +55,9 @@ def plan_stages(length: int, side_by_side: int, lanes: int) -> list[Stage] | Non
             m = n // radix
             blocks = lanes % s == 0 and m * s >= lanes and radix <= LARGEST_IN_BLOCKS
             stages.append(
-                Stage(n, s, radix, "one" if s >= lanes else "blocks" if blocks else "narrow")
+                TransformStage(
+                    n, s, radix, "one" if s >= lanes else "blocks" if blocks else "narrow"
+                )
             )
             n, s = m, s * radix
     return stages if n == 1 else None
@@ -227,7 +229,7 @@ class VectorStages(FourierStages):
 
     def _run(
         self,
-        stages: list[Stage],
+        stages: list[TransformStage],
         x: Pair,
         y: Pair,
         take: Load | None = None,
@@ -256,13 +258,13 @@ class VectorStages(FourierStages):
     def _storing(self, pair: Pair) -> Store:
         return lambda at, value: self.store(pair, at, value)
 
-    def _one_stage(self, stage: Stage, read: Load, write: Store) -> None:
+    def _one_stage(self, stage: TransformStage, read: Load, write: Store) -> None:
         if stage.kind == "blocks":
             self._stage_of_blocks(stage, read, write)
         else:
             self._stage_of_one(stage, read, write)
 
-    def _stage_of_blocks(self, stage: Stage, read: Load, write: Store) -> None:
+    def _stage_of_blocks(self, stage: TransformStage, read: Load, write: Store) -> None:
         """A vector holds numbers of lanes / s blocks."""
         n, s, radix, _ = stage
         w, m = self.w, n // radix
@@ -280,7 +282,7 @@ class VectorStages(FourierStages):
             for k, value in enumerate(zip(*parts, strict=True)):
                 write(w.add(start, k * self.lanes), value)
 
-    def _stage_of_one(self, stage: Stage, read: Load, write: Store) -> None:
+    def _stage_of_one(self, stage: TransformStage, read: Load, write: Store) -> None:
         """All numbers of a vector have the same factors. A narrow one holds more than that, and is stored in the order of addresses."""
         n, s, radix, kind = stage
         w, m = self.w, n // radix

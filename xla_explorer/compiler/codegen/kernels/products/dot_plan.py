@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
     strided_operands,
 )
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
-from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile, tile_for
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -35,7 +35,7 @@ class DotPlan(NamedTuple):
     together. copied: why there are panels, where another reason than the order of its elements."""
 
     sizes: DotSizes
-    tile: Tile
+    tile: RegisterTile
     packing: str
     cycles: float
     copied: str = ""

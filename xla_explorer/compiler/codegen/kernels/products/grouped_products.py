@@ -29,9 +29,9 @@ from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
     product_batch,
     strided_operands,
 )
-from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
+from xla_explorer.compiler.codegen.kernels.shares import LoopPartition, Shares
 from xla_explorer.compiler.codegen.llvm_types import real
-from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile, tile_for
 from xla_explorer.compiler.codegen.nest.register_layouts import transposed
 from xla_explorer.compiler.target import GroupedProduct, Target, grouped_product
 from xla_explorer.foundation.reason import Reason, refuse
@@ -56,7 +56,7 @@ class GroupedPlan(NamedTuple):
     right: MatrixOperand
     instruction: GroupedProduct
     element: PrimitiveType
-    tile: Tile
+    tile: RegisterTile
     turned: bool
 
     @property
@@ -246,7 +246,7 @@ class _Tiles:
                         f"store {vector} {value}, ptr {self.small_at(to, k)}, align {self.plan.element.bytes}"
                     )
 
-    def _panels(self, columns: int, cut: Cut | None) -> tuple[str | int, str | int]:
+    def _panels(self, columns: int, cut: LoopPartition | None) -> tuple[str | int, str | int]:
         """First and last panel, those of a share where the panels are cut."""
         return (
             (cut.begin, cut.end)
@@ -262,7 +262,7 @@ class _Tiles:
         columns: int,
         scratch: str,
         panel_step: int,
-        cut: Cut | None = None,
+        cut: LoopPartition | None = None,
     ) -> None:
         """The same panels, `panel_step` apart, from a matrix whose columns are contiguous, `b_column` apart: square blocks turned in
         registers."""
@@ -286,7 +286,7 @@ class _Tiles:
                 for n, line in enumerate(transposed(w, lines)):
                     w.store(real(line), w.named(self.at(to, n * tile.columns), PTR), 4)
 
-    def product(self, a: str, right: str, copied: str, c: str, cut: Cut | None) -> None:
+    def product(self, a: str, right: str, copied: str, c: str, cut: LoopPartition | None) -> None:
         """C = A B by tiles. right: the panels. copied: memory for a copy of the rows of a block (`left_block_elements`). cut: see
         `cut_product`."""
         tile, w, plan = self.tile, self.w, self.plan
@@ -315,7 +315,7 @@ class _Tiles:
                     at_a = self.at(copied, w.mul(t, _left_tile(plan)))
                     self._write_tile(at_a, at_b, self.at(at_c, w.mul(row, columns)), columns)
 
-    def pack_right(self, b: str, scratch: str, cut: Cut | None) -> None:
+    def pack_right(self, b: str, scratch: str, cut: LoopPartition | None) -> None:
         """Copy the right operand as panels, and behind each what its tiles start from."""
         w, tile, plan = self.w, self.tile, self.plan
         columns, depth, group = plan.sizes.columns, plan.sizes.depth, plan.instruction.group
@@ -389,7 +389,9 @@ class _Tiles:
             w.do(f"store {self.vector} {negative}, ptr {self.at(after, v * tile.width)}, align 4")
 
 
-def cut_product(shares: Shares, tile: Tile, rows: int, columns: int) -> Cut | None:
+def cut_product(
+    shares: Shares, tile: RegisterTile, rows: int, columns: int
+) -> LoopPartition | None:
     """Which of a product's loops to cut: panels of columns, else tiles of rows; None when both are few."""
     return shares.cut_loop(-(-columns // tile.columns), along="panels") or shares.cut_loop(
         -(-rows // tile.rows), along="tiles"

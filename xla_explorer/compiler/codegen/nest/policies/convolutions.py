@@ -20,7 +20,7 @@ from xla_explorer.compiler.codegen.nest.ir import Body, For, Load, LoopNest, Red
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses
 from xla_explorer.compiler.codegen.nest.policies.columns import is_simple
 from xla_explorer.compiler.codegen.nest.policies.elementwise import collapsed, in_lanes
-from xla_explorer.compiler.codegen.nest.policies.product_copies import Copies
+from xla_explorer.compiler.codegen.nest.policies.product_copies import OperandPacking
 from xla_explorer.compiler.codegen.nest.policies.products import (
     adds_products,
     in_tiles,
@@ -83,7 +83,7 @@ def convolution_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedu
         row, column = [loop.axis for loop in around[-2:] if isinstance(loop, For)]
         p = product_of(plan, column, row)
         assert p is not None
-        in_tiles(plan, p._replace(near=True), Copies(), parts)
+        in_tiles(plan, p._replace(near=True), OperandPacking(), parts)
     plan.share(parts)
     return plan.schedule()
 

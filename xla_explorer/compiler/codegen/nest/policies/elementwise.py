@@ -48,7 +48,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     widest,
 )
 from xla_explorer.compiler.codegen.nest.policies.prefetches import (
-    Tile,
+    PrefetchTile,
     ask_for_rows,
     rows_bytes,
     tile_asked_for,
@@ -310,7 +310,7 @@ def _steps_around(plan: Plan, loop: For) -> int:
     return prod([s.axis.extent for s in plan.nest.around(loop.axis.name) if isinstance(s, For)])
 
 
-def _in_tiles(plan: Plan, loop: For, tile: Tile) -> Reason | None:
+def _in_tiles(plan: Plan, loop: For, tile: PrefetchTile) -> Reason | None:
     """Memory is asked for a tile of one array, then of the next; what is left over is like any other loop."""
     name, rest = loop.axis.name, loop.axis.extent % tile.elements
     if rest:

@@ -25,14 +25,14 @@ MOST_LINES, FEWEST_LINES = 16, 2  # of a row
 LINES_AHEAD = 96  # about as many as arrive while memory answers once
 
 
-class Tile(NamedTuple):
+class PrefetchTile(NamedTuple):
     """arrays: that are asked for one after the other, so many elements of each: memory reads one row of its chips for a while."""
 
     elements: int
     arrays: tuple[str, ...]
 
 
-def tile_asked_for(plan: Plan, loop: For) -> Tile | None:
+def tile_asked_for(plan: Plan, loop: For) -> PrefetchTile | None:
     """The tile of a loop that waits for memory: few arrays are read along it, little is computed, and its results leave the caches."""
     results = [a.shape for a in plan.nest.arrays if a.written]
     types = [shape.element_type for shape in results]
@@ -53,7 +53,7 @@ def tile_asked_for(plan: Plan, loop: For) -> Tile | None:
         and sum([isinstance(s, Compute) for s in statements]) <= MOST_COMPUTED
     )
     return (
-        Tile(elements, tuple(along))
+        PrefetchTile(elements, tuple(along))
         if little and loop.axis.extent > elements and 0 < len(along) <= ARRAYS_ASKED_FOR
         else None
     )

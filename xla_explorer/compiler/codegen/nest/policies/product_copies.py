@@ -18,7 +18,7 @@ from xla_explorer.compiler.codegen.nest.ir import Body, Load, Reduce, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, has_masks
 from xla_explorer.compiler.codegen.nest.policies.columns import vectors
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
-from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -50,7 +50,7 @@ class Product(NamedTuple):
     covers: bool = False
 
 
-class Copies(NamedTuple):
+class OperandPacking(NamedTuple):
     """How operands are copied, and the contraction is cut. turned: columns are contiguous, panels are turned. left: what is copied of the
     left operand, its `rows` or its `columns`, as they fall into few sets of a cache. deep: contracted elements of a block, 0 for all.
     spread: panels are copied whose rows are far apart."""
@@ -77,7 +77,7 @@ def extent_of(plan: Plan, name: str) -> int:
 
 
 def in_block(
-    plan: Plan, p: Product, by: Copies, around: str, loops: list[str], staged: bool
+    plan: Plan, p: Product, by: OperandPacking, around: str, loops: list[str], staged: bool
 ) -> list[str]:
     """The contraction goes outside of the panels of a block of rows, and what was not copied is. around: the loop over blocks. loops: over
     panels, if there are several, tiles, their rows, vectors and lanes. staged: the right operand is copied. What the names of all loops
@@ -182,7 +182,7 @@ def _staged(plan: Plan, directive: Stage) -> dict[str, str]:
     )
 
 
-def is_spread(p: Product, rows: int, tile: Tile) -> bool:
+def is_spread(p: Product, rows: int, tile: RegisterTile) -> bool:
     """Whether panels are copied, though columns are not contiguous. rows: of tiles."""
     whole, apart = p.depth * p.column.extent * p.bytes, p.right_step > tile.columns * p.bytes
     return (

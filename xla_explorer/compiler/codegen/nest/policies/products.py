@@ -41,7 +41,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
 )
 from xla_explorer.compiler.codegen.nest.policies.columns import columns, count_of, is_simple
 from xla_explorer.compiler.codegen.nest.policies.product_copies import (
-    Copies,
+    OperandPacking,
     Product,
     body_of,
     extent_of,
@@ -57,7 +57,7 @@ from xla_explorer.compiler.codegen.nest.policies.reductions import (
     reduction_policy,
     row_in_registers,
 )
-from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, Tile, tile_for
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile, tile_for
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis
@@ -200,7 +200,7 @@ def _inside(plan: Plan, name: str) -> str:
 
 
 # -- matrices ------------------------------------------------------------------------------------------------------------------
-def _tile(plan: Plan, p: Product) -> Tile:
+def _tile(plan: Plan, p: Product) -> RegisterTile:
     sizes = (
         p.row.extent if p.row is not None else 1,
         p.column.extent,
@@ -225,11 +225,11 @@ def _may_be_turned(plan: Plan, p: Product) -> bool:
     )
 
 
-def _copies(plan: Plan, p: Product, turned: bool) -> Copies:
+def _copies(plan: Plan, p: Product, turned: bool) -> OperandPacking:
     tile, rows = _tile(plan, p), p.row.extent if p.row is not None else 1
     down, across, deep = -(-rows // tile.rows), -(-p.column.extent // tile.columns), 0
     if down == 1 or len(reduction_in(plan, p.column.name).axes) > 1:
-        return Copies(turned, spread=True)
+        return OperandPacking(turned, spread=True)
     if (
         LIMITS.is_deep(p.depth, down * across)
         and p.depth * p.column.extent * p.bytes <= MOST_STAGED
@@ -239,10 +239,10 @@ def _copies(plan: Plan, p: Product, turned: bool) -> Copies:
     left = LIMITS.copied_left(
         steps, p.bytes, whole, tile.rows, deep or p.depth, across > 1, deep > 0
     )
-    return Copies(turned, left, deep, True)
+    return OperandPacking(turned, left, deep, True)
 
 
-def in_tiles(plan: Plan, p: Product, by: Copies, parts: int) -> None:
+def in_tiles(plan: Plan, p: Product, by: OperandPacking, parts: int) -> None:
     """Loops over rows and columns in tiles, and what these leave over."""
     tile, lanes = _tile(plan, p), plan.tuning.register_bytes // p.bytes
     piece = _Piece(p.row.name if p.row is not None else "", p.column.name)
@@ -290,7 +290,9 @@ def _cut_columns(plan: Plan, piece: _Piece, steps: int) -> tuple[_Piece, _Piece]
     return pieces[0], pieces[1]
 
 
-def _of_all_rows(plan: Plan, p: Product, piece: _Piece, tile: Tile, by: Copies, parts: int) -> None:
+def _of_all_rows(
+    plan: Plan, p: Product, piece: _Piece, tile: RegisterTile, by: OperandPacking, parts: int
+) -> None:
     """Some columns in tiles of rows: in blocks that stay in the second-level cache, or as many for each thread where these take rows; then
     of the rows left over."""
     outermost = plan.nest.body[-1]
@@ -328,13 +330,13 @@ def _of_all_rows(plan: Plan, p: Product, piece: _Piece, tile: Tile, by: Copies, 
         piece = after
 
 
-def _steps(plan: Plan, name: str, size: int, tile: Tile) -> int:
+def _steps(plan: Plan, name: str, size: int, tile: RegisterTile) -> int:
     """In how many steps of a size, which overlap if tiles do, an axis goes by."""
     extent = extent_of(plan, name)
     return -(-extent // size) if tile.overlaps and size <= extent else extent // size
 
 
-def _blocks(tiles: int, tile: Tile, p: Product, panels: int, by: Copies) -> int:
+def _blocks(tiles: int, tile: RegisterTile, p: Product, panels: int, by: OperandPacking) -> int:
     """In how many blocks tile rows go by: a block stays in the second-level cache while panels pass by. Of a large result whose rows fall
     into few sets of the caches, a few rows are written at a time."""
     most = max(
@@ -356,7 +358,13 @@ def _blocks(tiles: int, tile: Tile, p: Product, panels: int, by: Copies) -> int:
 
 
 def _loops(
-    plan: Plan, p: Product, piece: _Piece, tile: Tile, by: Copies, blocks: int, parts: int
+    plan: Plan,
+    p: Product,
+    piece: _Piece,
+    tile: RegisterTile,
+    by: OperandPacking,
+    blocks: int,
+    parts: int,
 ) -> None:
     """Blocks of rows, in these panels of columns, in these the rows in tiles, which are registers. Around blocks, some panels are copied
     together."""

@@ -119,7 +119,7 @@ class ProductLimits(NamedTuple):
 LIMITS = ProductLimits()
 
 
-class Tile(NamedTuple):
+class RegisterTile(NamedTuple):
     """rows x vectors accumulators of `width` elements. cycles: estimate for the whole product; overlaps: see `tile_for`."""
 
     rows: int
@@ -143,7 +143,7 @@ def tile_for(
     registers: int,
     near: bool = False,
     overlaps: bool = False,
-) -> Tile:
+) -> RegisterTile:
     """The tile that needs the fewest cycles by a simple model of a core.
 
     width: elements of a register. overlaps: the last tiles are moved back to the edges; else what is left over has smaller ones.
@@ -177,7 +177,7 @@ def tile_for(
                     cycles += tiles * panels * each
                     weighed += tiles * panels * (each + loads)
             if weighed < least:
-                best, least = Tile(height, vectors, width, cycles, overlaps), weighed
+                best, least = RegisterTile(height, vectors, width, cycles, overlaps), weighed
     assert best is not None
     return best
 

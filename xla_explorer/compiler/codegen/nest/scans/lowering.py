@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from xla_explorer.compiler.codegen.ir.values import Scalar
 from xla_explorer.compiler.codegen.nest.elements import element_of, in_lanes, one_lane, parts_of
 from xla_explorer.compiler.codegen.nest.ir import Reduce
-from xla_explorer.compiler.codegen.nest.lower_indices import Copies, Point, points
+from xla_explorer.compiler.codegen.nest.lower_indices import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.nest.lower_reductions import ReductionWriter, Sums
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def write_scan(lowering: Lowering, s: Reduce) -> None:
     }
     for k, number in enumerate(s.ids):
         lowering.types[number] = s.elements[k]
-        lowering.values[number] = Copies(
+        lowering.values[number] = UnrolledValue(
             writer.outer,
             lambda point, k=k: writer.total(last[tuple(point.values())][k]),  # type: ignore[misc]
         )
@@ -58,7 +58,7 @@ class _Writer(ReductionWriter):
                 after.append(mine)
             for k, number in enumerate(self.s.running):
                 self.l.types[number] = self.s.elements[k]
-                self.l.values[number] = Copies(
+                self.l.values[number] = UnrolledValue(
                     [*self.outer, *self.own],
                     lambda point, k=k: found[tuple(point.values())][k],  # type: ignore[misc]
                 )
