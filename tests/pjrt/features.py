@@ -777,6 +777,27 @@ def sessions() -> None:
 
 
 @feature
+def functions_exported_for_the_cpu() -> None:
+    from jax import export, lax
+
+    def branches(x: Any) -> Any:
+        return lax.platform_dependent(x, tpu=lambda x: x - 1, cpu=lambda x: x + 1)
+
+    a = normal(3, 3)
+    for function, platforms in (
+        (lambda x: jnp.linalg.qr(x)[1] * 2, ["cpu"]),
+        (branches, ["tpu", "cpu"]),
+    ):
+        made = export.export(jax.jit(function), platforms=platforms)(a)
+        with jax.default_device(jax.devices("cpu")[0]):
+            expected = np.asarray(jax.jit(made.call)(a))
+        for call in (made.call, jax.jit(lambda x, f=made.call: f(x) + 1 - 1)):
+            close(call(a), expected, 1e-4)
+    other = export.export(jax.jit(jnp.sin), platforms=["tpu"])(a)
+    raises(ValueError, "exported for platforms", "xla_explorer")(lambda: other.call(a))
+
+
+@feature
 def transformations_of_hlo() -> None:
     """Passes of a user's own, which get each program as a proto."""
     if importlib.util.find_spec("jax.extend.xla") is None:

@@ -127,6 +127,22 @@ def _platform_branches(platform: str) -> None:
     mlir.register_lowering(conditionals.cond_p, chosen_branch, platform=platform)
 
 
+def _exported_for_the_cpu(platform: str) -> None:
+    """A function that `jax.export` wrote for JAX's CPU runs on our devices too."""
+    from jax._src.export import _export
+    from jax._src.interpreters import mlir
+
+    original = _export._call_exported_lowering
+
+    def call(ctx: Any, *args: Any, exported: Any) -> Any:
+        if platform not in exported.platforms and _is_ours(ctx, platform):
+            names = tuple([platform if name == CPU else name for name in exported.platforms])
+            exported = dataclasses.replace(exported, platforms=names)
+        return original(ctx, *args, exported=exported)
+
+    mlir.register_lowering(_export.call_exported_p, call, platform=platform)
+
+
 def _inspection(platform: str) -> None:
     """`jax.debug.inspect_array_sharding` on several devices: XLA calls who asks by an address, we by the same key."""
     from jax._src.lib import xla_client
@@ -349,6 +365,7 @@ _HOOKS: dict[str, Callable[[str], None]] = {
     "donation": _donation,
     "the lowering rules of linear algebra": _lowering_rules,
     "branches for a platform": _platform_branches,
+    "functions exported for the CPU": _exported_for_the_cpu,
     "callbacks into Python": _callbacks,
     "callbacks that fill buffers": _buffer_callbacks,
     "custom partitioning": _custom_partitioning,
