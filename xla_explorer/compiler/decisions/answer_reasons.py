@@ -1,4 +1,4 @@
-"""Codes of any decision: what the user wants of it, and what an answer says that nothing recorded."""
+"""Codes of any decision: the overrides of the user, and answers that no event recorded."""
 
 from __future__ import annotations
 

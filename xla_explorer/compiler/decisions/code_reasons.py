@@ -1,4 +1,4 @@
-"""Why code generation for a CPU wrote a kernel as it did: the codes of its kinds of decision. Some of them speak for what was done."""
+"""Reason codes of kernels for CPUs, by kind of decision; some state why a step was taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why two instructions are not one kernel: the codes of the fusion passes, by kind."""
+"""Reason codes of the fusion passes, by kind: why two instructions share no kernel."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ _OF_XLA_GPU = (
     "update-is-root-only",
     "too-many-reduces",
     "slower-when-fused",
-)  # with which its replay refuses too
+)  # codes of its replay too
 TABLES = {
     "fusion": {**FUSION, "not-an-operand": NOT_AN_OPERAND},
     "fusion-wrapper": WRAPPER,

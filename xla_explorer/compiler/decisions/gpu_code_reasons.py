@@ -1,4 +1,4 @@
-"""Why an emitter would not write the kernel of an instruction for a GPU, and where its constants stay."""
+"""Reason codes of GPU emitters: why an emitter refuses a kernel, and where constants are stored."""
 
 from __future__ import annotations
 

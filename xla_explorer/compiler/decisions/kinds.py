@@ -1,4 +1,4 @@
-"""The kinds of decision: what each asks, what a yes says, with which codes it refuses, and whether a pass or code generation decides."""
+"""The kinds of decision: question, sentence of a yes, codes of a refusal, and who decides."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xla_explorer.compiler.decisions.reason_code import ReasonCode, ReasonTable
 RULE = "rule"
 """The kind that stands for all rewrite rules; each rule's name is a kind too."""
 CONSTANT_VALUES = "constant-values"
-"""Whether the values of a constant are known."""
+"""The kind of the check that a constant's values are known."""
 
 
 class DecisionKind(NamedTuple):
@@ -29,15 +29,16 @@ class DecisionKind(NamedTuple):
     Attributes
     ----------
     question : str
-        What is decided.
+        The decided question.
     reasons : mapping of str to ReasonCode
-        The codes with which it is refused; of some kinds also what speaks for it. The codes of the user's overrides are those of any kind.
+        The codes of a refusal; for some kinds also those of a yes. Codes of the user's overrides
+        belong to any kind.
     accepted : str
-        What a yes about one instruction says; `{0}` is its name.
+        The sentence of a yes about one instruction; `{0}` is its name.
     accepted_pair : str
-        What a yes about two says.
+        The sentence of a yes about two instructions.
     check : str
-        What must hold, where code generation decides by one check: the name of that check. Empty where passes decide.
+        The name of the one check by which code generation decides. Empty if passes decide.
     """
 
     question: str
@@ -48,7 +49,10 @@ class DecisionKind(NamedTuple):
 
     @property
     def by_code(self) -> bool:
-        """Whether code generation decides, after the last pass: of these OVERRIDDEN_IN_CODE can be forced and forbidden one by one."""
+        """True if code generation decides, after the last pass.
+
+        Of these kinds, OVERRIDDEN_IN_CODE can be forced and forbidden one by one.
+        """
         return bool(self.check)
 
 
@@ -378,8 +382,10 @@ KINDS: dict[str, DecisionKind] = {
     ),
 }
 FUSION_KINDS = tuple(kind for kind in KINDS if kind in _FUSION and kind != "fusion-wrapper")
-"""Decisions that put two instructions into one kernel, `fusion` first. An override of `fusion` holds for each of them, so that no
-later pass undoes it."""
+"""Decisions that put two instructions into one kernel, `fusion` first.
+
+An override of `fusion` holds for all of them, so that no later pass undoes it.
+"""
 KINDS_OF_CODE = frozenset([kind for kind, row in KINDS.items() if row.by_code])
 """Kinds that code generation decides, after the last pass."""
 LOOP_KINDS = frozenset(
@@ -387,9 +393,15 @@ LOOP_KINDS = frozenset(
 )
 """Directives of schedules: an override names the kernel, then the directive's own arguments."""
 KINDS_OF_ONE_KERNEL = LOOP_KINDS | {"launch", "math"}
-"""Kinds of which an override names one kernel, then arguments: of `launch` the emitter, of `math` a function and, forced, its level."""
+"""Kinds whose override names one kernel, then arguments.
+
+Arguments of `launch`: the emitter; of `math`: a function and, if forced, its level.
+"""
 OVERRIDDEN_IN_CODE = KINDS_OF_ONE_KERNEL | {"parallel", "native-code", "constant-memory"}
-"""Those of them that the user can force and forbid, kernel by kernel; of `native-code` the library that could compute it."""
+"""Kinds decided by code generation that the user can force and forbid, kernel by kernel.
+
+The argument of `native-code` is the library that could compute the kernel.
+"""
 OVERRIDDEN_KINDS = tuple(
     [
         kind
@@ -397,7 +409,7 @@ OVERRIDDEN_KINDS = tuple(
         if kind not in (KINDS_OF_CODE - OVERRIDDEN_IN_CODE) | KINDS_OF_ONE_KERNEL | {RULE}
     ]
 )
-"""Those that the user can force and forbid by naming what they are about, and nothing else."""
+"""Kinds that the user can force and forbid by the names of their subjects alone."""
 OF_ANY_KIND: ReasonTable = {
     **answer_reasons.USER,
     **answer_reasons.ANSWERS,
@@ -407,17 +419,17 @@ OF_ANY_KIND: ReasonTable = {
 
 
 def reasons_of(kind: str) -> ReasonTable:
-    """The codes of a kind; those of rules for the name of a rule or of an expander."""
+    """Return the codes of a kind; for the name of a rule or expander, those of rules."""
     return KINDS[kind if kind in KINDS else RULE].reasons
 
 
 def meaning_of(kind: str, code: str) -> ReasonCode | None:
-    """What a code means where it is recorded of a decision of a kind; None for a code that is not registered."""
+    """Return the meaning of a code in decisions of a kind; None for an unregistered code."""
     return reasons_of(kind).get(code) or OF_ANY_KIND.get(code)
 
 
 def section_of(kind: str, code: str) -> str:
-    """The section of the page of reasons in which a code of a kind stands."""
+    """Return the section of the reasons page that lists a code of a kind."""
     if code not in reasons_of(kind):
         tables = {
             "any-decision": answer_reasons.USER,
@@ -431,9 +443,10 @@ def section_of(kind: str, code: str) -> str:
 
 
 def accepted_sentence(kind: str, names: Sequence[str], facts: Mapping[str, Any]) -> str:
-    """What an accepted decision says, in one sentence. names: of its instructions, without %; facts: its numbers, as recorded.
+    """Return the sentence of an accepted decision.
 
-    A name that stands there twice is one subject: the value that the decision is about is what the instruction itself makes.
+    names: those of its instructions, without %. facts: its recorded numbers. A repeated name is one
+    subject: a decision about the value that the instruction computes.
     """
     subjects = list(dict.fromkeys(names))
     if not subjects:
@@ -456,7 +469,7 @@ def accepted_sentence(kind: str, names: Sequence[str], facts: Mapping[str, Any])
 
 
 def _launch(facts: Mapping[str, Any]) -> str:
-    """`is a tiled-convolution kernel: 98 blocks of 256 threads`."""
+    """Return text such as `is a tiled-convolution kernel: 98 blocks of 256 threads`."""
     sizes = [facts.get("grid"), facts.get("block")]
     if not all(isinstance(size, int) for size in sizes):
         return f"is a {facts['emitter']} kernel"
@@ -465,5 +478,5 @@ def _launch(facts: Mapping[str, Any]) -> str:
 
 
 def _math(facts: Mapping[str, Any]) -> str:
-    """`tanh by ex2.approx.ftz.f32, rcp.approx.ftz.f32, within 3 ulps`."""
+    """Return text such as `tanh by ex2.approx.ftz.f32, rcp.approx.ftz.f32, within 3 ulps`."""
     return f"{facts['function']} by {', '.join(facts['instructions'])}, within {facts['max_ulps']:g} ulps"

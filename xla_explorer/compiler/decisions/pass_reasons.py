@@ -1,4 +1,4 @@
-"""Why a pass left something as it was: the codes of the other passes that decide, by kind."""
+"""Reason codes of the other passes that decide, by kind: why an instruction stayed unchanged."""
 
 from __future__ import annotations
 

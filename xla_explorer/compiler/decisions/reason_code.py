@@ -1,4 +1,4 @@
-"""`ReasonCode`: what a code means wherever it is recorded, how a recorded one reads, and what to do about it."""
+"""`ReasonCode`: the meaning of a code, an example of a recorded message, and a remedy."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class ReasonCode(NamedTuple):
     Attributes
     ----------
     sentence : str
-        What the code means, whatever it is about.
+        The meaning of the code, for any subject.
     example : str
         A message as a compile records it.
     remedy : str
-        What to do to get the other answer, or what to look at.
+        How to get the other answer, or where to look.
     """
 
     sentence: str
@@ -70,7 +70,7 @@ COMMON: dict[str, ReasonCode] = {
 
 
 def table(rows: Mapping[str, tuple[str, str, str]], *common: str) -> dict[str, ReasonCode]:
-    """A table of its own rows and of shared codes."""
+    """Return a table of its own rows and of shared codes."""
     return {
         **{code: ReasonCode(*texts) for code, texts in rows.items()},
         **{code: COMMON[code] for code in common},

@@ -1,4 +1,4 @@
-"""From what is recorded to a `Decision`: the one place where an event, a reason and a list of checks become a value."""
+"""Conversion of recorded events, reasons and checks to `Decision`; the only place that does it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def decision(
     step: int | None = None,
     checklist: tuple[Check, ...] = (),
 ) -> Decision:
-    """The value. Its message is the reason's; without one, what a yes of the kind says."""
+    """Return a decision with the reason's message, or without one the sentence of a yes."""
     subjects, names = each_once(subjects, names)
     facts = facts or {}
     if reason is not None:
@@ -35,7 +35,7 @@ def decision(
 
 
 def decision_of(event: Event, step: int | None) -> Decision:
-    """A recorded decision or rewrite. step: the number of its pass."""
+    """Return a recorded decision or rewrite. step: the number of its pass."""
     found = decision(
         event.by,
         event.acted,
@@ -54,7 +54,10 @@ def decision_of(event: Event, step: int | None) -> Decision:
 def code_check(
     kind: str, accepted: bool, reason: Reason | None, facts: Mapping[str, Any], place: str
 ) -> tuple[Check, ...]:
-    """The one check by which code generation decides a kind. What it measured are the numbers of the decision. place: where it decides."""
+    """Return the one check by which code generation decides a kind.
+
+    Its value is the decision's numbers. place: the source line that decides.
+    """
     numbers = {**facts, **(reason.facts if reason is not None else {})}
     told = [
         f"{key.replace('_', ' ')} {number(v) if isinstance(v, int | float) else v}"

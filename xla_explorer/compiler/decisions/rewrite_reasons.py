@@ -1,4 +1,4 @@
-"""Why a rewrite rule or an expander left an instruction as it was: the codes of guards, replacements and expansions."""
+"""Reason codes of rewrite rules and expanders: guards, replacements and expansions."""
 
 from __future__ import annotations
 

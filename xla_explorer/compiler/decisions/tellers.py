@@ -1,4 +1,4 @@
-"""What checks of several passes measure of an instruction, in the same words."""
+"""Formatters of measured values that checks of several passes share."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def described(i: HloInstruction) -> str:
-    """`%e is exponential f32[64,64]`."""
+    """Return text such as `%e is exponential f32[64,64]`."""
     return f"%{i.name} is {i.opcode.name} {i.shape.text_without_layout}"
 
 
 def not_one(i: HloInstruction, what: str) -> str:
-    """`%e is exponential, not reduce`: for a check of another opcode."""
+    """Return `%e is exponential, not reduce`, for a check of another opcode."""
     return f"%{i.name} is {i.opcode.name}, not {what}"
 
 
 def control_edges(
     instructions: Collection[HloInstruction], pinned: Collection[HloInstruction] = ()
 ) -> str:
-    """`control edges 0`; the instructions that have some. pinned: what another instruction has to wait for."""
+    """Return `control edges 0`, or the instructions with control edges.
+
+    pinned: instructions that another instruction must wait for.
+    """
     fixed = [i.name for i in instructions if i.control_predecessors or i in pinned]
     return f"control edges {len(fixed)}" + (f": {listed(fixed)}" if fixed else "")
 
 
 def layouts(instructions: Collection[HloInstruction]) -> str:
-    """`layouts {1,0} = {1,0}, {0} = {0}`: each beside the row-major one."""
+    """Return `layouts {1,0} = {1,0}, {0} = {0}`: each layout beside the row-major one."""
     told = []
     for i in instructions:
         if not i.shape.is_array:

@@ -1,4 +1,4 @@
-"""Why XLA:CPU does not give an operation to its library of kernels (YNNPACK): the codes of the kind `dot-library`."""
+"""Reason codes of the kind `dot-library`: why XLA:CPU does not give an operation to YNNPACK."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What a pass is given besides the module: the journal's front door, overrides, and the target.
+"""The pass context: overrides of the user, recorded decisions, and the target.
 
-Passes never write to the journal. They ask: `context.decide("fusion", CHECKS, producer, consumer)`; the context runs
-the checks, consults the overrides of the user, records the answer with its facts, and returns it.
+Passes never write to the journal. They call `context.decide("fusion", CHECKS, producer, consumer)`.
+The context runs the checks, applies the user's overrides, records the answer with its facts, and
+returns it.
 """
 
 from __future__ import annotations
@@ -19,22 +20,26 @@ from xla_explorer.hlo.opcodes import FUSION
 
 
 class StopRequested(Exception):
-    """Raised inside a pass when the event after which the user wanted to stop has been written."""
+    """Raised inside a pass after the event at which the user stops the run."""
 
 
-# Fusions that join equals do not care who is named first.
+# Multi-output kinds of fusion: the order of the two names in an override is free.
 _OF_EQUALS = frozenset(FUSION_KINDS[1:])
 _CLONED = re.compile(r"(\.clone(\.\d+)?)+\Z")
 
 
 class PassControl:
-    """What the user forces.
+    """The overrides of a user.
 
-    force, forbid: per decision kind, sets of name (or id) pairs; those of `fusion` hold for every kind in FUSION_KINDS. skipped_rules:
-    rules, merges (`merge-equal`, `remove-dead`) and kinds of decision that must not act. rewrite_limit: after so many actions (rewrites
-    of rules, merges and decisions that go ahead) nothing acts any more; passes that a backend cannot do without still run.
-    check_values: leaves of the arguments; after each pass that changed the module it is evaluated on them and must give what the module as
-    written gave. on_pass: told the name of each pass before it runs.
+    force, forbid: per decision kind, sets of name (or id) pairs; those of `fusion` hold for every
+    kind in FUSION_KINDS.
+    skipped_rules: rules, merges (`merge-equal`, `remove-dead`) and kinds of decision that must not
+    act.
+    rewrite_limit: the number of actions (rewrites of rules, merges and positive decisions) after
+    which nothing acts; passes that a backend requires still run.
+    check_values: leaves of the arguments. After each pass that changed the module, its value on
+    them must equal the value of the module as written.
+    on_pass: called with the name of each pass before it runs.
     """
 
     __slots__ = (
@@ -68,7 +73,8 @@ class PassControl:
         self.check_values = check_values
         self.on_pass: Callable[[str], None] | None = None
         self.timed: Callable[[Any], Any] | None = None
-        # What is asked thousands of times, made at the first question: overrides by what they name.
+        # Results of thousands of queries, computed at the first query: overrides by the names in
+        # them.
         self._found: dict[tuple[bool, str], tuple[frozenset[tuple[Any, ...]], Pairs]] = {}
         self._apart: Pairs | None = None
 
@@ -77,15 +83,18 @@ class PassControl:
         return tuple([part.lstrip("%") if isinstance(part, str) else part for part in key])
 
     def forced(self, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
-        """Whether the user wants this decision to go ahead whatever profitability says."""
+        """Return True if the user forces this decision, whatever profitability says."""
         return self._listed(True, kind, subjects)
 
     def forbidden(self, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
-        """Whether the user wants this decision refused."""
+        """Return True if the user forbids this decision."""
         return self._listed(False, kind, subjects)
 
     def values_of(self, word: str, kind: str, subject: HloInstruction) -> list[tuple[Any, ...]]:
-        """What the overrides of a kind name behind an instruction, such as the emitter behind a kernel. word: `force` or `forbid`."""
+        """Return the values that overrides of a kind give to `subject`, such as a kernel's emitter.
+
+        word: `force` or `forbid`.
+        """
         keys = (self.force if word == "force" else self.forbid).get(kind, ())
         return sorted(
             [key[1:] for key in keys if key and key[0] in (subject.name, subject.id)], key=str
@@ -94,18 +103,18 @@ class PassControl:
     def kept_apart(
         self, left: Iterable[HloInstruction], right: Iterable[HloInstruction]
     ) -> tuple[Any, ...] | None:
-        """The pair that the user forbids to be in one kernel of which one is (in) an instruction of each side; None if there is none."""
+        """Return a pair, one part on each side, that an override keeps in two kernels, or None."""
         return self.apart.between(_names(left), _names(right)) if self.apart.partners else None
 
     @property
     def apart(self) -> Pairs:
-        """The pairs that the user forbids to be in one kernel."""
+        """The pairs that the user forbids to share a kernel."""
         if self._apart is None:
             self._apart = Pairs([key for kind in FUSION_KINDS for key in self.forbid.get(kind, ())])
         return self._apart
 
     def _listed(self, forced: bool, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
-        """Whether an override names the subjects; what is inside a fusion names the fusion too."""
+        """Return True if an override names the subjects, or their fusion for fused instructions."""
         found = self._found.get((forced, kind))
         if found is None:
             overrides = self.force if forced else self.forbid
@@ -137,7 +146,7 @@ class PassControl:
 
 
 class Pairs:
-    """Pairs by either of their parts. partners: each part with the other parts of its pairs."""
+    """Pairs, found by either of their parts. partners: the other parts of each part's pairs."""
 
     __slots__ = ("keys", "partners")
 
@@ -149,7 +158,7 @@ class Pairs:
             self.partners.setdefault(second, set()).add(first)
 
     def between(self, left: set[str | int], right: set[str | int]) -> tuple[Any, ...] | None:
-        """A pair of which one part is in each set, as it was forbidden; None if there is none."""
+        """Return a pair with one part in each set, ordered as in the override, or None."""
         if len(left) > len(right):
             left, right = right, left
         for part in left:
@@ -159,7 +168,7 @@ class Pairs:
         return None
 
     def in_order(self, first: set[str | int], second: set[str | int]) -> bool:
-        """Whether some pair has its first part in the first set, and its second in the second."""
+        """Return True if a pair starts in the first set and ends in the second."""
         return any(
             (part, other) in self.keys
             for part in first
@@ -169,7 +178,10 @@ class Pairs:
 
 
 def _names(instructions: Iterable[HloInstruction]) -> set[str | int]:
-    """Names and ids of the instructions and of what is inside those that are fusions; a copy bears the name of its original too."""
+    """Return names and ids of the instructions and of fused ones.
+
+    A clone has its original's name too.
+    """
     found: set[str | int] = set()
     for i in instructions:
         for one in (i, *i.called[0].instructions.values()) if i.opcode is FUSION else (i,):
@@ -180,9 +192,12 @@ def _names(instructions: Iterable[HloInstruction]) -> set[str | int]:
 
 
 class PassContext:
-    """Handed to every pass. journal: None when off. target: the machine that the program is for. acting: the pass
-    or rule at work, for the events of the graph's listener; set by the drivers. rewrites: rules that fired. actions:
-    those and decisions that went ahead."""
+    """The context of a pass.
+
+    journal: None when off. target: the machine that the program is for. acting: the pass or rule at
+    work, for the events of the graph's listener; set by the drivers. rewrites: number of rules that
+    fired. actions: number of rewrites and positive decisions.
+    """
 
     __slots__ = (
         "acting",
@@ -210,7 +225,8 @@ class PassContext:
         self.rewrites = 0
         self.actions = 0
         self.acting = ""
-        self.checklists = False  # whether every decision is recorded with all its checks, for a pass that is asked again
+        # record every decision with all its checks, for a pass that runs again
+        self.checklists = False
 
     def decide(
         self,
@@ -221,11 +237,11 @@ class PassContext:
         candidate: Any = None,
         facts: Callable[[], dict[str, Any]] | None = None,
     ) -> Reason | None:
-        """Ask whether to go ahead: None is yes, a Reason is no; the answer is recorded.
+        """Decide whether to go ahead, and record the answer: None is yes, a Reason is no.
 
-        legality: must always hold; an override of the user skips profitability or refuses outright. candidate: what the predicates are
-        asked of; without one, the subjects themselves. facts: called only when the answer is recorded, gives the numbers that spoke for a
-        yes.
+        legality: must always hold; an override of the user skips profitability or refuses outright.
+        candidate: the argument of the predicates, by default the subjects. facts: returns the
+        numbers behind a yes; called only if the answer is recorded.
         """
         reason: Reason | None = None
         asked = subjects if candidate is None else (candidate,)
@@ -286,7 +302,7 @@ class PassContext:
         asked: tuple[Any, ...],
         reason: Reason | None,
     ) -> tuple[Check, ...]:
-        """All that must hold. What the user refuses is a check too."""
+        """Return all checks of a decision, the user's refusal included."""
         found = checklist((*legality, *profitability), *asked)
         if reason is not None and all(check.code != reason.code for check in found):
             found += checklist(
@@ -294,9 +310,8 @@ class PassContext:
             )
         return found
 
-    # -- for the rule driver -----------------------------------------------------------------------------------------
     def may_rewrite(self, rule: str) -> bool:
-        """Whether a rule may fire now: not skipped by the user, and the rewrite limit (bisection) is not reached."""
+        """Return True if a rule may fire: not skipped, and below the rewrite limit (bisection)."""
         control = self.control
         return (
             control.rewrite_limit is None or self.actions < control.rewrite_limit
@@ -338,7 +353,7 @@ class PassContext:
             )
 
     def refused(self, rule: str, subject: HloInstruction, reason: Reason) -> None:
-        """Record that a rule matched and was refused by a guard."""
+        """Record that a guard refused a rule that matched."""
         if self.decisions_on:
             assert self.journal is not None
             self.journal.write(

@@ -1,4 +1,4 @@
-"""The default pipelines, as data. The reason for an order is written where the order is."""
+"""The default pipelines, as data, with the reasons for their order."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ PipelineLike = str | PassPipeline | HloPass
 
 
 def simplification(name: str = "simplification", *, layout_sensitive: bool = False) -> PassPipeline:
-    """The simplifying passes, repeated until none changes anything (XLA's pipeline of that name)."""
+    """Return XLA's `simplification` pipeline: passes repeated until none changes anything."""
     steps = [
-        # Rules first: they remove most of the work of the others, and what they leave as operations on constants is
-        # folded below.
+        # Rules first: they remove most of the other passes' work. Constant folding, below, folds
+        # the operations on constants that remain.
         make_pass("algsimp", is_layout_sensitive=layout_sensitive),
-        # Elements without users go before the loop passes ask which elements are live.
+        # Unused elements must be removed before the loop passes compute which elements are live.
         make_pass("tuple-simplifier"),
-        # An element that counts stays what it is: trip counts and in-place updates are read off such elements, and to add in a kernel costs
-        # nothing.
+        # Keep induction variables: trip counts and in-place updates are derived from them, and an
+        # addition in a kernel costs nothing.
         make_pass("simplify-while-loops", merge_induction_variables=False),
-        # When dead elements are gone: hoisting adds elements only for values that the loop really reads.
-        # What grows is made anew in each iteration: it would be read from memory instead.
+        # After dead elements are removed: hoisting adds an element for each value that the loop
+        # reads. A hoisted value larger than its operands would be read from memory, so the loop
+        # computes it.
         make_pass(
             "while-loop-invariant-code-motion",
             hoist_size_inflation_ratio=1.0,
@@ -35,17 +36,18 @@ def simplification(name: str = "simplification", *, layout_sensitive: bool = Fal
         make_pass("dce"),
     ]
     if not layout_sensitive:
-        # Moving a reshape may change layouts, so only before layout assignment. After algsimp, which merges what meets.
+        # Moving a reshape may change layouts, so only before layout assignment. After algsimp,
+        # which merges adjacent reshapes.
         steps += [make_pass("reshape-mover"), make_pass("zero_sized_hlo_elimination")]
-        # What the rules leave of scatters of one window becomes an update in place; with a constant index, folding leaves nothing of the
-        # test whether the window fits.
+        # Scatters of one window that the rules leave become in-place updates. With a constant
+        # index, constant folding removes the test of the bounds.
         steps.append(make_pass("scatter_expander", mode="simple"))
     steps += [
         make_pass("constant_folding"),
         # After folding, which may have made a selector constant.
         make_pass("simplify-conditional"),
-        # Last, when equal things have become equal to look at; its merging gives single uses to the rules of the next
-        # round.
+        # Last, when equal instructions have equal operands; merging leaves single uses to the rules
+        # of the next iteration.
         make_pass("cse", is_layout_sensitive=layout_sensitive),
         make_pass("dce"),
     ]
@@ -53,11 +55,14 @@ def simplification(name: str = "simplification", *, layout_sensitive: bool = Fal
 
 
 def default_simplification_pipeline(after_inlining: tuple[HloPass, ...] = ()) -> PassPipeline:
-    """What every backend runs before layout assignment and fusion. after_inlining: what makes the input one for this backend."""
+    """Return the passes that every backend runs before layout assignment and fusion.
+
+    after_inlining: passes that adapt the input to the backend.
+    """
     return PassPipeline(
         "HLO_passes_through_layout_assignment",
         (
-            # First of all: the others know one device.
+            # First: the other passes handle one device only.
             make_pass("device-joining"),
             make_pass("tuple-constants"),
             # Dead calls are not worth inlining.
@@ -65,17 +70,18 @@ def default_simplification_pipeline(after_inlining: tuple[HloPass, ...] = ()) ->
             # Before everything else: rules do not look through calls.
             make_pass("call-inliner"),
             *after_inlining,
-            # What JAX writes as a custom call and every backend has an opcode for, or no need of.
+            # Custom calls of JAX that have an opcode in every backend, or need none.
             make_pass("custom-call-expander"),
-            # Elementwise again, so that rules and fusion see what is mapped.
+            # Elementwise again, so that rules and fusion see the mapped operations.
             make_pass("map-inline"),
             make_pass("logistic-expander"),
             simplification(),
-            # When dead results are gone: what a sort need not move.
+            # After dead results are removed: a sort need not move them.
             make_pass("simplify-sorts"),
-            # After the rules have merged transposes; what is left beside a dot is read in place.
+            # After the rules have merged transposes; a transpose of a dot's operand is read in
+            # place.
             make_pass("transpose-folding"),
-            # When loops are as small as they get, so that the counts stay right.
+            # After the last change of the loops, so that the counts stay right.
             make_pass("while-loop-trip-count-annotator"),
         ),
     )
@@ -93,20 +99,29 @@ def code_generation_pipeline(
     asynchronous: bool = False,
     smallest_copy: int = 4096,
 ) -> PassPipeline:
-    """The whole default pipeline of a backend that generates code from fusions: simplify; fix layouts; fuse; make copies
-    explicit; order (cpu_compiler.cc, gpu_compiler.cc). after_inlining: see `default_simplification_pipeline`. before_layouts: what
-    the backend replaces before layouts are fixed. fusing: its policy of fusion (default: the CPU's). after_fusion: what it makes of
-    finished kernels. fusion_policy: `xla` wraps what XLA:CPU wraps, which makes no kernels of several results. merges_reductions: whether
-    reductions that read the same array share a kernel. asynchronous: whether it has streams. smallest_copy: bytes of a loop's state from
-    which two steps at a time pay, because no copy of it is left."""
+    """Return the default pipeline of a backend that generates code from fusions.
+
+    Order: simplify; fix layouts; fuse; make copies explicit; schedule (cpu_compiler.cc,
+    gpu_compiler.cc).
+    after_inlining: see `default_simplification_pipeline`.
+    before_layouts: replacements of the backend before layouts are fixed.
+    fusing: the backend's fusion policy (default: the CPU's).
+    after_fusion: passes of the backend on finished kernels.
+    fusion_policy: `xla` fuses as XLA:CPU does, without kernels of several results.
+    merges_reductions: reductions that read the same array share a kernel.
+    asynchronous: the backend has streams.
+    smallest_copy: bytes of a loop's state from which unrolling by two pays, because it removes the
+    copy of the state.
+    """
     lowering = PassPipeline(
         "lowering",
         (
-            # Each call site gets a computation of its own, so that its values have one place in memory.
+            # Each call site gets its own computation, so that its values have one place in memory.
             make_pass("flatten-call-graph", flatten_embedded=False),
             *before_layouts,
             make_pass("layout-assignment"),
-            # From here on layouts are part of a value: two bitcasts that differ in nothing else are not the same.
+            # From here on layouts are part of a value: bitcasts that differ only in layout are
+            # distinct.
             make_pass("algsimp", is_layout_sensitive=True),
             make_pass("reshape-decomposer"),
             make_pass("dce"),
@@ -128,7 +143,8 @@ def code_generation_pipeline(
             *after_fusion,
             make_pass("cse", is_layout_sensitive=True),
             make_pass("dce"),
-            # Needs the trip counts that simplification annotated; two steps at a time need no copy of the state between.
+            # Needs the trip counts that simplification annotated; unrolling by two removes the copy
+            # of the state between iterations.
             make_pass("double-buffer-loop-unrolling", min_bytes=smallest_copy),
         ),
     )
@@ -144,7 +160,7 @@ def code_generation_pipeline(
 
 
 def required_pipeline() -> PassPipeline:
-    """What code generation cannot do without, whatever passes the user asks for."""
+    """Return the passes that code generation requires, whatever passes the user selects."""
     lowering = PassPipeline(
         "lowering",
         (
@@ -158,16 +174,21 @@ def required_pipeline() -> PassPipeline:
 
 
 def _finishing(asynchronous: bool = False) -> PassPipeline:
-    # Copies come after fusion: a copy inserted earlier would be fused away and the aliasing it guards with it.
+    # After fusion: a copy inserted earlier would be fused away, and the aliasing it prevents
+    # return.
     copies = [make_pass("copy-insertion"), make_pass("dce"), make_pass("memory-scheduler")]
     if asynchronous:
-        # Copies are inserted for the order that there is, so the order that hides latencies comes before; streams follow from the last one.
+        # Copies are inserted for the final order, so latency hiding comes before them. Streams
+        # follow from the last order.
         copies = [make_pass("latency-hiding-scheduler"), *copies, make_pass("stream-assignment")]
     return PassPipeline("finishing", tuple(copies))
 
 
 def as_pipeline(pipeline: PipelineLike) -> PassPipeline:
-    """A pipeline from a pipeline, one pass, or text; `default` in it is the default simplification pipeline, `none` one without passes."""
+    """Return a pipeline for a pipeline, a pass or text.
+
+    In text, `default` is the default simplification pipeline and `none` the empty one.
+    """
     if isinstance(pipeline, PassPipeline):
         return pipeline
     if isinstance(pipeline, str):
@@ -182,8 +203,11 @@ def as_pipeline(pipeline: PipelineLike) -> PassPipeline:
 
 
 def requested_pipeline(passes: PipelineLike, default: PassPipeline) -> PassPipeline:
-    """The pipeline that a user's `passes=` stands for: `default`, `none`, a pipeline, or text (then what is required follows), in which
-    `default` may stand beside other passes: "default,my-pass"."""
+    """Return the pipeline of a user's `passes=`: `default`, `none`, a pipeline, or text.
+
+    After text follow the required passes. In text, `default` may stand beside other passes:
+    "default,my-pass".
+    """
     if isinstance(passes, str):
         if passes == "default":
             return default

@@ -1,7 +1,8 @@
-"""Passes answer for themselves: which kinds of decision a pass makes, and what it says of given instructions.
+"""Explanations by passes: the decision kinds of a pass, and its answer for given instructions.
 
-Every decision that goes through `PassContext.decide` can be asked again: the pass runs once more on the module before it, with every
-predicate of every decision recorded. A pass that can answer about instructions that its run never came to has a method `ask`.
+Every decision through `PassContext.decide` can be repeated: the pass runs again on the module
+before it, and records every predicate of every decision. A pass that can answer for instructions
+that its run never reached has a method `ask`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from xla_explorer.hlo.module import HloModule
 
 @runtime_checkable
 class Explains(Protocol):
-    """A pass that answers about instructions that its run never came to.
+    """A pass that answers for instructions that its run never reached.
 
     Attributes
     ----------
@@ -43,29 +44,32 @@ class Explains(Protocol):
     def ask(
         self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
     ) -> Decision | None:
-        """What it would say of them in their module as it is; None where it has nothing to say."""
+        """Return the pass's decision for the subjects in their present module; None without one."""
         ...
 
 
 def kinds_of(hlo_pass: HloPass | type[Any]) -> tuple[str, ...]:
-    """The kinds of decision that a pass makes: its `kinds`, else its name."""
+    """Return the decision kinds of a pass: its `kinds`, else its name."""
     return getattr(hlo_pass, "kinds", (hlo_pass.name,))
 
 
 def steps_of_kind(trace: PassTrace, kind: str) -> list[PassStep]:
-    """The steps of passes that decide about that, in order, of which the module before is known."""
+    """Return the steps whose pass decides `kind` and whose module before is recorded, in order."""
     return [
         step for step in trace.steps if step.before is not None and kind in kinds_of(step.hlo_pass)
     ]
 
 
 def answering(hlo_pass: Any) -> Any:
-    """The pass that answers questions: itself, or ours by the same policy for a pass of another compiler (None without)."""
+    """Return the pass that answers questions: itself, or a foreign pass's counterpart (or None)."""
     return hlo_pass.own if isinstance(hlo_pass, ForeignPass) else hlo_pass
 
 
 def decided_again(trace: PassTrace, step: PassStep) -> list[Decision]:
-    """What the pass of a step decides when it runs once more on the module before it, each decision with its checklist. Asked once."""
+    """Run a step's pass again on the module before it; return its decisions with checklists.
+
+    The decisions are cached.
+    """
     found = trace.asked_again.get(step.index)
     if found is None:
         assert step.before is not None
@@ -85,11 +89,11 @@ def decided_again(trace: PassTrace, step: PassStep) -> list[Decision]:
 
 
 def with_checklists(trace: PassTrace, step: PassStep) -> dict[int, Decision]:
-    """The recorded decisions of a step by the sequence number of their events, with the checklists that running it again gives."""
+    """Return a step's recorded decisions by sequence number, with checklists from a second run."""
     events = [event for event in trace.events_of(step) if event.is_decision]
     recorded = [decision_of(event, step.number) for event in events]
     again = decided_again(trace, step) if events and step.before is not None else []
-    # The readers of a value may stand in another order in a module that was made from its snapshot.
+    # In a module made from a snapshot, the users of a value may have another order.
     by_subject: dict[Any, deque[Decision]] = {}
     for other in again:
         by_subject.setdefault(_said(other), deque()).append(other)
@@ -110,7 +114,7 @@ def _said(decision: Decision) -> tuple[str, str, tuple[str, ...]]:
 def weighed(
     kind: str, subjects: Sequence[HloInstruction], predicates: Sequence[Predicate], candidate: Any
 ) -> Decision:
-    """What the predicates say of a candidate, as a decision that no run made."""
+    """Return the predicates' answer for a candidate as a decision that no run made."""
     return told(
         kind, subjects, first_refusal(predicates, candidate), checklist(predicates, candidate)
     )
@@ -122,13 +126,13 @@ def told(
     reason: Reason | None,
     checks: tuple[Check, ...] = (),
 ) -> Decision:
-    """An answer as a decision that no run made."""
+    """Return an answer as a decision that no run made."""
     ids, names = tuple([i.id for i in subjects]), tuple([i.name for i in subjects])
     return decision(kind, reason is None, ids, names, reason, None, None, checks)
 
 
 def not_an_operand(kind: str, producer: HloInstruction, consumer: HloInstruction) -> Decision:
-    """The refusal of two of which the second does not read the first."""
+    """Return the refusal for a consumer that does not read the producer."""
     read = ", ".join([f"%{o.name}" for o in consumer.operands]) or "nothing"
     reason = refuse(
         "not-an-operand", f"%{consumer.name} does not read %{producer.name}; it reads {read}"

@@ -1,4 +1,4 @@
-"""Run passes on a module and get the trace: what the session and the command line call."""
+"""The entry point of the session and the command line: run passes on a module, return the trace."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ def optimize(
     in_place: bool = False,
     keep_errors: bool = False,
 ) -> PassTrace:
-    """Run passes on a copy of the module (on itself with in_place) and return the trace; `.module` is the result.
+    """Run passes on a copy of the module (on itself with in_place) and return the trace.
 
-    journal: `off`, `passes`, `decisions`, `everything`, or a Journal to write to. verify: run the verifier after each
-    pass that changed something. PassFailedError (with `.trace`) when a pass fails; keep_errors returns that trace
+    The trace's `module` is the result. journal: `off`, `passes`, `decisions`, `everything`, or a
+    Journal to write to. verify: run the verifier after each pass that changed something. If a pass
+    fails, PassFailedError (with `.trace`) is raised; with keep_errors its trace is returned
     instead.
     """
     made = journal if isinstance(journal, Journal) else Journal(journal)

@@ -15,8 +15,10 @@ from xla_explorer.hlo.module import HloModule
 
 @runtime_checkable
 class HloPass(Protocol):
-    """A frozen dataclass whose fields are its options. `run` returns whether it changed the module; the runner checks
-    that."""
+    """A frozen dataclass whose fields are the options of a pass.
+
+    `run` returns True if it changed the module; the runner checks the answer.
+    """
 
     name: ClassVar[str]
 
@@ -26,9 +28,10 @@ class HloPass(Protocol):
 
 
 class ForeignPass:
-    """A pass that ran in another compiler; only the modules around it are known.
+    """A pass that ran in another compiler; only the modules before and after it are recorded.
 
-    own: a pass of this compiler with the same policy, which answers questions in its place. None if there is none.
+    own: a pass of this compiler with the same policy, which answers questions in its place, or
+    None.
     """
 
     def __init__(self, name: str, own: HloPass | None = None) -> None:
@@ -36,11 +39,11 @@ class ForeignPass:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of decision that it makes, as far as a pass of ours says so."""
+        """The decision kinds of our pass with the same policy, else the name."""
         return getattr(self.own, "kinds", (self.name,))
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Refuse: another compiler has its code."""
+        """Raise XlaExplorerError: only another compiler has the code of the pass."""
         message = f"cannot run {self.name}: a pass of real XLA is known by its dump only"
         raise XlaExplorerError(
             message, "session.passes[number] has the modules before and after it"
@@ -48,7 +51,7 @@ class ForeignPass:
 
 
 class PassRegistrationError(XlaExplorerError, ValueError):
-    """Two passes of one name."""
+    """Two passes with the same name."""
 
 
 _REGISTRY: dict[str, type[Any]] = {}
@@ -56,7 +59,7 @@ _Pass = TypeVar("_Pass", bound=type[Any])
 
 
 def register_pass(*names: str) -> Callable[[_Pass], _Pass]:
-    """Class decorator: the pass answers to its `name` and to the given further names.
+    """Register the decorated class as a pass under its `name` and the given further names.
 
     A pass that a notebook's cell declared is replaced when a cell declares it again.
 
@@ -106,7 +109,7 @@ def register_pass(*names: str) -> Callable[[_Pass], _Pass]:
 
 
 def _is_a_newer_cell(known: type[Any], cls: type[Any]) -> bool:
-    """Whether both were typed in a notebook or at the prompt: running a cell again replaces what it declared."""
+    """Return True if both classes come from a notebook or the prompt, whose cells may run again."""
     return bool(known.__module__ == cls.__module__ == "__main__")
 
 
@@ -114,12 +117,15 @@ PLUGIN_GROUP = "xla_explorer.passes"
 
 
 def declared_passes() -> dict[str, type[Any]]:
-    """The passes by name that this process has declared so far; plug-ins are not looked for."""
+    """Return the passes that this process has declared so far, by name, without plug-ins."""
     return dict(_REGISTRY)
 
 
 def registered_passes() -> dict[str, type[Any]]:
-    """Every known pass by name: the built-in ones, and those of installed plug-ins (entry points of `xla_explorer.passes`)."""
+    """Return the built-in passes and those of plug-ins by name.
+
+    Plug-ins are entry points of `xla_explorer.passes`.
+    """
     import xla_explorer.compiler.transforms  # noqa: F401  # declares the built-in passes
 
     _load_plugins()
@@ -135,10 +141,14 @@ def _load_plugins() -> None:
 
 
 def make_pass(name: str, **options: Any) -> HloPass:
-    """A pass by name with options. LookupError with near names when there is none; ValueError for an unknown option."""
+    """Return a pass by name with options.
+
+    LookupError with near names if no pass has the name; ValueError for an unknown option.
+    """
     import xla_explorer.compiler.transforms  # noqa: F401  # declares the built-in passes
 
-    # Reading the metadata of all installed packages takes longer than a small compilation: only for a name not built in.
+    # Only for names that are not built in: reading the metadata of all installed packages takes
+    # longer than a small compilation.
     passes = _REGISTRY if name in _REGISTRY else registered_passes()
     if name not in passes:
         near = nearest(name, passes, 3)

@@ -1,8 +1,9 @@
-"""Pipelines as immutable data, and the text that names them.
+"""Pipelines as immutable data, and their text form.
 
-`algsimp,cse,dce` is a sequence; `simplification{algsimp,cse,dce}*` a named pipeline repeated until nothing changes;
-`fusion{max_operands=64}` a pass with options. `default,before(fusion)=my-pass`, `default,after(cse)=inner{a,b}` and `default,without(cse)`
-edit what stands in front of them; a pipeline prints as what came of that.
+`algsimp,cse,dce` is a sequence; `simplification{algsimp,cse,dce}*` a named pipeline repeated until
+nothing changes; `fusion{max_operands=64}` a pass with options. `default,before(fusion)=my-pass`,
+`default,after(cse)=inner{a,b}` and `default,without(cse)` edit the steps on their left; an edited
+pipeline prints as its result.
 """
 
 from __future__ import annotations
@@ -32,18 +33,19 @@ class PassPipeline:
     Parameters
     ----------
     name
-        The pipeline's name, which its spans in the journal have.
+        The pipeline's name, used for its spans in the journal.
     steps
         Passes and pipelines, in order.
     fixed_point
         Repeat until no step changes anything.
     limit
-        How often a fixed point is repeated at most.
+        The largest number of iterations of a fixed point.
 
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> session = xe.compile("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }", "interpreter", "algsimp,dce")
+    >>> session = xe.compile("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }",
+    "interpreter", "algsimp,dce")
     >>> [step.name for step in session.passes.pipeline.steps]
     ['algsimp', 'dce']
     """
@@ -54,7 +56,7 @@ class PassPipeline:
     limit: int = FIXED_POINT_LIMIT
 
     def passes(self) -> Iterator[HloPass]:
-        """Every pass in order, nested ones included, a repeated one once."""
+        """Yield every pass in order, nested ones included; a repeated pass once."""
         for step in self.steps:
             if isinstance(step, PassPipeline):
                 yield from step.passes()
@@ -62,32 +64,40 @@ class PassPipeline:
                 yield step
 
     def then(self, *steps: HloPass | PassPipeline) -> PassPipeline:
-        """The pipeline with further steps at its end."""
+        """Return the pipeline with further steps at its end."""
         return dataclasses.replace(self, steps=self.steps + steps)
 
     def without(self, *names: str) -> PassPipeline:
-        """The pipeline without the passes (or nested pipelines) of these names, wherever they stand. LookupError for unknown names."""
+        """Return the pipeline without the passes (or nested pipelines) of these names.
+
+        LookupError for unknown names.
+        """
         for name in names:
             self._require(name)
         return self._edited(lambda step: () if step.name in names else (step,))
 
     def before(self, name: str, *steps: str | HloPass | PassPipeline) -> PassPipeline:
-        """The pipeline with steps put before every pass of a name, nested ones included; where no pass has it, every pipeline of that name.
+        """Return the pipeline with steps before every pass of a name, nested passes included.
 
-        steps: passes, pipelines, or texts as `parse_pipeline` reads them. LookupError with near names when nothing has that name.
+        If no pass has the name, the steps stand before every pipeline of this name. steps: passes,
+        pipelines, or texts as `parse_pipeline` reads them. LookupError with near names for an
+        unknown name.
         """
         made, is_there = _steps(steps), self._places(name)
         return self._edited(lambda step: (*made, step) if is_there(step) else (step,))
 
     def after(self, name: str, *steps: str | HloPass | PassPipeline) -> PassPipeline:
-        """The pipeline with steps put after every pass of a name; see `before`."""
+        """Return the pipeline with steps after every pass of a name; see `before`."""
         made, is_there = _steps(steps), self._places(name)
         return self._edited(lambda step: (step, *made) if is_there(step) else (step,))
 
     def move(
         self, name: str, *, before: str | None = None, after: str | None = None, occurrence: int = 0
     ) -> PassPipeline:
-        """The pipeline with one step (the n-th of its name) taken out and put before or after every step of another name."""
+        """Return the pipeline with one step moved before or after every step of another name.
+
+        occurrence: the index of the step among those named `name`.
+        """
         anchor = self._anchor(before, after)
         found = [step for step in self.walk() if step.name == name]
         if not -len(found) <= occurrence < len(found):
@@ -109,8 +119,10 @@ class PassPipeline:
         )
 
     def swap(self, first: str, second: str) -> PassPipeline:
-        """The pipeline with every step of one name in the place of a step of the other, and the other way round, each with the options of
-        its first occurrence. LookupError for unknown names."""
+        """Return the pipeline with every step of one name in place of the other's, and vice versa.
+
+        Each step has the options of its name's first occurrence. LookupError for unknown names.
+        """
         is_first, is_second = self._places(first), self._places(second)
         one, other = [next(filter(there, self.walk())) for there in (is_first, is_second)]
         return self._edited(
@@ -118,15 +130,16 @@ class PassPipeline:
         )
 
     def replace(self, name: str, *steps: str | HloPass | PassPipeline) -> PassPipeline:
-        """The pipeline with other steps in the place of every step of a name, such as the same pass with other options.
+        """Return the pipeline with `steps` in place of every step of a name.
 
-        A name that a pass and a pipeline have means the pass.
+        An example is the same pass with other options. A name of both a pass and a pipeline means
+        the pass.
         """
         is_replaced, made = self._places(name), _steps(steps)
         return self._edited(lambda step: made if is_replaced(step) else (step,))
 
     def walk(self) -> Iterator[HloPass | PassPipeline]:
-        """Every step, nested pipelines before their own steps."""
+        """Yield every step; a nested pipeline comes before its own steps."""
         for step in self.steps:
             yield step
             if isinstance(step, PassPipeline):
@@ -141,7 +154,7 @@ class PassPipeline:
         return anchor
 
     def _places(self, name: str) -> Callable[[HloPass | PassPipeline], bool]:
-        """Whether a step is one that a name means: passes, else pipelines."""
+        """Return a predicate for the steps with a name: passes if any has it, else pipelines."""
         self._require(name)
         is_pass = any(step.name == name for step in self.passes())
         return lambda step: step.name == name and not (is_pass and isinstance(step, PassPipeline))
@@ -156,7 +169,7 @@ class PassPipeline:
     def _edited(
         self, edit: Callable[[HloPass | PassPipeline], Iterable[HloPass | PassPipeline]]
     ) -> PassPipeline:
-        """Every step, from the first on, becomes what `edit` gives for it; nested pipelines that stay are edited inside."""
+        """Replace every step by `edit(step)`; nested pipelines that stay are edited inside."""
         steps: list[HloPass | PassPipeline] = []
         for step in self.steps:
             steps += [
@@ -177,7 +190,7 @@ class PassPipeline:
 
 
 def _steps(given: Iterable[str | HloPass | PassPipeline]) -> tuple[HloPass | PassPipeline, ...]:
-    """Steps from steps and texts (`cse,dce`, `inner{cse,dce}*`)."""
+    """Return steps from steps and texts (`cse,dce`, `inner{cse,dce}*`)."""
     found: list[HloPass | PassPipeline] = []
     for step in given:
         found += _Reader(step).whole() if isinstance(step, str) else (step,)
@@ -185,7 +198,7 @@ def _steps(given: Iterable[str | HloPass | PassPipeline]) -> tuple[HloPass | Pas
 
 
 def pass_options(hlo_pass: HloPass) -> dict[str, Any]:
-    """The options of a pass that differ from their defaults."""
+    """Return the options of a pass that differ from their defaults."""
     found = {}
     for field in dataclasses.fields(hlo_pass):  # type: ignore[arg-type]  # passes are dataclasses by contract
         value = getattr(hlo_pass, field.name)
@@ -200,7 +213,7 @@ def pass_options(hlo_pass: HloPass) -> dict[str, Any]:
 
 
 def pass_text(hlo_pass: HloPass) -> str:
-    """`name` or `name{option=value,...}`, as `parse_pipeline` reads it."""
+    """Return `name` or `name{option=value,...}`, as `parse_pipeline` reads it."""
     options = pass_options(hlo_pass)
     if not options:
         return hlo_pass.name
@@ -269,7 +282,10 @@ class _Reader:
     def edited(
         self, found: tuple[HloPass | PassPipeline, ...], edit: re.Match[str]
     ) -> tuple[HloPass | PassPipeline, ...]:
-        """What stands in front of `before(name)=step`, `after(name)=step` or `without(name)`, edited."""
+        """Return the steps on the left of an edit, edited.
+
+        Edits are `before(name)=step`, `after(name)=step` and `without(name)`.
+        """
         verb, name = edit.groups()
         self.at = edit.end()
         whole = PassPipeline("the pipeline in front of it", found)

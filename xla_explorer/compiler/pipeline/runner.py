@@ -1,4 +1,4 @@
-"""The runner: it alone opens spans, takes times and snapshots, verifies, and checks that a pass told the truth."""
+"""The runner: spans, times, snapshots, verification, and the check of each pass's change report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ Verifier = Callable[[HloModule], None]
 
 
 class PassChangeReportError(XlaExplorerError):
-    """A pass changed the module and said that it did not, or the reverse. `pass_name` is the pass."""
+    """A wrong change report: a pass changed the module and returned False, or the reverse.
+
+    `pass_name` is the pass.
+    """
 
     def __init__(self, pass_name: str, reported: bool) -> None:
         said = (
@@ -39,7 +42,10 @@ class PassChangeReportError(XlaExplorerError):
 
 
 class PassFailedError(XlaExplorerError):
-    """A pass raised. `pass_name` is the pass, `trace` what ran before it, the cause is the exception."""
+    """The failure of a pass; its cause is the exception of the pass.
+
+    `pass_name` is the pass, `trace` the steps before it.
+    """
 
     def __init__(self, pass_name: str, problem: BaseException, trace: PassTrace) -> None:
         super().__init__(
@@ -64,7 +70,7 @@ class _Runner:
         self.count = module.instruction_count()
         wanted = context.control.check_values
         self.values = ValueCheck(module, wanted) if wanted is not None else None
-        # A repeated pass that last ran without effect need not run again while nobody changed the module since.
+        # A repeated pass whose last run had no effect is skipped while the module is unchanged.
         self.version = 0
         self.quiet_at: dict[int, int] = {}
 
@@ -175,9 +181,12 @@ def run_pipeline(
 ) -> PassTrace:
     """Run the pipeline on the module, in place.
 
-    verifier: called after each pass that changed something; what it raises ends the run. snapshots: keep the module
-    before and after each pass (by default whenever there is a journal); without them the truth of `changed` is not
-    checked. A failing pass does not raise here: the trace ends with its step and holds the exception as `error`.
+    verifier: called after each pass that changed something; an exception of the verifier ends the
+    run.
+    snapshots: keep the module before and after each pass (by default if there is a journal).
+    Without them the runner does not check change reports.
+    A failing pass does not raise here: the trace ends with its step and holds the exception as
+    `error`.
     """
     context = context or PassContext()
     if snapshots is None:

@@ -8,8 +8,7 @@ from xla_explorer.hlo.module import HloModule
 
 
 def update_schedule(computation: HloComputation) -> bool:
-    """Drop removed instructions and place new ones just before their first user. Returns whether the schedule
-    changed."""
+    """Drop removed instructions, place new ones before their first user; True on a change."""
     old = computation.schedule
     if old is None:
         return False

@@ -1,4 +1,4 @@
-"""What a run of a pipeline leaves: a step for every pass that ran, as data, with the snapshots around it."""
+"""The trace of a pipeline run: as data, a step per pass that ran, with snapshots around it."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ class UnknownStepError(XlaExplorerError, IndexError, KeyError):
 class PassStep:
     """One run of one pass.
 
-    index: its place in `PassTrace.steps`. path: names of the pipelines around it; a fixed point appends `#n` in its n-th repetition
-    (from 2). seconds: wall time of the pass alone. before, after: snapshots (None with the journal off). span: id of its span in the
-    journal, -1 without. hlo_pass: the pass itself.
-    instructions_before, instructions_after, rewrites: counts. actions: rewrites and decisions that went ahead. error: what it raised, as
-    text.
+    index: its place in `PassTrace.steps`. path: names of the enclosing pipelines; a fixed point
+    appends `#n` in its n-th iteration (from 2). seconds: wall time of the pass alone. before,
+    after: snapshots (None with the journal off). span: id of its span in the journal, or -1.
+    hlo_pass: the pass itself.
+    instructions_before, instructions_after, rewrites: counts. actions: number of rewrites and
+    positive decisions. error: text of the exception that it raised.
     """
 
     __slots__ = (
@@ -78,17 +79,17 @@ class PassStep:
 
     @property
     def number(self) -> int:
-        """The number under which users know the pass: 1 is the first, 0 is the module as written."""
+        """The number that users see: 1 for the first pass, 0 for the module as written."""
         return self.index + 1
 
     @property
     def known_seconds(self) -> float | None:
-        """Wall time of the pass alone; None for a pass of another compiler, of which only a dump is known."""
+        """Wall time of the pass alone; None for a pass of another compiler, read from a dump."""
         return None if isinstance(self.hlo_pass, ForeignPass) else self.seconds
 
     @property
     def time_text(self) -> str:
-        """Its time for people to read."""
+        """The wall time as text."""
         return "time not known" if self.known_seconds is None else f"{self.seconds * 1e3:.2f} ms"
 
     @property
@@ -103,11 +104,13 @@ class PassStep:
 
 
 class PassTrace:
-    """steps: every pass that ran, in order. module: the result (up to the failure, when `error` is set). journal: the
-    events.
+    """The steps of a run, its result and its journal.
 
-    initial: snapshot before the first pass. error: the exception of a failed pass, else None. pipeline: what was run.
-    control, target: what the passes were given. asked_again: place of a step -> its decisions with checklists, where it was asked again.
+    steps: every pass that ran, in order. module: the result (up to the failure, if `error` is set).
+    journal: the events.
+    initial: snapshot before the first pass. error: the exception of a failed pass, else None.
+    pipeline: the pipeline that ran. control, target: the arguments of the passes.
+    asked_again: decisions with checklists by step index, for steps that were run again.
     """
 
     __slots__ = (
@@ -153,7 +156,10 @@ class PassTrace:
         return step.before, step.after
 
     def step_at(self, index: int) -> PassStep:
-        """The step of that number (negative: from the end). UnknownStepError (an IndexError) with the numbers there are."""
+        """Return the step with an index (negative: from the end).
+
+        UnknownStepError (an IndexError) lists the valid indices.
+        """
         if isinstance(index, str):
             hint = f"trace.step({index!r}).index is the number"
             raise UnknownStepError(
@@ -170,23 +176,26 @@ class PassTrace:
 
     @property
     def changed(self) -> bool:
-        """Whether any pass changed the module."""
+        """True if any pass changed the module."""
         return any(step.changed for step in self.steps)
 
     def at(self, index: int) -> HloModule:
-        """The module as it stood after step `index` (negative: from the end), with the same names and ids."""
+        """Return the module after step `index` (negative: from the end); names and ids stay."""
         return HloModule.from_snapshot(self._snapshots(index)[1])
 
     def before(self, index: int) -> HloModule:
-        """The module as it stood before step `index`."""
+        """Return the module before step `index`."""
         return HloModule.from_snapshot(self._snapshots(index)[0])
 
     def diff(self, index: int) -> SnapshotDifference:
-        """Ids of instructions that step `index` added, removed and changed."""
+        """Return the ids of instructions that step `index` added, removed and changed."""
         return snapshot_difference(*self._snapshots(index))
 
     def text_diff(self, index: int, context_lines: int = 3) -> str:
-        """A unified diff of the module's text around step `index`; empty when nothing changed."""
+        """Return a unified diff of the module's text around step `index`.
+
+        Empty without a change.
+        """
         step = self.step_at(index)
         old, new = [
             HloModule.from_snapshot(s).to_text().splitlines(keepends=True)
@@ -199,21 +208,24 @@ class PassTrace:
         )
 
     def events_of(self, step: PassStep) -> list[Event]:
-        """The journal's events of a step."""
+        """Return the journal's events of a step."""
         return (
             self.journal.of_span(step.span) if self.journal is not None and step.span >= 0 else []
         )
 
     def numbered(self, number: int | None) -> PassStep | None:
-        """The step of pass `number` (1 is the first); None for 0, the module as written, and for None."""
+        """Return the step of pass `number` (from 1); None for None and 0, the module as written."""
         return self.steps[number - 1] if number else None
 
     def name_of(self, number: int | None) -> str:
-        """The name of pass `number`; empty for the module as written and for None."""
+        """Return the name of pass `number`; empty for 0 (the module as written) and None."""
         return step.name if (step := self.numbered(number)) is not None else ""
 
     def step(self, name: str, occurrence: int = 0) -> PassStep:
-        """The n-th step of a pass by name. UnknownStepError (a KeyError) when it did not run so often."""
+        """Return the n-th step of a pass by name.
+
+        UnknownStepError (a KeyError) if the pass ran less often.
+        """
         found = [s for s in self.steps if s.name == name]
         if not -len(found) <= occurrence < len(found):
             ran = list(dict.fromkeys([s.name for s in self.steps]))
@@ -224,8 +236,11 @@ class PassTrace:
         return found[occurrence]
 
     def to_frame(self) -> pandas.DataFrame:
-        """One row a step: pipeline, pass, changed, seconds, instructions before and after, added, removed, modified,
-        rewrites."""
+        """Return a table with a row per step.
+
+        Columns: pipeline, pass, changed, seconds, instructions before and after, added, removed,
+        modified, rewrites.
+        """
         import pandas
 
         rows = []

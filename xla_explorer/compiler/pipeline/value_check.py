@@ -1,4 +1,4 @@
-"""Do the values stay what they were? Closeness by element type, and the check that the runner makes after each pass on request."""
+"""The check of values after each pass, and closeness by element type."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ NARROWER = (2e-2, 1e-2)
 
 
 def largest_error(reference: Sequence[Array], values: Sequence[Array]) -> tuple[float, bool]:
-    """(largest |a - b| over the largest |reference| of its leaf, whether everything is within the tolerance of its type).
+    """Return the largest relative error, and True if every leaf is within its type's tolerance.
 
-    Tolerances: |a - b| <= rtol |b| + atol max|b|, with (1e-9, 1e-11) for f64 and c128, (1e-3, 1e-4) for f32 and c64,
-    (1e-2, 5e-3) for f16, (2e-2, 1e-2) for bf16 and narrower; integers and pred exactly. NaN equals NaN.
+    The error is the largest |a - b| over the largest |reference| of its leaf. Tolerances: |a - b|
+    <= rtol |b| + atol max|b|, with (1e-9, 1e-11) for f64 and c128, (1e-3, 1e-4) for f32 and c64,
+    (1e-2, 5e-3) for f16, (2e-2, 1e-2) for bf16 and narrower; integers and pred exactly. NaN equals
+    NaN.
     """
     worst, good = 0.0, len(reference) == len(values)
     for want, got in zip(reference, values, strict=False):
@@ -91,7 +93,10 @@ class ValuesDifferError(XlaExplorerError):
 
 
 class ValueCheck:
-    """Evaluates a module on fixed inputs and compares with what it gave as written. leaves: one array per leaf of the parameters."""
+    """Evaluates a module on fixed inputs and compares with the module as written.
+
+    leaves: one array per leaf of the parameters.
+    """
 
     def __init__(self, module: HloModule, leaves: Sequence[Any]) -> None:
         self.leaves = list(leaves)
@@ -99,7 +104,7 @@ class ValueCheck:
         self.evaluations = 0
 
     def compare(self, module: HloModule) -> tuple[float, bool, str]:
-        """(largest error, whether it is within tolerance, why it cannot be evaluated or empty)."""
+        """Return the largest error, True if within tolerance, and why evaluation failed, or ""."""
         self.evaluations += 1
         try:
             error, fine = largest_error(
@@ -110,7 +115,7 @@ class ValueCheck:
         return error, fine, ""
 
     def require(self, module: HloModule, pass_name: str) -> None:
-        """ValuesDifferError when the values differ."""
+        """Raise ValuesDifferError if the values differ."""
         error, fine, problem = self.compare(module)
         if not fine:
             raise ValuesDifferError(pass_name, error, problem)

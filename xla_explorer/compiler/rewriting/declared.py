@@ -11,12 +11,12 @@ from xla_explorer.compiler.rewriting.rule import Rule, RuleSet
 
 _TRANSFORMS = "xla_explorer.compiler.transforms"
 _OWN: WeakValueDictionary[str, Rule] = WeakValueDictionary()
-"""The rules that users declared with `xe.rule`, as long as they hold them; of one name the last."""
+"""User rules from `xe.rule`, while the user holds them; the last of each name."""
 
 
 @cache
 def declared_rules() -> dict[str, Rule]:
-    """The rules by name; to know them, every pass is loaded."""
+    """Return the rules of all passes by name; this loads every pass."""
     registered_passes()
     found: dict[str, Rule] = {}
     for name, module in list(sys.modules.items()):
@@ -34,10 +34,10 @@ def declared_rules() -> dict[str, Rule]:
 
 
 def remember(rule: Rule) -> None:
-    """Let questions about rules know a rule of the user's."""
+    """Register a user's rule for questions about rules."""
     _OWN[rule.name] = rule
 
 
 def known_rules() -> dict[str, Rule]:
-    """The rules of the passes and those of the user."""
+    """Return the rules of the passes and of the user."""
     return {**declared_rules(), **_OWN}

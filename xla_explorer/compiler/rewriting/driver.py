@@ -1,4 +1,4 @@
-"""The worklist driver: every instruction once, operands first; afterwards only what a rewrite may have opened."""
+"""The worklist driver: every instruction once, operands first, then those a rewrite may affect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REWRITES_PER_INSTRUCTION = 50  # as XLA's limit of algsimp reruns
 
 
 def applicable(rules: RuleSet, instruction: HloInstruction) -> list[tuple[Rule, Reason | None]]:
-    """The rules whose pattern fits the instruction, each with the guard that refuses it, or None when it would fire."""
+    """Return the rules whose pattern matches, each with its refusing guard, or None if it fires."""
     found = []
     for r in rules.by_opcode.get(instruction.opcode, ()):
         captures = r.match(instruction)
@@ -32,18 +32,21 @@ def applicable(rules: RuleSet, instruction: HloInstruction) -> list[tuple[Rule, 
 def rewrite_computation(
     computation: HloComputation, rules: RuleSet, context: PassContext, *, revisit: bool = True
 ) -> int:
-    """Apply the rules to a fixed point. Returns the number of rewrites.
+    """Apply the rules to a fixed point; return the number of rewrites.
 
-    The first rule in order that fits, that no guard and no user's control refuses, and whose build gives an
-    instruction, replaces the visited one. What dies with it is removed at once. Without `revisit` each instruction is
-    looked at once, operands first, and what a rewrite makes not at all.
+    The visited instruction is replaced by the first rule in order that matches, that neither a
+    guard nor the user refuses, and whose build returns an instruction. Instructions that become
+    dead are removed at once. Without `revisit` each instruction is visited once, operands first,
+    and new instructions are not visited.
     """
     table, candidates = rules.by_opcode, rules.candidates
     instructions = computation.instructions
     module = computation.module
     queue = deque([i for i in computation.post_order() if i.opcode in table])
     if not any(map(candidates, queue)):
-        return 0  # by opcodes alone: most small computations, and all of a module in the last round of a fixed point
+        # by opcodes alone: most small computations, and whole modules in the last iteration of a
+        # fixed point
+        return 0
     if (timed := context.control.timed) is not None:
         found = candidates
         candidates = lambda i: tuple(map(timed, found(i)))  # noqa: E731

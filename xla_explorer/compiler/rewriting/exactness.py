@@ -1,4 +1,4 @@
-"""How faithfully a rule keeps the value, as a claim that a test can check."""
+"""The exactness of a rule's result, as a claim that a test can check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 @dataclasses.dataclass(frozen=True)
 class Exactness:
-    """What the rule claims.
+    """The claim of a rule.
 
     `BITWISE`: the same bits (payloads of NaN excepted).
     `NUMERIC`: equal values; a zero may change its sign.
@@ -22,9 +22,9 @@ class Exactness:
     `FAST`: equal over the real numbers as long as nothing overflows or underflows. Such a rule acts
     with the option `fast_math` of `algsimp` only.
 
-    A result within the bound of the largest finite number may round to the infinity beside it, and
-    the reverse (NaN in types without infinities). The partial sums of a sum that is added in another
-    order may leave the range: HLO leaves the order open.
+    A result within the bound of the largest finite number may round to infinity, and the reverse
+    (NaN in types without infinities). The partial sums of a sum that is added in another order may
+    leave the range: HLO leaves the order open.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class Exactness:
 
     @staticmethod
     def approximate(ulps: int) -> Exactness:
-        """Within so many units in the last place."""
+        """Return the claim "within so many units in the last place"."""
         return Exactness("approximate", ulps)
 
     def __str__(self) -> str:
@@ -45,15 +45,15 @@ class Exactness:
 
     @property
     def is_about_last_digits(self) -> bool:
-        """Whether a difference of some digits breaks the claim."""
+        """True if a difference in the last digits breaks the claim."""
         return self.kind in ("bitwise", "numeric", "approximate")
 
     def difference(
         self, expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any], *, scale: float = 1.0
     ) -> Reason | None:
-        """None when `actual` keeps the claim about `expected`, else where it breaks it first.
+        """Return None if `actual` keeps the claim about `expected`, else its first violation.
 
-        scale: the magnitude of what the values were computed from, to which a sum that cancels is exact.
+        scale: the magnitude of the operands; a sum that cancels is exact relative to it.
         """
         if expected.shape != actual.shape or expected.dtype != actual.dtype:
             return refuse(
@@ -111,7 +111,10 @@ def _near(
     bound: np.ndarray[Any, Any],
     dtype: np.dtype[Any],
 ) -> np.ndarray[Any, Any]:
-    """Whether two values lie within a bound of each other. An overflow is the number behind the largest one."""
+    """Return True where two values lie within a bound of each other.
+
+    An overflow counts as the number after the largest finite one.
+    """
     information = float_limits(dtype)
     largest = float(information.max)
     behind = largest * (1 + float(information.eps) / 2)
@@ -121,7 +124,7 @@ def _near(
     )
     near = a == b
     for one, other in ((a, b), (b, a)):
-        # The sign of a NaN says nothing of the side on which the range was left.
+        # The sign of a NaN does not tell on which side the range was left.
         beyond = np.where(
             overflow is np.isnan, np.copysign(behind, other), np.copysign(behind, one)
         )
@@ -137,9 +140,10 @@ Exactness.FAST = Exactness("fast")
 
 
 def float_limits(dtype: np.dtype[Any]) -> Any:
-    """eps, smallest subnormal and so on; of the narrow types of ml_dtypes too, of a complex type those of its parts.
+    """Return the finfo of a float type: eps, smallest subnormal and so on.
 
-    ValueError when it is not a float.
+    Types of ml_dtypes are included; for a complex type, the finfo of its parts. ValueError for a
+    type that is not a float.
     """
     import ml_dtypes
 

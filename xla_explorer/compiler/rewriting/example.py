@@ -1,31 +1,31 @@
-"""Short ways to write the before and after pictures of rules as HLO text."""
+"""Shorthands for the before and after pictures of rules as HLO text."""
 
 from __future__ import annotations
 
 
 def parameters(shape: str, *names: str, start: int = 0) -> str:
-    """One parameter line a name, all of one shape, numbered from `start`."""
+    """Return a parameter line per name, all of one shape, numbered from `start`."""
     return "".join(
         [f"{name} = {shape} parameter({start + number})\n" for number, name in enumerate(names)]
     )
 
 
 def filled(name: str, shape: str, value: str | float) -> str:
-    """A scalar constant `name_value` and its broadcast `name` to the shape."""
+    """Return a scalar constant `name_value` and its broadcast `name` to the shape."""
     text = str(value).lower()
     element_type = shape.partition("[")[0]
     return f"{name}_value = {element_type}[] constant({text})\n{name} = {shape} broadcast({name}_value), dimensions={{}}\n"
 
 
 def scalar_constant_text(name: str, element_type: str, value: str | float) -> str:
-    """A scalar constant."""
+    """Return the text of a scalar constant."""
     return f"{name} = {element_type}[] constant({str(value).lower()})\n"
 
 
 def example_module(body: str) -> str:
-    """The module text around the instructions of an entry computation.
+    """Return the module text around the instructions of an entry computation.
 
-    A body that holds further computations separates them by a line `---`: the last part is the entry.
+    A body with further computations separates them by a line `---`: the last part is the entry.
     """
     *others, entry = body.split("---\n")
     return (

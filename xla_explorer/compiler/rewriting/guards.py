@@ -1,6 +1,7 @@
 """Guards that many rules share: small pure checks that return None or a Reason.
 
-A guard names what it looks at: `instruction` is the matched root, other parameters are captures (see `Rule`).
+The names of a guard's parameters select its arguments: `instruction` is the matched root, other
+names are captures (see `Rule`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def about(name: str, check: Callable[..., Reason | None]) -> Predicate:
-    """The same check on another capture: `about("y", integral)`; the check takes one instruction."""
+    """Return the check on another capture, as in `about("y", integral)`.
+
+    The check takes one instruction.
+    """
     text = f"lambda {name}: check({name})"
     bound: Predicate = eval(text, {"check": check})
     bound.__name__ = f"{check.__name__}_{name}"
@@ -21,7 +25,7 @@ def about(name: str, check: Callable[..., Reason | None]) -> Predicate:
 
 
 def integral(instruction: HloInstruction) -> Reason | None:
-    """Integers and booleans: no rounding, no NaN, no signed zero."""
+    """Require integers or booleans: no rounding, no NaN, no signed zero."""
     kind = instruction.shape.element_type
     if kind.is_integer or kind.is_pred:
         return None
@@ -29,7 +33,7 @@ def integral(instruction: HloInstruction) -> Reason | None:
 
 
 def integer(instruction: HloInstruction) -> Reason | None:
-    """Integers, booleans excluded."""
+    """Require integers, booleans excluded."""
     kind = instruction.shape.element_type
     return (
         None
@@ -39,7 +43,7 @@ def integer(instruction: HloInstruction) -> Reason | None:
 
 
 def unsigned(instruction: HloInstruction) -> Reason | None:
-    """Unsigned integers."""
+    """Require unsigned integers."""
     kind = instruction.shape.element_type
     return (
         None
@@ -49,7 +53,7 @@ def unsigned(instruction: HloInstruction) -> Reason | None:
 
 
 def signed(instruction: HloInstruction) -> Reason | None:
-    """Signed integers."""
+    """Require signed integers."""
     kind = instruction.shape.element_type
     return (
         None
@@ -59,7 +63,7 @@ def signed(instruction: HloInstruction) -> Reason | None:
 
 
 def inexact_type(instruction: HloInstruction) -> Reason | None:
-    """Floating point or complex."""
+    """Require floating point or complex."""
     kind = instruction.shape.element_type
     return (
         None
@@ -69,7 +73,7 @@ def inexact_type(instruction: HloInstruction) -> Reason | None:
 
 
 def floating(instruction: HloInstruction) -> Reason | None:
-    """Floating point."""
+    """Require floating point."""
     kind = instruction.shape.element_type
     return (
         None
@@ -79,13 +83,13 @@ def floating(instruction: HloInstruction) -> Reason | None:
 
 
 def real_type(instruction: HloInstruction) -> Reason | None:
-    """No complex numbers."""
+    """Require a type that is not complex."""
     kind = instruction.shape.element_type
     return refuse("complex", f"{kind.name} is complex", type=kind.name) if kind.is_complex else None
 
 
 def negatable(instruction: HloInstruction) -> Reason | None:
-    """Minus a value is a value of the type: it has a sign, or it wraps."""
+    """Require a type with negatives: signed, or wrapping."""
     kind = instruction.shape.element_type
     if kind.has_sign or not kind.is_float:
         return None
@@ -93,13 +97,13 @@ def negatable(instruction: HloInstruction) -> Reason | None:
 
 
 def boolean(instruction: HloInstruction) -> Reason | None:
-    """pred."""
+    """Require pred."""
     kind = instruction.shape.element_type
     return None if kind.is_pred else refuse("not-pred", f"{kind.name} is not pred", type=kind.name)
 
 
 def keeps_shape(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
-    """x has the shape of the result (layouts aside)."""
+    """Require that x has the shape of the result (layouts aside)."""
     if x.shape.base is instruction.shape.base:
         return None
     return refuse(
@@ -111,7 +115,7 @@ def keeps_shape(instruction: HloInstruction, x: HloInstruction) -> Reason | None
 
 
 def has_elements(instruction: HloInstruction) -> Reason | None:
-    """At least one element."""
+    """Require at least one element."""
     return (
         None
         if instruction.shape.element_count
@@ -120,7 +124,7 @@ def has_elements(instruction: HloInstruction) -> Reason | None:
 
 
 def static(instruction: HloInstruction) -> Reason | None:
-    """No dynamic dimensions in the result or the operands."""
+    """Require static dimensions in the result and the operands."""
     for i in (instruction, *instruction.operands):
         if any(i.shape.dynamic):
             return refuse("dynamic-shape", f"%{i.name} is {i.shape}, which is dynamic")

@@ -1,7 +1,7 @@
 """Patterns compiled to straight-line matcher functions.
 
-Commutative orders are unrolled into successive attempts of nested `if`s that compare opcode rows by identity; measured
-5 times faster than walking the pattern.
+Commutative orders are unrolled into successive attempts of nested `if`s that compare opcode rows by
+identity. Measured: 5 times faster than interpreting the pattern.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ Matcher = Callable[[HloInstruction], "tuple[HloInstruction, ...] | None"]
 
 
 def alternatives(pattern: Pattern) -> list[Pattern]:
-    """The pattern with every order of commutative operands written out; equal ones once, in the interpreter's order."""
+    """Return the pattern in every order of commutative operands, without duplicates.
+
+    The order is the interpreter's.
+    """
     if not pattern.operands:
         return [pattern]
     product: list[tuple[Pattern, ...]] = [()]
@@ -30,7 +33,10 @@ def alternatives(pattern: Pattern) -> list[Pattern]:
 
 
 def may_match(pattern: Pattern, operands: tuple[OpcodeSpec, ...]) -> bool:
-    """Whether a pattern can match an instruction of its root's opcode with operands of these opcodes."""
+    """Return True if a pattern can match with operands of these opcodes.
+
+    The root's opcode matches already.
+    """
     if pattern.operands is None:
         return True
     if len(pattern.operands) != len(operands):
@@ -48,7 +54,7 @@ def _may_be(pattern: Pattern, row: OpcodeSpec) -> bool:
 
 
 class _Writer:
-    """Writes one straight-line attempt after another."""
+    """Writes straight-line matching attempts one after another."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -105,7 +111,7 @@ class _Writer:
             self.line(f"if {' and '.join(conditions)}:", deeper=True)
         if pattern.operands:
             self.operands(pattern, variable)
-        if pattern.predicate is not None:  # last, so that it may rely on what the pattern says
+        if pattern.predicate is not None:  # last, so that it may rely on the other tests
             self.line(f"if {self.keep(pattern.predicate)}({variable}):", deeper=True)
 
     def operands(self, pattern: Pattern, variable: str) -> None:
@@ -115,7 +121,7 @@ class _Writer:
             self.count += 1
             parts.append(f"v{self.count}")
         self.line(f"{', '.join(parts)}, = {variable}.operands")
-        # What costs nothing to check comes first: captures, then opcodes, then values.
+        # Cheap checks first: captures, then opcodes, then values.
         for operand, part in sorted(zip(pattern.operands, parts, strict=True), key=_cost):
             self.visit(operand, part)
 
@@ -128,10 +134,10 @@ def _cost(pair: tuple[Pattern, str]) -> int:
 
 
 def compile_pattern(pattern: Pattern) -> tuple[Matcher, str]:
-    """(function, its source). The function takes an instruction whose opcode is one of the root's and returns the
-    captures.
+    """Return the matcher function of a pattern, and its source.
 
-    The root's opcode is not tested again: rule sets are indexed by it.
+    The function takes an instruction with one of the root's opcodes and returns the captures. It
+    does not test the root's opcode: rule sets are indexed by it.
     """
     if not pattern.opcodes:
         raise TypeError("the root of a rule's pattern needs an opcode")

@@ -1,4 +1,4 @@
-"""How far an instruction fits a pattern, and the first thing that does not: why a rule stays silent."""
+"""Near misses of patterns: how many nodes match, and the first node that does not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class Fit(NamedTuple):
-    """fits: how many nodes of the pattern do. nodes: how many it has. why: the first that does not, as a sentence; empty where all do."""
+    """The match of an instruction with a pattern.
+
+    fits: number of matching nodes. nodes: number of nodes. why: a sentence about the first node
+    that does not match, else empty.
+    """
 
     fits: int
     nodes: int
@@ -17,7 +21,10 @@ class Fit(NamedTuple):
 
 
 def fit(pattern: Pattern, i: HloInstruction) -> Fit:
-    """The best way to lay a pattern over an instruction. One capture in two places is not looked at: `matches` decides."""
+    """Return the best match of a pattern with an instruction.
+
+    Repeated captures are not compared; `matches` decides.
+    """
     nodes = _size(pattern)
     why = why_not_node(pattern, i)
     if why:

@@ -1,6 +1,7 @@
-"""The base of passes that replace single operations by others. Source: xla/hlo/transforms/expanders/op_expander_pass.h.
+"""The base class of passes that replace single operations by others.
 
-A subclass names its opcodes and writes the replacement with the builder of `hlo/builder`, at the place of the operation.
+A subclass names its opcodes and writes the replacement with the builder of `hlo/builder`, at the
+place of the operation. Source: xla/hlo/transforms/expanders/op_expander_pass.h.
 """
 
 from __future__ import annotations
@@ -21,24 +22,27 @@ from xla_explorer.hlo.module import HloModule
 
 
 def builder_at(computation: HloComputation) -> HloBuilder:
-    """A builder that writes into an existing computation."""
+    """Return a builder that writes into an existing computation."""
     b = HloBuilder("", locations=False)
     b.module, b.computation = computation.module, computation
     return b
 
 
 def values_of(b: HloBuilder, i: HloInstruction) -> list[HloValue]:
-    """The operands as values of the builder."""
+    """Return the operands as values of the builder."""
     return [HloValue(b, o) for o in i.operands]
 
 
 def own_attributes(i: HloInstruction) -> dict[str, Any]:
-    """The attributes of its opcode: without sharding, frontend attributes and the like."""
+    """Return the attributes of the opcode: no sharding, frontend attributes and the like."""
     return {name: value for name, value in i.attributes.items() if name in i.opcode.attributes}
 
 
 def written_attributes(i: HloInstruction) -> dict[str, Any]:
-    """All attributes that the builder takes for its opcode, sharding and the like among them. Text may hold others, which mean nothing."""
+    """Return all attributes that the builder accepts, sharding and the like included.
+
+    HLO text may hold other attributes, which have no meaning.
+    """
     return {
         name: value
         for name, value in i.attributes.items()
@@ -48,35 +52,38 @@ def written_attributes(i: HloInstruction) -> dict[str, Any]:
 
 @measures(lambda expander, i: f"{described(i)}; expanded: {', '.join(sorted(expander.opcodes))}")
 def opcode_is_expanded(expander: OpExpanderPass, i: HloInstruction) -> Reason | None:
-    """The opcode must be one that the pass expands; it is asked about no other."""
+    """Require an opcode that the pass expands; always true when checked."""
     return None
 
 
 class OpExpanderPass:
-    """Replaces each instruction of the named opcodes for which `matches` holds and no check refuses."""
+    """Replaces each instruction of the named opcodes that matches and that no check refuses."""
 
     name: ClassVar[str]
     opcodes: ClassVar[frozenset[str]]
     in_fusions: ClassVar[bool] = False
 
     def matches(self, i: HloInstruction) -> bool:
-        """Whether the instruction is one that this pass is about; nothing is recorded when not."""
+        """Return True if the pass applies to the instruction; a mismatch is not recorded."""
         return True
 
     def legality(self) -> tuple[Predicate, ...]:
-        """What must hold for the values to stay the same."""
+        """Return the checks that keep the values equal."""
         return ()
 
     def profitability(self) -> tuple[Predicate, ...]:
-        """What makes it worth while; the user may overrule it."""
+        """Return the checks of the benefit, which the user may override."""
         return ()
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue | Reason | None:
-        """The value that takes the place of `i`, of the same shape; None or a Reason when there is none (nothing is made then)."""
+        """Return the replacement of `i`, of the same shape.
+
+        If it returns None or a Reason, nothing may have been added.
+        """
         raise NotImplementedError
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Expand in every computation (fusion bodies only where the pass says so)."""
+        """Expand in every computation (fusion bodies only if `in_fusions`)."""
         changed = False
         known = len(module.computations)
         skipped = set() if self.in_fusions else module.fusion_computations()
@@ -118,7 +125,7 @@ class OpExpanderPass:
         created = range(before, computation.module.next_instruction_id)
         context.rewrote(self.name, i, result, [n for n in created if n in computation.instructions])
         substitute(i, result, before)
-        for number in reversed(created):  # steps of the expansion that its result does not read
+        for number in reversed(created):  # steps of the expansion that its result does not use
             if number in computation.instructions:
                 remove_if_dead(computation, computation.instructions[number])
         return True

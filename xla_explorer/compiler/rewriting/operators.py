@@ -1,7 +1,7 @@
-"""Pattern constructors, one for each opcode row: `from ...operators import add, get_tuple_element, abs_`.
+"""Pattern constructors, one per opcode: `from ...operators import add, get_tuple_element, abs_`.
 
-They are derived from the opcode table on access. Dashes become underscores; a name that Python reserves or that is a
-builtin gets an underscore at its end (`and_`, `abs_`, `map_`, `while_`).
+They are derived from the opcode table on access. Dashes become underscores; a name that is reserved
+or a builtin in Python gets an underscore at its end (`and_`, `abs_`, `map_`, `while_`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from xla_explorer.hlo.opcodes import OPCODES
 
 
 def python_name(opcode_name: str) -> str:
-    """`get-tuple-element` -> `get_tuple_element`; `and` -> `and_`."""
+    """Return the Python name of an opcode: `get_tuple_element`, `and_`."""
     name = opcode_name.replace("-", "_")
     return name + "_" if keyword.iskeyword(name) or hasattr(builtins, name) else name
 

@@ -1,9 +1,10 @@
-"""Patterns as data: what an instruction and its operands must look like.
+"""Patterns as data: conditions on an instruction and its operands.
 
-Leaves: `any_("x")`, `scalar(0)` (a constant whose elements all equal 0, looking through a broadcast), `splat("c")` (a
-constant with one value for all elements), `constant("c")`. Inner nodes: operator constructors, one for each opcode row
-(`rewriting/operators.py`). A name captures; a name used twice demands the same instruction twice. Operands of
-commutative opcodes match in either order.
+Leaves: `any_("x")`, `scalar(0)` (a constant whose elements all equal 0, looking through a
+broadcast), `splat("c")` (a constant with one value for all elements), `constant("c")`. Inner nodes:
+operator constructors, one for each opcode row (`rewriting/operators.py`). A name captures; a name
+used twice demands the same instruction twice. Operands of commutative opcodes match in either
+order.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ BROADCAST = opcode("broadcast")
 
 @dataclasses.dataclass(frozen=True)
 class Pattern:
-    """opcodes: the rows that fit, () for any. operands: None when not looked at. name: what it is captured as.
+    """A node of a pattern.
 
-    value: the scalar that every element must equal. uniform: any one value for all elements. attributes: (name, value)
-    pairs that must hold (defaults count). single_use: exactly one instruction reads it. predicate: a further pure test,
-    for what no shape of operands can say (an operand list of any length, an identity permutation).
+    opcodes: the matching rows, () for any. operands: None for any. name: the name of the capture.
+
+    value: the scalar that every element must equal. uniform: any one value for all elements.
+    attributes: (name, value) pairs that must hold (defaults count). single_use: exactly one
+    instruction reads it. predicate: a further pure test, for conditions that operands cannot
+    express (an operand list of any length, an identity permutation).
     """
 
     opcodes: tuple[OpcodeSpec, ...] = ()
@@ -38,24 +42,24 @@ class Pattern:
     predicate: Callable[[HloInstruction], bool] | None = None
 
     def that(self, predicate: Callable[[HloInstruction], bool]) -> Pattern:
-        """The same pattern, for instructions that pass a pure test. It is asked last."""
+        """Return the same pattern with a pure test, which runs last."""
         return dataclasses.replace(self, predicate=predicate)
 
     def one_use(self) -> Pattern:
-        """The same pattern, for an instruction that exactly one instruction reads."""
+        """Return the same pattern, for an instruction that exactly one instruction reads."""
         return dataclasses.replace(self, single_use=True)
 
     def named(self, name: str) -> Pattern:
-        """The same pattern, captured under a name."""
+        """Return the same pattern, captured under a name."""
         return dataclasses.replace(self, name=name)
 
     def where(self, **attributes: Any) -> Pattern:
-        """The same pattern with attribute values demanded; use `_` for `-` in names."""
+        """Return the same pattern with required attribute values; write `_` for `-` in names."""
         return dataclasses.replace(self, attributes=self.attributes + tuple(attributes.items()))
 
     @property
     def commutes(self) -> bool:
-        """Whether the two operand patterns may match in either order."""
+        """True if the two operand patterns may match in either order."""
         return (
             self.operands is not None
             and len(self.operands) == 2
@@ -93,38 +97,47 @@ class Pattern:
 
 
 def any_(name: str | None = None) -> Pattern:
-    """Any instruction."""
+    """Match any instruction."""
     return Pattern(name=name)
 
 
 def scalar(value: float | complex, name: str | None = None) -> Pattern:
-    """A constant whose elements all equal `value`, or a broadcast of such a constant. 0 fits -0.0 as well."""
+    """Match a constant whose elements all equal `value`, or a broadcast of such a constant.
+
+    0 matches -0.0 as well.
+    """
     return Pattern(value=value, name=name)
 
 
 def splat(name: str | None = None) -> Pattern:
-    """A constant that has one value for all its elements, or a broadcast of one. `uniform_value` reads the value."""
+    """Match a constant with one value for all elements, or a broadcast of one.
+
+    `uniform_value` reads the value.
+    """
     return Pattern(uniform=True, name=name)
 
 
 def is_varying(i: HloInstruction) -> bool:
-    """Neither a constant nor a broadcast of one."""
+    """Return True for neither a constant nor a broadcast of one."""
     row = i.opcode
     return not (row is CONSTANT or (row is BROADCAST and i.operands[0].opcode is CONSTANT))
 
 
 def varying(name: str | None = None) -> Pattern:
-    """Any instruction that is neither a constant nor a broadcast of one."""
+    """Match any instruction that is neither a constant nor a broadcast of one."""
     return Pattern(name=name, predicate=is_varying)
 
 
 def constant(name: str | None = None) -> Pattern:
-    """A constant instruction."""
+    """Match a constant instruction."""
     return Pattern((CONSTANT,), None, name)
 
 
 def operator(*names: str) -> Callable[..., Pattern]:
-    """The constructor for one opcode, or for one of several: `operator("add")(any_("x"), scalar(0), name="sum")`."""
+    """Return the pattern constructor of one opcode, or of several.
+
+    Example: `operator("add")(any_("x"), scalar(0), name="sum")`.
+    """
     rows = tuple([opcode(name) for name in names])
 
     def construct(*operands: Pattern, name: str | None = None, **attributes: Any) -> Pattern:
@@ -143,7 +156,7 @@ one_of = operator
 
 
 def uniform_value(i: HloInstruction) -> Any:
-    """The one value of all elements of a constant, or of a broadcast constant, as a Python scalar; else None."""
+    """Return the value shared by all elements of a (broadcast) constant, as a scalar, or None."""
     if i.opcode is BROADCAST:
         i = i.operands[0]
     payload = i.payload
@@ -160,7 +173,10 @@ def uniform_value(i: HloInstruction) -> Any:
 
 
 def why_not_node(pattern: Pattern, i: HloInstruction) -> str:
-    """The first thing about an instruction that a node of a pattern excludes, as a sentence; its operands and predicate are asked later."""
+    """Return the first mismatch of an instruction with a node, as a sentence.
+
+    Operands and predicate are not tested.
+    """
     if pattern.opcodes and i.opcode not in pattern.opcodes:
         return f"%{i.name} is {i.opcode.name}, the pattern wants {' or '.join([row.name for row in pattern.opcodes])}"
     if pattern.single_use and len(i.users) != 1:
@@ -180,9 +196,10 @@ def why_not_node(pattern: Pattern, i: HloInstruction) -> str:
 def matches(
     pattern: Pattern, i: HloInstruction, captures: dict[str, HloInstruction]
 ) -> Iterator[dict[str, HloInstruction]]:
-    """The meaning of patterns, as a plain backtracking interpreter: every way to match, in order.
+    """Yield every match in order: the meaning of patterns, as a plain backtracking interpreter.
 
-    `compile_pattern` generates a function that finds the first of these; a property test holds the two together.
+    `compile_pattern` generates a function that finds the first match; a property test compares the
+    two.
     """
     if why_not_node(pattern, i):
         return
@@ -220,7 +237,7 @@ def _all(
 
 
 def interpret(pattern: Pattern, i: HloInstruction) -> tuple[HloInstruction, ...] | None:
-    """The captures of the first match, in the order of `pattern.captures`; None when it does not match."""
+    """Return the captures of the first match, in the order of `pattern.captures`, or None."""
     for found in matches(pattern, i, {}):
         return tuple([found[name] for name in pattern.captures])
     return None

@@ -1,5 +1,4 @@
-"""Replacing and removing instructions with all that belongs to it: metadata, control edges, operands that die with
-them."""
+"""Replacement and removal of instructions with metadata, control edges and dead operands."""
 
 from __future__ import annotations
 
@@ -15,16 +14,17 @@ ENTRY_OUTPUT_SHARDING = "sharding"
 
 
 def has_side_effect(i: HloInstruction) -> bool:
-    """Whether removing, repeating or merging it could be noticed; looks into called computations.
+    """Return True if removing, repeating or merging the instruction could be observed.
 
-    Source: HloInstruction::HasSideEffect. A custom call says it by its attribute, a call by what it calls.
+    Called computations are searched. A custom call's own attribute decides, not its computations.
+    Source: HloInstruction::HasSideEffect.
     """
     if not i.called or i.opcode.side_effect or i.opcode.name == "custom-call":
         return _has_itself(i)
     pending, seen = (
         list(i.called),
         set(i.called),
-    )  # each computation once, however often it is called
+    )  # each computation once, for any number of calls
     while pending:
         for inner in pending.pop().instructions.values():
             if _has_itself(inner):
@@ -43,7 +43,7 @@ def _has_itself(i: HloInstruction) -> bool:
 
 
 def control_targets(computation: HloComputation) -> frozenset[HloInstruction]:
-    """Instructions that another one names as its control predecessor."""
+    """Return the instructions that are control predecessors of others."""
     return frozenset(
         [
             p
@@ -57,7 +57,7 @@ def control_targets(computation: HloComputation) -> frozenset[HloInstruction]:
 def compatible_replacement(
     old: HloInstruction, new: HloInstruction, targets: frozenset[HloInstruction]
 ) -> Reason | None:
-    """XLA's "compatible replace": why `new` may not take the place of `old`, or None.
+    """Return why `new` may not replace `old` (XLA's "compatible replace"), or None.
 
     Refuses other shapes (layouts may differ), control edges at `old`, and the loss of a sharding.
     """
@@ -81,8 +81,10 @@ def compatible_replacement(
 def replace_instruction(
     computation: HloComputation, old: HloInstruction, new: HloInstruction, created_from: int
 ) -> None:
-    """Replace; the new instruction inherits sharding that it lacks and, if it was just made (id >= created_from),
-    metadata."""
+    """Replace `old`; `new` inherits a sharding that it lacks.
+
+    A new instruction (id >= created_from) inherits the metadata too.
+    """
     if new.id >= created_from and new.metadata is None and old.metadata is not None:
         new.metadata = old.metadata
         new._record = None
@@ -95,7 +97,7 @@ def inherit_sharding(
     new: HloInstruction,
     names: tuple[str, ...] = ("sharding", "frontend_attributes"),
 ) -> None:
-    """What takes the place of an instruction of the same shape takes over the named attributes that it lacks."""
+    """Copy the named attributes that `new` lacks from `old`, if both have the same shape."""
     if old.attributes.sharding_text and old.shape.base is new.shape.base:
         inherited = {
             name: old.attributes[name]
@@ -112,10 +114,11 @@ def remove_if_dead(
     targets: frozenset[HloInstruction] = frozenset(),
     on_single: Callable[[HloInstruction], None] | None = None,
 ) -> int:
-    """Remove `start` when nobody uses it, then operands that die with it. Returns the number removed.
+    """Remove `start` if it has no users, then operands that become dead; return the number removed.
 
-    Parameters, the root, what has side effects and what control edges name all stay. on_single: told about operands
-    that have one user left, because rules that demand a single use may fit now.
+    The root, parameters, instructions with side effects and those with control edges stay.
+    on_single: called with operands that have one user left, because rules that demand a single use
+    may match now.
     """
     removed, work, root = 0, [start], computation.root
     while work:
@@ -142,9 +145,9 @@ def remove_if_dead(
 
 
 def replace_root(computation: HloComputation, new: HloInstruction) -> None:
-    """`new` becomes the root, runs after what the old root ran after, and the old one goes with what only it read.
+    """Make `new` the root; remove the old root and operands that become dead.
 
-    For a root that nobody else reads: as what it was an element of changes, it must not stay, whatever control edges it has.
+    `new` inherits the control predecessors of the old root. For a root without other users.
     """
     old = computation.root
     computation.set_root(new)
@@ -157,10 +160,11 @@ def replace_root(computation: HloComputation, new: HloInstruction) -> None:
 
 
 def substitute(old: HloInstruction, new: HloInstruction, created_from: int | None = None) -> None:
-    """`new` takes the place of `old` with its control edges, and `old` goes, side effects or not, with what only it read.
+    """Replace `old` by `new` with its control edges; remove `old`, side effects or not.
 
-    created_from: instructions of this computation with an id from there on inherit the metadata of `old` where they have none.
-    Source: HloComputation::ReplaceInstruction with its control dependencies relayed.
+    Operands that become dead are removed. created_from: instructions of this computation with an id
+    from there on inherit the metadata of `old` if they have none. Source:
+    HloComputation::ReplaceInstruction with its control dependencies relayed.
     """
     computation = old.parent
     if created_from is not None and old.metadata is not None:
@@ -187,7 +191,7 @@ def substitute(old: HloInstruction, new: HloInstruction, created_from: int | Non
 
 
 def control_users(computation: HloComputation, i: HloInstruction) -> list[HloInstruction]:
-    """Instructions that must run after `i` by a control edge."""
+    """Return the instructions that must run after `i` by a control edge."""
     return [
         x
         for x in computation.instructions.values()
@@ -196,7 +200,10 @@ def control_users(computation: HloComputation, i: HloInstruction) -> list[HloIns
 
 
 def order_callees_first(module: HloModule) -> None:
-    """Put the module's computations in order again after new ones were added: uncalled ones first, then callees before callers."""
+    """Restore the order of the module's computations after new ones were added.
+
+    Uncalled computations come first, then callees before callers.
+    """
     order = module.post_order_computations()
     reached = set(order)
     module.computations = {

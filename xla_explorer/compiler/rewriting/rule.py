@@ -1,8 +1,8 @@
-"""A rule is data: a pattern, pure guards and a build function; its name, its sentence, its picture and its claim.
+"""Rewrite rules as data: pattern, guards, build function, name, summary, picture and claim.
 
-The name of the build function, in kebab case, is the rule's public id; the docstring is the sentence shown to people;
-`before` and `after` are the picture and a test; `exactness` is the claim that a property test checks against the
-evaluator.
+The name of the build function, in kebab case, is the rule's public id. The docstring is the
+sentence shown to people. `before` and `after` are the picture and a test. `exactness` is the claim
+that a property test checks against the evaluator.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ BuildResult = HloInstruction | Reason | None
 
 
 class Rule:
-    """One rewrite rule. Make one with the decorator `rule`.
+    """One rewrite rule, made by the decorator `rule`.
 
-    name: public id. summary: its sentence. pattern, exactness, before, after: as declared. guards: the checks, by name, those of
-    `within_range` last: without them a value may leave the range of its type. layout: `insensitive` or `sensitive` when it holds only
-    before or only after layout assignment, else empty.
+    name: public id. summary: its sentence. pattern, exactness, before, after: as declared. guards:
+    the checks by name, those of `within_range` last: without them a value may leave the range of
+    its type. layout: `insensitive` or `sensitive` if the rule holds only before or only after
+    layout assignment, else empty.
     """
 
     __slots__ = (
@@ -75,7 +76,8 @@ class Rule:
         self.function = function
         self.within_range: tuple[Predicate, ...] = tuple(within_range)
         self.guards: tuple[Predicate, ...] = (*when, *self.within_range)
-        # Compiled at the first match: most programs meet few of the rules, and compiling all takes a tenth of a second.
+        # Compiled at the first match: most programs reach few of the rules, and compiling all takes
+        # a tenth of a second.
         self.match: Matcher = self._compile_and_match
         self._source: str | None = None
         captured = pattern.captures
@@ -87,7 +89,7 @@ class Rule:
         )
 
     def with_guards(self, *more: Predicate, within_range: bool = True) -> Rule:
-        """The same rule with more guards, and with or without those that keep values in the range of their type."""
+        """Return the rule with more guards, and with or without those of `within_range`."""
         when = self.guards[: len(self.guards) - len(self.within_range)]
         kept = self.within_range if within_range else ()
         return Rule(
@@ -113,7 +115,7 @@ class Rule:
         return self._source
 
     def refusal(self, i: HloInstruction, captures: Captures) -> Reason | None:
-        """The first guard that refuses a match, else None."""
+        """Return the first guard's refusal of a match, else None."""
         for check in self.checks:
             reason = check(i, captures)
             if reason is not None:
@@ -121,7 +123,10 @@ class Rule:
         return None
 
     def checklist(self, i: HloInstruction, captures: Captures) -> tuple[Check, ...]:
-        """What every guard says of a match. A guard measures what it names: the instruction, or captures."""
+        """Return the check of every guard for a match.
+
+        The value of a check is the guard's arguments: the instruction, or captures.
+        """
         named = {"instruction": i, **dict(zip(self.pattern.captures, captures, strict=True))}
         found = [Check("pattern-fits", True, str(self.pattern), place=place_of(self.function))]
         for guard, check in zip(self.guards, self.checks, strict=True):
@@ -140,7 +145,7 @@ class Rule:
 def _by_name(
     function: Callable[..., Any], captured: tuple[str, ...], *, without_computation: bool = False
 ) -> Callable[..., Any]:
-    """Bind parameters by name: `computation`, `instruction`, and the captures that the function asks for."""
+    """Bind parameters by name: `computation`, `instruction`, and captures."""
     given = {"instruction": "i", **{name: f"c[{number}]" for number, name in enumerate(captured)}}
     if not without_computation:
         given["computation"] = "computation"
@@ -159,7 +164,7 @@ def _by_name(
 
 @functools.cache
 def _binding(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """What binds a function as a text says; most rules share a few texts."""
+    """Return the binder of a function for a text; most rules share a few texts."""
     made: Callable[[Callable[..., Any]], Callable[..., Any]] = eval(f"lambda function: {text}")
     return made
 
@@ -174,9 +179,10 @@ def rule(
     layout: str = "",
     within_range: Iterable[Predicate] = (),
 ) -> Callable[[Callable[..., BuildResult]], Rule]:
-    """Declare a rewrite rule of the package; `xe.rule` says what the arguments mean, and checks example and claim, as a test does here.
+    """Declare a rewrite rule of the package.
 
-    within_range: guards that the option `fast_math` leaves out, and a replay of XLA's decisions too.
+    `xe.rule` documents the arguments and checks example and claim, as a test does here.
+    within_range: guards that the option `fast_math` and replays of XLA's decisions leave out.
     """
 
     def declare(function: Callable[..., BuildResult]) -> Rule:
@@ -186,7 +192,10 @@ def rule(
 
 
 def _newest_cells(rules: Iterable[Rule]) -> list[Rule]:
-    """The rules without those that a notebook's cell declared and declared again: the newest stays, in the place of the first."""
+    """Return the rules.
+
+    A rule that a notebook cell declares again replaces the older one in place.
+    """
     found: dict[tuple[str, int], Rule] = {}
     for number, one in enumerate(rules):
         found[one.name, 0 if one.function.__module__ == "__main__" else number + 1] = one
@@ -194,7 +203,7 @@ def _newest_cells(rules: Iterable[Rule]) -> list[Rule]:
 
 
 class RuleSet:
-    """Rules in order, indexed by root opcode, and by the opcodes of the root's operands as programs bring them up. Immutable."""
+    """An immutable list of rules, indexed by root opcode and, on demand, by operand opcodes."""
 
     __slots__ = ("_by_signature", "by_opcode", "name", "rules")
 
@@ -215,9 +224,9 @@ class RuleSet:
         self._by_signature: dict[Any, tuple[Rule, ...]] = {}
 
     def candidates(self, i: HloInstruction) -> tuple[Rule, ...]:
-        """The rules that may fit the instruction by its opcode and those of its operands, in order.
+        """Return the rules that may match by the opcodes of root and operands, in order.
 
-        What it leaves out, no matcher would have accepted; most instructions are left with none.
+        No matcher accepts an omitted rule; most instructions have no candidates.
         """
         operands = i.operands
         count = len(operands)
@@ -240,7 +249,7 @@ class RuleSet:
 
     @classmethod
     def of_modules(cls, name: str, *modules: types.ModuleType) -> RuleSet:
-        """All rules declared in the given Python modules, in the order of declaration."""
+        """Return all rules declared in the given Python modules, in the order of declaration."""
         return cls(
             name,
             [
@@ -252,12 +261,15 @@ class RuleSet:
         )
 
     def prepare(self) -> None:
-        """Compile all matchers now (about a tenth of a second for the algebraic rules) rather than each at its first use."""
+        """Compile all matchers now rather than each at its first use.
+
+        For the algebraic rules this takes about a tenth of a second.
+        """
         for r in self.rules:
             r.source  # noqa: B018  # compiles
 
     def where(self, keep: Callable[[Rule], bool]) -> RuleSet:
-        """The rules that a predicate keeps."""
+        """Return the rules that a predicate keeps."""
         return RuleSet(self.name, [r for r in self.rules if keep(r)])
 
     def __getitem__(self, name: str) -> Rule:
