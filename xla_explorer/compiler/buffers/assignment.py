@@ -1,8 +1,9 @@
-"""Buffer assignment: which bytes of which allocation hold each array of a scheduled program.
+"""Buffer assignment: the bytes of the allocation that hold each array of a scheduled program.
 
-What must share a buffer is joined first (the state of loops, updates in place, results of branches), then what may (an
-elementwise result over an operand that dies there); entry results go straight to the caller's arrays; the rest is packed
-into one arena. Source: xla/service/buffer_assignment.cc.
+Values that must share a buffer are joined first: the state of loops, in-place updates, results of
+branches. Then come those that may share: an elementwise result over an operand that dies there.
+Entry results are written to the caller's arrays; the rest is packed into one arena. Source:
+xla/service/buffer_assignment.cc.
 """
 
 from __future__ import annotations
@@ -24,15 +25,16 @@ from xla_explorer.hlo.module import HloModule
 
 
 class BufferAssignmentError(XlaExplorerError):
-    """A sharing that the program's meaning demands is impossible: copy-insertion has not run."""
+    """A required sharing is impossible: copy-insertion has not run."""
 
 
 class BufferAssignment:
-    """Where everything lives.
+    """The allocations of a program and the slice of each value.
 
-    allocations: every piece of memory. arena_size: bytes of the arena. arena_lower_bound: bytes alive at once in it at the
-    worst position, which no packing can beat. flow: the program's values and positions. aliases: what the header's
-    `input_output_alias` asks for, each with the reason where a result does not take over its parameter's memory.
+    allocations: every piece of memory. arena_size: bytes of the arena. arena_lower_bound: the
+    largest number of bytes alive at once in it, which no packing can beat. flow: the program's
+    values and positions. aliases: entries of the header's `input_output_alias`, each with the
+    reason if a result does not reuse its parameter's memory.
     """
 
     def __init__(self, module: HloModule, flow: Dataflow, sets: BufferSets) -> None:
@@ -45,31 +47,31 @@ class BufferAssignment:
         self.aliases: list[Alias] = []
         self._slices: dict[BufferSet, BufferSlice] = {}
 
-    # -- questions ---------------------------------------------------------------------------------------------------
     def slice_of(self, instruction: HloInstruction, index: Index = ()) -> BufferSlice:
-        """Where a leaf of an instruction's result lives. KeyError for what has no buffer (tokens, bodies of fusions)."""
+        """Return the slice of a leaf of an instruction's result.
+
+        KeyError for values without a buffer (tokens, bodies of fusions).
+        """
         return self._slices[self.sets.set_of(self.flow.value_of(instruction, index))]
 
     def slice_of_value(self, value: Value) -> BufferSlice:
-        """Where a value lives."""
+        """Return the slice of a value."""
         return self._slices[self.sets.set_of(value)]
 
     @property
     def output_slices(self) -> list[tuple[Index, BufferSlice]]:
-        """(leaf index of the entry's result, where it is when the program ends). It is the caller's array (kind `output`)
-        unless the result is a parameter, a constant or a repeated leaf, which must then be copied out."""
+        """Each leaf index of the entry's result, with its slice at the end of the program.
+
+        The slice is the caller's array (kind `output`) unless the result is a parameter, a constant
+        or a repeated leaf, which must then be copied out.
+        """
         root = self.module.entry.root
         return [(index, self.slice_of_value(value)) for index, value in self.flow.leaves(root)]
 
-    # -- memory over time --------------------------------------------------------------------------------------------
     def memory_by_position(
         self, kinds: Iterable[str] = ("arena",)
     ) -> list[tuple[HloInstruction, int, int]]:
-        """(instruction, position, bytes that hold something needed while it runs), for everything on the time line, in order.
-
-        kinds: of the allocations that count. Alignment and gaps of the packing do not count: the largest of these numbers, for the
-        arena, is its lower bound.
-        """
+        """Return (instruction, position, live bytes while it runs) along the whole time line."""
         changes: list[tuple[float, int, int]] = []
         for home, where in self._slices.items():
             if where.allocation.kind in kinds and where.size:
@@ -82,7 +84,7 @@ class BufferAssignment:
                 place, ends, size = changes[at]
                 at += 1
                 if ends and place == position:
-                    pending += size  # what is read last here is still needed here
+                    pending += size  # the last read is here, so the bytes are still live
                 else:
                     live += size
             rows.append((i, position, live))
@@ -92,8 +94,10 @@ class BufferAssignment:
     def held_at(
         self, position: float, kinds: Iterable[str] = ("arena",)
     ) -> list[tuple[Value, int]]:
-        """(value, bytes of its buffer) of what holds something needed at a position, the largest first; a buffer that several values
-        use in turn is named by the one that is in it then."""
+        """Return (value, bytes of its buffer) of the live buffers at a position, the largest first.
+
+        A buffer that several values use in turn is named by the present one.
+        """
         found = []
         for home, where in self._slices.items():
             if where.allocation.kind in kinds and where.size and home.start <= position <= home.end:
@@ -103,7 +107,7 @@ class BufferAssignment:
 
     @property
     def live_ranges(self) -> dict[str, LiveRange]:
-        """Live range of each value by name."""
+        """Return the live range of each value by name."""
         return {
             v.name: LiveRange(v.start, v.end, v.shape.byte_size)
             for v in self.flow.values
@@ -113,7 +117,7 @@ class BufferAssignment:
     def why_not_shared(
         self, a: HloInstruction, b: HloInstruction, index_a: Index = (), index_b: Index = ()
     ) -> Reason | None:
-        """None when both are in the same place, else why they are not."""
+        """Return None if both have the same slice, else why they do not."""
         first, second = self.flow.value_of(a, index_a), self.flow.value_of(b, index_b)
         if self.slice_of_value(first) == self.slice_of_value(second):
             return None
@@ -137,7 +141,10 @@ class BufferAssignment:
         )
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """A row per value: name, opcode, shape, allocation, offset, size, start, end, shared_with; for DataFrames and charts."""
+        """Return a row per value, for DataFrames and charts.
+
+        Columns: name, opcode, shape, allocation, offset, size, start, end, shared_with.
+        """
         rows = []
         for value in self.flow.values:
             if value.forwarded_to is not None:
@@ -168,7 +175,7 @@ class BufferAssignment:
 
 
 def why_not_overwritten(i: HloInstruction, number: int, index: Index = ()) -> Reason | None:
-    """None when an operation may write a leaf of its result over operand `number`, else why not."""
+    """Return None if an operation may write a leaf of its result over an operand, else why not."""
     operand, result = i.operands[number], i.shape.sub_shape(index)
     if operand.shape.byte_size != result.byte_size:
         return refuse(
@@ -192,9 +199,11 @@ def assign_buffers(
 ) -> BufferAssignment:
     """Assign buffers to a scheduled module with a flat call graph after copy-insertion.
 
-    reuse_operands: elementwise results may overwrite operands that die. alias_outputs: results are written to the caller's arrays
-    directly. donate: the caller gives away the parameters that the header's `input_output_alias` and `buffer_donor` name, so that results
-    take over their memory. BufferAssignmentError when a loop's state cannot stay in one buffer, or a `must-alias` cannot be kept.
+    reuse_operands: elementwise results may overwrite operands that die. alias_outputs: results are
+    written to the caller's arrays directly. donate: the caller donates the parameters in the
+    header's `input_output_alias` and `buffer_donor`, so that results reuse their memory.
+    BufferAssignmentError if a loop's state cannot stay in one buffer, or a `must-alias` cannot be
+    kept.
     """
     flow = Dataflow(module)
     sets = BufferSets(flow)

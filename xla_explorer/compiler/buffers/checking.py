@@ -1,4 +1,4 @@
-"""An independent check of a buffer assignment: no byte holds two things that are needed at once."""
+"""An independent check of a buffer assignment: live values never share a byte."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from xla_explorer.hlo.analysis.dataflow import Value
 
 
 def check_assignment(assignment: BufferAssignment) -> list[Reason]:
-    """Every violation found: values alive at once whose slices overlap, slices outside their allocation, loop state that moves."""
+    """Return every violation found.
+
+    Violations are live values whose slices overlap, slices outside their allocation, and loop state
+    that moves.
+    """
     found: list[Reason] = []
     by_allocation: dict[int, list[Value]] = {}
     for value in assignment.flow.values:
@@ -54,7 +58,7 @@ def check_assignment(assignment: BufferAssignment) -> list[Reason]:
                     f"element {phi.index} of %{phi.loop.name} lives in {len(places)} places",
                 )
             )
-        found += [  # nothing else may touch the state while the loop runs
+        found += [  # no other value may overlap the state while the loop runs
             refuse(
                 "loop-state-clobbered",
                 f"%{value.name} overwrites element {phi.index} of %{phi.loop.name}",
@@ -70,7 +74,7 @@ def check_assignment(assignment: BufferAssignment) -> list[Reason]:
 
 
 def _handed_over(assignment: BufferAssignment, old: Value, new: Value) -> bool:
-    """Whether `new` takes the very place of `old` at the one instruction that reads `old` last and allows that."""
+    """Return True if `new` overwrites `old` at its last reader, and that reader allows it."""
     if old.end != new.start or assignment.slice_of_value(old) != assignment.slice_of_value(new):
         return False
     readers = [(user, number) for position, user, number in old.uses if position == new.start]

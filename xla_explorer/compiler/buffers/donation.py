@@ -1,4 +1,4 @@
-"""Results that take over the memory of a parameter: what the header's `input_output_alias` and `buffer_donor` allow, where it can be done.
+"""Results that reuse the memory of a parameter, as `input_output_alias` and `buffer_donor` allow.
 
 Source: xla/service/buffer_assignment.cc, xla/hlo/ir/hlo_input_output_alias_config.h,
 xla/hlo/transforms/simplifiers/optimize_input_output_buffer_alias.cc.
@@ -20,9 +20,12 @@ from xla_explorer.hlo.text.module_header import (
 
 
 class Alias(NamedTuple):
-    """One entry of `input_output_alias`, or a `buffer_donor` with the result that suits it. output: leaf of the result, None where no
-    result suits a donor. parameter, leaf: what may be given away. must: the caller relies on it. reason: why the result lives elsewhere,
-    None when it takes the parameter's memory. given_away: the program may write into the parameter, even where no result stays there."""
+    """One entry of `input_output_alias`, or a `buffer_donor` with the result that fits it.
+
+    output: leaf of the result, None if no result fits a donor. parameter, leaf: the donated memory.
+    must: the caller relies on it. reason: why the result has other memory, None if it reuses the
+    parameter's. given_away: the program may write into the parameter, even without a result there.
+    """
 
     output: Index | None
     parameter: int
@@ -33,7 +36,7 @@ class Alias(NamedTuple):
 
 
 def wanted_aliases(module: HloModule) -> tuple[InputOutputAlias, ...]:
-    """What the header asks for: its aliases, and for each donor the first result of the same shape that nothing else is to live in."""
+    """Return the header's aliases, and for each donor the first free result of the same shape."""
     text = module.attributes.get("input_output_alias")
     found = list(parse_input_output_alias(text)) if isinstance(text, str) else []
     taken = {tuple(entry.output_index) for entry in found}
@@ -58,7 +61,7 @@ def _donors(module: HloModule) -> tuple[tuple[int, Index], ...]:
 
 
 def give_away(flow: Dataflow, wanted: tuple[InputOutputAlias, ...]) -> None:
-    """Let the program write into the parameters that the caller gives away. Before any set of values is made."""
+    """Mark the donated parameters as writable. Runs before any set of values is made."""
     for entry in wanted:
         parameter_leaf(flow, entry).read_only = False
 
@@ -66,7 +69,7 @@ def give_away(flow: Dataflow, wanted: tuple[InputOutputAlias, ...]) -> None:
 def join_aliases(
     flow: Dataflow, sets: BufferSets, wanted: tuple[InputOutputAlias, ...], donate: bool
 ) -> list[Alias]:
-    """Put each result over its parameter where nothing forbids it, and say what does where something does."""
+    """Join each result with its parameter if nothing forbids it, else record the reason."""
     found = []
     for entry in wanted:
         given, made = (
@@ -101,7 +104,7 @@ def join_aliases(
             )
         )
     for entry in wanted if donate else ():
-        # Nothing else may move in: a result that is no alias of it would never reach the caller.
+        # Only the aliased result may use this memory: any other value would reach the caller.
         sets.set_of(parameter_leaf(flow, entry)).read_only = True
     suited = {(alias.parameter, alias.leaf) for alias in found}
     for number, index in _donors(flow.module):
@@ -117,6 +120,6 @@ def join_aliases(
 
 
 def parameter_leaf(flow: Dataflow, entry: InputOutputAlias) -> Value:
-    """The value that the caller gives away."""
+    """Return the donated value."""
     parameter = flow.module.entry.parameters()[entry.parameter_number]
     return flow.value_of(parameter, tuple(entry.parameter_index))

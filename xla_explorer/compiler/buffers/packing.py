@@ -1,6 +1,7 @@
-"""Packing live ranges into one block: an offset for each so that ranges alive at once do not overlap.
+"""Packing of live ranges into one block: offsets at which simultaneous ranges do not overlap.
 
-First fit in order of decreasing size; for very many ranges, best fit in order of time. Source: xla/service/heap_simulator/.
+First fit in order of decreasing size; for very many ranges, best fit in order of time. Source:
+xla/service/heap_simulator/.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ import numpy as np
 
 from xla_explorer.hlo.analysis.liveness import LiveRange
 
-ALIGNMENT = 64  # bytes: a cache line, and what vector loads want
+ALIGNMENT = 64  # bytes: a cache line, which suits vector loads
 FIRST_FIT_LIMIT = 6000
 
 
 def aligned(size: int) -> int:
-    """The size rounded up to the alignment."""
+    """Return the size rounded up to the alignment."""
     return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
 
 def pack(ranges: Sequence[LiveRange]) -> tuple[list[int], int]:
-    """(offset of each range, bytes of the block)."""
+    """Return the offset of each range, and the bytes of the block."""
     if len(ranges) > FIRST_FIT_LIMIT:
         return _best_fit_in_time(ranges)
     return _first_fit_decreasing(ranges)
@@ -46,7 +47,8 @@ def _first_fit_decreasing(ranges: Sequence[LiveRange]) -> tuple[list[int], int]:
             low, high = lows[alive], highs[alive]
             by_low = np.argsort(low, kind="stable")
             low, high = low[by_low], np.maximum.accumulate(high[by_low])
-            # Gaps lie before each range, from the highest end so far; the first that is wide enough wins.
+            # Gaps lie before each range, from the highest end so far; the first gap that fits is
+            # used.
             before = np.concatenate(([0], high[:-1]))
             fits = np.nonzero(low - before >= size)[0]
             offset = int(before[fits[0]]) if fits.size else int(high[-1])

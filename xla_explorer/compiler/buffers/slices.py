@@ -1,4 +1,4 @@
-"""Allocations and the slices of them in which values live."""
+"""Allocations, and the slices of them that hold values."""
 
 from __future__ import annotations
 
@@ -25,13 +25,17 @@ _RENAMES_MEMORY: Final = frozenset(
 
 
 def renames_memory(i: HloInstruction) -> bool:
-    """Whether the result is memory that is there already: no backend runs code for it."""
+    """Return True if the result is existing memory: no backend runs code for it."""
     return i.opcode.name in _RENAMES_MEMORY and not repacks(i)
 
 
 class Allocation:
-    """One piece of memory. kind: `parameter` (number, leaf index: the caller's array), `output` (leaf index: the caller's
-    result array), `constant` (instruction: its literal), `arena` (one block for everything else). size: bytes."""
+    """One piece of memory.
+
+    kind: `parameter` (number, leaf index: the caller's array), `output` (leaf index: the caller's
+    result array), `constant` (instruction: its literal), `arena` (one block for everything else).
+    size: bytes.
+    """
 
     __slots__ = ("id", "index", "instruction", "kind", "number", "size")
 
@@ -55,7 +59,7 @@ class Allocation:
 
     @property
     def name(self) -> str:
-        """`parameter 0`, `output {1}`, `constant c.3`, `arena`."""
+        """A text such as `parameter 0`, `output {1}`, `constant c.3`, `arena`."""
         leaf = " {" + ",".join(map(str, self.index)) + "}" if self.index else ""
         if self.kind == "parameter":
             return f"parameter {self.number}{leaf}"
@@ -68,7 +72,7 @@ class Allocation:
 
 
 class BufferSlice:
-    """Bytes offset .. offset + size of an allocation. Equal slices are one object within an assignment."""
+    """Bytes offset .. offset + size of an allocation; equal slices are one object."""
 
     __slots__ = ("allocation", "offset", "size")
 
@@ -76,7 +80,7 @@ class BufferSlice:
         self.allocation, self.offset, self.size = allocation, offset, size
 
     def overlaps(self, other: BufferSlice) -> bool:
-        """Whether any byte is in both."""
+        """Return True if any byte is in both."""
         return (
             self.allocation is other.allocation
             and self.offset < other.offset + other.size

@@ -8,10 +8,14 @@ from xla_explorer.compiler.target.target import Target
 
 
 class GroupedProduct(NamedTuple):
-    """An instruction that multiplies small integers, `group` of them in each 32 bits of two vectors, and adds the products to the 32-bit
-    sums of a third, modulo 2^32. intrinsic: LLVM's, with a place for the width of the vectors in bits. right_first: of the two factors.
-    biased: the instruction wants the left factors with the other signedness: their highest bit is flipped, which adds 2^(bits - 1) to
-    signed numbers and takes as much from unsigned ones."""
+    """A dot-product instruction (VNNI, dp4a) on small integers, `group` of them per 32 bits.
+
+    It adds the products of two vectors to the 32-bit sums of a third, modulo 2^32. intrinsic:
+    LLVM's name, with a place for the width of the vectors in bits. right_first: the order of the
+    two factors. biased: the instruction requires the opposite signedness of the left factors. Their
+    highest bit is flipped, which adds 2^(bits - 1) to signed numbers and subtracts it from unsigned
+    ones.
+    """
 
     intrinsic: str
     group: int
@@ -30,8 +34,8 @@ _VNNI = {
     ("u8", "u8"): GroupedProduct(_BYTES, 4, right_first=True, biased=True),
     ("s16", "s16"): GroupedProduct(_WORDS, 2),
 }
-# Features that are needed together, bits of the widest vectors that they serve (LLVM aborts on wider ones), and what there is by the names
-# of the factors' types.
+# Required features, bits of the widest vectors (LLVM aborts on wider ones), and instructions by the
+# type names of the factors.
 _GROUPED_PRODUCTS = (
     (frozenset(["avx512vnni", "avx512vl"]), 512, _VNNI),
     (frozenset(["avxvnni"]), 256, _VNNI),
@@ -39,7 +43,7 @@ _GROUPED_PRODUCTS = (
 
 
 def grouped_product(target: Target, left: str, right: str) -> GroupedProduct | None:
-    """The target's instruction for factors of these types, None where it has none."""
+    """Return the target's instruction for factors of these types, or None."""
     for needed, widest, table in _GROUPED_PRODUCTS:
         if needed <= target.features and target.vector.bits <= widest:
             return table.get((left, right))

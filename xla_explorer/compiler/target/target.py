@@ -1,4 +1,4 @@
-"""The machine that a program is compiled for, as passes, estimates and code generation ask about it."""
+"""The machine that a program is compiled for, as passes, estimates and code generation see it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from xla_explorer.compiler.target.units import (
 
 
 class Kind(enum.Enum):
-    """CPU: kernels are functions that loop. GPU: kernels are launches of many threads. OTHER: a backend that writes its own kernels."""
+    """The kind of machine.
+
+    CPU: kernels are functions that loop. GPU: kernels are launches of many threads. OTHER: a
+    backend that writes its own kernels.
+    """
 
     CPU = "cpu"
     GPU = "gpu"
@@ -37,9 +41,13 @@ _CACHES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A machine. name: of the backend, or of the device. triple: LLVM's. features: names, as LLVM spells them, of what the CPU has beyond
-    what its triple says. address_space, stack_space: LLVM's numbers of the memory that buffers and a thread's stack are in. caches: the
-    nearest first. gpu: None where kernels are no launches. links: to other devices, the fastest first."""
+    """A machine.
+
+    name: of the backend, or of the device. triple: LLVM's. features: features of the CPU beyond its
+    triple, as LLVM spells them. address_space, stack_space: LLVM's numbers of the memory of buffers
+    and of a thread's stack. caches: the nearest first. gpu: None unless kernels are launches.
+    links: to other devices, the fastest first.
+    """
 
     name: str
     kind: Kind = Kind.OTHER
@@ -57,7 +65,7 @@ class Target:
     abilities: Abilities = field(default_factory=Abilities)
 
     def __post_init__(self) -> None:
-        """A GPU has the numbers of one."""
+        """Require the numbers of a GPU for a GPU and for no other kind."""
         if (self.kind is Kind.GPU) != (self.gpu is not None):
             raise ValueError(
                 f"target {self.name}: kind {self.kind.value} and {'a' if self.gpu else 'no'} GpuUnit contradict each other"
@@ -65,7 +73,7 @@ class Target:
 
     @property
     def is_launched(self) -> bool:
-        """Whether a kernel is a launch of many threads, rather than a function that loops."""
+        """True if a kernel is a launch of many threads, rather than a function that loops."""
         return self.gpu is not None
 
     @property
@@ -75,11 +83,11 @@ class Target:
 
     @property
     def vectorizes_itself(self) -> bool:
-        """Whether kernels may be written with vectors, rather than have LLVM make them."""
+        """True if kernels may be written with vectors, rather than vectorised by LLVM."""
         return self.vector.is_fixed and self.vector.bits >= 128
 
     def units(self) -> Iterator[tuple[str, Unit]]:
-        """The parts that have numbers, by name."""
+        """Yield the parts that have numbers, by name."""
         yield "vector", self.vector
         for k, cache in enumerate(self.caches):
             yield f"cache {k + 1}", cache
@@ -92,7 +100,7 @@ class Target:
             yield f"link {k + 1}", link
 
     def numbers(self) -> Iterator[tuple[str, str, object, Source]]:
-        """Every number: its unit, its name, what it is and where it comes from."""
+        """Yield every number: its unit, name, value and source."""
         for unit, numbers in self.units():
             for name, value, source in numbers.rows():
                 yield unit, name, value, source
@@ -101,7 +109,7 @@ class Target:
 _FIXED_WIDTH = (
     "x86_64",
     "aarch64",
-)  # elsewhere vectors have no width before the program runs, or none worth it
+)  # elsewhere vectors have no width at compile time, or a small one
 _KEEPS_NAN_PAYLOADS = ("x86_64", "aarch64", "riscv64")
 _X86_MASKS = {256: frozenset({4, 8}), 512: frozenset({1, 2, 4, 8})}
 
@@ -110,8 +118,11 @@ def cpu_target(
     name: str = "cpu", *, triple: str = "", bits: int = 0, fma: bool = True, features: frozenset[str] = frozenset(),
     libraries: bool = False, is_scalable: bool = False, cores: Cores | None = None, source: Source = Source.DEFAULT,
 ) -> Target:  # fmt: skip
-    """A CPU, with what follows from its triple and features. bits: of vector registers. libraries: whether code may call BLAS and LAPACK,
-    whose addresses somebody supplies when it is loaded. source: of what is stated here."""
+    """Return a CPU, with the numbers that follow from its triple and features.
+
+    bits: of vector registers. libraries: code may call BLAS and LAPACK, whose addresses are
+    supplied when it is loaded. source: of the stated numbers.
+    """
     is_x86 = triple.startswith("x86_64")
     masks: frozenset[int] = frozenset()
     if is_x86:
@@ -151,5 +162,5 @@ AMDGPU = Target(name="amdgpu", kind=Kind.GPU, triple="amdgcn-amd-amdhsa", addres
 
 
 def gpu_numbers(target: Target) -> tuple[GpuUnit, Launch]:
-    """The GPU that estimates are for, and its launches: the target's, or an H100's where the target is not a GPU."""
+    """Return the GPU and launches for estimates: the target's, or an H100's for other targets."""
     return (target.gpu, target.launch) if target.gpu is not None else (GpuUnit(), _LAUNCH)

@@ -1,4 +1,4 @@
-"""The parts of a machine, with their numbers, and where each number comes from."""
+"""The parts of a machine, with their numbers and the source of each number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class Source(enum.Enum):
-    """Where a number comes from. DEFAULT: it was not stated for this machine; it is that of the machine which the unit describes."""
+    """The source of a number.
+
+    DEFAULT: not stated for this machine; the number belongs to the machine that the unit's class
+    describes.
+    """
 
     DATA_SHEET = "data sheet"
     MEASURED = "measured"
@@ -22,12 +26,12 @@ class Source(enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """Numbers of a part of a machine. sources: of those that are no defaults."""
+    """Numbers of a part of a machine. sources: of the numbers that are not defaults."""
 
     sources: tuple[tuple[str, Source], ...] = field(default=(), compare=False, repr=False)
 
     def stating(self, source: Source, *names: str, **numbers: Any) -> Self:
-        """The same with these numbers, and with a source for them and for the numbers that are named."""
+        """Return the unit with these numbers, and with a source for them and for `names`."""
         kept = [
             (name, known)
             for name, known in self.sources
@@ -38,11 +42,11 @@ class Unit:
         )
 
     def source(self, name: str) -> Source:
-        """Where a number comes from."""
+        """Return the source of a number."""
         return dict(self.sources).get(name, Source.DEFAULT)
 
     def rows(self) -> Iterator[tuple[str, object, Source]]:
-        """Name, number and source of each."""
+        """Return name, value and source of each number."""
         for one in fields(self):
             if one.name != "sources":
                 yield one.name, getattr(self, one.name), self.source(one.name)
@@ -50,10 +54,14 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorUnit(Unit):
-    """bits: of a vector register that code is written for; 0: there are none, code is scalar. registers: how many code may name.
-    fma: one instruction for a * b + c in f32 and f64. masks: bytes of elements that are read and written under a mask in one
-    instruction. is_fixed: whether code may name vectors of this width, rather than have LLVM make them. is_scalable: whether there are
-    also registers whose length is known only when code runs, for which LLVM makes vectors."""
+    """The vector registers.
+
+    bits: width of a register that code is written for; 0 for scalar code. registers: number of
+    architectural registers. fma: one instruction computes a * b + c in f32 and f64. masks: element
+    sizes in bytes with masked loads and stores in one instruction. is_fixed: code may use vectors
+    of this width, rather than have LLVM vectorise. is_scalable: there are also registers whose
+    length is known only at run time, for which LLVM vectorises.
+    """
 
     bits: int = 0
     registers: int = 32
@@ -64,14 +72,17 @@ class VectorUnit(Unit):
 
     @property
     def bytes(self) -> int:
-        """Of a vector register."""
+        """Bytes of a vector register."""
         return self.bits // 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cache(Unit):
-    """bytes: that it holds. line: bytes of a line. nanoseconds_per_byte: of an array that is streamed from it by one core.
-    shared_by: how many cores have it together, 0: all."""
+    """A cache.
+
+    bytes: capacity. line: bytes of a line. nanoseconds_per_byte: for an array that one core streams
+    from the cache. shared_by: number of cores that share it, 0 for all.
+    """
 
     bytes: int
     line: int = 64
@@ -81,21 +92,25 @@ class Cache(Unit):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(Unit):
-    """nanoseconds_per_byte: of an array that one core streams."""
+    """The main memory. nanoseconds_per_byte: for an array that one core streams."""
 
     nanoseconds_per_byte: float = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cores(Unit):
-    """count: that programs are cut for. pointer_bits: width of an address, which is that of a size in C."""
+    """The cores.
+
+    count: number of cores that programs are partitioned for. pointer_bits: width of an address and
+    of `size_t` in C.
+    """
 
     count: int = 1
     pointer_bits: int = 64
 
 
 class ProductRates(NamedTuple):
-    """Multiplications with additions that a multiprocessor starts per clock, by type of the operands; 0: it has none."""
+    """Multiply-adds that a multiprocessor starts per clock, by operand type; 0 for none."""
 
     f16: float
     tf32: float
@@ -111,12 +126,14 @@ _LIBRARY_RATES, _OWN_RATES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuUnit(Unit):
-    """A GPU. The defaults are an H100's (SXM), in whose terms the estimates of a GPU without stated numbers are.
+    """A GPU. The defaults are an H100's (SXM), for estimates of GPUs without stated numbers.
 
-    multiprocessors: of the device. threads_per_multiprocessor: resident at once. warp_size: threads in step. lanes: f32 operations that a
-    multiprocessor starts per clock; double_rate: share of them for f64. clock_gigahertz: boost. l2_bytes, l1_bytes: of the caches;
-    l2_rate, l1_rate: their bandwidth as a multiple of DRAM's. dram_nanoseconds: latency of an access. registers_per_multiprocessor: of 32
-    bits. library_rates, own_rates: of products by libraries, and by kernels of ours. library_share: of that rate, which a library reaches.
+    multiprocessors: of the device. threads_per_multiprocessor: resident at once. warp_size: threads
+    in step. lanes: f32 operations that a multiprocessor starts per clock; double_rate: the fraction
+    of them for f64. clock_gigahertz: boost. l2_bytes, l1_bytes: cache capacities; l2_rate, l1_rate:
+    their bandwidth as a multiple of DRAM's. dram_nanoseconds: latency of an access.
+    registers_per_multiprocessor: of 32 bits. library_rates, own_rates: of products by libraries,
+    and by our kernels. library_share: fraction of this rate that a library reaches.
     """
 
     multiprocessors: int = 132
@@ -143,59 +160,66 @@ class GpuUnit(Unit):
 
     @property
     def operations_per_nanosecond(self) -> float:
-        """Of f32, on all lanes."""
+        """f32 operations per nanosecond on all lanes."""
         return self.multiprocessors * self.lanes * self.clock_gigahertz
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch(Unit):
-    """nanoseconds: from the end of a kernel to the start of the next, on top of their work."""
+    """Launches. nanoseconds: from the end of a kernel to the start of the next."""
 
     nanoseconds: float = 50.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link(Unit):
-    """Between devices; the defaults are NVLink's of an H100. nanoseconds: until the first byte arrives."""
+    """A link between devices; the defaults are NVLink's of an H100.
+
+    nanoseconds: until the first byte arrives.
+    """
 
     nanoseconds: float = 10_000.0
     bytes_per_nanosecond: float = 300.0
 
 
 class OwnProduct(NamedTuple):
-    """Our kernel for a product. arithmetic_us: the estimate of its plan, without launches, as if memory did not matter."""
+    """Our kernel for a product.
+
+    arithmetic_us: the estimate of its plan, without launches, as if memory were free.
+    """
 
     emitter: str
     arithmetic_us: float
 
 
 class PlansProducts(Protocol):
-    """Says which kernel of ours a product gets."""
+    """A function that selects our kernel for a product."""
 
     def __call__(self, dot: HloInstruction) -> OwnProduct | None:
-        """The kernel and its arithmetic; None where no plan of a product has an estimate."""
+        """Return the kernel and its arithmetic; None if no plan of a product has an estimate."""
         ...
 
 
 class ServesCalls(Protocol):
-    """Says whether the library that is installed, on the device that there is, computes a call."""
+    """A check that the installed library, on the present device, computes a call."""
 
     def __call__(self, call: Any) -> Reason | None:
-        """Why it does not."""
+        """Return why it does not, or None."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abilities:
-    """What a backend does for programs.
+    """The abilities of a backend.
 
-    libraries: those that code may call, name -> why not, empty where it may. serves: who is asked about each call; None where there is
-    no device to ask. tf32: whether a library may take TF32 for f32 products of
-    default precision. product_epilogues: whether kernels of products take a whole fusion along. products: which kernel a product gets.
-    takes_arguments: whether the caller gives the memory of arguments away, so that results may stand there. saturates: whether
-    conversions of floats to integers saturate. keeps_nan_payloads: whether arithmetic hands an operand's NaN on as it is, but quiet.
-    streams: whether stores past the caches pay. reads_invariant: whether what a kernel does not write stays as it is while it runs, so
-    that loads may be moved anywhere.
+    libraries: name of each library -> why code must not call it, or empty. serves: the check of
+    each call; None without a device. tf32: a library may use TF32 for f32 products of default
+    precision. product_epilogues: kernels of products fuse a whole epilogue. products: the kernel
+    that a product gets. takes_arguments: the caller donates the memory of arguments, so that
+    results may stand there. saturates: conversions of floats to integers saturate.
+    keeps_nan_payloads: arithmetic returns an operand's NaN unchanged, except quieted. streams:
+    non-temporal stores pay. reads_invariant: memory that a kernel does not write is constant while
+    it runs, so that loads may move anywhere.
     """
 
     libraries: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -211,5 +235,5 @@ class Abilities:
 
     @property
     def calls_libraries(self) -> bool:
-        """Whether there is a library that code may call."""
+        """True if there is a library that code may call."""
         return any(not why for why in self.libraries.values())

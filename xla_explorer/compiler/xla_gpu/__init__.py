@@ -1,1 +1,1 @@
-"""How XLA:GPU emits and fuses kernels, for replays."""
+"""XLA:GPU's emission and fusion of kernels, for replays."""

@@ -1,4 +1,4 @@
-"""XLA:GPU's emitters: which reductions have one of their own, how many threads each takes, and its estimate of a kernel's time.
+"""XLA:GPU's emitters: reductions with their own emitter, launch dimensions, and kernel times.
 
 Sources of the facts: xla/service/gpu/reduction_utils.cc, model/gpu_performance_model_base.cc.
 """
@@ -17,25 +17,28 @@ _MOVES: Final = frozenset({
     "slice", "transpose",
 })  # fmt: skip
 _WARP: Final = 32
-# Operations of one element of f32, as XLA's estimates for an H100 have them; of all others it takes 3.
+# Operations per element of f32 in XLA's estimates for an H100; 3 for other opcodes.
 _OPERATIONS = {
     "add": 7, "subtract": 7, "reduce": 7, "divide": 19, "sqrt": 75, "rsqrt": 75, "log": 166, "cbrt": 178, "exponential-minus-one": 190,
     "log-plus-one": 229, "exponential": 79, "atan2": 439, "tanh": 467, "power": 510, "sine": 958, "cosine": 978,
 }  # fmt: skip
 LAUNCH = 1000.0  # nanoseconds
-_BLOCK = 128  # threads, of a loop
+_BLOCK = 128  # threads of a loop kernel
 _COLUMNS_OF_A_THREAD, _ROWS_OF_A_THREAD = (
     16,
     128,
-)  # that one thread reduces along rows, and down columns
-_COLUMNS_AT_ONCE = 2  # that one thread reduces, where a warp has that many
-_BYTES_PER_CLOCK = 32  # that one block moves
+)  # reduced by one thread along rows, and down columns
+_COLUMNS_AT_ONCE = 2  # columns per thread, if a warp has as many
+_BYTES_PER_CLOCK = 32  # moved by one block
 _L2_SPEEDUP, _L1_SPEEDUP = 2.5, 8.0
 _OVERLAP = 0.95
 
 
 def has_reduction_emitter(reduce: HloInstruction) -> bool:
-    """Whether the emitter of rows or columns is faster than a loop over the result: enough is reduced along neighbouring dimensions."""
+    """Return True if the row or column emitter beats a loop over the result.
+
+    It does if enough elements are reduced along contiguous dimensions.
+    """
     runs = reduction_runs(reduce)
     reduced = [size for is_reduced, size in runs if is_reduced]
     if not reduced or (len(reduced) != 1 and len(runs) - len(reduced) > 1):
@@ -53,7 +56,7 @@ def has_reduction_emitter(reduce: HloInstruction) -> bool:
 
 
 def reduction_runs(reduce: HloInstruction) -> list[tuple[bool, int]]:
-    """(whether reduced, elements) of neighbouring dimensions of the operand, as they lie in memory, the slowest first."""
+    """Return (is reduced, elements) of each run of dimensions adjacent in memory, slowest first."""
     operand, reduced = reduce.operands[0].shape, set(reduce.attribute("dimensions"))
     runs: list[tuple[bool, int]] = []
     for d in reversed(operand.layout.minor_to_major):
@@ -66,7 +69,10 @@ def reduction_runs(reduce: HloInstruction) -> list[tuple[bool, int]]:
 
 
 def launch_dimensions(hero: HloInstruction, elements: int) -> tuple[int, int]:
-    """(blocks, threads of each) as XLA's emitters choose them. elements: of what a loop stores."""
+    """Return the blocks and threads per block that XLA's emitters choose.
+
+    elements: number of elements that a loop stores.
+    """
     if hero.opcode.name != "reduce" or not has_reduction_emitter(hero):
         return max(-(-elements // _BLOCK), 1), max(min(elements, _BLOCK), 1)
     runs = reduction_runs(hero)
@@ -88,7 +94,7 @@ def launch_dimensions(hero: HloInstruction, elements: int) -> tuple[int, int]:
 
 
 class Traffic(NamedTuple):
-    """Of a kernel, in nanoseconds: arithmetic, reading and writing, and both with their overlap and the launch."""
+    """Nanoseconds of a kernel: arithmetic, memory, and the total with overlap and launch."""
 
     compute: float
     memory: float
@@ -102,7 +108,7 @@ def traffic(
     reads: Iterable[tuple[float, float]],
     written: float,
 ) -> Traffic:
-    """The times of a kernel of some blocks and threads. reads: (size of an array, bytes of it that are asked for)."""
+    """Return the times of a kernel launch. reads: (bytes of an array, bytes requested from it)."""
     blocks, threads = launch
     limit, dram = (
         blocks * device.clock_gigahertz * _BYTES_PER_CLOCK,
@@ -123,5 +129,8 @@ def traffic(
 
 
 def operations_of(i: HloInstruction) -> int:
-    """How many operations of the device one element takes, as XLA estimates it; of a reduction one that it reads."""
+    """Return XLA's estimate of operations per element.
+
+    For a reduction, per element that it reads.
+    """
     return 0 if i.opcode.name in _MOVES else _OPERATIONS.get(i.opcode.name, 3)

@@ -1,4 +1,4 @@
-"""Which instructions of a module of XLA:GPU may share a kernel with several results, and over what such a kernel loops.
+"""XLA:GPU's rules for kernels with several results, and for the shape that they loop over.
 
 Sources of the facts: xla/service/gpu/gpu_fusible.cc, reduction_utils.cc, ir_emission_utils.cc.
 """
@@ -31,12 +31,12 @@ _SAME_BYTES: Final = frozenset({"bitcast", "reshape", "bitcast-convert", "conver
 
 
 def is_loop(i: HloInstruction) -> bool:
-    """Whether a kernel is emitted as a loop over its result."""
+    """Return True if the kernel is emitted as a loop over its result."""
     return i.opcode.name == "fusion" and i.attributes.get("kind") == "kLoop"
 
 
 def roots(i: HloInstruction) -> list[HloInstruction]:
-    """What a kernel stores: the instruction itself, or the roots of a fusion."""
+    """Return the stored instructions: the instruction itself, or the roots of a fusion."""
     if i.opcode.name != "fusion":
         return [i]
     root = i.called[0].root
@@ -44,7 +44,7 @@ def roots(i: HloInstruction) -> list[HloInstruction]:
 
 
 def hero(root: HloInstruction) -> HloInstruction:
-    """What a root is emitted as: itself, or the reduction or the transpose behind operations of one operand."""
+    """Return the hero of a root: itself, or the reduction or transpose behind unary operations."""
     found = root
     while not (is_emitted_reduction(found) or is_tiled_transpose(found)):
         moves_nothing = found.opcode.elementwise or found.opcode.name in _SAME_BYTES
@@ -55,7 +55,7 @@ def hero(root: HloInstruction) -> HloInstruction:
 
 
 def kernel_hero(i: HloInstruction) -> HloInstruction:
-    """The hero of a kernel; of several results one that a reduction or a transpose makes, where there is one."""
+    """Return the hero of a kernel; among several results, a reduction or transpose if any."""
     heroes = list(map(hero, roots(i)))
     return next(
         (one for one in heroes if is_emitted_reduction(one) or is_tiled_transpose(one)), heroes[0]
@@ -63,12 +63,12 @@ def kernel_hero(i: HloInstruction) -> HloInstruction:
 
 
 def is_emitted_reduction(i: HloInstruction) -> bool:
-    """Whether rows or columns are reduced by the emitter for that."""
+    """Return True if the reduction has its own emitter, for rows or columns."""
     return i.opcode.name == "reduce" and has_reduction_emitter(i)
 
 
 def is_tiled_transpose(i: HloInstruction) -> bool:
-    """Whether tiles in shared memory transpose it."""
+    """Return True if the transpose is emitted with tiles in shared memory."""
     if i.opcode.name != "transpose" or not i.shape.is_array or not i.shape.rank:
         return False
     minor, from_minor = i.shape.rank - 1, i.attribute("dimensions")[-1]
@@ -81,7 +81,10 @@ def is_tiled_transpose(i: HloInstruction) -> bool:
 
 
 def same_loop(first: HloInstruction, second: HloInstruction) -> bool:
-    """Whether two kernels can run in one loop: over the same elements in the same order; what both reduce or transpose alike."""
+    """Return True if two kernels fit one loop over the same elements in the same order.
+
+    Reductions and transposes must have equal dimensions.
+    """
     (one, how), (two, else_how) = map(_loop, (first, second))
     if (
         how is not None
@@ -99,18 +102,18 @@ def same_loop(first: HloInstruction, second: HloInstruction) -> bool:
 
 
 def is_loop_shaped_by_operand(i: HloInstruction) -> bool:
-    """Whether a reduction or a transpose says over what a kernel loops."""
+    """Return True if a reduction or a transpose determines the kernel's loop."""
     found = kernel_hero(i)
     return is_emitted_reduction(found) or is_tiled_transpose(found)
 
 
 def loop_shape(i: HloInstruction) -> Shape:
-    """Over what a kernel loops."""
+    """Return the shape that a kernel loops over."""
     return _loop(i)[0]
 
 
 def _loop(i: HloInstruction) -> tuple[Shape, object]:
-    """(over what a kernel loops, how what it stores follows from that)."""
+    """Return the shape that a kernel loops over, and the reduction or transpose on it."""
     found = kernel_hero(i)
     if is_loop_shaped_by_operand(i):
         return found.operands[0].shape, (found.opcode.name, tuple(found.attribute("dimensions")))
@@ -118,7 +121,7 @@ def _loop(i: HloInstruction) -> tuple[Shape, object]:
 
 
 def may_be_root(i: HloInstruction) -> bool:
-    """Whether an instruction may become one of the results of a kernel with several."""
+    """Return True if an instruction may become a result of a kernel with several results."""
     if i.opcode.name == "fusion":
         return i.attributes.get("kind") != "kCustom" and (is_loop(i) or any(is_emitted_reduction(h) or is_tiled_transpose(h)
                                                                              for h in map(hero, roots(i))))  # fmt: skip
@@ -130,7 +133,10 @@ def may_be_root(i: HloInstruction) -> bool:
 
 
 def may_be_stored_beside(producer: HloInstruction) -> bool:
-    """Whether a kernel that reads the producer may store it too: as dumps show, not where it reduces."""
+    """Return True if a kernel that reads the producer may store it too.
+
+    Dumps show that a producer that reduces is not stored.
+    """
     if (
         not producer.shape.is_array
         or updates_in_place(producer)
@@ -141,12 +147,12 @@ def may_be_stored_beside(producer: HloInstruction) -> bool:
 
 
 def updates_in_place(i: HloInstruction) -> bool:
-    """Whether a kernel writes part of one of its operands."""
+    """Return True if a kernel writes part of one of its operands."""
     return any(root.opcode.name in ("dynamic-update-slice", "scatter") for root in roots(i))
 
 
 def shared_memory(i: HloInstruction) -> int:
-    """Bytes of shared memory that its reductions and transposes take."""
+    """Return the bytes of shared memory for its reductions and transposes."""
     found = 0
     for one in _inside(i):
         if is_emitted_reduction(one):
@@ -158,23 +164,23 @@ def shared_memory(i: HloInstruction) -> int:
 
 
 def reductions(i: HloInstruction) -> int:
-    """How many reductions a kernel has that have an emitter of their own."""
+    """Return the number of reductions in a kernel with their own emitter."""
     return sum(map(is_emitted_reduction, _inside(i)))
 
 
 def results(i: HloInstruction) -> int:
-    """Buffers that a kernel writes, as XLA counts them: with that of the tuple."""
+    """Return the number of buffers that a kernel writes, the tuple's included, as XLA counts."""
     return 1 + len(i.shape.tuple_shapes) if i.shape.is_tuple else 1
 
 
 def reads_apart(first: HloInstruction, second: HloInstruction, parent: HloInstruction) -> bool:
-    """Whether both read the parent by slices that do not overlap: then nothing is read twice."""
+    """Return True if both read the parent by disjoint slices: then nothing is read twice."""
     one, two = [_slices(i, parent) for i in (first, second)]
     return bool(one) and bool(two) and not any(_overlap(a, b) for a in one for b in two)
 
 
 def _slices(i: HloInstruction, parent: HloInstruction) -> list[HloInstruction]:
-    """The slices by which a kernel reads an operand; none where it reads it otherwise too."""
+    """Return the slices by which a kernel reads an operand; none if other operations read it."""
     if i.opcode.name != "fusion":
         return []
     found: list[HloInstruction] = []
@@ -201,7 +207,7 @@ def _inside(i: HloInstruction) -> list[HloInstruction]:
 
 
 def _moves_or_reduces(i: HloInstruction) -> bool:
-    """Whether it reduces, or changes the order of elements in memory."""
+    """Return True if it reduces, or changes the order of elements in memory."""
     if i.opcode.name in ("copy", "reduce"):
         return True
     if i.opcode.name != "transpose":
@@ -219,7 +225,10 @@ def estimate(
     members: Sequence[HloInstruction],
     stored: Iterable[HloInstruction],
 ) -> Traffic:
-    """The times of one kernel that computes all members, emitted as the leader is. stored: those of which it writes the results."""
+    """Return the times of one kernel that computes all members, emitted like the leader.
+
+    stored: the members whose results it writes.
+    """
     elements = sum([shape.element_count for _, shape in roots(leader)[0].shape.leaves()])
     operations, reads = (
         0.0,
@@ -255,7 +264,7 @@ def _bytes(operand: HloInstruction, count: float) -> float:
 
 
 def _points(kernel: HloInstruction) -> dict[HloInstruction, float]:
-    """How often each instruction of a kernel is evaluated: as often as those that read it."""
+    """Return how often each instruction of a kernel is evaluated: as often as its readers."""
     if kernel.opcode.name != "fusion":
         return {
             kernel: float(

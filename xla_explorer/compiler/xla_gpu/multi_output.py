@@ -1,4 +1,4 @@
-"""XLA:GPU's multi-output fusion: kernels that read the same, or one another, become one kernel with several results.
+"""XLA:GPU's multi-output fusion: siblings, or producer and consumer, in one kernel.
 
 Source of the order and the rules: xla/service/gpu/transforms/multi_output_fusion.cc.
 """
@@ -16,17 +16,17 @@ from xla_explorer.hlo.analysis.contracted_order import ContractedOrder
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
-_MOST_BUFFERS: Final = 96  # that a kernel reads and writes
+_MOST_BUFFERS: Final = 96  # read and written by a kernel
 _MOST_REDUCTIONS: Final = 8
 _SHARED_MEMORY: Final = 48 * 1024
 _DEVICE: Final = GpuUnit()
 
 
 class MultiOutputPlan:
-    """What XLA:GPU's rules make of a computation's kernels.
+    """The kernels of a computation by XLA:GPU's rules.
 
-    asked_first: a number for each instruction. XLA asks in the order of its lists of users, which no text shows; where priorities are
-    equal, smaller numbers are asked first.
+    asked_first: a number for each instruction, which breaks ties between equal priorities, smaller
+    first. XLA's order is that of its lists of users, which text does not show.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class MultiOutputPlan:
             self._join_reader(parent)
 
     def kernel(self, i: HloInstruction) -> HloInstruction:
-        """The instruction whose kernel computes it."""
+        """Return the instruction whose kernel computes it."""
         return self._kernel.get(i, i)
 
     def why_not(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
-        """Why two did not become one kernel; None where they did."""
+        """Return why two did not become one kernel, or None."""
         return (
             None
             if self.kernel(first) is self.kernel(second)
@@ -56,12 +56,12 @@ class MultiOutputPlan:
         )
 
     def members(self, i: HloInstruction) -> list[HloInstruction]:
-        """All that its kernel stores."""
+        """Return all members that its kernel stores."""
         return self._members.get(self.kernel(i), [i])
 
     def _join_siblings(self, parent: HloInstruction) -> None:
         if parent.shape.is_array and parent.shape.element_count == 1:
-            return  # to read one element twice costs nothing
+            return  # reading one element twice is free
         readers = list(
             dict.fromkeys(
                 [
@@ -189,7 +189,7 @@ class MultiOutputPlan:
         )
 
     def _depends(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
-        """The reason where one kernel reads the other: siblings must be independent."""
+        """Return a refusal if one kernel reads the other: siblings must be independent."""
         for mine, other in ((first, second), (second, first)):
             for one in self.members(mine):
                 read = next((o for o in one.operands if self.kernel(_made(o)) is other), None)
@@ -211,7 +211,10 @@ class MultiOutputPlan:
         )
 
     def _indices_differ(self, producer: HloInstruction, reader: HloInstruction) -> Reason | None:
-        """The reason where a reshape stands between what is stored and what is read: siblings may have one."""
+        """Return a refusal if a reshape separates the stored value from its read.
+
+        Siblings may have one.
+        """
         shapes = [kernels.loop_shape(self._leading(i)) for i in (producer, reader)]
         if (
             shapes[0].is_array
@@ -225,7 +228,7 @@ class MultiOutputPlan:
         return None
 
     def _leading(self, i: HloInstruction) -> HloInstruction:
-        """Of a kernel's members the one that says how it is emitted."""
+        """Return the member that determines the emission of the kernel."""
         return next((one for one in self.members(i) if kernels.is_loop_shaped_by_operand(one)), i)
 
     def _over_budget(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
@@ -252,7 +255,7 @@ class MultiOutputPlan:
 
 
 def _made(i: HloInstruction) -> HloInstruction:
-    """The kernel behind an element of its results."""
+    """Return the kernel behind an element of its results."""
     return i.operands[0] if i.opcode.name == "get-tuple-element" else i
 
 
@@ -274,7 +277,10 @@ def _single_reader(producer: HloInstruction, reader: HloInstruction) -> Reason:
 
 
 def _not_asked(first: HloInstruction, second: HloInstruction) -> Reason:
-    """The reason where a kernel of which one is part was asked instead, or the producer cannot be stored beside its reader."""
+    """Return the refusal of a pair that was never tried.
+
+    Another kernel was tried instead, or the producer cannot be stored beside its reader.
+    """
     if first in second.operands and not kernels.may_be_stored_beside(first):
         return _no_loop(first)
     return refuse(
@@ -284,7 +290,10 @@ def _not_asked(first: HloInstruction, second: HloInstruction) -> Reason:
 
 
 def weighed_pairs(computation: HloComputation) -> Iterator[tuple[HloInstruction, HloInstruction]]:
-    """Two kernels each, of which at least one may have several results: what reads the same array, and a producer with its reader."""
+    """Yield the pairs of kernels of which at least one may have several results.
+
+    Pairs are two readers of the same array, and a producer with its reader.
+    """
     seen: set[frozenset[HloInstruction]] = set()
     for parent in computation.instructions.values():
         if parent.opcode.name == "constant" or parent.attributes.get("kind") == "kCustom":

@@ -1,1 +1,1 @@
-"""What XLA:CPU gives to YNNPACK, for replays."""
+"""XLA:CPU's choice of operations for YNNPACK, for replays."""

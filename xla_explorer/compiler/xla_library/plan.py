@@ -1,7 +1,8 @@
-"""Which kernels XLA:CPU gives to its library and what these take in: XLA's `dot-library-rewriter`, in its order, on the unchanged graph.
+"""XLA's `dot-library-rewriter`: the kernels that XLA:CPU gives to its library, and their members.
 
-Products, convolutions and reductions start a kernel, from the result upwards. A reduction's kernel takes its neighbours in: an operand that
-nothing else reads, or the one reader of its result, as long as the library computes it. Source:
+Products, convolutions and reductions start a kernel, in XLA's order, from the result upwards, on
+the unchanged graph. The kernel of a reduction absorbs operands that nothing else reads and the
+single reader of its result, if the library computes them. Source:
 xla/backends/cpu/transforms/library_rewriter.cc.
 """
 
@@ -20,14 +21,17 @@ _UP, _DOWN = "up", "down"
 
 
 class LibraryKernel:
-    """A kernel of the library in the making. start: what it was made for; root: what it returns; members: in the order they came."""
+    """A kernel of the library under construction.
+
+    start: its first instruction; root: its result; members: in the order of absorption.
+    """
 
     def __init__(self, start: HloInstruction) -> None:
         self.start = self.root = start
         self.members: dict[HloInstruction, None] = {start: None}
 
     def operands(self) -> list[HloInstruction]:
-        """What it reads."""
+        """Return the values that it reads."""
         return list(
             dict.fromkeys(
                 [o for member in self.members for o in member.operands if o not in self.members]
@@ -36,7 +40,7 @@ class LibraryKernel:
 
 
 class Neighbour(NamedTuple):
-    """An instruction beside a library kernel that stays outside, with the reason."""
+    """An instruction next to a library kernel that stays outside, with the reason."""
 
     instruction: HloInstruction
     kernel: LibraryKernel
@@ -51,9 +55,9 @@ class LibraryPlan:
     kernels : list of LibraryKernel
         In the order in which XLA makes them.
     refused : dict
-        Product, convolution or reduction that XLA computes itself -> why.
+        Product, convolution or reduction that XLA computes itself -> the reason.
     outside : list of Neighbour
-        What a kernel that takes neighbours in did not take.
+        Instructions that an absorbing kernel did not absorb.
     """
 
     def __init__(self, computation: HloComputation) -> None:
@@ -77,7 +81,7 @@ class LibraryPlan:
                 self.outside += self._left_out(kernel)
 
     def _grow(self, kernel: LibraryKernel) -> bool:
-        """Take in what can be reached now; whether that was anything."""
+        """Absorb the instructions that can be reached now; return True if any was absorbed."""
         queue: deque[tuple[HloInstruction, str]] = deque()
         seen: set[HloInstruction] = set()
         self._add(queue, seen, [o for o in kernel.operands() if self._read_by(o, kernel)], _UP)
@@ -114,7 +118,7 @@ class LibraryPlan:
                 queue.append((i, way))
 
     def _merge(self, kernel: LibraryKernel, other: LibraryKernel, way: str) -> None:
-        """Make two library kernels one."""
+        """Merge two library kernels."""
         kernel.members.update(other.members)
         self._of.update(dict.fromkeys(other.members, kernel))
         self.kernels.remove(other)
@@ -123,7 +127,7 @@ class LibraryPlan:
 
     @staticmethod
     def _read_by(operand: HloInstruction, kernel: LibraryKernel) -> bool:
-        """Whether nothing outside the kernel reads it."""
+        """Return True if the kernel contains all readers of the operand."""
         return (
             operand not in kernel.members
             and not operand.is_root

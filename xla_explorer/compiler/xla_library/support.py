@@ -1,6 +1,7 @@
-"""Which instructions XLA:CPU gives to its library of kernels (YNNPACK), as checks of one instruction, each named by what must hold.
+"""Checks for the instructions that XLA:CPU gives to its library of kernels (YNNPACK).
 
-Source of the rules: xla/backends/cpu/ynn_support.cc, xla/backends/cpu/transforms/ynn_matcher.h.
+Each check is named by the condition. Source of the rules: xla/backends/cpu/ynn_support.cc,
+xla/backends/cpu/transforms/ynn_matcher.h.
 """
 
 from __future__ import annotations
@@ -38,17 +39,17 @@ _NHWC = "b01f_01io->b01f"
 
 
 def starts_library_kernel(i: HloInstruction) -> bool:
-    """Whether it is one of those that XLA asks the library about: products, convolutions and reductions."""
+    """Return True for products, convolutions and reductions, which start a library kernel."""
     return i.opcode.name in _PRODUCTS | _REDUCES
 
 
 def grows(i: HloInstruction) -> bool:
-    """Whether a library kernel that it starts takes its neighbours in: products and convolutions stay alone."""
+    """Return True if a library kernel that starts here absorbs others: a reduction does."""
     return i.opcode.name in _REDUCES
 
 
 def refusal(i: HloInstruction) -> Reason | None:
-    """Why the library does not compute it; None where it does."""
+    """Return why the library does not compute the instruction, or None."""
     return first_refusal(CHECKS, i)
 
 
@@ -81,7 +82,7 @@ def _row_major(shape: Shape) -> bool:
 
 
 def _dot_sizes(dot: HloInstruction) -> tuple[int, int, int]:
-    """(rows, columns, contracted)."""
+    """Return (rows, columns, contracted)."""
     left, right = [o.shape.dimensions for o in dot.operands]
     batch = set(dot.attribute("lhs_batch_dims")), set(dot.attribute("rhs_batch_dims"))
     inner = set(dot.attribute("lhs_contracting_dims")), set(dot.attribute("rhs_contracting_dims"))
@@ -94,7 +95,7 @@ def _dot_sizes(dot: HloInstruction) -> tuple[int, int, int]:
 
 @measures(lambda i: described(i))
 def library_has_the_operation(i: HloInstruction) -> Reason | None:
-    """The library must have a kernel of that operation."""
+    """Require a kernel of the operation in the library."""
     name = i.opcode.name
     elementwise = {1: _UNARY, 2: _BINARY}.get(len(i.operands), frozenset())
     known = name in _PRODUCTS | _REDUCES | _MOVES | _MADE | elementwise
@@ -109,7 +110,7 @@ def library_has_the_operation(i: HloInstruction) -> Reason | None:
 
 @measures(lambda i: at_least("elements", _most_elements(i), MIN_ELEMENTS))
 def array_is_large(i: HloInstruction) -> Reason | None:
-    """The result or an operand must have many elements, except of what moves data and of products."""
+    """Require many elements in the result or an operand, except for moves of data and products."""
     if i.opcode.name in _PRODUCTS | _MOVES | _MADE or (most := _most_elements(i)) >= MIN_ELEMENTS:
         return None
     return refuse(
@@ -122,7 +123,7 @@ def array_is_large(i: HloInstruction) -> Reason | None:
 
 @measures(lambda i: f"types {', '.join(_types(i))}")
 def library_has_the_types(i: HloInstruction) -> Reason | None:
-    """The library must have a kernel for the element types."""
+    """Require a kernel for the element types in the library."""
     types, name = _types(i), i.opcode.name
     if name == "dot":
         known = types in _DOT_TYPES
@@ -156,7 +157,7 @@ def library_has_the_types(i: HloInstruction) -> Reason | None:
     )
 )
 def arrays_are_row_major(i: HloInstruction) -> Reason | None:
-    """Result and operands must be row-major, of few dimensions."""
+    """Require row-major result and operands of few dimensions."""
     if i.opcode.name in _MADE:
         return None
     shapes = (
@@ -173,7 +174,7 @@ def arrays_are_row_major(i: HloInstruction) -> Reason | None:
 
 @measures(lambda i: "x".join(map(str, _dot_sizes(i))) if i.opcode.name == "dot" else "no dot")
 def product_is_of_matrices(i: HloInstruction) -> Reason | None:
-    """A dot must be a product of matrices, not too small, whose left side is contracted along its last dimension."""
+    """Require a matrix product, not too small, that contracts the last dimension on the left."""
     if i.opcode.name != "dot":
         return None
     sizes = rows, columns, inner = _dot_sizes(i)
@@ -200,7 +201,7 @@ def product_is_of_matrices(i: HloInstruction) -> Reason | None:
 
 
 def _reducer(i: HloInstruction) -> str:
-    """The opcode of the body, where it is one operation on the two parameters."""
+    """Return the opcode of a body that is one operation on the two parameters, else empty."""
     body = i.called[0]
     if (
         len(body.instructions) != 3
@@ -217,7 +218,7 @@ def _reducer(i: HloInstruction) -> str:
     )
 )
 def reducer_is_known(i: HloInstruction) -> Reason | None:
-    """A reduction must be a sum, a maximum or a minimum of one array."""
+    """Require a sum, a maximum or a minimum of one array."""
     if i.opcode.name not in _REDUCES or (
         len(i.operands) == 2 and _reducer(i) in ("add", "maximum", "minimum")
     ):
@@ -229,7 +230,7 @@ def reducer_is_known(i: HloInstruction) -> Reason | None:
     lambda i: f"window {i.attribute('window')}" if i.opcode.name == "reduce-window" else "no window"
 )
 def windows_lie_beside_each_other(i: HloInstruction) -> Reason | None:
-    """Windows of a reduce-window must neither overlap nor be dilated, and some dimension must have one."""
+    """Require a reduce-window with a window that neither overlaps nor is dilated."""
     if i.opcode.name != "reduce-window":
         return None
     found = 0
@@ -257,7 +258,10 @@ def windows_lie_beside_each_other(i: HloInstruction) -> Reason | None:
     )
 )
 def convolution_has_the_form(i: HloInstruction) -> Reason | None:
-    """A convolution must be over two dimensions, of images with the features last, wide, and neither dilated nor larger than its input."""
+    """Require a 2D convolution of wide images with the features last.
+
+    It must be neither dilated nor larger than its input.
+    """
     if i.opcode.name != "convolution":
         return None
     labels, windows = i.attribute("dim_labels").text, i.attribute("window").dimensions
@@ -299,7 +303,10 @@ def convolution_has_the_form(i: HloInstruction) -> Reason | None:
     )
 )
 def dimensions_keep_their_order(i: HloInstruction) -> Reason | None:
-    """A broadcast must keep the order of the dimensions, a reduce have one to reduce, a pad only add at the edges."""
+    """Require simple dimensions.
+
+    A broadcast keeps their order, a reduce reduces at least one, a pad only adds at the edges.
+    """
     name = i.opcode.name
     if name == "broadcast" and list(i.attribute("dimensions")) != sorted(i.attribute("dimensions")):
         return refuse("library-dimensions", f"%{i.name} permutes the dimensions")

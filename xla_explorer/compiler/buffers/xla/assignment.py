@@ -1,4 +1,4 @@
-"""XLA:CPU's buffer assignment: single allocations first, from the largest buffer down, then the rest packed into one.
+"""XLA:CPU's buffer assignment: single allocations from the largest buffer down, then packing.
 
 Source: xla/service/buffer_assignment.cc (`AssignSingleHloBuffer`, `CombineTempAllocations`).
 """
@@ -28,7 +28,7 @@ _FORWARD = frozenset({"get-tuple-element", "bitcast"})
 
 
 class XlaAllocation:
-    """Memory of one kind. offsets: of each value's name in it. reusable: whether values of other times may lie in it too."""
+    """An allocation. offsets: by value name. reusable: values of other times may use it too."""
 
     def __init__(self, kind: str, size: int, reusable: bool = False) -> None:
         self.kind, self.size, self.reusable = kind, size, reusable
@@ -36,13 +36,16 @@ class XlaAllocation:
         self.offsets: dict[str, int] = {}
 
     def take(self, buffer: XlaBuffer) -> None:
-        """Put a buffer at its start."""
+        """Put a buffer at the start of the allocation."""
         self.values += buffer.values
         self.offsets.update(dict.fromkeys([value.name for value in buffer.values], 0))
 
 
 class XlaBuffers(NamedTuple):
-    """allocations: in the order in which XLA leaves them. values: what the entry's control flow makes. results: by index."""
+    """The buffers of a module.
+
+    allocations: in XLA's order. values: those of the entry's control flow. results: by index.
+    """
 
     allocations: list[XlaAllocation]
     values: list[XlaValue]
@@ -50,12 +53,12 @@ class XlaBuffers(NamedTuple):
 
     @property
     def total_bytes(self) -> int:
-        """Of all allocations."""
+        """Bytes of all allocations."""
         return sum([allocation.size for allocation in self.allocations])
 
     @property
     def temporary_bytes(self) -> int:
-        """Of the one that XLA packs."""
+        """Bytes of the allocation that XLA packs."""
         return sum(
             [allocation.size for allocation in self.allocations if allocation.kind == TEMPORARY]
         )
@@ -72,7 +75,7 @@ def assign_as_xla(module: HloModule) -> XlaBuffers:
     Returns
     -------
     XlaBuffers
-        Allocations and what is where in them.
+        Allocations and the values in them.
 
     Raises
     ------
@@ -117,7 +120,7 @@ def assign_as_xla(module: HloModule) -> XlaBuffers:
 
 
 def _own(buffer: XlaBuffer, entry: HloComputation) -> XlaAllocation | None:
-    """The allocation that nothing else decides: of a constant, a parameter, a tuple's pointers."""
+    """Return the fixed allocation of a constant, a parameter or a tuple's pointers, else None."""
     for value in buffer.values:
         if value.instruction.opcode.name == "constant":
             return XlaAllocation(CONSTANT, buffer.size)
@@ -134,7 +137,7 @@ def _reused(
     home: dict[XlaValue, XlaAllocation],
     reusable: list[XlaAllocation],
 ) -> XlaAllocation | None:
-    """An allocation that is there and free: of an operand first, then the smallest."""
+    """Return a free existing allocation: an operand's first, then the smallest."""
     asked = [
         home[value]
         for made in buffer.values
@@ -155,7 +158,7 @@ def _reused(
 
 
 def _copies(new: XlaValue, old: XlaValue) -> bool:
-    """Whether one is a copy of the other: XLA puts the two apart."""
+    """Return True if one is a copy of the other: XLA keeps the two apart."""
     return new.instruction.opcode.name == "copy" and any(
         i in new.instruction.operands for i, _ in old.positions
     )
@@ -170,7 +173,10 @@ def _packed(found: XlaValues, of: dict[XlaValue, XlaBuffer], later: set[XlaValue
 
 
 def _combined(allocations: list[XlaAllocation]) -> list[XlaAllocation]:
-    """Temporary allocations one behind the other in one, in the order in which XLA's partition (C++'s, which swaps) leaves them."""
+    """Return the allocations with the temporary ones concatenated into one.
+
+    The order is that of C++'s `std::partition`, which swaps.
+    """
     order, first, last = list(allocations), 0, len(allocations)
     while True:
         while first < last and order[first].kind != TEMPORARY:
@@ -203,7 +209,7 @@ def _post_order(found: XlaValues) -> dict[HloInstruction, int]:
 
 
 def _thread_local(module: HloModule) -> list[HloComputation]:
-    """What kernels call for each element, but for what fusions compute."""
+    """Return the computations that kernels call for each element, except those of fusions."""
     found: dict[HloComputation, bool] = {}
     work = [(module.entry, False)]
     while work:

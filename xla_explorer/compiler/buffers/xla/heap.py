@@ -1,6 +1,7 @@
-"""The temporary allocation: values in turn, each over an operand that dies there where it may be, packed by XLA's best fit.
+"""The temporary allocation: live ranges packed by XLA's best fit, results over dying operands.
 
-Source: xla/service/heap_simulator/heap_simulator.cc (`GlobalDecreasingSizeBestFitHeap`, spatial and temporal; the smaller result is taken).
+Source: xla/service/heap_simulator/heap_simulator.cc (`GlobalDecreasingSizeBestFitHeap`, spatial and
+temporal; the smaller result is used).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ ALIGNMENT: Final = 64
 
 
 class _Place:
-    """Values at one offset. spans: when each lives, counted in events."""
+    """Values at one offset. spans: the live range of each, in events."""
 
     __slots__ = ("number", "offset", "size", "spans", "values")
 
@@ -32,19 +33,19 @@ class _Place:
 
     @property
     def own(self) -> int:
-        """How long the value lives that came first."""
+        """The lifetime of the first value."""
         return self.spans[0][1] - self.begin
 
     @property
     def length(self) -> int:
-        """From the first event to the last."""
+        """The time from the first event to the last."""
         return max([end for _, end in self.spans]) - self.begin
 
 
 def packed(
     found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaValue]
 ) -> tuple[dict[XlaValue, int], int]:
-    """(offset of each of the wanted values, bytes of the allocation)."""
+    """Return the offset of each wanted value, and the bytes of the allocation."""
     places = _places(found, of, {value for value in wanted if value.size})
     orders: tuple[Callable[[_Place], tuple[int, ...]], ...] = (
         lambda place: (-place.size, -place.own, place.number), lambda place: (-place.length, -place.size, place.number))  # fmt: skip
@@ -60,7 +61,7 @@ def packed(
 def _places(
     found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaValue]
 ) -> list[_Place]:
-    """Run the schedule: what is made at a moment takes a place or shares one, then what dies there leaves it."""
+    """Simulate the schedule: new values take a place or share one, then dying values leave it."""
     order = sorted(wanted, key=lambda value: (value.start, value.end, value.number))
     made: dict[int, list[XlaValue]] = {}
     freed: dict[int, list[XlaValue]] = {}
@@ -104,7 +105,7 @@ def _overwritten(
     ends: Mapping[XlaValue, int],
     dying: list[XlaValue],
 ) -> XlaValue | None:
-    """The operand whose place a value takes over."""
+    """Return the operand whose place a value reuses, or None."""
     user = value.instruction
     if len(of[value].values) > 1 or user.opcode.name == "copy":
         return None
@@ -117,7 +118,10 @@ def _overwritten(
 
 
 def _fit(places: list[_Place]) -> int:
-    """Give each place, in order, the smallest gap that is free while it is needed. Returns the bytes of all."""
+    """Give each place, in order, the smallest gap that is free in its spans.
+
+    Return the total bytes.
+    """
     count = sum(len(place.spans) for place in places)
     starts, ends, lows, highs = (np.empty(count, np.int64) for _ in range(4))
     used = total = 0

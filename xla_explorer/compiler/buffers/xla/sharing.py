@@ -1,6 +1,7 @@
-"""Which values must be one buffer for XLA, and which may follow each other in one.
+"""XLA's rules for values that must be one buffer, and for values that may follow each other in one.
 
-Sources: xla/hlo/analysis/alias_info.cc, xla/hlo/analysis/hlo_alias_analysis.cc, hlo_dataflow_analysis.cc (CanShareOperandBufferWithUser).
+Sources: xla/hlo/analysis/alias_info.cc, xla/hlo/analysis/hlo_alias_analysis.cc,
+hlo_dataflow_analysis.cc (CanShareOperandBufferWithUser).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _ELEMENTWISE_FUSIONS: Final = frozenset({"kLoop", "kInput"})
 
 
 class XlaBuffer:
-    """Values that are one buffer, whatever the assignment."""
+    """Values that are one buffer in any assignment."""
 
     __slots__ = ("lives_out", "values")
 
@@ -28,12 +29,16 @@ class XlaBuffer:
 
     @property
     def size(self) -> int:
-        """Of the largest value."""
+        """The size of the largest value."""
         return max([value.size for value in self.values])
 
 
 def buffers_of(found: XlaValues) -> dict[XlaValue, XlaBuffer]:
-    """The buffer of each value: joined where an operation works in place, around loops and branches, and by `input_output_alias`."""
+    """Return the buffer of each value.
+
+    Values are joined for operations in place, around loops and branches, and by
+    `input_output_alias`.
+    """
     of = {value: XlaBuffer([value]) for value in found.values}
 
     def join(one: XlaValue, other: XlaValue) -> None:
@@ -63,7 +68,7 @@ def buffers_of(found: XlaValues) -> dict[XlaValue, XlaBuffer]:
 
 
 def _normalize(buffer: XlaBuffer) -> None:
-    """Values of one buffer follow each other: each ends where the next begins."""
+    """Make the values of one buffer follow each other: each ends where the next begins."""
     if len(buffer.values) > 1:
         order = sorted(buffer.values, key=lambda value: (value.start, value.end, value.number))
         for one, following in pairwise(order):
@@ -72,7 +77,7 @@ def _normalize(buffer: XlaBuffer) -> None:
 
 
 def in_place(i: HloInstruction) -> Iterator[tuple[int, Index, Index]]:
-    """(operand number, index in it, index of the result) that are one buffer."""
+    """Yield each (operand number, index in it, index of the result) that is one buffer."""
     name = i.opcode.name
     if name == "dynamic-update-slice":
         yield 0, (), ()
@@ -92,7 +97,7 @@ def in_place(i: HloInstruction) -> Iterator[tuple[int, Index, Index]]:
 
 
 def _followed(i: HloInstruction, index: Index) -> tuple[HloInstruction, Index]:
-    """What makes the value: through tuples, their elements, and bitcasts."""
+    """Return the instruction that computes a value, through tuples, their elements and bitcasts."""
     while True:
         if i.opcode.name == "tuple" and index:
             i, index = i.operands[index[0]], index[1:]
@@ -105,7 +110,7 @@ def _followed(i: HloInstruction, index: Index) -> tuple[HloInstruction, Index]:
 
 
 def interfere(one: XlaValue, other: XlaValue) -> bool:
-    """Whether the two are ever needed at once, as the assignment of single allocations asks."""
+    """Return True if both are ever live at once, by the rules for single allocations."""
     if one.start > other.end or other.start > one.end:
         return False
     if one.end == other.start:
@@ -128,7 +133,7 @@ def _may_follow(operand: XlaValue, user: XlaValue) -> bool:
 def may_overwrite(
     operand: HloInstruction, index: Index, user: HloInstruction, user_index: Index
 ) -> bool:
-    """Whether `user` may write its result at an index over what its operand holds at another."""
+    """Return True if `user` may write its result at an index over its operand's at another."""
     if operand.opcode.name == "constant":
         return False
     name, numbers = (
@@ -157,7 +162,7 @@ def may_overwrite(
 
 
 def _elementwise_throughout(parameter: HloInstruction) -> bool:
-    """Whether everything that a fusion makes of a parameter is made element by element."""
+    """Return True if a fusion uses a parameter only elementwise."""
     work, seen = [parameter], {parameter}
     while work:
         for user in work.pop().users:

@@ -1,6 +1,7 @@
-"""The values of a scheduled module as XLA counts them: tuples too, a phi for each way into a loop, and from when to when each lives.
+"""The values of a scheduled module as XLA counts them, with their live ranges.
 
-Source: xla/hlo/analysis/hlo_dataflow_analysis.cc (SSA form), xla/hlo/utils/hlo_live_range.cc.
+Tuples are values too, and each way into a loop has a phi. Source:
+xla/hlo/analysis/hlo_dataflow_analysis.cc (SSA form), xla/hlo/utils/hlo_live_range.cc.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ class NotFlatError(XlaExplorerError, ValueError):
 
 
 class XlaValue:
-    """What an instruction makes at one index of its result. start, end: the moments of the schedule between which it lives.
+    """The value of an instruction at one index of its result.
 
-    positions: every (instruction, index) at which it is found, its own first. uses: (user, operand number, index in the operand).
-    end_position: the last of the positions, which is what a later value is asked to overwrite. fixed: a parameter that stays as it is.
+    start, end: its live range in moments of the schedule. positions: every (instruction, index)
+    that holds it, its own first. uses: (user, operand number, index in the operand). end_position:
+    the last of the positions, which a later value may overwrite. fixed: a parameter that stays
+    unchanged.
     """
 
     __slots__ = (
@@ -64,7 +67,7 @@ class XlaValue:
 
     @property
     def name(self) -> str:
-        """`while.2{1}`; of an array alone the name of its instruction, as XLA writes it."""
+        """The name as XLA writes it: `while.2{1}`; for an array the name of its instruction."""
         written = self.index or self.shape.is_tuple
         return self.instruction.name + (
             "{" + ",".join(map(str, self.index)) + "}" if written else ""
@@ -72,14 +75,14 @@ class XlaValue:
 
 
 def resolved(value: XlaValue) -> XlaValue:
-    """The value itself, or what a loop passes through unchanged."""
+    """Return the value itself, or the value that a loop passes through unchanged."""
     while value.forwarded_to is not None:
         value = value.forwarded_to
     return value
 
 
 def indices(shape: Shape, index: Index = ()) -> Iterator[tuple[Index, Shape]]:
-    """Every index of a shape, tuples before their parts."""
+    """Yield every index of a shape, tuples before their parts."""
     yield index, shape
     if shape.is_tuple:
         for number, part in enumerate(shape.tuple_shapes):
@@ -87,18 +90,19 @@ def indices(shape: Shape, index: Index = ()) -> Iterator[tuple[Index, Shape]]:
 
 
 class XlaValues:
-    """The values of what control flow reaches from the entry.
+    """The values that control flow reaches from the entry.
 
     Attributes
     ----------
     values : list of XlaValue
-        In order of definition; what a loop passes through unchanged is no value of its own.
+        In order of definition; a value that a loop passes through unchanged is not repeated.
     moments : dict
         Instruction -> its moment in the flattened schedule.
     loops : list of tuple
-        (while, index, the values that are one: going in, in the condition, in the body, coming back, coming out).
+        (while, index, the values that are one: initial, in the condition, in the body, at the
+        body's end, result).
     branches : list of tuple
-        The same of conditionals: the results of the branches, and the value that comes out.
+        The same for conditionals: the results of the branches, and the conditional's result.
     """
 
     def __init__(self, module: HloModule) -> None:
@@ -118,14 +122,13 @@ class XlaValues:
             self._live(value)
 
     def at(self, instruction: HloInstruction, index: Index = ()) -> XlaValue:
-        """The value at an index of an instruction's result."""
+        """Return the value at an index of an instruction's result."""
         return resolved(self._of[instruction][index])
 
     def of(self, instruction: HloInstruction) -> dict[Index, XlaValue]:
-        """The values of an instruction's result by index."""
+        """Return the values of an instruction's result by index."""
         return {index: resolved(value) for index, value in self._of[instruction].items()}
 
-    # -- definitions ------------------------------------------------------------------------------------------------------------------
     def _new(self, i: HloInstruction, index: Index, shape: Shape, phi: bool = False) -> XlaValue:
         value = XlaValue(len(self._all), i, index, shape, phi)
         self._all.append(value)
@@ -217,7 +220,7 @@ class XlaValues:
         return result
 
     def _pass_through(self) -> None:
-        """Take out the phis of one value only, as long as that leaves others with but one."""
+        """Remove phis with a single distinct input, until none is left."""
         before = -1
         while before != len(self.loops) + len(self.branches):
             before = len(self.loops) + len(self.branches)
@@ -235,7 +238,10 @@ class XlaValues:
                     made.forwarded_to = found[0]
 
     def _numbered(self) -> list[XlaValue]:
-        """The values in the order of XLA's numbers, which decide between equals: by computation and post-order, phis behind the others."""
+        """Return the values in the order of XLA's numbers, which break ties.
+
+        The order is by computation and post-order, phis last.
+        """
         place: dict[HloInstruction, int] = {}
         for computation in self.module.computations.values():
             for i in computation.post_order() if computation in self.spans else ():
@@ -253,7 +259,6 @@ class XlaValues:
             value.number = number
         return found
 
-    # -- where and how long -----------------------------------------------------------------------------------------------------------
     def _place(self) -> None:
         for i, found in self._of.items():
             for index, value in found.items():
