@@ -13,7 +13,7 @@ from xla_explorer.backends.llvm.module_partition import (
 )
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
-from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
 HELPERS = """source_filename = "test"
 @table = private unnamed_addr constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0], align 64

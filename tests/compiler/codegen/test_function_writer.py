@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.function_writer import (
     FunctionWriter,
     metadata_definitions,
 )
-from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
 
 def loop_ends(w: FunctionWriter) -> list[str]:

@@ -44,7 +44,7 @@ def _emitted(i: HloInstruction, target: Target) -> Reason | None:
     return kernel_is_emitted(i, Kind.GPU)
 
 
-_COPIES = PlacementRow("one-device", Way.COPY, of(*COPIES), _one_device, is_only=True)
+_COPIES = PlacementRow("one-device", Way.COPY, of(*COPIES), _one_device, is_exclusive=True)
 _COPY = PlacementRow("copy", Way.COPY, of("copy"))
 _KERNEL = PlacementRow("kernel", Way.KERNEL, anything, _emitted)
 # Any GPU: one thread an element. NVIDIA's besides: libraries, and operations and products with emitters of their own.
@@ -52,12 +52,12 @@ GPU_ROWS = (_COPIES, RENAMES, CONTROL_FLOW, _COPY, _KERNEL)
 NVIDIA_ROWS = (
     PlacementRow("library", Way.LIBRARY, lambda i: library_call_of(i) is not None),
     _COPIES,
-    PlacementRow("one-device", Way.KERNEL, of(*IDENTIFIERS), _one_device, is_only=True),
-    PlacementRow("operation", Way.KERNEL, of(*OPERATIONS), _own_operation, is_only=True),
+    PlacementRow("one-device", Way.KERNEL, of(*IDENTIFIERS), _one_device, is_exclusive=True),
+    PlacementRow("operation", Way.KERNEL, of(*OPERATIONS), _own_operation, is_exclusive=True),
     RENAMES,
     CONTROL_FLOW,
     _COPY,
-    PlacementRow("product", Way.KERNEL, _is_product, _product, is_only=True),
+    PlacementRow("product", Way.KERNEL, _is_product, _product, is_exclusive=True),
     _KERNEL,
 )
 

@@ -27,7 +27,7 @@ from xla_explorer.backends.llvm.target_machine import (
     llvm_version,
     usable_cores,
 )
-from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
 _NAME = r'@(?:"[^"]*"|[-\w.$]+)'
 _REFERENCE = re.compile(_NAME)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
-from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, Word
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import Phi
 from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR, Type, type_named
 from xla_explorer.compiler.codegen.ir.values import Integer, Value

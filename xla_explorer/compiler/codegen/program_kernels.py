@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.nest.accesses import is_whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Directive

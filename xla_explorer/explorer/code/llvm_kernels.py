@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from xla_explorer.backends.llvm.module_partition import stated_effort
-from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest

@@ -11,7 +11,7 @@ from xla_explorer.compiler.codegen.elemental import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter, metadata_definitions
-from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.kernels.shares import Shares
 from xla_explorer.compiler.codegen.kernels.thread_number import thread_number
 from xla_explorer.compiler.codegen.nest.schedule import Schedule

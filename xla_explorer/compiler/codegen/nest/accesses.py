@@ -109,7 +109,7 @@ def accesses_of(nest: LoopNest) -> list[Access]:
         if (
             isinstance(s, Load | Store)
             and (array := nest.array(s.array)) is not None
-            and not (isinstance(s, Load) and s.only_asks)
+            and not (isinstance(s, Load) and s.is_prefetch)
         ):
             axes = [b for x in around for b in axes_of(x)]
             path = tuple(

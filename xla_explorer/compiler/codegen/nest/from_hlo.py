@@ -17,9 +17,9 @@ from xla_explorer.compiler.codegen.nest.hlo_parts import (
     array_names,
     combines_in_any_order,
     compute_of,
+    has_interior_padding,
     identifier,
     scalar,
-    spreads_elements,
     sum_type,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -187,7 +187,7 @@ class PlainNest:
 
         A pad updates its padding.
         """
-        spreads = spreads_elements(root)
+        spreads = has_interior_padding(root)
         operand, update = (root.operands[1], root.operands[0]) if spreads else root.operands[:2]
         held = self.arrays.get(self.forwarded.get(operand, operand))
         if not spreads and (

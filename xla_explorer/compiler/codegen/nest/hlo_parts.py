@@ -74,7 +74,7 @@ def compute_of(number: int, i: HloInstruction, values: Sequence[int], origin: Or
     return Compute(number, i.shape.element_type, i.opcode, tuple(values), own_attributes(i), origin)
 
 
-def spreads_elements(root: HloInstruction) -> bool:
+def has_interior_padding(root: HloInstruction) -> bool:
     """Whether a pad leaves gaps between the elements of its operand."""
     if root.opcode.name != "pad":
         return False

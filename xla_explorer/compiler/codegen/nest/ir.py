@@ -88,14 +88,14 @@ class Origin:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Load:
-    """%id = array[place]. only_asks: its cache line comes nearer, nothing takes the value."""
+    """%id = array[place]. is_prefetch: load the cache line; the value is unused."""
 
     id: int
     element: PrimitiveType
     array: str
     place: Place
     origin: Origin | None = None
-    only_asks: bool = False
+    is_prefetch: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -507,7 +507,7 @@ def with_axes_replaced(body: Body, values: Substitution) -> Body:
             if p is s.place and o is s.origin:
                 return None
             return (
-                Load(s.id, s.element, s.array, p, o, s.only_asks)
+                Load(s.id, s.element, s.array, p, o, s.is_prefetch)
                 if isinstance(s, Load)
                 else Store(s.array, p, s.value, o)
             )

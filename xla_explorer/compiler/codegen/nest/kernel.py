@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.ir.effort import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import has_loop
 from xla_explorer.compiler.codegen.nest.directives import Cover, Directive, DirectiveRefused
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.hlo_parts import spreads_elements
+from xla_explorer.compiler.codegen.nest.hlo_parts import has_interior_padding
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
@@ -149,7 +149,7 @@ def form_of_nest(i: HloInstruction, slots: Sequence[int] = ()) -> str:
     root = i.called[0].root if i.opcode.name == "fusion" else i
     if root.opcode.name == "dynamic-update-slice":
         return IN_PLACE if slots and slots[-1] in slots[:-1] else COPIED
-    return COPIED if spreads_elements(root) else ""
+    return COPIED if has_interior_padding(root) else ""
 
 
 def nest_in_form(i: HloInstruction, form: str, scans: bool = True) -> LoopNest | Reason:

@@ -233,7 +233,7 @@ class Lowering(Indices):
             self.types[s.id] = s.element
             if isinstance(s, Choose):
                 self.values[s.id] = self.choose(s)
-            elif isinstance(s, Load) and s.only_asks:
+            elif isinstance(s, Load) and s.is_prefetch:
                 self.prefetch(s)
             else:
                 self.values[s.id] = self.copies(s)

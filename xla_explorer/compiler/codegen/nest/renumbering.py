@@ -64,7 +64,7 @@ def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) ->
     if isinstance(s, Store):
         return Store(s.array, s.place, of(s.value), s.origin)
     if isinstance(s, Load):
-        return Load(of(s.id), s.element, s.array, s.place, s.origin, s.only_asks)
+        return Load(of(s.id), s.element, s.array, s.place, s.origin, s.is_prefetch)
     if isinstance(s, Compute):
         return Compute(of(s.id), s.element, s.opcode, several(s.operands), s.attributes, s.origin)
     if isinstance(s, Choose):
@@ -158,7 +158,7 @@ def _used(body: Body, taken: set[int]) -> Body:
         if (
             isinstance(s, Definition)
             and taken.isdisjoint(ids_of(s))
-            and not (isinstance(s, Load) and s.only_asks)
+            and not (isinstance(s, Load) and s.is_prefetch)
             and not _stores(s)
         ):
             continue

@@ -134,7 +134,7 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
 def _operation(s: Load | Constant | Iota | Compute | Choose | Reduce) -> str:
     """What stands between `=` and the types."""
     if isinstance(s, Load):
-        return f"{'prefetch' if s.only_asks else 'load'} %{s.array}{place_text(s.place)}"
+        return f"{'prefetch' if s.is_prefetch else 'load'} %{s.array}{place_text(s.place)}"
     if isinstance(s, Constant):
         return f"constant {s.literal.text}"
     if isinstance(s, Iota):

@@ -159,8 +159,8 @@ CPU_ROWS = (
     RENAMES,
     CONTROL_FLOW,
     PlacementRow("copy", Way.COPY, of("copy")),
-    PlacementRow(PAD_TO_STATIC, Way.COPY, is_pad_to_static, _pad_to_static, is_only=True),
-    PlacementRow("one-device", Way.COPY, of(*COPIES, *IDENTIFIERS), _one_device, is_only=True),
+    PlacementRow(PAD_TO_STATIC, Way.COPY, is_pad_to_static, _pad_to_static, is_exclusive=True),
+    PlacementRow("one-device", Way.COPY, of(*COPIES, *IDENTIFIERS), _one_device, is_exclusive=True),
     *OPERATION_ROWS,
 )
 

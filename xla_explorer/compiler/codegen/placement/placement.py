@@ -26,7 +26,7 @@ class Way(enum.Enum):
 
 class PlacementRow(NamedTuple):
     """A way of running instructions. applies: to which. check: why it does not serve one. write: the kernel. says: why it was taken, where
-    there is another way. is_only: what it refuses goes to the evaluator, no later row is asked. weighed: codes of refusals that say
+    there is another way. is_exclusive: what it refuses goes to the evaluator, no later row is asked. weighed: codes of refusals that say
     that another way is faster, not that this one is impossible: who forces it gets it."""
 
     name: str
@@ -35,7 +35,7 @@ class PlacementRow(NamedTuple):
     check: Callable[[HloInstruction, Target], Reason | None] = lambda i, target: None
     write: Callable[..., Any] | None = None
     says: Callable[[HloInstruction, Target], Reason | None] = lambda i, target: None
-    is_only: bool = False
+    is_exclusive: bool = False
     weighed: frozenset[str] = frozenset()
 
 
@@ -110,7 +110,7 @@ def placed(
             return Placement(row.way, row.name, row.write, said, tuple(refused))
         refused.append((row.name, reason))
         by_library = reason if row.way is Way.LIBRARY else by_library
-        if row.is_only:
+        if row.is_exclusive:
             break
     if not refused:
         refused.append(

@@ -167,7 +167,7 @@ class Prefetch(Directive):
             id=number,
             place=tuple([x.substitute(values) for x in place]),
             origin=None,
-            only_asks=True,
+            is_prefetch=True,
         )
         kind = AxisKind.UNROLLED if line.extent <= MOST_LINES else AxisKind.SERIAL
         return (*before, For(line, (asked,), kind))
