@@ -9,5 +9,5 @@ from xla_explorer.backends.gpu.gpu_platform import GpuPlatform
 
 
 def platform() -> GpuPlatform:
-    """The platform object that the registry hands out."""
+    """Return the platform for the registry."""
     return GpuPlatform()

@@ -1,6 +1,7 @@
-"""GPU architectures: LLVM's name and PTX version for each, and the limits that launch dimensions depend on.
+"""GPU architectures: LLVM's name, PTX version and hardware limits of each.
 
-Source: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; PTX ISA, release notes.
+Source: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; PTX
+ISA, release notes.
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ from xla_explorer.compiler.target import NVPTX, GpuUnit, ProductRates, Source
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 DEFAULT_ARCHITECTURE = "sm_90"
-# The same for all of them:
+# The same for all architectures:
 BLOCKS_IN_GRID = 2**31 - 1
-STATIC_SHARED_BYTES = 48 << 10  # of a block; more has to be asked for, and is dynamic
+STATIC_SHARED_BYTES = 48 << 10  # of a block; more must be requested and is dynamic
 
 
 class UnknownArchitectureError(XlaExplorerError, ValueError):
-    """No GPU architecture of that name."""
+    """Unknown name of a GPU architecture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuArchitecture(GpuUnit):
-    """An NVIDIA GPU; numbers are those of the largest product, unless a device has others. name: as ptxas spells it. ptx_version: of the
-    PTX text, 83 is 8.3."""
+    """An NVIDIA GPU, with the numbers of the largest product by default.
+
+    name: in ptxas's spelling. ptx_version: of the PTX text, 83 is 8.3.
+    """
 
     name: str
     product: str
@@ -32,11 +35,11 @@ class GpuArchitecture(GpuUnit):
 
     @property
     def target(self) -> TargetDescription:
-        """What LLVM generates code for."""
+        """LLVM target for code generation."""
         return describe_target(NVPTX.triple, self.name, f"+ptx{self.ptx_version}")
 
     def on_device(self, **numbers: int | float) -> GpuArchitecture:
-        """The same on a device of its own, whose product may be another: numbers by field, 0 where the device does not say."""
+        """Return the architecture with a device's own numbers by field; 0 means unknown."""
         return self.stating(
             Source.ASKED, **{name: value for name, value in numbers.items() if value}
         )
@@ -48,35 +51,42 @@ class GpuArchitecture(GpuUnit):
 
     @property
     def blocks_per_multiprocessor(self) -> int:
-        """Blocks that are resident at once, at most."""
+        """Maximum number of resident blocks."""
         return _RESIDENT[self.name.rstrip("a")][1]
 
 
-# KiB of shared memory, and resident blocks, of a multiprocessor.
+# KiB of shared memory and resident blocks of a multiprocessor.
 _RESIDENT = {"sm_70": (96, 32), "sm_75": (64, 16), "sm_80": (164, 32), "sm_86": (100, 16), "sm_89": (100, 24), "sm_90": (228, 32),
              "sm_100": (228, 32), "sm_120": (100, 24)}  # fmt: skip
-# Multiplications with additions that a multiprocessor starts per clock, as libraries use it: f16 and bf16, tf32, f32, f64. Source: NVIDIA's
-# architecture white papers (dense rates, sums in f32), divided by multiprocessors and boost clock.
+# Multiply-adds per clock and multiprocessor as used by libraries: f16 and bf16, tf32, f32, f64.
+# Source: NVIDIA's architecture white papers (dense rates, f32 accumulators), divided by
+# multiprocessors and boost clock.
 _LIBRARY = {
     "sm_70": (512, 0, 64, 32), "sm_75": (512, 0, 64, 2), "sm_80": (1024, 512, 64, 64), "sm_86": (256, 128, 128, 2),
     "sm_89": (256, 128, 128, 2), "sm_100": (4096, 2048, 128, 64), "sm_120": (256, 128, 128, 2),
 }  # fmt: skip
-# Where `mma.sync` is not all that the tensor cores can do: wgmma and tcgen05 are faster. sm_70 and sm_75 lack the shapes that we write (0).
+# Architectures on which `mma.sync` does not reach the tensor cores' peak: wgmma and tcgen05 are
+# faster. sm_70 and sm_75 lack the shapes of our kernels (0).
 _BY_MMA = {"sm_70": 0.0, "sm_75": 0.0, "sm_90": 1024.0, "sm_90a": 1024.0, "sm_100": 1024.0}
 _ON_DATA_SHEETS = ("multiprocessors", "threads_per_multiprocessor", "warp_size", "lanes", "double_rate", "clock_gigahertz",
                    "dram_bytes_per_nanosecond", "l2_bytes", "l1_bytes", "registers_per_multiprocessor", "library_rates")  # fmt: skip
 
 
 def mma_rate(architecture: GpuArchitecture) -> float:
-    """Of f16 and bf16 by `mma.sync`; half of it for TF32, whose elements are twice as long. 0 where our kernels cannot use it."""
+    """Return the rate of f16 and bf16 by `mma.sync`, 0 if our kernels cannot use it.
+
+    TF32 has half the rate, because its elements are twice as long.
+    """
     return _BY_MMA.get(architecture.name, architecture.library_rates.f16)
 
 
 def _architecture(
     name: str, product: str, ptx_version: int, **numbers: int | float
 ) -> GpuArchitecture:
-    """A product by its data sheet; numbers where it is no H100. Our kernels use the ordinary lanes for f32 and f64, and TF32 only where a
-    dot asks for it, so never by choice."""
+    """Return a product by its data sheet; `numbers` are the differences from an H100.
+
+    Our kernels use the ordinary lanes for f32 and f64, and TF32 only if a dot requests it.
+    """
     made = GpuArchitecture(name=name, product=product, ptx_version=ptx_version).stating(
         Source.DATA_SHEET, *_ON_DATA_SHEETS, **numbers
     )
@@ -106,7 +116,7 @@ def _product(
     }  # fmt: skip
 
 
-# CUDA 13's ptxas begins with sm_75; CUDA 12's still assembles sm_70.
+# CUDA 13's ptxas starts at sm_75; CUDA 12's still assembles sm_70.
 ARCHITECTURES = {
     a.name: a
     for a in (
@@ -147,7 +157,7 @@ ARCHITECTURES = {
 
 
 def gpu_architecture(name: str = DEFAULT_ARCHITECTURE) -> GpuArchitecture:
-    """The architecture of a name. UnknownArchitectureError with the names there are."""
+    """Return the architecture of a name; UnknownArchitectureError lists the valid names."""
     try:
         return ARCHITECTURES[name]
     except KeyError:

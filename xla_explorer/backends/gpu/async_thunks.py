@@ -1,7 +1,8 @@
-"""Starts and dones of asynchronous work as thunks: the work goes to the stream that the stream assignment chose, the done waits for it.
+"""Thunks of asynchronous starts and dones.
 
-A start may read its operands where they lie as long as nobody writes there before the done; else they are copied first, on the main
-stream. Source: xla/backends/gpu/runtime/async_thunk.cc, wait_for_streams_thunk.cc.
+The work runs on the stream chosen by the stream assignment, and the done waits for it. A start may
+read its operands in place if nothing overwrites them before the done; else they are copied first on
+the main stream. Source: xla/backends/gpu/runtime/async_thunk.cc, wait_for_streams_thunk.cc.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ DONES = frozenset({"async-done", "copy-done"})
 
 
 def start_of(done: HloInstruction) -> HloInstruction:
-    """The start that a done waits for."""
+    """Return the start that a done waits for."""
     start = done.operands[0]
     while start.opcode.name == "async-update":
         start = start.operands[0]
@@ -26,7 +27,7 @@ def start_of(done: HloInstruction) -> HloInstruction:
 
 
 def wrapped_operation(start: HloInstruction) -> HloInstruction | None:
-    """The one instruction that an async-start runs, when it is all there is in its computation."""
+    """Return the only instruction of an async-start's computation, else None."""
     computation = start.called[0]
     root = computation.root
     alone = all(
@@ -42,7 +43,10 @@ def wrapped_operation(start: HloInstruction) -> HloInstruction | None:
 def operand_places(
     start: HloInstruction, sequence: Sequence[HloInstruction], assignment: BufferAssignment
 ) -> tuple[list[BufferSlice], list[Thunk]]:
-    """Where the work of a start reads its operands, and the copies to be made before: to the places that its own tuple has for them."""
+    """Return the slices from which a start reads its operands, and the copies made before it.
+
+    The copies go to the operand slots of the start's own tuple.
+    """
     places: list[BufferSlice] = []
     copies: list[Thunk] = []
     written = _written_until_done(start, sequence, assignment)
@@ -62,7 +66,7 @@ def operand_places(
 
 
 def result_places(start: HloInstruction, assignment: BufferAssignment) -> list[BufferSlice]:
-    """Where the work of a start leaves its results, in the order of the leaves of the done."""
+    """Return the slices of a start's results, in the order of the done's leaves."""
     at = 0 if start.opcode.name == "copy-start" else 1
     return [
         assignment.slice_of(start, (at, *index))
@@ -72,7 +76,7 @@ def result_places(start: HloInstruction, assignment: BufferAssignment) -> list[B
 
 
 def done_thunks(done: HloInstruction, assignment: BufferAssignment) -> list[Thunk]:
-    """Wait, and copy what does not lie where the done has it."""
+    """Return the wait, and copies to the done's slices if they differ."""
     targets = [
         assignment.slice_of(done, index) for index, leaf in done.shape.leaves() if leaf.is_array
     ]
@@ -89,7 +93,7 @@ def done_thunks(done: HloInstruction, assignment: BufferAssignment) -> list[Thun
 def _written_until_done(
     start: HloInstruction, sequence: Sequence[HloInstruction], assignment: BufferAssignment
 ) -> list[BufferSlice] | None:
-    """What is written after the start in program order, until its done; None when that is hard to say."""
+    """Return the slices written between a start and its done in program order, None if unknown."""
     written: list[BufferSlice] = []
     started = False
     for i in sequence:

@@ -1,6 +1,9 @@
-"""A loop as one kernel: where every kernel in it has no more threads than a block may, one block runs them one after the other, trip after
-trip, and asks the condition itself. A launch takes longer than such a kernel, and XLA launches them all
-(xla/backends/gpu/runtime/while_thunk.cc)."""
+"""A loop as one persistent, single-block kernel.
+
+If no kernel of the loop needs more threads than a block has, one block runs them in order,
+iteration after iteration, and evaluates the condition itself. A launch takes longer than such a
+kernel, and XLA launches each one (xla/backends/gpu/runtime/while_thunk.cc).
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,20 @@ from xla_explorer.foundation.reason import Reason, refuse
 EMITTER = "block-loop"
 _CALLED = frozenset(
     {"loop", "vector-loop"}
-)  # emitters whose kernels have no barrier, which all threads would have to meet
+)  # emitters whose kernels have no barrier, which all threads would have to reach
 _MOST_STEPS = 64
-_MOST_THREADS = 512  # each has 128 registers, which many kernels one after the other need
+_MOST_THREADS = 512  # each has 128 registers, which many kernels in one need
 _COPIED_AT_ONCE = 8  # elements of a thread
 _THREAD, _BARRIER = "i32 @llvm.nvvm.read.ptx.sreg.tid.x()", "void @llvm.nvvm.barrier0()"
 
 
 class BlockLoop(NamedTuple):
-    """emitted: the kernel. inside: those that it calls. places: memory of its parameters; the first is the condition's result.
-    may_overlap: whether others may write what is at one of them: another thread, or by another parameter."""
+    """A loop as one kernel.
+
+    emitted: the kernel. inside: the kernels in it. places: memory of its parameters; the first is
+    the condition's result. may_overlap: memory of a parameter may be written by another thread, or
+    through another parameter.
+    """
 
     emitted: EmittedKernel
     inside: tuple[GpuKernel, ...]
@@ -36,7 +43,7 @@ class BlockLoop(NamedTuple):
 
 
 def block_loop(loop: Thunk) -> BlockLoop | Reason:
-    """The kernel of a `while`, or why its kernels are launched one by one."""
+    """Return the kernel of a `while`, or the reason against one."""
     name = loop.instruction.name
     copies = [Thunk("copy", loop.instruction, arguments=pair) for pair in loop.handed_over[1]]
     condition = () if loop.trips is not None else loop.bodies[0]
@@ -112,14 +119,14 @@ def _threads(kernel: GpuKernel) -> int:
 
 
 def _units(copy: Thunk) -> tuple[int, int]:
-    """(how many, bytes of one) that a copy moves."""
+    """Return (count, bytes) of the units that a copy moves."""
     source, target = copy.arguments
     size = 4 if all(n % 4 == 0 for n in (target.size, source.offset, target.offset)) else 1
     return target.size // size, size
 
 
 class _Writer:
-    """Lines of the kernel. places: of its parameters."""
+    """Writer of the kernel's lines. places: memory of its parameters."""
 
     def __init__(self, origin: int, block: int, predicate: BufferSlice) -> None:
         self.origin, self.block = origin, block
@@ -129,7 +136,10 @@ class _Writer:
         self._count = 0
 
     def write(self, condition: Sequence[Thunk], body: Sequence[Thunk], trips: int | None) -> None:
-        """The loop: the condition's steps and the question, or a count; then the body's steps."""
+        """Write the loop.
+
+        The condition's steps and its test, or a counter, then the body's steps.
+        """
         self._line(f"%thread = call {_THREAD}")
         self._line("br label %ask")
         self.lines.append("ask:")
@@ -164,7 +174,7 @@ class _Writer:
                 self._line(f"call {_BARRIER}")
 
     def _call(self, kernel: GpuKernel, arguments: Sequence[str]) -> None:
-        """The kernel's blocks are parts of this one."""
+        """Call a kernel with its blocks as groups of this block's threads."""
         lane, number, each = "%thread", "0", kernel.launch.threads_per_block
         if kernel.launch.blocks > 1:
             n = self._number()
@@ -189,7 +199,7 @@ class _Writer:
             first += self.block
 
     def _within(self, threads: int, *lines: str) -> None:
-        """Lines for the first so many threads of the block."""
+        """Write lines for the first `threads` threads of the block."""
         if threads >= self.block:
             self._line(*lines)
             return

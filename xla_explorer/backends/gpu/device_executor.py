@@ -1,4 +1,4 @@
-"""What a GPU program needs of a device, beyond `backends.interfaces.StreamExecutor`."""
+"""Device interface of GPU programs, beyond `backends.interfaces.StreamExecutor`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Array = np.ndarray[Any, Any]
 
 
 class GpuExecutionError(XlaExplorerError):
-    """Something went wrong on the device; the message names the kernel and its HLO where they are known.
+    """An error on the device; the message names the kernel and its HLO if known.
 
-    fatal: whether the device is of no use to this process any more.
+    fatal: the device cannot be used by this process any more.
     """
 
     fatal = False
 
 
 class KernelFaultError(GpuExecutionError):
-    """The emulator found faults in a kernel. findings: all of the launch."""
+    """Faults found by the emulator in a kernel. findings: all of the launch."""
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__(
@@ -40,10 +40,11 @@ class KernelFaultError(GpuExecutionError):
 
 
 class DeviceFacts(NamedTuple):
-    """name: of the product, or `PTX emulator`. architecture: `sm_90`. driver: version, 13000 is 13.0; 0 on the emulator.
+    """Properties of a device.
 
-    clock_gigahertz: at most. dram_bytes_per_nanosecond: of its memory (GB/s). l2_bytes: of its second-level cache. 0 where the driver does
-    not say.
+    name: of the product, or `PTX emulator`. architecture: `sm_90`. driver: version, 13000 is 13.0;
+    0 on the emulator. clock_gigahertz: maximum. dram_bytes_per_nanosecond: of its memory (GB/s).
+    l2_bytes: of its L2 cache. 0 if the driver reports none.
     """
 
     name: str
@@ -57,12 +58,15 @@ class DeviceFacts(NamedTuple):
 
     @property
     def emulated(self) -> bool:
-        """Whether no device is behind it."""
+        """True on the emulator."""
         return self.driver == 0
 
 
 class PtxProgram(NamedTuple):
-    """text: PTX. architecture: that it is for. origins: HLO instruction id of each line, for findings."""
+    """A PTX text.
+
+    architecture: its target. origins: HLO instruction id of each line, for findings.
+    """
 
     text: str
     architecture: str
@@ -70,40 +74,48 @@ class PtxProgram(NamedTuple):
 
 
 class GraphExecutor(Protocol):
-    """What keeps queued work, to queue it again as one."""
+    """Recorder of queued work as graphs, which are queued again as a whole."""
 
     def record(self, work: Callable[[], None], depth: int = 0) -> Any:
-        """A graph of what `work` queues, with so many of the loops and branches below inside each other at most. GraphRefusedError when
-        something in it cannot be recorded."""
+        """Return a graph of the work queued by `work`, or raise GraphRefusedError.
+
+        depth: maximum nesting of the loops and branches below.
+        """
         ...
 
     def record_while(
         self, predicate: int, condition: Callable[[], None], body: Callable[[], None]
     ) -> None:
-        """While `work` is recorded: a loop that goes on as long as what `condition` queues leaves true at an address."""
+        """Record a loop inside `work` that runs while the value at an address is true.
+
+        condition: queues the work that writes this value.
+        """
         ...
 
     def record_trips(self, trips: int, counter: DeviceMemory, body: Callable[[], None]) -> None:
-        """While `work` is recorded: a loop of so many trips, at least one, that are counted in eight bytes of device memory."""
+        """Record a loop of a known trip count, at least one.
+
+        counter: eight bytes of device memory.
+        """
         ...
 
     def record_branches(
         self, index: int, is_predicate: bool, branches: Sequence[Callable[[], None]]
     ) -> None:
-        """While `work` is recorded: the branch that a number (s32, or a predicate) at an address chooses, as HLO's conditional has it."""
+        """Record branches inside `work`, selected by an s32 or predicate in memory."""
         ...
 
     def launch_graph(self, graph: Any) -> None:
-        """Queue all of a graph."""
+        """Queue all work of a graph."""
         ...
 
     def destroy_graph(self, graph: Any) -> None:
-        """Give a graph back."""
+        """Free a graph."""
         ...
 
 
 class LibraryCaller(Protocol):
-    """What computes instructions by a vendor's libraries."""
+    """Executor of instructions by a vendor's libraries."""
 
     def run(
         self, call: LibraryCall, operands: Sequence[int], result: int, stream: Any = None
@@ -112,12 +124,12 @@ class LibraryCaller(Protocol):
         ...
 
     def why_not(self, call: LibraryCall) -> Reason | None:
-        """Why the library that is there does not compute a call, where it says so before it runs."""
+        """Return the library's refusal of a call, if it is known before the run."""
         ...
 
 
 class GraphRefusedError(GpuExecutionError):
-    """The device does not record this work; it runs as ever."""
+    """The device cannot record this work; it is queued normally."""
 
 
 class DeviceExecutor(StreamExecutor, Protocol):
@@ -125,25 +137,25 @@ class DeviceExecutor(StreamExecutor, Protocol):
 
     @property
     def graphs(self) -> GraphExecutor | None:
-        """Who records graphs; None where every run is queued anew."""
+        """Recorder of graphs; None if every run is queued anew."""
         ...
 
     @property
     def libraries(self) -> LibraryCaller | None:
-        """The vendor's libraries; None where the evaluator stands in for them."""
+        """The vendor's libraries; None if the evaluator replaces them."""
         ...
 
     @property
     def facts(self) -> DeviceFacts:
-        """What the device is."""
+        """Properties of the device."""
         ...
 
     def allocate_named(self, size: int, name: str) -> DeviceMemory:
-        """`allocate`, with a name for error messages. Contents are undefined."""
+        """Allocate memory with a name for error messages; the contents are undefined."""
         ...
 
     def load_ptx(self, program: PtxProgram) -> Any:
-        """Kernels of a PTX text, ready to launch. The same text is loaded once."""
+        """Load the kernels of a PTX text; the same text is loaded once."""
         ...
 
     def launch_kernel(
@@ -156,15 +168,21 @@ class DeviceExecutor(StreamExecutor, Protocol):
         shared: int,
         stream: Any = None,
     ) -> None:
-        """Queue a kernel. arguments: addresses, and tensor maps to be encoded. shared: bytes of dynamic shared memory."""
+        """Queue a kernel.
+
+        arguments: addresses, and tensor maps to be encoded. shared: bytes of dynamic shared memory.
+        """
         ...
 
     def write(self, address: int, data: Array, stream: Any = None) -> None:
-        """Queue a copy of contiguous host memory to a device address. The array must live until the stream is synchronised."""
+        """Queue a copy of contiguous host memory to a device address.
+
+        The array must live until the stream is synchronised.
+        """
         ...
 
     def read(self, address: int, target: Array, stream: Any = None) -> None:
-        """Copy device memory into a contiguous host array; returns when it is there."""
+        """Copy device memory into a contiguous host array and wait for it."""
         ...
 
     def copy_on_device(self, source: int, target: int, size: int, stream: Any = None) -> None:
@@ -172,29 +190,32 @@ class DeviceExecutor(StreamExecutor, Protocol):
         ...
 
     def record_event(self, stream: Any = None) -> Any:
-        """A mark in the queue that has a time."""
+        """Record a timed event."""
         ...
 
     def side_stream(self, number: int) -> Any:
-        """A stream beside the main one; the same for the same number."""
+        """Return a side stream, always the same for one number."""
         ...
 
     def create_event(self) -> Any:
-        """An event without a time, for `wait_for`."""
+        """Return an event without a time, for `wait_for`."""
         ...
 
     def destroy_event(self, event: Any) -> None:
-        """Give an event back."""
+        """Free an event."""
         ...
 
     def wait_for(self, stream: Any, other: Any, event: Any) -> None:
-        """What is queued on a stream from now on starts after what is queued on the other so far. None is the main stream."""
+        """Make later work of a stream wait for the work queued on the other.
+
+        None: the main stream.
+        """
         ...
 
     def stream_address(self, stream: Any) -> int:
-        """A stream as C interfaces take it."""
+        """Return the C handle of a stream."""
         ...
 
     def elapsed_us(self, first: Any, last: Any) -> float:
-        """Microseconds between two marks; waits for the second."""
+        """Return the microseconds between two events; waits for the second."""
         ...

@@ -1,11 +1,13 @@
-"""Functions of f32 by the special function unit: `ex2.approx`, `rcp.approx`, `rsqrt.approx`, `div.full` ... within stated ulps.
+"""f32 functions with the special function unit (`ex2.approx`, `div.full` ...) within stated ulps.
 
-Three levels. `precise`: division rounds correctly, functions are those of `vector_math`. `xla` (the default) is as exact as XLA's GPU
-code: `div.full`, `rsqrt.approx`, e^x by `ex2.approx` after an exact reduction. `fast` has few instructions and no more. f64 and what has
-no row are the same at every level, but for the divisions inside. 16-bit floats compute in f32.
+Three levels. `precise`: division rounds correctly, functions are those of `vector_math`. `xla` (the
+default) is as exact as XLA's GPU code: `div.full`, `rsqrt.approx`, e^x by `ex2.approx` after an
+exact reduction. `fast` has the fewest instructions. f64 and functions without a row are the same at
+every level, except for divisions inside. 16-bit floats compute in f32.
 
-A bound is the sequence's own error, were the unit's results rounded correctly, and what the unit adds at most. Source: PTX ISA, "Floating
-Point Instructions" (maximum errors); CUDA C++ Programming Guide, "Mathematical Functions"; XLA's choice of div.full:
+A bound is the sum of the sequence's own error with correctly rounded unit results, and the unit's
+maximum error. Source: PTX ISA, "Floating Point Instructions" (maximum errors); CUDA C++ Programming
+Guide, "Mathematical Functions"; XLA's choice of div.full:
 xla/service/gpu/llvm_gpu_backend/nvptx_backend.cc.
 """
 
@@ -46,8 +48,12 @@ _ONE: Final = literal(F32, 1.0)
 
 
 class DeviceFunction(NamedTuple):
-    """A row of the table. emit: writes it. own_ulps, unit_ulps: see the module; their sum bounds the error of a normal result, in units
-    in the last place. instructions: those of the special function unit, as PTX spells them."""
+    """A row of the table.
+
+    emit: writes the function. own_ulps, unit_ulps: see the module; their sum bounds the error of a
+    normal result, in units in the last place. instructions: of the special function unit, in PTX's
+    spelling.
+    """
 
     emit: Callable[[SpecialFunctionBuilder], Value] | None
     own_ulps: float
@@ -56,25 +62,28 @@ class DeviceFunction(NamedTuple):
 
     @property
     def max_ulps(self) -> float:
-        """The bound."""
+        """Error bound in ulps."""
         return self.own_ulps + self.unit_ulps
 
 
 class SpecialFunctionBuilder(MathBuilder):
-    """A builder for f32 with what only NVIDIA's GPUs have."""
+    """A builder for f32 with NVIDIA-specific intrinsics."""
 
     __slots__ = ()
 
     def unit(self, intrinsic: str, *operands: Value) -> Value:
-        """An intrinsic of floats."""
+        """Call an intrinsic on floats."""
         return self.intrinsic(f"llvm.nvvm.{intrinsic}", F32, *operands)
 
 
 def exponential(b: SpecialFunctionBuilder) -> Value:
-    """e^x = 2^k 2^f, k the floor of x log2(e) within the exponents of normal numbers; f takes what is beyond them, so that overflow,
-    denormals, infinities and NaN come out of the last product."""
+    """Return e^x = 2^k 2^f, with k the floor of x log2(e) clamped to normal exponents.
+
+    f takes the rest, so that the last product gives overflow, denormals, infinities and NaN.
+    """
     x = b.argument()
-    # k + 126 as a share of 252, cut to 0 ... 1; added to 2^23 + 2^22 + 1 and rounded down, its low bits are the exponent field of 2^k.
+    # k + 126 as a fraction of 252, clamped to 0 ... 1. Added to 2^23 + 2^22 + 1 and rounded down,
+    # its low bits are the exponent field of 2^k.
     share = b.unit("saturate.f", b.fma(x, LOG2_E.high("f32") / 252.0, 0.5))
     magic = FORMATS["f32"].integer_magic + 1.0
     field = b.unit("fma.rm.f", share, b.constant(252.0), b.constant(magic))
@@ -84,14 +93,17 @@ def exponential(b: SpecialFunctionBuilder) -> Value:
 
 
 def logistic(b: SpecialFunctionBuilder) -> Value:
-    """With e^-|x| nothing overflows; the denominator is between 1 and 2."""
+    """Return 1 / (1 + e^-x) from e^-|x|, which cannot overflow; the denominator is in 1 ... 2."""
     x = b.argument()
     decay = b.call(function_name("exponential", "f32"), -b.absolute(x))
     return b.select(x < 0.0, decay, b.constant(1.0)) * b.unit("rcp.approx.ftz.f", decay + 1.0)
 
 
 def hyperbolic_tangent(b: SpecialFunctionBuilder) -> Value:
-    """1 - 2 / (e^2x + 1) away from 0: there an error of the exponential is less than a third in the result."""
+    """Return tanh x, away from 0 as 1 - 2 / (e^2x + 1).
+
+    There an error of the exponential is less than a third in the result.
+    """
     x = b.argument()
     magnitude = b.absolute(x)
     power = b.unit("ex2.approx.ftz.f", magnitude * (2.0 * LOG2_E.high("f32")))
@@ -101,7 +113,10 @@ def hyperbolic_tangent(b: SpecialFunctionBuilder) -> Value:
 
 
 def error_function(b: SpecialFunctionBuilder) -> Value:
-    """1 - e^Q(|x|) beyond 1, where e^Q is less than a fifth of the result."""
+    """Return erf x, beyond 1 as 1 - e^Q(|x|).
+
+    There e^Q is less than a fifth of the result.
+    """
     x = b.argument()
     magnitude = b.at_most(b.absolute(x), SATURATION["f32"])
     near = b.fma(magnitude, b.polynomial(magnitude * magnitude, NEAR["f32"]), magnitude)
@@ -123,7 +138,10 @@ def fast_square_root(b: SpecialFunctionBuilder) -> Value:
 
 
 def fast_logarithm(b: SpecialFunctionBuilder) -> Value:
-    """ln 2 times `lg2.approx`, whose error is absolute near 1: there 2 atanh(f / (2 + f)) has a short series."""
+    """Return ln x as ln 2 times `lg2.approx`, near 1 by the series of 2 atanh(f / (2 + f)).
+
+    The error of `lg2.approx` is absolute near 1.
+    """
     x = b.argument()
     f = x - 1.0
     s = f * b.unit("rcp.approx.ftz.f", f + 2.0)
@@ -142,7 +160,7 @@ _SHARED: Final = {
     "erf": DeviceFunction(error_function, 1.5, 0.5, ("ex2.approx.ftz.f32",)),
     "rsqrt": DeviceFunction(reciprocal_square_root, 0.5, 1.5, ("rsqrt.approx.f32",)),
 }
-# By level and opcode. `divide` is no function: kernels and functions have it written as the instruction named.
+# By level and opcode. `divide` is no function: kernels and functions use the named instruction.
 TABLE: Final[dict[str, dict[str, DeviceFunction]]] = {
     "precise": {"divide": DeviceFunction(None, 0.5, 0.0, ("div.rn.f32",))},
     "xla": {**_SHARED, "divide": DeviceFunction(None, 0.5, 1.5, ("div.full.f32",))},
@@ -160,23 +178,26 @@ _OPCODES: Final = {function_name(opcode, "f32"): opcode for opcode in vector_mat
 
 
 class KernelMath(NamedTuple):
-    """The levels of a kernel. level: of the module, whose functions have their plain names. others: those of single opcodes, by the user's
-    overrides; "" stands for all that are not named."""
+    """The levels of a kernel.
+
+    level: of the module, whose functions have plain names. others: of single opcodes, from the
+    user's overrides; "" is the default.
+    """
 
     level: str = DEFAULT_LEVEL
     others: Mapping[str, str] = MappingProxyType({})
 
     def of(self, opcode: str) -> str:
-        """The level of an opcode."""
+        """Return the level of an opcode."""
         return self.others.get(opcode) or self.others.get("") or self.level
 
 
 UsedFunctions = tuple[tuple[str, str], ...]
-"""What of the table a kernel uses: opcodes, each with its level."""
+"""Opcodes of the table that a kernel uses, each with its level."""
 
 
 def write_device_math(w: FunctionWriter, kernel: KernelMath) -> UsedFunctions:
-    """Give a written kernel the functions and divisions of f32 of its levels; what of the table it uses."""
+    """Add the f32 functions and divisions of the kernel's levels; return those of the table."""
     used: dict[tuple[str, str], None] = {}
     if write_divisions(w, kernel.of("divide")):
         used["divide", kernel.of("divide")] = None
@@ -198,10 +219,10 @@ def write_device_math(w: FunctionWriter, kernel: KernelMath) -> UsedFunctions:
 
 
 def write_divisions(b: InOrderBuilder, level: str) -> bool:
-    """Divide f32 as the level does; whether there was anything to divide.
+    """Replace f32 divisions by the level's; return whether there was any.
 
-    A power of two divides by a product, which LLVM knows; of one, `rcp.approx` gives what `div.full` gives (PTX ISA), and LLVM has an
-    intrinsic only for the form that flushes denormals.
+    Division by a power of two stays, because LLVM turns it into a product. `rcp.approx` of one
+    equals `div.full` (PTX ISA), but LLVM's intrinsic for it flushes denormals.
     """
     intrinsic, found = _DIVISION[level], False
     for number, record in enumerate(b.records):
@@ -230,7 +251,10 @@ def write_divisions(b: InOrderBuilder, level: str) -> bool:
 
 @cache
 def _divided(level: str) -> Callable[[InOrderBuilder], None]:
-    """Divisions of f32 inside functions: those of `xla` at most, for any divisor may come."""
+    """Return a rewriter of f32 divisions inside functions, at most at level `xla`.
+
+    `fast` does not support all divisors, and the operands are unknown.
+    """
 
     def change(b: InOrderBuilder) -> None:
         write_divisions(b, "xla" if level == "fast" else level)
@@ -242,7 +266,7 @@ def _divided(level: str) -> Callable[[InOrderBuilder], None]:
 def _written(
     function: str, level: str, suffix: str
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Text, declarations and further functions that it calls."""
+    """Return text, declarations and called functions of a function."""
     row = TABLE[level].get(_OPCODES.get(function, ""))
     if row is not None and row.emit is not None:
         return written_function(
@@ -255,7 +279,10 @@ def _written(
 
 
 def device_math_module(names: Iterable[str], level: str = DEFAULT_LEVEL) -> str:
-    """`vector_math_module` with the functions of a level; those of other levels have it behind their names."""
+    """Return `vector_math_module` with the functions of a level.
+
+    Functions of other levels have the level as a suffix.
+    """
     texts: dict[str, str] = {}
     declarations: dict[str, None] = {}
     suffixed = {f"_{other}": other for other in LEVELS}
@@ -278,7 +305,7 @@ def device_math_module(names: Iterable[str], level: str = DEFAULT_LEVEL) -> str:
 
 
 def _is_power_of_two(value: Value) -> bool:
-    """Whether a value is a constant power of two: the bits of a double."""
+    """Return whether a value is a constant power of two, by the bits of a double."""
     if not value.is_constant:
         return False
     bits = int(value.name, 16)

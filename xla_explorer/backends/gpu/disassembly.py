@@ -1,7 +1,7 @@
-"""SASS, the machine code of NVIDIA GPUs, with the HLO instruction of every line: ptxas keeps line numbers, nvdisasm shows them.
+"""SASS, the machine code of NVIDIA GPUs, with the HLO instruction of every line.
 
-Optional: nvdisasm comes with CUDA, with the wheels of the extra `sass`, and with the package triton. Source: CUDA Binary Utilities,
-"nvdisasm".
+ptxas keeps line numbers, nvdisasm shows them. nvdisasm is optional: it is part of CUDA, of the
+wheels of the extra `sass`, and of the package triton. Source: CUDA Binary Utilities, "nvdisasm".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PLACE = re.compile(r"//## File \".*\", line (\d+)")
 
 
 def why_no_sass() -> Reason | None:
-    """None when ptxas and nvdisasm are here."""
+    """Return None if ptxas and nvdisasm are installed, else the reason."""
     if (missing := why_no_ptxas()) is not None:
         return missing
     if find_tool("nvdisasm", "XLA_EXPLORER_NVDISASM") is None:
@@ -36,7 +36,10 @@ def why_no_sass() -> Reason | None:
 
 
 def sass_of(ptx_with_lines: str, architecture: str) -> tuple[str, list[int | None]]:
-    """SASS of PTX text that has `.loc` directives, and the HLO instruction id of each line. PtxAssemblerError where a tool is missing."""
+    """Return the SASS of PTX text with `.loc` directives, and the HLO instruction id of each line.
+
+    PtxAssemblerError if a tool is missing.
+    """
     missing = why_no_sass()
     if missing is not None:
         raise PtxAssemblerError(
@@ -59,7 +62,7 @@ def sass_of(ptx_with_lines: str, architecture: str) -> tuple[str, list[int | Non
 
 
 def with_origins(said: str) -> tuple[str, list[int | None]]:
-    """nvdisasm's text without its notes on lines, and the HLO instruction id that the last note before each line names."""
+    """Return nvdisasm's text without line notes, and the HLO instruction id of each line."""
     lines: list[str] = []
     origins: list[int | None] = []
     current: int | None = None

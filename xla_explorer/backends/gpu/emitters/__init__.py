@@ -1,5 +1,8 @@
-"""Kernels as a GPU wants them: warps and blocks that work together, wide loads, tensor cores. A folder per kind of work, a file per kind of
-kernel; `selection.py` asks them in turn. `block.py` is what they share, `drafts.py` what those hand back that make several kernels."""
+"""GPU kernels with cooperating threads, wide loads and tensor cores.
+
+One folder per kind of work, one file per kind of kernel. `selection.py` tries them in order.
+`block.py` is shared; `drafts.py` describes results of several kernels.
+"""
 
 from xla_explorer.backends.gpu.emitters.operations.registry import OPERATIONS, operation_is_emitted
 from xla_explorer.backends.gpu.emitters.selection import (

@@ -1,4 +1,4 @@
-"""What the threads of a block do together: their numbers, barriers, shared memory, warp shuffles, reductions over some of them.
+"""Cooperation of the threads of a block: barriers, shared memory, warp shuffles, reductions.
 
 Source: PTX ISA, "shfl.sync", "bar.sync"; LLVM, docs/NVPTXUsage.rst.
 """
@@ -27,8 +27,11 @@ Combine = Callable[[list[Scalar], list[Scalar]], list[Scalar]]
 
 
 class BlockOfThreads(Generic[W]):
-    """One block of threads of the kernel being written. threads: in the block. thread, number: of the thread in the block, and the block's.
-    shared_bytes: of shared memory so far."""
+    """A block of threads of the kernel being written.
+
+    threads: in the block. thread, number: index of the thread in the block, and of the block.
+    shared_bytes: of shared memory so far.
+    """
 
     def __init__(self, w: IndexingBuilder[W], threads: int, thread: W, number: W) -> None:
         self.w, self.threads = w, threads
@@ -37,16 +40,16 @@ class BlockOfThreads(Generic[W]):
 
     @property
     def lane(self) -> W | int:
-        """The thread's number in its warp."""
+        """Lane index of the thread in its warp."""
         return self.w.mod(self.thread, WARP)
 
     @property
     def warp(self) -> W | int:
-        """The warp's number in the block."""
+        """Warp index in the block."""
         return self.w.div(self.thread, WARP)
 
     def shared(self, element_type: PrimitiveType, count: int) -> Elements:
-        """So many elements of shared memory; `finish` says how much there is in all."""
+        """Reserve an array of elements in shared memory; `finish` declares the total size."""
         size, parts = (
             count * type_bits(memory_type(element_type)) // 8,
             2 if element_type.is_complex else 1,
@@ -56,11 +59,14 @@ class BlockOfThreads(Generic[W]):
         return Elements(self.w, element_type, addresses)
 
     def shared_address(self, size: int) -> str:
-        """The address of so many bytes of shared memory, a multiple of 16, as a constant of LLVM IR."""
+        """Reserve bytes of shared memory, 16-byte aligned, and return their address.
+
+        The address is a constant of LLVM IR.
+        """
         return self._address(self._reserved(size))
 
     def _reserved(self, size: int) -> int:
-        """Where so many bytes begin."""
+        """Reserve bytes of shared memory and return their offset."""
         offset = -(-self.shared_bytes // 16) * 16
         self.shared_bytes = offset + size
         return offset
@@ -71,7 +77,7 @@ class BlockOfThreads(Generic[W]):
     _name = "@SHARED"  # replaced when the size is known
 
     def declare_shared(self, context: KernelContext) -> None:
-        """Declare the shared memory, in a kernel whose writer has all records."""
+        """Declare the shared memory, after the kernel's writer has all records."""
         if not self.shared_bytes:
             return
         name = f"@shared_{self.shared_bytes}"
@@ -81,7 +87,7 @@ class BlockOfThreads(Generic[W]):
         context.writer.rename(self._name, name)
 
     def barrier(self) -> None:
-        """All threads of the block have come here, and see what the others have written."""
+        """Synchronise all threads of the block and make their writes visible."""
         self.w.declarations["declare void @llvm.nvvm.barrier0()"] = None
         self.w.effect("call", (), "void @llvm.nvvm.barrier0")
 
@@ -94,7 +100,7 @@ class BlockOfThreads(Generic[W]):
         ]
 
     def _moved(self, value: Value, mode: str, lane: object, clamp: int) -> Value:
-        """A value of another lane: its bits, in one or two words."""
+        """Shuffle a value of another lane, as one or two 32-bit words."""
         w = self.w
         bits = w.to_bits(value)
         if bits.type.bits == 64:
@@ -124,7 +130,10 @@ class BlockOfThreads(Generic[W]):
         return self.w.emit_here("call", I32, tuple(arguments), f"i32 @{name}")
 
     def combine_lanes(self, values: list[Scalar], lanes: int, combine: Combine) -> list[Scalar]:
-        """The combination over groups of `lanes` (a power of two up to 32) neighbouring lanes, in each of them. A fixed tree."""
+        """Reduce over groups of `lanes` neighbouring lanes by a fixed tree, for each lane.
+
+        lanes: a power of two up to 32.
+        """
         distance = lanes // 2
         while distance:
             values = combine(values, self._each_moved(values, "bfly", distance, WARP - 1))
@@ -134,8 +143,11 @@ class BlockOfThreads(Generic[W]):
     def combine_threads(
         self, values: list[Scalar], types: Sequence[PrimitiveType], group: int, combine: Combine
     ) -> list[Scalar]:
-        """The combination over groups of `group` (a power of two) neighbouring threads, in each of them: shuffles within the warps,
-        then one value a warp through shared memory, then shuffles again."""
+        """Reduce over groups of `group` neighbouring threads, for each thread.
+
+        group: a power of two. Shuffles within the warps, then one value a warp through shared
+        memory, then shuffles again.
+        """
         w = self.w
         values = self.combine_lanes(values, min(group, WARP), combine)
         if group <= WARP:
@@ -152,7 +164,7 @@ class BlockOfThreads(Generic[W]):
 
 
 class Block(BlockOfThreads[str]):
-    """The same where code is written block by block."""
+    """A block of threads in code that is written basic block by basic block."""
 
     w: FunctionWriter
 
@@ -170,7 +182,7 @@ class Block(BlockOfThreads[str]):
 
     @contextmanager
     def only_if(self, condition: str | None) -> Iterator[None]:
-        """Run what is inside where the condition holds; None: everywhere."""
+        """Execute the code inside if the condition holds; None: always."""
         if condition is None or condition == "true":
             yield
             return
@@ -178,15 +190,15 @@ class Block(BlockOfThreads[str]):
             yield
 
     def shuffle_xor(self, word: str, distance: int) -> str:
-        """The i32 of the lane whose number differs in the bits of `distance`."""
+        """Return the i32 of the lane whose index differs in the bits of `distance`."""
         return self._shuffle(self.w.named(word, I32), "bfly", distance, WARP - 1).name
 
     def from_lane_below(self, values: list[Scalar], distance: int) -> list[Scalar]:
-        """Values of the lane `distance` below; the lowest lanes get their own."""
+        """Return values of the lane `distance` below; the lowest lanes get their own."""
         return self._each_moved(values, "up", distance, 0)
 
     def from_lane(self, values: list[Scalar], lane: str | int) -> list[Scalar]:
-        """Values of a lane."""
+        """Return values of a lane."""
         number = (
             lane
             if isinstance(lane, int)
@@ -196,12 +208,15 @@ class Block(BlockOfThreads[str]):
 
 
 def both(w: FunctionWriter, a: str | None, b: str | None) -> str | None:
-    """Two conditions at once; None is always true."""
+    """Return the conjunction of two conditions; None is true."""
     return a or b if a is None or b is None else w.operation("and", a, b, "i1")
 
 
 def smaller(w: FunctionWriter, a: str | int, b: str | int) -> str | int:
-    """The minimum of two positions, as unsigned numbers: what LLVM knows of the numbers of threads leaves comparisons out."""
+    """Return the minimum of two unsigned positions.
+
+    LLVM can remove it from the known ranges of thread numbers.
+    """
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
     return w.intrinsic("llvm.umin.i64", I64, w.named(a, I64), w.named(b, I64)).name

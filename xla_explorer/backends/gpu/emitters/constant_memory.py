@@ -1,8 +1,9 @@
-"""Constants in the constant bank (`.const`, 64 KiB a module), where kernels read them at one address a warp.
+"""Constants in the constant bank (`.const`, 64 KiB a module), for uniform reads of a warp.
 
-The bank's cache hands a warp one address at a time: lanes that ask for the same one are served together, others in turn, while global
-memory's serves neighbours at once. Source: CUDA C++ Best Practices Guide, "Constant Memory"; PTX ISA, "Constant State Space"; LLVM,
-docs/NVPTXUsage.rst, address space 4. XLA keeps large constants as global symbols (xla/service/gpu/ir_emission_utils.cc).
+The bank's cache serves one address of a warp at a time: equal addresses together, different ones in
+turn, while global memory serves neighbours at once. Source: CUDA C++ Best Practices Guide,
+"Constant Memory"; PTX ISA, "Constant State Space"; LLVM, docs/NVPTXUsage.rst, address space 4. XLA
+keeps large constants as global symbols (xla/service/gpu/ir_emission_utils.cc).
 """
 
 from __future__ import annotations
@@ -24,16 +25,18 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 BANK_BYTES = 64 << 10
-_MOST_ADDRESSES = (
-    1.25  # a warp, on the average: now and then one lies across the border of two rows
-)
+_MOST_ADDRESSES = 1.25  # per warp on average: sometimes a warp spans the border of two rows
 
 
 _BANK = Type("ptr", space=4)
 
 
 class _Uses:
-    """Records that use a parameter. addresses: computed from it; loads: from these addresses; both by their place in the function."""
+    """Records that use a parameter.
+
+    addresses: computed from it. loads: from these addresses. Both are keyed by position in the
+    function.
+    """
 
     def __init__(self, records: Sequence[OneRecord], parameter: str) -> None:
         self.addresses: dict[int, Instruction] = {}
@@ -67,13 +70,16 @@ class _Uses:
 
     @property
     def loads_only(self) -> bool:
-        """Whether nothing but loads at addresses of elements takes the parameter."""
+        """Return whether the parameter is used only by loads at addresses of elements."""
         return len(self.addresses) + len(self.loads) == self.all
 
 
 class ConstantPlacement(NamedTuple):
-    """What was decided for a constant that a kernel reads. addresses: that a warp reads at a time, on the average; None: unknown.
-    bank_bytes: of the constant bank that are taken, this one included. reason: why it stays in global memory. forced: by the user."""
+    """The decision about a constant that a kernel reads.
+
+    addresses: distinct addresses of a warp on average; None: unknown. bank_bytes: used in the
+    constant bank, with this constant. reason: for global memory. forced: by the user.
+    """
 
     constant: HloInstruction
     size: int
@@ -85,14 +91,14 @@ class ConstantPlacement(NamedTuple):
 
 
 class ConstantBank:
-    """The bank of one module: what is in it already."""
+    """The constant bank of one module, with its contents so far."""
 
     def __init__(self) -> None:
         self._taken: dict[str, int] = {}
 
     @property
     def size(self) -> int:
-        """Bytes taken."""
+        """Bytes in use."""
         return sum(self._taken.values())
 
     def place(
@@ -101,8 +107,11 @@ class ConstantBank:
         constants: Mapping[int, HloInstruction],
         overrides: Mapping[HloInstruction, str] = MappingProxyType({}),
     ) -> tuple[EmittedKernel, list[ConstantPlacement]]:
-        """The kernel with what it reads uniformly in the bank. constants: by the number of the parameter that points to one. overrides:
-        `force` or `forbid`, by constant."""
+        """Move uniformly read constants of a kernel into the bank.
+
+        constants: by the number of the parameter that points to one. overrides: `force` or
+        `forbid`, by constant.
+        """
         values: WarpValues | None = None
         placements = []
         for parameter, constant in constants.items():
@@ -141,7 +150,7 @@ class ConstantBank:
                 "constant-address-taken", f"{name}: only loads may use its address", **facts
             )
         elif divergent and override == "force" and after <= BANK_BYTES:
-            self._taken[symbol] = size  # slower, as it reads, but as right
+            self._taken[symbol] = size  # forced: correct, although its reads are slower
         elif most is None:
             reason = refuse(
                 "divergent-constant",
@@ -175,7 +184,7 @@ def _symbol(constant: HloInstruction) -> str:
 
 
 def _data(constant: HloInstruction) -> bytes:
-    """As buffers have it: the minor dimension last."""
+    """Return the constant's bytes in its layout, the minor dimension last."""
     order = tuple(reversed(constant.shape.layout.minor_to_major))
     return np.ascontiguousarray(constant.literal.array.transpose(order)).tobytes()
 
@@ -196,7 +205,7 @@ def _moved(made: EmittedKernel, constant: HloInstruction, uses: _Uses) -> Emitte
         else:
             record = record._replace(operands=(pointers[record.operands[0].name],))
         records[place] = record
-        lines[place - len(records)] = line_of(record)  # stack slots come first, nothing behind
+        lines[place - len(records)] = line_of(record)  # stack slots come first, nothing after them
     text = "".join([f"\\{byte:02X}" for byte in data])
     declaration = f'{symbol} = private unnamed_addr addrspace(4) constant [{len(data)} x i8] c"{text}", align 16'
     kernel = made.kernel._replace(lines=tuple(lines), globals=(*made.kernel.globals, declaration))

@@ -1,4 +1,4 @@
-"""What an emitter hands back: its kernels in the order of their launches, before they are finished; and scratch memory between them."""
+"""Kernel descriptors: an emitter's kernels in launch order, and scratch memory between them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,13 @@ ALIGNMENT = 256  # bytes between arrays in scratch memory
 
 
 class KernelDraft(NamedTuple):
-    """shared_bytes: static shared memory of a block; dynamic_shared_bytes: what its launch must ask for besides. suffix: what the
-    kernel's name has after the instruction's. tensor_maps: parameters after the pointers, one each. many_registers: threads get as many
-    as one block alone could have, where the assembler would rather leave room for more blocks."""
+    """Descriptor of one kernel.
+
+    shared_bytes: static shared memory of a block. dynamic_shared_bytes: requested by the launch.
+    suffix: of the kernel's name. tensor_maps: one parameter each, after the pointers.
+    many_registers: threads may use the registers of a single resident block, against the
+    assembler's preference for more blocks.
+    """
 
     context: KernelContext
     launch: LaunchDimensions
@@ -37,9 +41,12 @@ class KernelDraft(NamedTuple):
 
 
 class NestSchedule(NamedTuple):
-    """A plain loop nest and what was done to it. directives: in order. nest: afterwards. emitter: name of the family. reasoning: of the
-    launch, one sentence. start: the nest before. following: the kernel launched next, which reads what this one leaves in scratch memory.
-    scratch: its arrays there."""
+    """A plain loop nest with its schedule.
+
+    directives: in order. nest: the result. emitter: name of the family. reasoning: of the launch,
+    one sentence. start: the initial nest. following: the next kernel, which reads this one's
+    results in scratch memory. scratch: its arrays there.
+    """
 
     directives: tuple[Directive, ...]
     nest: LoopNest
@@ -56,8 +63,7 @@ class NestSchedule(NamedTuple):
 
     @property
     def reorders_sums(self) -> bool:
-        """Whether a sum or product of floats is not made from the initial value on, one element after the other: partial results among
-        threads, registers or kernels."""
+        """True if float sums or products are reassociated over threads, registers or kernels."""
         return bool(self.scratch) or any(sums_out_of_order(stage.nest) for stage in self.stages)
 
     def __str__(self) -> str:
@@ -66,8 +72,12 @@ class NestSchedule(NamedTuple):
 
 
 class OperationDraft(NamedTuple):
-    """emitter: its name. scratch_bytes: of memory that the kernels share; when not zero, each of them has it as its last pointer.
-    estimated_us: device time of these kernels, where the emitter has an estimate. nest: that the kernel is made of, where it is one."""
+    """Descriptor of an operation.
+
+    emitter: its name. scratch_bytes: shared by the kernels; if not zero, it is the last pointer of
+    each. estimated_us: device time, if the emitter has an estimate. nest: the schedule of a kernel
+    from a loop nest.
+    """
 
     kernels: tuple[KernelDraft, ...]
     emitter: str
@@ -79,19 +89,19 @@ class OperationDraft(NamedTuple):
 def fresh_context(
     i: HloInstruction, slots: tuple[int, ...], target: Target = NVPTX
 ) -> KernelContext:
-    """The context of one more kernel of an instruction."""
+    """Return the context of a further kernel of an instruction."""
     context = KernelContext(target, i, slots)
     context.writer.origin = context.roots[0].id
     return context
 
 
 def scratch_pointer(slots: tuple[int, ...]) -> str:
-    """The parameter that is scratch memory: after those of the instruction's operands and results."""
+    """Return the scratch memory parameter, after those of operands and results."""
     return f"%a{max(slots) + 1}"
 
 
 class ScratchArrays:
-    """Arrays of `count` elements in scratch memory, one per type, from byte `start` on. end: where they end."""
+    """Arrays of `count` elements in scratch memory, one per type, from byte `start` to `end`."""
 
     def __init__(self, types: Sequence[PrimitiveType], count: int, start: int = 0) -> None:
         self.shapes = [array_shape(t, (count,)) for t in types]
@@ -104,7 +114,7 @@ class ScratchArrays:
     def arrays(
         self, context: KernelContext, slots: tuple[int, ...], b: Builder | None = None
     ) -> list[ArrayInMemory]:
-        """The arrays, in a kernel. b: what writes it, if not the context's writer."""
+        """Return the arrays in a kernel. b: its builder, by default the context's writer."""
         space, b = context.target.pointer, b or context.writer
         found = []
         for shape, offset in zip(self.shapes, self.offsets, strict=True):

@@ -1,4 +1,4 @@
-"""Index arithmetic in 32 bits where that is enough: a GPU does it in one instruction, and 64 bits in several. Python ints fold."""
+"""Index arithmetic in 32 bits if possible: one GPU instruction instead of several; ints fold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexArithmetic, W
 
 
 class Words(IndexArithmetic[str]):
-    """Values are names of registers of `bits` bits, or ints. largest: elements of the largest array that is indexed."""
+    """Index arithmetic on register names of `bits` bits, or ints.
+
+    largest: elements of the largest indexed array.
+    """
 
     def __init__(self, w: FunctionWriter, largest: int) -> None:
         self.w = w
@@ -17,7 +20,7 @@ class Words(IndexArithmetic[str]):
         self.kind = f"i{self.bits}"
 
     def of(self, index: Word) -> Word:
-        """An i64 index of the writer, which is small."""
+        """Convert a small i64 index of the writer."""
         return (
             index
             if isinstance(index, int) or self.bits == 64
@@ -25,7 +28,7 @@ class Words(IndexArithmetic[str]):
         )
 
     def wide(self, word: Word) -> Word:
-        """The same as an i64 index."""
+        """Convert to an i64 index."""
         return (
             word
             if isinstance(word, int) or self.bits == 64
@@ -33,19 +36,19 @@ class Words(IndexArithmetic[str]):
         )
 
     def index_operation(self, op: str, a: Word, b: Word, flags: str = "") -> Word:
-        """See `IndexArithmetic`."""
+        """Emit an operation (see `IndexArithmetic`)."""
         return self.w.operation(op, a, b, self.kind, flags)
 
     def below(self, a: Word, limit: Word) -> str:
-        """Whether 0 <= a < limit."""
+        """Return the condition 0 <= a < limit."""
         return self.w.test("ult", a, limit, self.kind)
 
     def where(self, condition: str | None, a: Word, b: Word) -> Word:
-        """`condition ? a : b`; None is always true."""
+        """Return `condition ? a : b`; None is true."""
         return a if condition is None or a == b else self.w.choose(condition, a, b, self.kind)
 
     def pick(self, number: Word, values: Sequence[int]) -> Word:
-        """values[number]."""
+        """Return values[number]."""
         if isinstance(number, int):
             return values[number]
         found: Word = values[-1]

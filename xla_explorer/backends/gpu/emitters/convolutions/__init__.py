@@ -1,1 +1,1 @@
-"""Convolutions as products of gathered matrices: what is multiplied, and where the sums go."""
+"""Convolutions as implicit GEMM: operands, and stores of the results."""

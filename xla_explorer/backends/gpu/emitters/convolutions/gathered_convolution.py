@@ -1,4 +1,4 @@
-"""What the kernels of convolutions share: which convolutions they serve, what a block of gathered products computes, where its sums go."""
+"""Shared parts of convolution kernels: supported convolutions, block tiles, stores of the sums."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 TYPES = frozenset({"f32", "f64", "bf16", "f16", "s32", "u32"})
-_LOOP_SHARE = 0.06  # of the lanes' peak that one thread an element reaches: two loads and their addresses for a product; assumed
+# of the lanes' peak with one thread an element: two loads and their addresses for a product;
+# assumed
+_LOOP_SHARE = 0.06
 _RESULTS = {"bf16": ("bf16", "f32"), "f16": ("f16", "f32")}
 
 
 class ServedConvolution(NamedTuple):
-    """product: the convolution, and what follows it in its fusion. geometry: the products of matrices that it is."""
+    """A supported convolution. product: with its elementwise epilogue.
+
+    geometry: as implicit GEMM.
+    """
 
     product: Product
     geometry: ConvolutionProduct
@@ -34,8 +39,10 @@ class ServedConvolution(NamedTuple):
 def served_convolution(
     i: HloInstruction, types: frozenset[str] = TYPES, code: str = "type-not-tiled"
 ) -> ServedConvolution | Reason:
-    """The convolution that an instruction is, or that a fusion computes and does something elementwise to, and its geometry; or why
-    kernels for such types do not serve it (a refusal with the code)."""
+    """Return the convolution of an instruction or fusion with its geometry, or a refusal.
+
+    code: of the refusal if the types are not supported.
+    """
     product = product_in(i, "convolution")
     if isinstance(product, Reason):
         return product
@@ -52,7 +59,10 @@ def served_convolution(
 
 
 def loop_us(served: ServedConvolution, architecture: GpuArchitecture) -> float:
-    """Device time of one thread for each element: as many lanes as there are elements, each adding one product after the other."""
+    """Return the estimated device time of a kernel with one thread an element.
+
+    Each thread adds one product after the other.
+    """
     geometry, kind = served.geometry, served.product.dot.operands[0].shape.element_type
     elements = geometry.products * geometry.positions_in_all * geometry.features.extent
     rate = architecture.lanes * (architecture.double_rate if kind.bytes == 8 else 1)
@@ -61,7 +71,11 @@ def loop_us(served: ServedConvolution, architecture: GpuArchitecture) -> float:
 
 
 class BlockPlace(NamedTuple):
-    """What a block computes. row, column: first of its tile. phases: by spatial dimension. split: part of the reduced dimension."""
+    """The work of a block.
+
+    row, column: first of its tile. phases: by spatial dimension. split: part of the reduced
+    dimension.
+    """
 
     row: Word
     column: Word
@@ -73,7 +87,7 @@ class BlockPlace(NamedTuple):
 def block_place(
     words: Words, number: Word, geometry: ConvolutionProduct, tile: tuple[int, int], parts: int
 ) -> BlockPlace:
-    """Of block `number`: parts vary fastest, then columns, rows, phases, groups."""
+    """Return the work of block `number`: parts vary fastest, then columns, rows, phases, groups."""
     m, n = geometry.sides
     extents = [geometry.groups, *geometry.phases, -(-m // tile[0]), -(-n // tile[1]), parts]
     group, *phases, row, column, split = words.unravel(number, extents)
@@ -83,7 +97,7 @@ def block_place(
 def gathered_sides(
     words: Words, geometry: ConvolutionProduct, place: BlockPlace
 ) -> tuple[GatheredMatrix, GatheredMatrix]:
-    """The image and the weights as matrices."""
+    """Return image and weights as gathered matrices."""
     image, weights = (words.mul(place.group, stride) for stride in geometry.group_strides[:2])
     borders, taps = {}, {}
     for number, (phase, one) in enumerate(zip(place.phases, geometry.spatial, strict=True)):
@@ -113,7 +127,11 @@ def gathered_sides(
 
 
 class ConvolutionStore(ResultStore):
-    """batch (see `at`): the group, before it the part where there are several. phases: the block's, by spatial dimension."""
+    """Store of a convolution's results.
+
+    batch (see `at`): the group, after the part if there are several. phases: the block's, by
+    spatial dimension.
+    """
 
     def __init__(self, context: KernelContext, block: Block, product: Product, geometry: ConvolutionProduct, words: Words,
                  phases: list[Word]) -> None:  # fmt: skip
@@ -122,17 +140,17 @@ class ConvolutionStore(ResultStore):
         self.together = geometry.together
 
     def _position(self, number: str | int) -> list[Word]:
-        """Index of a position, by the axes of positions."""
+        """Return the index of a position, by the axes of positions."""
         return self.words.unravel(
             self.words.of(number), [axis.extent for axis in self.geometry.positions]
         )
 
     def _sides(self, row: str | int, column: str | int) -> tuple[str | int, str | int]:
-        """(position, feature)."""
+        """Return (position, feature)."""
         return (column, row) if self.geometry.features_are_rows else (row, column)
 
     def index(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
-        """Of an element, in the result."""
+        """Return the result's index of an element."""
         words, geometry = self.words, self.geometry
         position, feature = self._sides(row, column)
         labels = self.product.dot.attribute("dim_labels")
@@ -152,7 +170,10 @@ class ConvolutionStore(ResultStore):
         return tuple(index)
 
     def inside(self, side: int, at: str | int, exact: bool) -> tuple[str | int, str | None]:
-        """See `ResultStore`; a phase may have fewer positions than another."""
+        """Return the clamped index and its bounds check (see `ResultStore`).
+
+        A phase may have fewer positions than another.
+        """
         found, inside = super().inside(side, at, exact)
         return (
             self._in_phase(found, inside)
@@ -193,5 +214,5 @@ class ConvolutionStore(ResultStore):
 
 
 def words_for(conv: HloInstruction, context: KernelContext) -> Words:
-    """Wide enough for indices of the arrays."""
+    """Return index arithmetic wide enough for the indices of all arrays."""
     return Words(context.writer, 2 * max(o.shape.element_count for o in (conv, *conv.operands)))

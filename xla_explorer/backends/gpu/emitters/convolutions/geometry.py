@@ -1,14 +1,17 @@
-"""A convolution as products of matrices: positions of the result x taps and input features, times taps and input features x features.
+"""A convolution as implicit GEMM.
 
-No patches are copied: an element of the first matrix is an element of the image, found by where it stands, or zero outside. One product
-for each group of features (or of the batch), and for each phase where the image is dilated: there the positions that see the same taps are
-a product of their own, so nothing is multiplied with the zeros between the elements.
+Positions x (taps, input features) times (taps, input features) x features.
+No patches are copied: an element of the first matrix is an element of the image at a computed
+address, or zero outside. There is one product for each group of features (or of the batch). For a
+dilated image there is one for each phase: positions that see the same taps form their own product,
+so that the zeros between the elements are not multiplied.
 
-The zero outside the image is a factor like any other, as in XLA:CPU's kernels and cuDNN's: beside a tap whose weight is infinite or NaN,
-the padding makes the result NaN. The evaluator, the depthwise kernels and those of one thread an element leave padded taps out. Without
-such weights all agree.
+The zero outside the image is a factor, as in XLA:CPU's kernels and cuDNN's: beside a tap with an
+infinite or NaN weight, the padding makes the result NaN. The evaluator, the depthwise kernels and
+kernels of one thread an element skip padded taps. Without such weights all agree.
 
-Source: S. Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning", 2014 (implicit products); StableHLO, "convolution".
+Source: S. Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning", 2014 (implicit
+products); StableHLO, "convolution".
 """
 
 from __future__ import annotations
@@ -24,7 +27,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class Spatial(NamedTuple):
-    """A spatial dimension. size: of the image. strides: of the image, the weights, the result; phases: see `Phase`."""
+    """A spatial dimension.
+
+    size: of the image. image, weights, result: strides. phases: see `Phase`.
+    """
 
     size: int
     image: int
@@ -35,17 +41,17 @@ class Spatial(NamedTuple):
 
     @property
     def positions(self) -> int:
-        """The most that a phase has."""
+        """Maximum number of positions of a phase."""
         return max(phase.outputs for phase in self.phases)
 
     @property
     def taps(self) -> int:
-        """The most that a phase has, at least one."""
+        """Maximum number of taps of a phase, at least one."""
         return max(1, *[phase.taps for phase in self.phases])
 
     @property
     def leaves_image(self) -> bool:
-        """Whether a position and a tap of some phase are outside the image."""
+        """True if some position and tap of a phase are outside the image."""
         for p in self.phases:
             last = p.start + (self.positions - 1) * p.stride + (self.taps - 1) * p.spread
             if p.start < 0 or last >= self.size:
@@ -54,25 +60,28 @@ class Spatial(NamedTuple):
 
     @property
     def uneven_taps(self) -> bool:
-        """Whether some phase has fewer taps than another."""
+        """True if phases differ in their number of taps."""
         return any(phase.taps != self.taps for phase in self.phases)
 
     @property
     def uneven_positions(self) -> bool:
-        """Whether some phase has fewer positions than another."""
+        """True if phases differ in their number of positions."""
         return any(phase.outputs != self.positions for phase in self.phases)
 
     def first_weight(self, phase: Phase) -> int:
-        """Elements from the beginning of the weights to a phase's first tap."""
+        """Return the offset in elements of a phase's first tap in the weights."""
         return (
             self.rule.size - 1 - phase.tap if self.rule.window_reversal else phase.tap
         ) * self.weights
 
 
 class ConvolutionProduct(NamedTuple):
-    """positions: axes of the image (strides) and the result, major first in the image. taps: (axis of the image, axis of the weights) of
-    each reduced dimension. features: axis of the weights and the result, of one group. group_strides: from a group to the next, of image,
-    weights, result."""
+    """A convolution as matrix products.
+
+    positions: axes of the image (strides) and the result, major first in the image. reduced: (axis
+    of the image, axis of the weights) of each reduced dimension. features: axis of the weights and
+    the result, of one group. group_strides: from a group to the next, of image, weights, result.
+    """
 
     positions: tuple[Axis, ...]
     reduced: tuple[tuple[Axis, Axis], ...]
@@ -83,17 +92,17 @@ class ConvolutionProduct(NamedTuple):
 
     @property
     def positions_in_all(self) -> int:
-        """Of one product."""
+        """Positions of one product."""
         return math.prod([axis.extent for axis in self.positions])
 
     @property
     def depth(self) -> int:
-        """Products that are added."""
+        """Terms of each sum."""
         return math.prod([image.extent for image, _ in self.reduced])
 
     @property
     def features_are_rows(self) -> bool:
-        """Whether the positions are the columns of what is stored: neighbours in the result are positions, not features."""
+        """True if positions, not features, are contiguous in the result and become its columns."""
         minor = next((a for a in reversed(self.positions) if a.extent > 1), None)
         return (
             minor is not None and self.features.result != 1 and minor.result < self.features.result
@@ -101,18 +110,18 @@ class ConvolutionProduct(NamedTuple):
 
     @property
     def sides(self) -> tuple[int, int]:
-        """Rows and columns of what is stored."""
+        """Rows and columns of the stored result."""
         sides = self.positions_in_all, self.features.extent
         return sides[::-1] if self.features_are_rows else sides
 
     @property
     def sums(self) -> tuple[int, ...]:
-        """The dimensions of all products. Phases are no part of it: where there are several, nothing is reduced in parts."""
+        """Dimensions of all products, without phases: several phases exclude split-K."""
         return (self.groups, *self.sides)
 
     @property
     def sentence(self) -> str:
-        """The products in words."""
+        """Description of the products."""
         words = f"{self.sides[0]} x {self.sides[1]} x {self.depth}"
         if self.groups > 1:
             words += f", {self.groups} groups"
@@ -124,7 +133,7 @@ class ConvolutionProduct(NamedTuple):
 
     @property
     def together(self) -> int:
-        """Columns lie together in runs of a multiple of so many, each beginning at a multiple of its size."""
+        """Length that divides every contiguous, aligned run of columns."""
         others = [self.group_strides[2]] if self.groups > 1 else []
         others += [phase.first * one.result for one in self.spatial for phase in one.phases]
         axes = [a for a in self.positions if a.extent > 1]
@@ -138,17 +147,17 @@ class ConvolutionProduct(NamedTuple):
 
     @property
     def phases(self) -> tuple[int, ...]:
-        """How many, of each spatial dimension."""
+        """Number of phases of each spatial dimension."""
         return tuple([len(one.phases) for one in self.spatial])
 
     @property
     def products(self) -> int:
-        """Of groups and phases."""
+        """Number of products: groups times phases."""
         return self.groups * math.prod(self.phases)
 
 
 def convolution_product(i: HloInstruction) -> ConvolutionProduct | Reason:
-    """The products that a convolution is, or why it is not served."""
+    """Return the products of a convolution, or a refusal."""
     lhs, rhs = i.operands
     labels, rules = (
         i.attribute("dim_labels"),
@@ -196,7 +205,8 @@ def convolution_product(i: HloInstruction) -> ConvolutionProduct | Reason:
         Axis(depth, image[labels.input_feature], 0),
         Axis(depth, weights[labels.kernel_input_feature], 0),
     )
-    # Axes of one index stay, so that every spatial dimension has its own; major first, so that neighbours are neighbours in memory.
+    # Axes of extent one stay, so that every spatial dimension has its own; major first, for
+    # contiguous accesses.
     positions.sort(key=lambda axis: (axis.extent > 1, -axis.stride))
     reduced.append(last)
     if (

@@ -1,1 +1,1 @@
-"""Matrix products: tensor cores (wgmma, mma), tiles, thin matrices; what they share of operands, partial sums and stores."""
+"""Matrix products by wgmma, mma, SIMT tiles and GEMV kernels; shared operands, split-K, stores."""

@@ -1,12 +1,14 @@
-"""The product of two gathered matrices on the ordinary lanes: tiles of both in shared memory, a square of sums in each thread's registers.
+"""SIMT tiled GEMM of gathered matrices: tiles in shared memory, accumulators in registers.
 
-A step's tiles come from memory into registers while those of the step before are multiplied, and go into the other half of shared memory
-afterwards, so there is one barrier a step. Tiles have the reduced dimension major: a thread reads its rows and its columns 16 bytes at a
-time, lanes of a warp standing 4 x 8, so that each read is one pass over the banks. Where memory is read along the reduced dimension, the
-threads that put a tile there write to it across; in rows that they write to together the columns stand in different orders (an exclusive
-or), and those writes go to different banks too.
+The next step's tiles are loaded into registers during the products of the current step, and stored
+to the other half of shared memory afterwards, with one barrier a step. Tiles have the reduced
+dimension major: a thread reads its rows and columns 16 bytes at a time, with the lanes of a warp as
+4 x 8, so that each read is one pass over the banks. If memory is contiguous along the reduced
+dimension, threads store the transposed tile. Columns are then permuted by an exclusive or between
+rows that are written together, so that these writes use different banks.
 
-Source: V. Volkov, J. Demmel, "Benchmarking GPUs to tune dense linear algebra", 2008; NVIDIA, CUTLASS, "Efficient GEMM in CUDA".
+Source: V. Volkov, J. Demmel, "Benchmarking GPUs to tune dense linear algebra", 2008; NVIDIA,
+CUTLASS, "Efficient GEMM in CUDA".
 """
 
 from __future__ import annotations
@@ -34,10 +36,11 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_constant
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
-THREADS, SIDE = 256, 16  # threads of a block; of them beside and above one another
+THREADS, SIDE = 256, 16  # threads of a block; threads of a side
 _BANK_BYTES = 128  # of all banks
-_MOST_ACROSS = 8  # threads beside one another that write to different rows of a tile
-# Rows and columns of the result that a thread computes, and the rate relative to the largest, which reads least for a product (assumed).
+_MOST_ACROSS = 8  # neighbouring threads that write to different rows of a tile
+# Rows and columns of the result of a thread, with the rate relative to the largest, which reads
+# least for a product (assumed).
 _SQUARES = {
     (8, 8): 1.0,
     (8, 4): 0.85,
@@ -50,16 +53,20 @@ _SQUARES = {
     (2, 2): 0.3,
 }
 _OWN_SHARE = 0.6  # of the peak at large sizes; assumed, not measured
-_RESIDENT = 2  # blocks of a multiprocessor that hide one another's waiting
+_RESIDENT = 2  # resident blocks of a multiprocessor that hide latency
 _STEP_US, _LAUNCH_US = (
     0.4,
     2.0,
-)  # from asking for a tile to having it in shared memory; a second kernel; assumed
+)  # latency of a tile to shared memory; a second kernel; assumed
 _PARTS = (1, 2, 4, 8, 16, 32, 64)
 
 
 class BlockedPlan(NamedTuple):
-    """rows, columns: of the result a thread computes. wide: type of the sums. depth: of a tile. parts: of the reduced dimension."""
+    """Plan of a SIMT tiled GEMM.
+
+    rows, columns: of the result per thread. wide: accumulator type. depth: of a tile. parts: of the
+    reduced dimension (split-K).
+    """
 
     rows: int
     columns: int
@@ -71,22 +78,22 @@ class BlockedPlan(NamedTuple):
 
     @property
     def threads(self) -> int:
-        """Of a block."""
+        """Threads of a block."""
         return THREADS
 
     @property
     def tile(self) -> tuple[int, int]:
-        """Rows and columns of the result that a block computes."""
+        """Rows and columns of the result per block."""
         return SIDE * self.rows, SIDE * self.columns
 
     def tiles_of(self, multiprocessors: int) -> str:
-        """The tiles in words."""
+        """Return a description of the tiles."""
         return (f"tiles of {SIDE * self.rows} x {SIDE * self.columns}, {self.rows} x {self.columns} a thread, reduced {self.depth} at a "
                 f"time{self.parts.sentence}; {on_multiprocessors(self.blocks, multiprocessors)}")  # fmt: skip
 
 
 def sum_type(kind: PrimitiveType) -> PrimitiveType:
-    """Of sums of products of a type."""
+    """Return the accumulator type of products of a type."""
     return F32 if kind.is_float and kind.bits < 32 else kind
 
 
@@ -99,7 +106,10 @@ def plan_blocks(
     may_cut: bool,
     architecture: GpuArchitecture,
 ) -> BlockedPlan:
-    """The tile and the parts of so many products of m x k and k x n that are estimated to take the least time."""
+    """Return the tile and the split-K parts with the least estimated time.
+
+    The operands are `products` matrices of m x k and k x n.
+    """
     wide = sum_type(kind)
     depth = 8 if wide.bytes == 8 else 16
     steps = -(-k // depth)
@@ -144,7 +154,7 @@ def plan_blocks(
 
 
 class _Tile:
-    """An operand's tile: fetched into registers, put into shared memory, read from there."""
+    """An operand's tile: loaded into registers, stored to and read from shared memory."""
 
     def __init__(
         self,
@@ -178,7 +188,8 @@ class _Tile:
         )  # two halves
         thread = words.of(kernel.block.thread)
         per = (self.depth if self.across else self.length) // self.width
-        # Neighbouring threads take neighbours in memory; of those that put them across, so many that the banks suffice.
+        # Neighbouring threads load neighbours in memory; a transposed store needs few enough of
+        # them for the banks.
         near = min(per, _MOST_ACROSS) if self.across else per
         self.minor, self.major = (
             words.mul(words.mod(thread, near), self.width),
@@ -189,14 +200,14 @@ class _Tile:
         assert vectors < THREADS or not self.rest
 
     def _at(self, number: int) -> tuple[Word, Word]:
-        """(kept, reduced) within the tile of a vector's first element."""
+        """Return (kept, reduced) of a vector's first element within the tile."""
         words = self.kernel.words
         minor = words.add(self.minor, number % self.beside * self.near * self.width)
         major = words.add(self.major, number // self.beside * self.major_step)
         return (major, minor) if self.across else (minor, major)
 
     def fetch(self, step: Word) -> None:
-        """Load the tile of a step; zero what does not exist."""
+        """Load the tile of a step, with zeros out of bounds."""
         w, words = self.kernel.w, self.kernel.words
         stored, zero = memory_type(self.kind), scalar_constant(0, self.wide)
         tail = INVARIANT if self.array.invariant else ""
@@ -218,7 +229,7 @@ class _Tile:
                 slot.store([x if inside is None else w.choose(inside, x, zero, t) for x in values])
 
     def _address(self, half: Word, row: Word, column: Word) -> str:
-        """Of an element in the shared tile. row: along the reduced dimension."""
+        """Return the address of an element in the shared tile. row: along the reduced dimension."""
         w, words = self.kernel.w, self.kernel.words
         if self.across:
             order = self._order(row)
@@ -233,7 +244,11 @@ class _Tile:
         return w.element_at(self.base, memory_type(self.wide), words.wide(at), "ptr addrspace(3)")
 
     def _order(self, row: Word) -> Word:
-        """What a row's columns are combined with: a multiple of what a thread reads together, different where threads write together."""
+        """Return the exclusive-or mask of a row's columns, against bank conflicts.
+
+        It is a multiple of the width of a thread's reads, and differs between rows that are written
+        together.
+        """
         words = self.kernel.words
         return words.mul(
             words.mod(words.div(row, self.width), self.near),
@@ -241,7 +256,7 @@ class _Tile:
         )
 
     def put(self, half: Word) -> None:
-        """What was fetched, into a half of shared memory."""
+        """Store the loaded tile to a half of shared memory."""
         w, words, t, size = (
             self.kernel.w,
             self.kernel.words,
@@ -267,7 +282,10 @@ class _Tile:
                 )
 
     def read(self, half: Word, row: int, thread: Word) -> list[Scalar]:
-        """The elements of a thread's rows or columns, in a row of the tile: `run` neighbours, and the next of them SIDE runs further."""
+        """Return the elements of a thread's rows or columns in a row of the tile.
+
+        They are runs of `run` neighbours, SIDE runs apart.
+        """
         w, words, t = self.kernel.w, self.kernel.words, memory_type(self.wide)
         found: list[Scalar] = []
         for first in range(0, self.length, SIDE * self.run):
@@ -280,7 +298,10 @@ class _Tile:
 
 
 class BlockedKernel:
-    """The kernel being written. rows and columns: first of the block's tile; first_step: of its part."""
+    """The kernel being written. rows and columns: first of the block's tile.
+
+    first_step: of its part.
+    """
 
     def __init__(
         self, context: KernelContext, block: Block, words: Words, plan: BlockedPlan
@@ -292,7 +313,7 @@ class BlockedKernel:
             plan,
             context.writer,
         )
-        # Lanes of a warp 4 x 8, warps 4 x 2.
+        # Lanes of a warp as 4 x 8, warps as 4 x 2.
         thread = words.of(block.thread)
         lane, warp = words.mod(thread, 32), words.div(thread, 32)
         self.x = words.add(words.mul(words.mod(warp, 2), 8), words.mod(lane, 8))
@@ -301,7 +322,7 @@ class BlockedKernel:
     def multiply(
         self, left: Side, right: Side, row: Word, column: Word, first_step: Word, store: ResultStore
     ) -> None:
-        """Fetch, put, multiply, store. row, column: the tile's first."""
+        """Load, multiply and store the block's tile, whose first row and column are given."""
         w, words, plan = self.w, self.words, self.plan
         a, b = _Tile(self, *left, plan.rows, row), _Tile(self, *right, plan.columns, column)
         sums = [

@@ -1,7 +1,7 @@
-"""A matrix whose elements lie anywhere: each of its two sides is an index of several dimensions, with a stride for each.
+"""A gathered matrix: each side is an index of several dimensions with their own strides.
 
-The operand of a dot is one as it is; the image of a convolution is one without being copied: a place of it is a position of the result and
-a tap together, and outside the image there is zero.
+The operand of a dot is a gathered matrix. So is the image of a convolution, without a copy: an
+element is a position of the result plus a tap, and zero outside the image.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 
 
 class Axis(NamedTuple):
-    """A dimension of a side. stride: elements from one index to the next in the operand; result: in the result (0 of a reduced one).
-    spatial: of a convolution, the number of the spatial dimension whose positions or taps they are; else -1."""
+    """A dimension of a side.
+
+    stride: in elements of the operand. result: stride in the result (0 of a reduced one). spatial:
+    number of a convolution's spatial dimension with these positions or taps, else -1.
+    """
 
     extent: int
     stride: int
@@ -27,7 +30,7 @@ class Axis(NamedTuple):
 
 
 class Border(NamedTuple):
-    """A place start + stride * kept + spread * reduced along a spatial dimension must be inside [0, size)."""
+    """Bounds of a spatial dimension: start + stride * kept + spread * reduced is in [0, size)."""
 
     start: Word
     stride: int
@@ -36,7 +39,10 @@ class Border(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Half of a place. offset: elements. along: by spatial dimension, how far. inside: None when always."""
+    """Half of a place. offset: elements. along: position by spatial dimension.
+
+    inside: None: always.
+    """
 
     offset: Word
     along: dict[int, Word]
@@ -44,8 +50,11 @@ class _Part(NamedTuple):
 
 
 class GatheredMatrix:
-    """base: offset of its first element. borders: by spatial dimension, None of an operand of a dot. taps: how many exist, where not all
-    do. others: what the base is a sum of multiples of."""
+    """A gathered matrix.
+
+    base: offset of its first element. borders: by spatial dimension, None for an operand of a dot.
+    taps: number of valid taps by spatial dimension, if it varies. others: factors of the base.
+    """
 
     def __init__(
         self, words: Words, kept: Sequence[Axis], reduced: Sequence[Axis], base: Word = 0, borders: dict[int, Border] | None = None,
@@ -67,12 +76,15 @@ class GatheredMatrix:
 
     @property
     def kept_is_minor(self) -> bool:
-        """Whether neighbours along the kept side are the nearer ones in memory."""
+        """True if the kept side has the smaller stride in memory."""
         kept, reduced = _minor(self.kept), _minor(self.reduced)
         return reduced is None or (kept is not None and kept.stride <= reduced.stride)
 
     def width(self, most: int) -> int:
-        """Elements along the minor side that lie together, begin at a multiple of their number, and are inside or outside together."""
+        """Return the vector width along the minor side.
+
+        Contiguous, aligned, uniformly in bounds.
+        """
         side = self.kept if self.kept_is_minor else self.reduced
         minor = _minor(side)
         if (
@@ -91,8 +103,11 @@ class GatheredMatrix:
     def near(
         self, kept: Word, step: Word, inner: Word, tile: int, exact: bool
     ) -> tuple[Word, str | None]:
-        """As `place`, where no result takes what is outside along the kept side, so that any element will do there: of a dot one of that
-        step, which needs no condition; a convolution reads less where all that is outside is one element."""
+        """Return an element like `place`, if out-of-bounds results are discarded.
+
+        Any element may then replace one that is out of bounds along the kept side. A dot needs no
+        bounds check. A convolution reads less if all out-of-bounds accesses read one element.
+        """
         if not self.of_dot:
             return self.place(kept, step, inner, tile, exact)
         words = self.words
@@ -113,9 +128,11 @@ class GatheredMatrix:
     def place(
         self, kept: Word, step: Word, inner: Word, tile: int, exact: bool
     ) -> tuple[Word, str | None]:
-        """Offset of (kept, step * tile + inner), where that exists; and whether it does (None: always; else the offset is 0).
+        """Return the offset of (kept, step * tile + inner) and its bounds check (None.
 
-        exact: kept is always inside."""
+        Always valid).
+        The offset is 0 out of bounds. exact: kept is always in bounds.
+        """
         a, b = self._kept_part(kept, exact), self._reduced_part(step, inner, tile)
         words, inside = self.words, both(self.words.w, a.inside, b.inside)
         for number, border in self.borders.items():
@@ -171,7 +188,7 @@ class GatheredMatrix:
         return found
 
     def forget(self) -> None:
-        """What was computed in a block that does not dominate what is written next."""
+        """Forget values computed in a basic block that does not dominate the following code."""
         self._reduced.clear()
 
 

@@ -1,9 +1,10 @@
-"""The operands of a dot as matrices that tensor cores read 16 bytes at a time.
+"""The operands of a dot as matrices for tensor cores, read 16 bytes at a time.
 
-TF32 operands are f32 arrays whose lower mantissa bits the tensor cores leave out. Their fragments are those of 16-bit types with half
-as many elements, word for word, so everything but the product itself treats an f32 as two units of 16 bits. At default precision XLA
-lets cuBLAS use TF32 for f32; our kernels use it only where a dot asks for it (`algorithm=dot_tf32_tf32_f32`), so that what runs on the
-emulator or without libraries has the accuracy of f32.
+TF32 operands are f32 arrays whose lower mantissa bits are ignored. Their fragments are those of
+16-bit types with half as many elements, word for word, so everything except the product treats an
+f32 as two units of 16 bits. At default precision XLA lets cuBLAS use TF32 for f32. Our kernels use
+it only if a dot requests it (`algorithm=dot_tf32_tf32_f32`), so that results on the emulator or
+without libraries have the accuracy of f32.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _TF32 = "dot_tf32_tf32_f32"
 
 
 class Operand(NamedTuple):
-    """An operand as matrices: strides of the kept and the reduced dimension and of the batch dimensions; one is 1."""
+    """Strides of an operand: kept, reduced and batch dimensions; one of the first two is 1."""
 
     kept: int
     reduced: int
@@ -27,13 +28,16 @@ class Operand(NamedTuple):
 
     @property
     def reduced_is_minor(self) -> bool:
-        """Whether neighbours in memory are neighbours along the reduced dimension."""
+        """True if the reduced dimension is contiguous."""
         return self.reduced == 1
 
 
 class Matrices(NamedTuple):
-    """kind: of the elements, tf32 where tensor cores take f32. m, n: of one product; k: units of its reduced dimension, 16 bits each for
-    tensor cores. left, right: strides in units."""
+    """The operands of a product.
+
+    kind: of the elements, tf32 for f32 on tensor cores. m, n: of one product. k: units of its
+    reduced dimension, 16 bits each for tensor cores. left, right: strides in units.
+    """
 
     kind: str
     m: int
@@ -45,12 +49,12 @@ class Matrices(NamedTuple):
 
     @property
     def sums(self) -> tuple[int, ...]:
-        """The dimensions of all products."""
+        """Dimensions of all products."""
         return (*self.batch, self.m, self.n)
 
 
 def matrices_in(dot: HloInstruction, kind: str, units: int = 1) -> Matrices | Reason:
-    """The operands of a dot, or why they are no matrices. units: that an element takes."""
+    """Return the operands of a dot as matrices, or a refusal. units: of an element."""
     sides = []
     for o, side in zip(dot.operands, ("lhs", "rhs"), strict=True):
         batch, contracting = (
@@ -74,7 +78,7 @@ def matrices_in(dot: HloInstruction, kind: str, units: int = 1) -> Matrices | Re
 
 
 def matrices_of(dot: HloInstruction) -> Matrices | Reason:
-    """The operands of a dot for tensor cores, or why they cannot be."""
+    """Return the operands of a dot for tensor cores, or a refusal."""
     a, b = dot.operands
     kind, name = a.shape.element_type, a.shape.element_type.name
     tf32 = name == "f32" and _TF32 in str(dot.attributes.get("algorithm"))
@@ -101,7 +105,7 @@ def matrices_of(dot: HloInstruction) -> Matrices | Reason:
 
 
 def _why_not_copied(i: HloInstruction, found: Operand, minor: int, units: int) -> Reason | None:
-    """None where 16-byte copies can bring an operand. minor: units of its rows in memory."""
+    """Return None if 16-byte copies can load an operand. minor: units of its rows in memory."""
     if units > 1 and not found.reduced_is_minor:
         text = f"%{i.name}: products of TF32 read neighbours along the reduced dimension, which is not the minor one"
         return refuse("reduced-is-not-minor", text)

@@ -1,7 +1,7 @@
-"""Products whose reduced dimension is cut: blocks store partial sums in scratch memory, and a second kernel adds them in a fixed order.
+"""Split-K: blocks store partial sums in scratch memory, a second kernel adds them in fixed order.
 
-The result is the same from run to run, as it would not be with atomic additions. Source: NVIDIA, CUTLASS, "Efficient GEMM in CUDA:
-Parallelized Reductions".
+The result is deterministic, unlike with atomic additions. Source: NVIDIA, CUTLASS, "Efficient GEMM
+in CUDA: Parallelized Reductions".
 """
 
 from __future__ import annotations
@@ -27,20 +27,23 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
 from xla_explorer.hlo.shape import array_shape
 
-_LEAST_STEPS, _MOST_PARTS = 8, 32  # tiles that a part has at least; parts
-_LAUNCH_US = 2.0  # of the second kernel, and until the first has come to its end; assumed
+_LEAST_STEPS, _MOST_PARTS = 8, 32  # minimum of tiles in a part; maximum of parts
+_LAUNCH_US = 2.0  # of the second kernel, and the tail of the first; assumed
 Shape = tuple[int, ...]  # of the sums of all products: batch, rows, columns
 
 
 class Parts(NamedTuple):
-    """number: of parts of the reduced dimension, 1 when it is not cut. each: tiles along it in a part."""
+    """The split of the reduced dimension. number: of parts, 1 without split.
+
+    each: tiles of a part.
+    """
 
     number: int
     each: int
 
     @property
     def sentence(self) -> str:
-        """What a launch's reasoning adds of them."""
+        """Description of the split for a launch's explanation."""
         return (
             f", reduced in {self.number} parts that a second kernel adds in their order"
             if self.number > 1
@@ -48,11 +51,11 @@ class Parts(NamedTuple):
         )
 
     def scratch_bytes(self, sums: Shape) -> int:
-        """Of partial sums."""
+        """Return the bytes of partial sums."""
         return 4 * self.number * math.prod(sums) if self.number > 1 else 0
 
     def extra_us(self, sums: Shape, architecture: GpuArchitecture) -> float:
-        """What writing partial sums and reading them once more takes."""
+        """Return the time of writing partial sums and reading them again."""
         if self.number == 1:
             return 0.0
         return (
@@ -61,14 +64,14 @@ class Parts(NamedTuple):
 
 
 def parts_for(tiles: int, steps: int, architecture: GpuArchitecture) -> Parts:
-    """As many parts as keep the device busy with so many tiles of the result, each `steps` tiles deep."""
+    """Return as many parts as keep the device busy, for `tiles` tiles of `steps` steps."""
     wanted = min(architecture.multiprocessors // tiles, steps // _LEAST_STEPS, _MOST_PARTS)
     each = -(-steps // wanted) if wanted > 1 else steps
     return Parts(-(-steps // each), each)
 
 
 def partial_sums(context: KernelContext, sums: Shape, parts: Parts, scratch: str) -> ArrayInMemory:
-    """The array of partial sums in scratch memory: [parts, batch..., m, n]."""
+    """Return the array of partial sums in scratch memory: [parts, batch..., m, n]."""
     return ArrayInMemory(scratch, array_shape(F32, (parts.number, *sums)), context.target.pointer)
 
 
@@ -80,7 +83,7 @@ def directed(
     batch: list[str | int],
     split: str | int,
 ) -> None:
-    """The sums of a block go to the result, or to scratch memory where it computes a part."""
+    """Direct a block's sums to the result, or to scratch memory with split-K."""
     if parts.number > 1:
         store.store_sums(partial_sums(store.context, sums, parts, scratch_pointer(slots)))
     store.at([split, *batch] if parts.number > 1 else batch)
@@ -90,7 +93,10 @@ def product_draft(
     i: HloInstruction, first: KernelDraft, emitter: str, estimated_us: float, sums: Shape, parts: Parts, slots: tuple[int, ...],
     architecture: GpuArchitecture, store: Callable[[KernelContext, Block], ResultStore],
 ) -> OperationDraft:  # fmt: skip
-    """The kernel of a product, and a second one where the first leaves partial sums. store: where the sums of such a kernel go."""
+    """Return the kernel descriptors of a product: one, or two with split-K.
+
+    store: maker of the store of such a kernel.
+    """
     second = (
         ()
         if parts.number == 1
@@ -103,7 +109,7 @@ def _sum_of_parts(
     context: KernelContext, sums: Shape, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture,
     store: Callable[[KernelContext, Block], ResultStore],
 ) -> KernelDraft:  # fmt: skip
-    """A thread an element adds the partial sums, in order, and finishes the element."""
+    """Return a kernel whose threads each add an element's partial sums and store it."""
     w, partial, total = (
         context.writer,
         partial_sums(context, sums, parts, scratch_pointer(slots)),

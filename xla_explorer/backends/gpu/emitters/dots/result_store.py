@@ -1,10 +1,12 @@
-"""From the sums of a product in registers to memory: what follows the product in its fusion is done on the way.
+"""Stores of a product's accumulators, with the elementwise epilogue of its fusion.
 
-A fusion of kind kOutput holds one dot and elementwise operations on its result: a bias, an activation, a residual, a conversion. They are
-computed for each element where its sum is, so the product itself is never stored. Rows of 16-bit results change hands within four lanes
-first, so that each lane stores 16 neighbouring bytes and four of them whole sectors.
+A fusion of kind kOutput holds one dot and elementwise operations on its result: a bias, an
+activation, a residual, a conversion. They are computed in registers, so the product itself is never
+stored. Rows of 16-bit results are first exchanged within four lanes, so that each lane stores 16
+contiguous bytes and four lanes store whole sectors.
 
-Source: PTX ISA, "Matrix Fragments for mma.m16n8k16", "Register Fragments for wgmma.mma_async.m64nNk16"; cublasLt's epilogues.
+Source: PTX ISA, "Matrix Fragments for mma.m16n8k16", "Register Fragments for
+wgmma.mma_async.m64nNk16"; cublasLt's epilogues.
 """
 
 from __future__ import annotations
@@ -23,20 +25,22 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
-FRAGMENT_COLUMNS = 8  # of a fragment of the result: two neighbours each of four lanes
+FRAGMENT_COLUMNS = 8  # of a fragment of the result: two neighbours in each of four lanes
 _QUAD = 4
 
 
 class Product(NamedTuple):
-    """dot: the product, which may also be a convolution; root: what is stored, the product itself when nothing follows it."""
+    """dot: a dot or convolution. root: the stored value, the product itself without an epilogue."""
 
     dot: HloInstruction
     root: HloInstruction
 
 
 def product_in(i: HloInstruction, *opcodes: str) -> Product | Reason:
-    """The product that an instruction is, or that a fusion computes and does something elementwise to. opcodes: of products, by default
-    dots only."""
+    """Return the product of an instruction or fusion, or a refusal.
+
+    opcodes: of products, by default only dots.
+    """
     opcodes = opcodes or ("dot",)
     if i.opcode.name in opcodes:
         return Product(i, i)
@@ -80,7 +84,7 @@ def product_in(i: HloInstruction, *opcodes: str) -> Product | Reason:
 def operand_slots(
     i: HloInstruction, dot: HloInstruction, slots: tuple[int, ...]
 ) -> tuple[int, int]:
-    """The numbers of the kernel's parameters that the operands of a dot are."""
+    """Return the parameter numbers of a dot's two operands."""
     if i is dot:
         places = {
             operand: slots[number] for number, operand in enumerate(dict.fromkeys(i.operands))
@@ -90,7 +94,7 @@ def operand_slots(
 
 
 class ResultStore:
-    """Stores parts of a result of m x n. batch: index of the product that the block computes."""
+    """Store of parts of an m x n result. batch: index of the block's product."""
 
     def __init__(
         self, context: KernelContext, block: Block, product: Product, m: int, n: int
@@ -102,25 +106,28 @@ class ResultStore:
         self._sums_only = False
         self.emitter.sources[product.dot] = lambda index: self._product()
         self.batch: list[str | int] = []
-        # Columns stand in runs of a multiple of so many, which lie together and begin at a multiple of their size.
+        # Runs of columns of a multiple of this length are contiguous and aligned.
         self.together = n
 
     def store_sums(self, partial: ArrayInMemory) -> None:
-        """Store f32 sums as they are, into another array of one dimension more: the first index of `at` says where."""
+        """Store f32 sums unchanged to another array, whose extra first index `at` sets."""
         self.output, self._sums_only, self.together = partial, True, self.n
 
     def at(self, batch: list[str | int]) -> None:
-        """The product of the batch whose elements come next."""
+        """Set the batch index of the following elements."""
         self.batch = batch
 
     def _product(self) -> Scalar:
-        assert self._now is not None  # `finished_at` sets it
+        assert self._now is not None  # set by `finished_at`
         return self._now
 
     def finished(
         self, value: Given, wide: PrimitiveType, row: str | int, column: str | int
     ) -> Scalar:
-        """What is stored for a sum of a type. The index must be inside the result: operands are read there."""
+        """Return the stored value of a sum.
+
+        The index must be in bounds, because operands are read.
+        """
         if self._sums_only:
             return scalar_of(self.w, value, wide)
         return self.finished_at(value, wide, self.index(row, column))
@@ -128,19 +135,22 @@ class ResultStore:
     def finished_at(
         self, value: Given, wide: PrimitiveType, index: tuple[str | int, ...]
     ) -> Scalar:
-        """The same by its index in the result."""
+        """Return the stored value of a sum by its index in the result."""
         self._now = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
         if self.product.root is self.product.dot:
             return self._now
         return self.emitter.element(self.product.root, index)
 
     def index(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
-        """Of an element of the product, in the result."""
+        """Return the result's index of an element of the product."""
         return (*self.batch, row, column)
 
     def inside(self, side: int, at: str | int, exact: bool) -> tuple[str | int, str | None]:
-        """A row (of side 0) or column (of side 1), or 0 where it is outside, and whether it is inside (None: always). exact: tiles end
-        where the result does."""
+        """Return a row (side 0) or column (side 1), 0 if out of bounds, and its check (None.
+
+        always).
+        exact: tiles end at the end of the result.
+        """
         if exact:
             return at, None
         condition = self.w.test("ult", at, (self.m, self.n)[side])
@@ -154,9 +164,10 @@ class ResultStore:
         exact_rows: bool,
         exact_columns: bool,
     ) -> None:
-        """A row of fragments, 8 columns each from `column` on: every lane has the f32 sums of two neighbouring columns of its own row.
+        """Store a row of fragments, 8 columns each from `column` on.
 
-        exact: whether tiles do not reach beyond the result. All lanes of the warp must come here.
+        Every lane has the f32 sums of two neighbouring columns of its own row. exact: tiles do not
+        reach beyond the result. All lanes of the warp must be active.
         """
         at_row, in_rows = self.inside(0, row, exact_rows)
         bits = self.output.shape.element_type.bits
@@ -190,7 +201,7 @@ class ResultStore:
         first: str | int,
         exact: bool,
     ) -> None:
-        """Four fragments of a row: lane k of four gets all of fragment k."""
+        """Store four fragments of a row after exchange: lane k of four has all of fragment k."""
         w = self.w
         words: list[str] = []
         for number, pair in enumerate(pairs):
@@ -207,7 +218,7 @@ class ResultStore:
             self.store_vector(words, self._offset(row, column), "i32")
 
     def store_vector(self, values: Sequence[str], offset: str | int, kind: str = "") -> None:
-        """Values of an LLVM type (by default the stored one) to an element that begins at a multiple of their size."""
+        """Store values of an LLVM type (by default the stored one) as an aligned vector."""
         w, element = self.w, memory_type(self.output.shape.element_type)
         pointer = self.output.pointer_type
         w.write_lanes(
@@ -218,7 +229,7 @@ class ResultStore:
         )
 
     def _packed(self, values: Sequence[Scalar]) -> str:
-        """Two 16-bit values as a word, the first one low."""
+        """Pack two 16-bit values into a word, the first one low."""
         w = self.w
         halves = [
             str(v)
@@ -230,7 +241,10 @@ class ResultStore:
         return w.operation("or", low, w.operation("shl", high, 16, "i32"), "i32")
 
     def _exchange(self, words: Sequence[str], distance: int) -> list[str]:
-        """Swap words k and k + distance between lanes that differ in that bit: half of a transposition of lanes and words."""
+        """Swap words k and k + distance between lanes that differ in that bit.
+
+        It is one step of a transpose between lanes and words.
+        """
         w, result = self.w, list(words)
         bit = w.operation("and", self.block.lane, distance)
         upper = w.test("ne", bit, 0)
@@ -257,7 +271,10 @@ class ResultStore:
         exact_rows: bool,
         exact_columns: bool,
     ) -> None:
-        """Sums of a type, of neighbouring columns from `column` (a multiple of their number) on; together where the result has them so."""
+        """Store sums of neighbouring columns, as a vector if they are contiguous.
+
+        column: a multiple of their number.
+        """
         with self.emitter.scope():
             self._store(values, wide, row, *self.inside(0, row, exact_rows), column, exact_columns)
 
@@ -265,7 +282,7 @@ class ResultStore:
         self, values: Sequence[Given], wide: PrimitiveType, row: str | int, at_row: str | int, in_rows: str | None, column: str | int,
         exact: bool,
     ) -> None:  # fmt: skip
-        """The same in a row, of which it is known whether it is inside."""
+        """Store sums of neighbouring columns of a row with a known bounds check."""
         w, count = self.w, len(values) if self.together % len(values) == 0 else 1
         for first in range(0, len(values), count):
             at_column, in_columns = self.inside(1, w.add(column, first), exact)
@@ -287,7 +304,7 @@ class ResultStore:
                     )
 
     def element(self, value: Given, wide: PrimitiveType, row: str | int, column: str | int) -> None:
-        """Store one sum that is inside the result."""
+        """Store one sum that is in bounds."""
         with self.emitter.scope():
             self.output.store_linear(
                 self.w, self._offset(row, column), self.finished(value, wide, row, column)

@@ -1,14 +1,16 @@
-"""Products of gathered matrices of bf16, f16 and TF32 by tensor cores: `mma.sync` m16n8 with sums in f32.
+"""Products of gathered matrices of bf16, f16 and TF32 by tensor cores: `mma.sync` m16n8, f32 sums.
 
-A block computes a tile of the result. Tiles of both operands come by `cp.async` into shared memory, the next one while this one is
-multiplied; `ldmatrix` brings them into the registers' fragments, transposed where the reduced dimension is not the minor one. In each
-row of a tile the 16-byte chunks stand in another order (an exclusive or with the row's number), so that both the eight chunks that are
-written together and the eight rows of a matrix lie in different banks. `cp.async` takes 16 bytes that lie together and are aligned, and
-puts zeros where the matrix has ended (of a convolution: where a tap is outside the image); else each thread gathers eight elements.
-Where the tiles of the result are too few for the device, the reduced dimension is cut too: partial sums go to scratch memory, and a second
-kernel adds them in a fixed order.
+A block computes a tile of the result. `cp.async` copies the next tiles of both operands into shared
+memory during the products of the current ones. `ldmatrix` loads them into fragments, transposed if
+the reduced dimension is not the minor one. In each row of a tile the 16-byte chunks are permuted by
+an exclusive or with the row's number, so that the eight chunks written together and the eight rows
+of a matrix use different banks. `cp.async` copies 16 contiguous, aligned bytes, and zeros out of
+bounds (for a convolution: outside the image); else each thread gathers eight elements. If there are
+too few tiles for the device, the reduced dimension is split too (split-K): partial sums go to
+scratch memory, and a second kernel adds them in a fixed order.
 
-Source: PTX ISA, "Matrix Fragments for mma.m16n8k16", "ldmatrix", "cp.async"; NVIDIA, CUTLASS, "Efficient GEMM in CUDA".
+Source: PTX ISA, "Matrix Fragments for mma.m16n8k16", "ldmatrix", "cp.async"; NVIDIA, CUTLASS,
+"Efficient GEMM in CUDA".
 """
 
 from __future__ import annotations
@@ -35,16 +37,20 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
 
 DEPTH = 32  # units of 16 bits of the reduced dimension in a tile
-STAGES = 3  # two tiles are on their way while one is multiplied
+STAGES = 3  # two tiles are in flight during the products of one
 _FRAGMENT_M, _FRAGMENT_N, _FRAGMENT_K = 16, 8, 16
-# Rows and columns of the result: the block's warps, and the rate relative to large tiles, which read less for each product (assumed).
+# Rows and columns of the result: the block's warps, and the rate relative to large tiles, which
+# read less for each product (assumed).
 TILES = {(128, 128): ((2, 4), 1.0), (64, 64): ((2, 2), 0.6), (32, 32): ((2, 1), 0.3)}
-OWN_SHARE = 0.6  # of the peak that kernels of this kind reach at large sizes; assumed, not measured
+OWN_SHARE = 0.6  # of the peak at large sizes; assumed, not measured
 
 
 class TensorCorePlan(NamedTuple):
-    """kind: of the elements, tf32 where they are f32. rows, columns: of a tile of the result. warps: beside one another along rows, along
-    columns. parts: of the reduced dimension, that blocks of their own multiply. estimated_us: device time."""
+    """Plan of a tensor-core product.
+
+    kind: of the elements, tf32 for f32. rows, columns: of a tile of the result. warps: along rows,
+    along columns. parts: split-K. estimated_us: device time.
+    """
 
     kind: str
     rows: int
@@ -56,22 +62,22 @@ class TensorCorePlan(NamedTuple):
 
     @property
     def tile(self) -> tuple[int, int]:
-        """Rows and columns of the result that a block computes."""
+        """Rows and columns of the result per block."""
         return self.rows, self.columns
 
     @property
     def threads(self) -> int:
-        """Of a block."""
+        """Threads of a block."""
         return math.prod(self.warps) * WARP
 
     def tiles_of(self, multiprocessors: int) -> str:
-        """The tiles in words."""
+        """Return a description of the tiles."""
         return (f"{self.blocks // self.parts.number} tiles of {self.rows} x {self.columns}, {self.warps[0]} x {self.warps[1]} warps each, "
                 f"reduced {DEPTH} at a time{self.parts.sentence}; {on_multiprocessors(self.blocks, multiprocessors)}")  # fmt: skip
 
 
 def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
-    """The plan for a dot, or one in a fusion with what follows it; or why the tensor cores are not used."""
+    """Return the plan for a dot, or a fusion with a dot, or the reason against tensor cores."""
     product = product_in(i)
     if isinstance(product, Reason):
         return product
@@ -107,8 +113,11 @@ def plan_tiles(
     share: float,
     architecture: GpuArchitecture,
 ) -> TensorCorePlan:
-    """The tiles that should take least. sums: how partial ones lie in scratch memory. products: of matrices, in one launch. may_split: the
-    reduced dimension may be cut. share: of the rate of a dot."""
+    """Return the tiles with the least estimated time.
+
+    sums: dimensions of partial sums. products: of matrices, in one launch. may_split: split-K is
+    allowed. share: of the rate of a dot.
+    """
     (*_, m, n), steps = sums, -(-depth // DEPTH)
     choices = []
     for (rows, columns), (_, relative) in TILES.items():
@@ -150,7 +159,10 @@ class OperandTile:
         self.base = kernel.block.shared_address(STAGES * self.stage_bytes)
 
     def fetch(self, step: Word, stage: str | int) -> None:
-        """Start the copies of a step's tile into a stage, or make them."""
+        """Start the asynchronous copies of a step's tile into a stage.
+
+        Elements that `cp.async` cannot copy are gathered one by one.
+        """
         w, words, block = self.kernel.w, self.kernel.words, self.kernel.block
         per_row = self.inner // CHUNK
         thread, chunks = words.of(block.thread), self.outer * per_row
@@ -193,7 +205,7 @@ class OperandTile:
                     self._gather(target, sources, [inside for _, inside in places])
 
     def _copy(self, target: str, source: str, size: str) -> None:
-        """Start the copy of 16 bytes, of which `size` are read and the rest is zero."""
+        """Start an asynchronous copy of 16 bytes: `size` bytes are read, the rest is zero."""
         w = self.kernel.w
         w.declare(
             "declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3), ptr addrspace(1), i32)"
@@ -209,7 +221,10 @@ class OperandTile:
         w.write_lanes(values, lambda: target, "i16", "ptr addrspace(3)")
 
     def _order(self, row: str | int) -> str | int:
-        """What the numbers of a row's chunks are combined with: 128 bytes hold two rows of 64 bytes, or a part of one."""
+        """Return the exclusive-or mask of a row's chunks.
+
+        128 bytes hold two rows of 64, or part of one.
+        """
         w = self.kernel.w
         return w.mod(w.div(row, 2), 4) if self.inner * 2 == 64 else w.mod(row, 8)
 
@@ -222,8 +237,11 @@ class OperandTile:
     def fragments(
         self, stage: str | int, kept: str | int, reduced: int, rows_first: bool
     ) -> list[str]:
-        """Four 8 x 8 matrices of a 16 x 16 part at (kept, reduced). rows_first: the second is 8 further along the kept dimension (of A),
-        else along the reduced one (of B)."""
+        """Load four 8 x 8 matrices of a 16 x 16 part at (kept, reduced).
+
+        rows_first: the second is 8 further along the kept dimension (of A), else along the reduced
+        one (of B).
+        """
         w, lane = self.kernel.w, self.kernel.block.lane
         within, second, third = w.mod(lane, 8), w.mod(w.div(lane, 8), 2), w.div(lane, 16)
         along_kept, along_reduced = (second, third) if rows_first else (third, second)
@@ -232,7 +250,8 @@ class OperandTile:
         row, chunk = (
             (kept_chunk, reduced_chunk) if self.reduced_is_minor else (reduced_chunk, kept_chunk)
         )
-        # The first row of a matrix is a multiple of 8, so the row within it decides about the order.
+        # The first row of a matrix is a multiple of 8, so the row within it determines the
+        # permutation.
         address = self._address(stage, w.add(w.mul(row, CHUNK), within), chunk, self._order(within))
         name = f"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4{'' if self.reduced_is_minor else '.trans'}.b16.p3"
         four = "{ i32, i32, i32, i32 }"
@@ -264,7 +283,7 @@ class TensorCoreKernel:
     def multiply(
         self, left: Side, right: Side, row: Word, column: Word, first_step: Word, store: ResultStore
     ) -> None:
-        """Fetch, multiply, store. row, column: the tile's first."""
+        """Load, multiply and store the block's tile, whose first row and column are given."""
         w, words, steps = self.w, self.words, self.plan.parts.each
         a, b = (
             OperandTile(self, *left, self.plan.rows, row),
@@ -288,7 +307,8 @@ class TensorCoreKernel:
             self.commit()
         with w.loop(steps, stem="depth") as now:
             self.wait(STAGES - 2)
-            self.block.barrier()  # the tile is there for all, and nobody reads any more the stage that is fetched into next
+            # the tile is complete for all, and no thread still reads the stage of the next copy
+            self.block.barrier()
             following = w.add(now, STAGES - 1)
             if steps >= STAGES:
                 with self.block.only_if(w.test("slt", following, steps)):
@@ -309,7 +329,7 @@ class TensorCoreKernel:
     def _step(
         self, a: OperandTile, b: OperandTile, sums: list[list[Accumulators]], stage: str | int
     ) -> None:
-        """One tile's products, 32 bytes of the reduced dimension at a time."""
+        """Multiply one tile, 32 bytes of the reduced dimension at a time."""
         w, kind = self.w, self.plan.kind
         t = "<2 x half>" if kind == "f16" else "i32"
         name = (
@@ -354,7 +374,10 @@ class TensorCoreKernel:
     def _store(
         self, sums: list[list[Accumulators]], a: OperandTile, b: OperandTile, store: ResultStore
     ) -> None:
-        """Each lane has two neighbouring columns of two rows of every fragment."""
+        """Store the accumulators.
+
+        Each lane has two neighbouring columns of two rows of every fragment.
+        """
         w, words = self.w, self.words
         column = w.add(words.wide(b.first), self.warp_column)
         with store.emitter.scope():

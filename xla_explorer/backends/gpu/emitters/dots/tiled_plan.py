@@ -1,4 +1,4 @@
-"""The plan of a product that is computed in tiles, by whatever kernel: what is multiplied, and how it is cut into tiles and parts."""
+"""The plan of a tiled product for any kernel: operands, tiles, split-K parts, launch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class TiledPlan(NamedTuple):
-    """matrices: operands of a dot, or what a convolution multiplies. tiles: how the products are cut into tiles and parts."""
+    """Plan of a tiled product. matrices: operands of a dot or convolution.
+
+    tiles: tiles and parts.
+    """
 
     product: Product
     matrices: Matrices | ConvolutionProduct
@@ -28,7 +31,10 @@ def tiled_plan(
     product: Product, matrices: Matrices | ConvolutionProduct, tiles: BlockedPlan | TensorCorePlan, what: str,
     architecture: GpuArchitecture, compared: str = "",
 ) -> TiledPlan:  # fmt: skip
-    """The plan with its launch. what, compared: the product in words, and its estimate beside that of another way."""
+    """Return the plan with its launch.
+
+    what, compared: the product as text, and its estimate beside an alternative's.
+    """
     why = f"{what}: {tiles.tiles_of(architecture.multiprocessors)}{compared}"
     return TiledPlan(
         product,

@@ -1,13 +1,14 @@
-"""Matrix products on sm_90a: `wgmma` on tiles that the copy engine (TMA) brings into shared memory.
+"""Matrix products on sm_90a: `wgmma` on tiles that TMA copies into shared memory.
 
-A block has three warpgroups. One thread of the first starts the copies of the tiles of both operands, stage after stage, as far ahead as
-there are stages; the other two multiply, each half of the rows of the block's tile of the result, and give a stage back when they are done
-with it. Two mbarriers a stage say that it is full and that it is free. Blocks are as many as there are multiprocessors and take one tile
-of the result after another, so that the copies of the next tile run while this one is stored. Tiles are taken in bands of rows, so that
-blocks that run together read few different rows and columns, which then come from the second-level cache.
+A block has three warpgroups. One thread of the first starts the copies of both operands' tiles,
+stage after stage, as far ahead as there are stages. The other two multiply, each half of the rows
+of the block's tile of the result, and release a stage afterwards. Two mbarriers a stage mark it as
+full and as free. There are as many persistent blocks as multiprocessors; each takes one tile of the
+result after another, so that the copies of the next tile overlap the stores of the current one.
+Tiles are taken in bands of rows, so that concurrent blocks share rows and columns through L2.
 
-Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions", "Tensors"; NVIDIA, CUTLASS, "Efficient GEMM in
-CUDA: Warp Specialization".
+Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions", "Tensors";
+NVIDIA, CUTLASS, "Efficient GEMM in CUDA: Warp Specialization".
 """
 
 from __future__ import annotations
@@ -43,20 +44,24 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
 
 GROUP = 128  # threads of a warpgroup
-ROWS, GROUP_ROWS = 128, 64  # of a block's tile, and of the part that one warpgroup multiplies
+ROWS, GROUP_ROWS = 128, 64  # of a block's tile; of the part of one warpgroup
 DEPTH = 64  # units of 16 bits of the reduced dimension in a tile: one row of the swizzle
-# Columns of a tile, and how fast it is multiplied relative to the widest: narrow ones read the tile of their rows for fewer columns.
+# Columns of a tile, and the rate relative to the widest: narrow tiles read the row tile for fewer
+# columns.
 _RELATIVE_RATE = {256: 1.0, 128: 0.9, 64: 0.6}  # assumed, not measured
-SHARED_BYTES = 227 << 10  # that a block may have on sm_90
-BAND = 16  # tiles below one another that are taken before the next column of tiles
+SHARED_BYTES = 227 << 10  # maximum of a block on sm_90
+BAND = 16  # vertically adjacent tiles before the next column of tiles
 _COPYING_REGISTERS, _MULTIPLYING_REGISTERS = 40, 232
-_OWN_SHARE = 0.7  # of the peak that large products reach; assumed, not measured
+_OWN_SHARE = 0.7  # of the peak for large products; assumed, not measured
 _LEAST = 64  # rows, columns and depth below which a tile is mostly padding
 
 
 class WarpgroupPlan(NamedTuple):
-    """columns: of a tile of the result. stages: of tiles in shared memory. parts: of the reduced dimension. works: tiles of all products
-    times parts, what the blocks share. estimated_us: device time."""
+    """Plan of a warpgroup product.
+
+    columns: of a tile of the result. stages: of tiles in shared memory. parts: split-K. works:
+    tiles of all products times parts, shared by the blocks. estimated_us: device time.
+    """
 
     columns: int
     stages: int
@@ -68,17 +73,17 @@ class WarpgroupPlan(NamedTuple):
 
     @property
     def stage_bytes(self) -> int:
-        """Of both operands' tiles."""
+        """Bytes of both operands' tiles."""
         return 2 * DEPTH * (ROWS + self.columns)
 
     @property
     def shared_bytes(self) -> int:
-        """Stages, two mbarriers for each, and room to begin at a multiple of what the swizzle repeats in."""
+        """Bytes of the stages, two mbarriers for each, and the swizzle's alignment."""
         return self.stages * (self.stage_bytes + 16) + assembly.ATOM_BYTES
 
 
 def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> WarpgroupPlan | Reason:
-    """The plan for a dot, or one in a fusion with what follows it; or why not."""
+    """Return the plan for a dot, or a fusion with a dot, or a refusal."""
     product = product_in(i)
     if isinstance(product, Reason):
         return product
@@ -126,7 +131,7 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
 def tensor_map_of(
     operand: Operand, parameter: int, matrices: Matrices, kept: int, length: int
 ) -> TensorMap:
-    """The map of an operand. kept: its extent. length: rows or columns of the result in a tile."""
+    """Return an operand's tensor map. kept: its extent. length: rows or columns of a tile."""
     units = 2 if matrices.kind == "tf32" else 1
     if operand.reduced_is_minor:
         dimensions, major, box = (matrices.k // units, kept), operand.kept, (DEPTH // units, length)
@@ -146,7 +151,7 @@ def tensor_map_of(
 
 
 class _Tile:
-    """An operand's place in every stage, and how it gets there. length: rows or columns of the result."""
+    """An operand's tile in every stage, and its copies. length: rows or columns of the result."""
 
     def __init__(
         self, kernel: _Kernel, operand: Operand, number: int, length: int, offset: int
@@ -167,7 +172,7 @@ class _Tile:
         batch: list[str | int],
         barrier: str,
     ) -> None:
-        """Start the copies of the tile that begins at `first` of the kept and `depth` of the reduced dimension."""
+        """Start the copies of the tile at `first` (kept) and `depth` (reduced dimension)."""
         w = self.kernel.w
         target = w.operation("add", stage_start, self.offset, "i32")
         reduced = self.kernel.small(
@@ -187,7 +192,7 @@ class _Tile:
             assembly.copy_tile(w, place, self.map, [kept, reduced, *others], barrier)
 
     def descriptor(self, stage_start: str, part: str | int) -> str:
-        """Of the 64-wide part (of a whole tile: part 0) in a stage."""
+        """Return the matrix descriptor of a 64-wide part (of a whole tile: part 0) in a stage."""
         w = self.kernel.w
         start = w.operation("add", stage_start, self.offset, "i32")
         if part != 0:
@@ -223,16 +228,15 @@ class _Kernel:
         self.stage, self.parity = w.stack_slot("i32"), w.stack_slot("i32")
 
     def small(self, value: str | int) -> str:
-        """An i64 as i32."""
+        """Truncate an i64 to i32."""
         return str(value) if isinstance(value, int) else self.w.cast("trunc", value, "i64", "i32")
 
-    # -- stages --------------------------------------------------------------------------------------------------------
     def first_stage(self, parity: int) -> None:
         self.w.write(0, self.stage, "i32")
         self.w.write(parity, self.parity, "i32")
 
     def now(self) -> tuple[str, str, str, str]:
-        """Where the current stage begins, its barriers (full, free), and the parity of their phase."""
+        """Return the current stage's start, barriers (full, free) and phase parity."""
         w = self.w
         stage, parity = w.read(self.stage, "i32"), w.read(self.parity, "i32")
         start = w.operation(
@@ -250,9 +254,8 @@ class _Kernel:
         parity = w.operation("xor", w.read(self.parity, "i32"), flip, "i32")
         w.write(parity, self.parity, "i32")
 
-    # -- the kernel ----------------------------------------------------------------------------------------------------
     def write(self) -> None:
-        """Barriers, then one branch a role."""
+        """Write the barriers, then one branch for each role."""
         w, plan, block = self.w, self.plan, self.block
         first = w.test("eq", block.thread, 0)
         with block.only_if(first):
@@ -278,8 +281,10 @@ class _Kernel:
         w.start_block(end)
 
     def place(self, work: str | int) -> tuple[str | int, str | int, list[str | int], str | int]:
-        """First row and column, the batch index and the part of the reduced dimension of a piece of work. Bands of rows, column by column
-        within a band."""
+        """Return the first row and column, batch index and split-K part of a work item.
+
+        Items are ordered in bands of rows, column by column within a band.
+        """
         w, plan = self.w, self.plan
         down, across = -(-plan.matrices.m // ROWS), -(-plan.matrices.n // plan.columns)
         tile, part = w.div(work, plan.parts.number), w.mod(work, plan.parts.number)
@@ -300,11 +305,9 @@ class _Kernel:
         )
 
     def copy(self) -> None:
-        """Start copies into stages that are free."""
+        """Start copies into free stages."""
         w, plan = self.w, self.plan
-        self.first_stage(
-            1
-        )  # of a barrier that has not been used, the phase before the first counts as over
+        self.first_stage(1)  # the phase before a barrier's first counts as complete
         with w.loop(plan.works, self.block.number, plan.launch.blocks, stem="tile") as tile:
             row, column, batch, part = self.place(tile)
             begin = w.mul(part, plan.parts.each * DEPTH)
@@ -318,13 +321,13 @@ class _Kernel:
                 self.next_stage()
 
     def multiply(self) -> None:
-        """Multiply full stages; store."""
+        """Multiply full stages and store the result."""
         w, plan = self.w, self.plan
         sums = [Accumulators(self.context, [F32]) for _ in range(plan.columns // 2)]
         group = w.sub(w.div(self.block.thread, GROUP), 1)
         lane = self.small(self.block.lane)
         minor = (plan.matrices.left.reduced_is_minor, plan.matrices.right.reduced_is_minor)
-        before = w.stack_slot("i32")  # the barrier of the stage whose products may not be done
+        before = w.stack_slot("i32")  # the barrier of the stage whose products may be pending
         self.first_stage(0)
         with w.loop(plan.works, self.block.number, plan.launch.blocks, stem="tile") as tile:
             for slot in sums:
@@ -340,7 +343,8 @@ class _Kernel:
                 )
                 for slot, value in zip(sums, values, strict=True):
                     slot.store([value])
-                # The products of the stage before are done; these go on while the next stage is waited for.
+                # The previous stage's products are complete; these overlap the wait for the next
+                # stage.
                 assembly.barrier_arrive(w, w.read(before, "i32"), lane)
                 w.write(free, before, "i32")
                 self.next_stage()
@@ -355,7 +359,10 @@ class _Kernel:
     def store(
         self, sums: list[Accumulators], first_row: str | int, first_column: str | int
     ) -> None:
-        """Each lane has two neighbouring columns of two rows of every eight columns."""
+        """Store the accumulators.
+
+        Each lane has two neighbouring columns of two rows of every eight.
+        """
         w, plan = self.w, self.plan
         warp, within = w.mod(self.block.warp, 4), w.div(self.block.lane, 4)
         with self.result.emitter.scope():
@@ -377,7 +384,7 @@ class _Kernel:
 def plan_faster_warpgroup_dot(
     i: HloInstruction, architecture: GpuArchitecture
 ) -> WarpgroupPlan | Reason:
-    """The plan where warpgroups are estimated no slower than single warps, or why not."""
+    """Return the plan if its estimate is not above that of warp-level mma, else a refusal."""
     plan = plan_warpgroup_dot(i, architecture)
     if isinstance(plan, Reason):
         return plan
@@ -392,7 +399,7 @@ def plan_faster_warpgroup_dot(
 def write_warpgroup_dot(
     i: HloInstruction, plan: WarpgroupPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft:
-    """The kernel, and one more that adds partial sums where it leaves some."""
+    """Return the kernel descriptors: one, or two with split-K."""
     kernel = _Kernel(fresh_context(i, slots), plan, slots)
     kernel.write()
     matrices, (a, b) = plan.matrices, operand_slots(i, kernel.product.dot, slots)

@@ -1,1 +1,1 @@
-"""Kernels made of loop nests: what axes become on a GPU, and the schedules that families of kernels get."""
+"""Kernels from loop nests: lowering of axes on a GPU, and schedules of kernel families."""

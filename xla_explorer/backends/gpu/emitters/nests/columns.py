@@ -1,6 +1,9 @@
-"""The schedule of a kernel that reduces columns: lanes beside one another on neighbouring columns, so that they read neighbours, and
-threads above one another on different rows, which meet in shared memory. Too few columns to fill the device are cut over several blocks.
-Source: see `rows`."""
+"""The schedule of a column reduction.
+
+Lanes take neighbouring columns for coalesced reads, and threads above one another take different
+rows; they combine in shared memory. Too few columns for the device are split over several blocks.
+Source: see `rows`.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ def column_schedule(
     may_split: bool = True,
     thin: str = "",
 ) -> NestSchedule | Reason:
-    """Threads beside and above one another, or why not. thin: the last loop but one, of whose few steps each thread has all."""
+    """Return a schedule with threads along and down columns, or a refusal.
+
+    thin: the last but one loop, whose few iterations each thread has all.
+    """
     applied = Applied(nest)
     applied.sink()
     loops: list[For] = []
@@ -108,8 +114,11 @@ def _apply(
     tuning: GpuTuning,
     in_runs: bool,
 ) -> None:
-    """in_runs: whether a thread's rows are neighbours, several at a time: what is read along them, for each of the thin side, is read by
-    one access."""
+    """Apply a column plan.
+
+    in_runs: a thread's rows are neighbours, so that loads along them, for each iteration of the
+    thin loop, are one access.
+    """
     column = applied.neighbours(column, plan.width)
     if outer:
         applied.then(Block(outer))
@@ -135,8 +144,11 @@ def _apply(
 
 
 class ColumnPlan(NamedTuple):
-    """across: threads beside one another, each with `width` columns. above: threads above one another. tiles, splits: blocks beside and
-    above one another."""
+    """Plan of a column reduction.
+
+    across: threads along a row, each with `width` columns. above: threads down a column. tiles,
+    splits: blocks along and down.
+    """
 
     across: int
     above: int
@@ -156,9 +168,13 @@ def plan_columns(
     tuning: GpuTuning,
     may_split: bool,
 ) -> ColumnPlan:
-    """Dimensions for `outer` matrices of `length` rows and `columns` columns. width: the most columns of a thread. held: bytes of the
-    accumulators of a column, which threads hand over in shared memory."""
-    # Threads on other multiprocessors read more at once than wide accesses do; those of the same block do not.
+    """Return dimensions for `outer` matrices of `length` rows and `columns` columns.
+
+    width: maximum columns of a thread. held: bytes of a column's accumulators, which threads
+    exchange in shared memory.
+    """
+    # Threads on more multiprocessors have more loads in flight than wide accesses; threads of the
+    # same block do not.
     widths = [width >> k for k in range(width.bit_length())]
     blocks_of = {
         w: min(outer * -(-columns // (w * LANES)), architecture.multiprocessors) for w in widths

@@ -1,4 +1,4 @@
-"""The schedule of a kernel that computes elements independently of one another: all loops as one, a few neighbours a thread."""
+"""The schedule of independent elements: all loops collapsed, a few neighbours per thread."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, index
 
-# By the special function unit; by a function of many instructions.
+# Opcodes of the special function unit; opcodes of functions with many instructions.
 _SHORT = frozenset({"exponential", "logistic", "divide", "rsqrt", "sqrt"})
 _LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan2", "remainder", "cbrt", "exponential-minus-one",
                    "log-plus-one"})  # fmt: skip
@@ -42,7 +42,10 @@ _LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan
 def elementwise_schedule(
     nest: LoopNest, architecture: LaunchArchitecture, tuning: GpuTuning
 ) -> NestSchedule | Reason:
-    """The loops of each dimension of results as one; as many neighbours a thread as 16 bytes have, as long as the device stays full."""
+    """Collapse the loops of each group of results; neighbours per thread are up to 16 bytes.
+
+    Fewer if the device would not be full.
+    """
     applied = Applied(nest)
     applied.sink()
     moves = any(a.holds for a in nest.arrays) or not any(
@@ -54,8 +57,11 @@ def elementwise_schedule(
 def concatenation_schedule(
     nest: LoopNest, architecture: LaunchArchitecture, tuning: GpuTuning
 ) -> NestSchedule | Reason:
-    """The schedule of a concatenation: its loop is cut where an operand ends, so that no element asks which operand it comes from. The
-    pieces have loops of their own over the threads of one launch."""
+    """Return the schedule of a concatenation, split where an operand ends (index-set splitting).
+
+    No element then tests which operand it comes from. The pieces have their own loops over the
+    threads of one launch.
+    """
     applied = Applied(nest)
     applied.sink()
     loops = loops_of(tuple([s for s in applied.nest.body if isinstance(s, For)]))
@@ -69,7 +75,7 @@ def concatenation_schedule(
 
 
 def _cuts(nest: LoopNest, axis: Axis) -> list[int]:
-    """The steps of an axis at which some choice changes."""
+    """Return the steps of an axis at which a select region changes."""
     found = set()
     for s, _ in walk(nest.body):
         for g in [g for case in s.cases for g in case.guards] if isinstance(s, Choose) else ():
@@ -80,7 +86,7 @@ def _cuts(nest: LoopNest, axis: Axis) -> list[int]:
 
 
 def _cut(applied: Applied, axes: list[Axis], along: Axis, cuts: list[int]) -> None:
-    """Pieces outermost, then each with its loops in the order in which the result lies in memory."""
+    """Move the pieces outermost, each with loops in the memory order of the result."""
     at = axes.index(along)
     for other in reversed(axes[:at]):
         applied.then(Reorder(other.name, along.name))
@@ -98,9 +104,10 @@ def _cut(applied: Applied, axes: list[Axis], along: Axis, cuts: list[int]) -> No
 def distributed(
     applied: Applied, architecture: LaunchArchitecture, tuning: GpuTuning, least: int
 ) -> NestSchedule | Reason:
-    """Every group of loops over the threads of one launch, each thread with some neighbours; or why not.
+    """Distribute every group of loops over the threads of one launch, or refuse.
 
-    least: threads that each multiprocessor gets before a thread gets more elements."""
+    least: threads of each multiprocessor before a thread gets more elements.
+    """
     groups = groups_of(applied.nest.body)
     if isinstance(groups, Reason):
         return groups
@@ -143,7 +150,7 @@ def distributed(
 
 
 def distribute(applied: Applied, name: str, count: int, launch: LaunchDimensions) -> None:
-    """Blocks and threads along one axis."""
+    """Split one axis into blocks and threads."""
     if count == 1:
         return
     if launch.blocks == 1:
@@ -155,8 +162,11 @@ def distribute(applied: Applied, name: str, count: int, launch: LaunchDimensions
 
 
 def _unroll_short(applied: Applied, tuning: GpuTuning) -> None:
-    """Reductions over few elements are straight-line code; sums of products are a loop, where LLVM keeps their order. Of windows over
-    the edge, what lies at one place of a window."""
+    """Unroll reductions over few elements.
+
+    Sums of products stay a loop, because LLVM then keeps their order. Of windows over the edge only
+    the in-bounds axes are unrolled.
+    """
     for s, _ in walk(applied.nest.body):
         if not isinstance(s, Reduce):
             continue
@@ -168,7 +178,10 @@ def _unroll_short(applied: Applied, tuning: GpuTuning) -> None:
 
 
 def groups_of(body: Body) -> list[list[For]] | Reason:
-    """The loops in one another of each group of results of the same dimensions, with statements of single elements inside."""
+    """Return the perfect loop nests of each group of results, or a refusal.
+
+    A group has results of the same dimensions.
+    """
     found: list[list[For]] = []
     for s in body:
         if isinstance(s, For):
@@ -184,7 +197,7 @@ def groups_of(body: Body) -> list[list[For]] | Reason:
 
 
 def loops_of(body: Body) -> list[For] | Reason:
-    """The loops in one another that are all of a nest, with statements of single elements inside."""
+    """Return the loops of a perfect nest with element statements inside, or a refusal."""
     found: list[For] = []
     while any(isinstance(s, For) for s in body):
         inner = [s for s in body if isinstance(s, For)]
@@ -201,7 +214,7 @@ def loops_of(body: Body) -> list[For] | Reason:
 
 
 def work_of(nest: LoopNest) -> int:
-    """About how many machine instructions an element takes."""
+    """Return the approximate number of machine instructions of an element."""
     names = [
         s.opcode.name if isinstance(s, Compute) else ""
         for s, _ in walk(nest.body)
@@ -220,9 +233,11 @@ def _width(
     tuning: GpuTuning,
     shares: int,
 ) -> tuple[int, str]:
-    """Elements a thread, and why not more: neighbours have a constant step in every array, or stay in a row of the result.
+    """Return the elements of a thread, and the reason against more.
 
-    shares: of the work, that are worth a multiprocessor."""
+    Neighbours must have a constant stride in every array, or stay in a row of the result. shares:
+    pieces of work that a multiprocessor needs.
+    """
     nest = applied.nest
     accessed = {s.array for s, _ in walk(nest.body) if isinstance(s, Load | Store)}
     widest = max(

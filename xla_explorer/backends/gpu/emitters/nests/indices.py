@@ -1,4 +1,4 @@
-"""Indices of a nest as i64 values of a kernel: numbers of the launch, loops, guards."""
+"""Indices of a nest as i64 values of a kernel: launch numbers, loops, guards."""
 
 from __future__ import annotations
 
@@ -34,11 +34,15 @@ if TYPE_CHECKING:
 
 Word: TypeAlias = Value[Integer] | int
 Atom: TypeAlias = Axis | Quotient | Remainder | RuntimeValue
-Condition: TypeAlias = Value[Integer] | None  # None always holds
+Condition: TypeAlias = Value[Integer] | None  # None is true
 
 
 class Indices:
-    """fixed: steps of axes that are known where code is written: of a last iteration, of a point in a branch of its own."""
+    """Indices of a kernel.
+
+    fixed: steps of axes that are constant at code generation: of a peeled last iteration, of a
+    point in a branch of its own.
+    """
 
     def __init__(self, writer: NestWriter) -> None:
         self.writer, self.b = writer, writer.b
@@ -46,11 +50,11 @@ class Indices:
         self._numbers: dict[Axis, Word] = {}
         self._shortened: dict[Axis, Axis] = {}
         self._pending: list[Guard] = []
-        self.entered: list[Guard] = []  # what holds in the branches around
+        self.entered: list[Guard] = []  # conditions of the enclosing branches
         block, launch = writer.block, writer.launch
         self._padded = (
             block.threads > launch.threads
-        )  # who is beyond does the work of another again, and stores nothing
+        )  # excess threads repeat another's work and store nothing
         self.thread: Word = (
             self.b.mod(block.thread, launch.threads) if self._padded else block.thread
         )
@@ -66,13 +70,12 @@ class Indices:
         }
 
     def below(self, a: Word, limit: int) -> Value[Integer]:
-        """Whether 0 <= a < limit."""
+        """Return the condition 0 <= a < limit."""
         return self.b.compare("ult", self.b.named(a, I64), limit)
 
-    # -- axes ----------------------------------------------------------------------------------------------------------
     @contextmanager
     def at_point(self, point: Point) -> Iterator[None]:
-        """Axes have one step inside."""
+        """Fix axes to one step inside."""
         self.fixed.update(point)
         yield
         for axis in point:
@@ -80,7 +83,7 @@ class Indices:
 
     @contextmanager
     def numbered(self, axis: Axis, number: Word, peeled: bool) -> Iterator[None]:
-        """A serial axis, without its last step where that is peeled."""
+        """Open a serial axis inside, without its last step if that is peeled."""
         shorter = Axis(axis.name, axis.extent - peeled)
         self._numbers[shorter] = number
         if peeled:
@@ -90,7 +93,7 @@ class Indices:
 
     @contextmanager
     def launched(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:
-        """Axes that the launch numbers, each inside the one before."""
+        """Open axes of the launch inside, outermost first."""
         for axis, kind in axes:
             self._open[kind].append(axis)
             self._numbers[axis] = self._number(axis, kind)
@@ -115,13 +118,13 @@ class Indices:
         return number if len(self._open[kind]) == 1 else self.b.mod(number, axis.extent)
 
     def _without(self, whole: Word, chain: list[Axis]) -> Word:
-        """The number of a block without the steps of the axes inside the open ones: divided by one after the other, as all of them are."""
+        """Return the block number without the steps of axes inside the open ones."""
         for inner in reversed(chain[len(self._open[AxisKind.BLOCK]) :]):
             whole = self.b.div(whole, inner.extent)
         return whole
 
     def _left(self, kind: AxisKind) -> tuple[Word, int]:
-        """(the number that counts all axes of a kind, how many steps of it are not counted by the open ones)."""
+        """Return (the number over all axes of a kind, its steps not covered by open axes)."""
         block, launch = self.writer.block, self.writer.launch
         opened = math.prod([a.extent for a in self._open[kind]])
         if kind is AxisKind.BLOCK:
@@ -129,7 +132,10 @@ class Indices:
         return self.b.div(self.thread, launch.lanes), launch.threads // launch.lanes // opened
 
     def alone(self, of_a_block: bool) -> Condition:
-        """Whether the numbers that no open axis counts are 0: of all who compute the same, one stores; or one of each block."""
+        """Return the condition that selects one of all threads (or a block's) with equal results.
+
+        The numbers that no open axis covers must be 0.
+        """
         launch = self.writer.launch
         found = self.counted()
         rests: list[Word] = []
@@ -144,7 +150,7 @@ class Indices:
         return found
 
     def counted(self) -> Condition:
-        """Whether a thread is one that the nest asks for, not one that fills a warp."""
+        """Return the condition that a thread belongs to the nest, rather than filling a warp."""
         return (
             self.below(self.writer.block.thread, self.writer.launch.threads)
             if self._padded
@@ -152,18 +158,17 @@ class Indices:
         )
 
     def inner_threads(self, axis: Axis) -> int:
-        """Threads from one step of an open thread axis to the next; lanes of a warp axis lie beside one another."""
+        """Return the threads between two steps of an open thread axis; lanes are adjacent."""
         axes = self._open[AxisKind.THREAD]
         opened = math.prod([a.extent for a in axes[: axes.index(axis) + 1]])
         return self.writer.launch.threads // opened
 
     def both(self, a: Condition, b: Condition) -> Condition:
-        """Two conditions."""
+        """Return the conjunction of two conditions."""
         return a or b if a is None or b is None else self.b.both(a, b)
 
-    # -- values --------------------------------------------------------------------------------------------------------
     def here(self, x: IndexExpression, point: Point) -> IndexExpression:
-        """An expression with everything replaced that is known."""
+        """Substitute everything known at a point."""
         known: dict[Axis | RuntimeValue, IndexExpression] = {
             a: index(b) for a, b in self._shortened.items()
         }
@@ -171,12 +176,15 @@ class Indices:
         return x.substitute(known)
 
     def value(self, x: IndexExpression, point: Point) -> Word:
-        """The value of an index at a point of the copies."""
+        """Return the value of an index at a point of the unrolled instances."""
         return self._whole(self.here(x, point), point)
 
     def offset(self, place: Place, strides: Sequence[int], point: Point) -> tuple[Word, int]:
-        """The offset of an element and a constant part of it, by which LLVM knows neighbours: dimension by dimension, as arrays share
-        their beginnings of rows, but where loops count across them."""
+        """Return the offset of an element, and its constant part for LLVM.
+
+        LLVM recognises neighbours by the constant. The offset is computed dimension by dimension,
+        because arrays share the starts of rows, unless loops run across them.
+        """
         whole = linearize(place, strides)
         if _divisions(whole) < sum([_divisions(x) for x in place]):
             place, strides = (whole,), (1,)
@@ -184,23 +192,24 @@ class Indices:
         constant = 0
         for x, stride in zip(place, strides, strict=True):
             found = self.here(x, point)
-            apart = (
-                0 if self._pending else found.constant
-            )  # what a guard bounds has a constant of its own
+            apart = 0 if self._pending else found.constant  # a bounded part has its own constant
             constant += apart * stride
             total = self.b.add(total, self.b.mul(self._whole(found - apart, point), stride))
         inside = (
             self.here(whole, point).bounds[0] >= constant > 0
-        )  # an address on the way to an element is in the array, too
+        )  # intermediate addresses stay in the array
         return (total, constant) if inside else (self.b.add(total, constant), 0)
 
     def unguarded(self, x: IndexExpression, point: Point) -> Word:
-        """The value of an index with the numbers as they are, also where a pending guard fails."""
+        """Return the value of an index regardless of pending guards."""
         with self.without_pending():
             return self.value(x, point)
 
     def _whole(self, x: IndexExpression, point: Point) -> Word:
-        """The value of an expression that is `here`. A multiple of what a guard bounds stays below the bound where the guard fails."""
+        """Return the value of a substituted expression.
+
+        Bounded parts stay in bounds if a guard fails.
+        """
         for g in self._pending:
             e = self.here(g.expression, point)
             times = self._times(x, e)
@@ -213,8 +222,10 @@ class Indices:
                     [other for other in self._pending if other is not g],
                     self._pending,
                 )
-                # The last step of a loop, which LLVM makes a minimum of; behind other steps the first, which needs no arithmetic. A part of
-                # an index, such as a dividend, may lack what the bound has: then the last step, so that nothing becomes negative.
+                # Clamp to the last step of a loop, which LLVM turns into a minimum; with other
+                # terms to the first, which needs no arithmetic. A part of an index, such as a
+                # dividend, may lack the bound's terms: then the last step, so that nothing becomes
+                # negative.
                 other = x - e * times
                 first = e.constant and other.bounds[0] >= 0
                 inside = self.where(holds, self._whole(e, point), 0 if first else g.bound - 1)
@@ -224,27 +235,31 @@ class Indices:
         return self.b.add(self.varying(x, point), x.constant)
 
     def _times(self, x: IndexExpression, e: IndexExpression) -> int:
-        """How often an expression contains another one."""
+        """Return the multiple of an expression that another one contains."""
         if not e.terms:
             return 0
         atom, factor = e.terms[0]
         return dict(x.terms).get(atom, 0) // factor
 
     def varying(self, x: IndexExpression, point: Point) -> Word:
-        """The sum of the terms of an expression that is `here`, without its constant."""
+        """Return the sum of the terms of a substituted expression, without its constant."""
         whole: Word = 0
         part: Word = 0
         before = 0
         for atom, factor in sorted(self._rejoined(x.terms), key=lambda term: -abs(term[1])):
             if before and (before % factor or not _is_power_of_two(before // factor)):
                 whole, part, before = self.b.add(whole, self.b.mul(part, before)), 0, 0
-            # Sums like "block * rows + thread" are computed once for all arrays, and so are the beginnings of rows.
+            # Sums like "block * rows + thread" are shared by all arrays, and so are the starts of
+            # rows.
             part = self.b.add(self.b.mul(part, before // factor), self._atom(atom, point))
             before = factor
         return self.b.add(whole, self.b.mul(part, before))
 
     def _rejoined(self, terms: Sequence[tuple[Atom, int]]) -> list[tuple[Atom, int]]:
-        """Terms with blocks inside of a division that has their threads: "block * 128 + thread" is a number that a kernel has, anyway."""
+        """Return the terms with blocks moved into a division of their threads.
+
+        "block * 128 + thread" is a value that a kernel has anyway.
+        """
         found = list(terms)
         for atom, factor in terms:
             if isinstance(atom, Quotient) and _is_power_of_two(atom.divisor):
@@ -291,12 +306,11 @@ class Indices:
         return number
 
     def where(self, holds: Value[Integer], number: Word, otherwise: int) -> Word:
-        """A number where a condition holds, else another one."""
+        """Select a number by a condition."""
         return self.b.select(holds, self.b.named(number, I64), otherwise)
 
-    # -- guards --------------------------------------------------------------------------------------------------------
     def normal(self, guards: Sequence[Guard]) -> tuple[Guard, ...]:
-        """Guards that do not ask for the step of an axis of copies where it makes no difference."""
+        """Return the guards without the steps of unrolled axes that cannot change them."""
         found = []
         for g in guards:
             for axis in self.writer.unrolled:
@@ -312,25 +326,25 @@ class Indices:
 
     @contextmanager
     def pending(self, guards: Sequence[Guard]) -> Iterator[None]:
-        """Guards that loads, stores and reductions inside ask for."""
+        """Apply guards to the loads, stores and reductions inside."""
         self._pending += guards
         yield
         del self._pending[len(self._pending) - len(guards) :]
 
     @contextmanager
     def without_pending(self) -> Iterator[None]:
-        """Numbers are as they are inside, also where a pending guard fails."""
+        """Ignore pending guards inside."""
         pending, self._pending = self._pending, []
         yield
         self._pending = pending
 
     @property
     def guarded_axes(self) -> frozenset[Axis]:
-        """The axes that pending guards ask for."""
+        """The axes of pending guards."""
         return frozenset().union(*[g.expression.axes for g in self._pending])
 
     def holds(self, g: Guard, point: Point) -> bool | Value[Integer]:
-        """Whether a guard holds at a point, or at any of the copies that share what is read there."""
+        """Return whether a guard holds at a point, or at any instance that shares its loads."""
         x = self.here(g.expression, point)
         low, high = bounds_under(
             x,
@@ -351,7 +365,7 @@ class Indices:
         return self.below(self.unguarded(x, point), g.bound)
 
     def mask(self, guards: Sequence[Guard], point: Point) -> bool | Value[Integer]:
-        """Whether all of some guards hold."""
+        """Return whether all of some guards hold."""
         found: Condition = None
         for g in guards:
             one = self.holds(g, point)
@@ -362,17 +376,20 @@ class Indices:
         return True if found is None else found
 
     def stored(self, point: Point) -> bool | Value[Integer]:
-        """Whether pending guards let a store happen."""
+        """Return whether pending guards permit a store."""
         return self.mask(self._pending, point)
 
     def inside(
         self, place: Sequence[IndexExpression], dimensions: Sequence[int], point: Point
     ) -> bool | Value[Integer]:
-        """Whether a place is in its array, whether or not pending guards hold."""
+        """Return whether a place is in its array, regardless of pending guards."""
         return self.mask([Guard(x, n) for x, n in zip(place, dimensions, strict=True)], point)
 
     def loaded(self, axes: frozenset[Axis], point: Point) -> bool | Value[Integer]:
-        """Whether pending guards that concern a load let it happen: False, a condition, or True where no index leaves its array."""
+        """Return whether pending guards permit a load.
+
+        False, a condition, or True if always in bounds.
+        """
         found: Condition = None
         for g in self._pending:
             if (not g.expression.axes or g.expression.axes & axes) and (
@@ -385,7 +402,7 @@ class Indices:
         return True if found is None else found
 
     def hold_alike(self, axes: frozenset[Axis], group: Sequence[Point]) -> bool:
-        """Whether each pending guard that concerns a load holds at all of some neighbouring points or at none."""
+        """Return whether each relevant pending guard is uniform over neighbouring points."""
         for g in self._pending:
             if not g.expression.axes & axes or not any(self._may_fail(g, p) for p in group):
                 continue
@@ -395,7 +412,10 @@ class Indices:
         return True
 
     def _clamped_axis(self, g: Guard, point: Point) -> Axis | None:
-        """An axis of the launch, without whose steps a guard always holds, and which no other guard asks for: its place would change."""
+        """Return a launch axis whose clamping satisfies a guard.
+
+        None if another guard depends on the axis.
+        """
         x = self.here(g.expression, point)
         others = frozenset().union(
             *[
@@ -412,7 +432,7 @@ class Indices:
         return None
 
     def last_needs_guards(self, axis: Axis, guards: Sequence[Guard]) -> bool:
-        """Whether guards hold in all iterations but the last."""
+        """Return whether guards hold in all iterations but the last."""
         concerned = [
             g for g in self.normal(guards) if axis in g.expression.axes and self._may_fail(g, {})
         ]

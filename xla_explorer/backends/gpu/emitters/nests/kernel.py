@@ -1,4 +1,4 @@
-"""The kernel of an instruction as its loop nest, scheduled, says it."""
+"""The kernels of an instruction from its scheduled loop nest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 def nest_draft(
     i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...], target: Target = NVPTX
 ) -> OperationDraft | Reason:
-    """The kernels of a scheduled nest of an instruction, and of what follows it, or why they cannot be written."""
+    """Return the kernels of a scheduled nest and its successors, or a refusal."""
     drafts: list[KernelDraft] = []
     count = max([a.shape.element_count for a in schedule.scratch], default=0)
     memory = ScratchArrays([a.shape.element_type for a in schedule.scratch], count)

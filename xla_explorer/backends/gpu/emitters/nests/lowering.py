@@ -1,9 +1,10 @@
-"""A loop nest as a kernel of a GPU, for every element type: one thread computes its steps with the scalar emitters.
+"""Lowering of a loop nest to a GPU kernel of scalar code per thread, for every element type.
 
-serial: a loop, whose last iteration is written on its own where only it needs guards. unrolled, vector: a copy of each value for each
-point of these axes that it depends on; copies that are neighbours in memory are moved by one access of up to 16 bytes. block, thread,
-warp: a number that the launch gives. Guards are branches where no thread must meet others inside; else whoever is outside takes the steps
-of an axis' first index, and neither stores nor counts.
+serial: a loop, with its last iteration peeled if only that one needs guards. unrolled, vector: an
+instance of each value for each point of these axes that it depends on; contiguous instances are
+moved by one access of up to 16 bytes. block, thread, warp: a number of the launch. Guards are
+branches if no barrier is inside. Otherwise threads out of bounds execute an axis' first step,
+without storing or counting it.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
 class NotWritten(Exception):
-    """A nest asks for what a GPU's threads cannot do."""
+    """The nest cannot be lowered to GPU threads."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason.message)
@@ -79,7 +80,11 @@ class NotWritten(Exception):
 
 
 class NestWriter:
-    """Writes one kernel into a context. values: copies of each value of the nest. scratch: arrays that are neither operands nor results."""
+    """Writer of one kernel into a context.
+
+    values: instances of each value of the nest. scratch: arrays that are neither operands nor
+    results.
+    """
 
     def __init__(
         self,
@@ -91,9 +96,7 @@ class NestWriter:
         self.nest, self.context, self.b = nest, context, b
         b.saturates, b.origin = context.writer.saturates, context.writer.origin
         self.launch = launch_of(nest)
-        self.pads = any(
-            crosses_threads(s) for s, _ in walk(nest.body)
-        )  # shuffles are made by whole warps
+        self.pads = any(crosses_threads(s) for s, _ in walk(nest.body))  # shuffles need whole warps
         threads = -(-self.launch.threads // LANES) * LANES if self.pads else self.launch.threads
         self.block = BlockOfThreads(
             b, threads, *[launch_number(b, context.target, what) for what in ("thread", "block")]
@@ -105,8 +108,8 @@ class NestWriter:
         self.unrolled: list[Axis] = []
         self.serial_loops = 0
         self._alone = False
-        self.choices = 0  # around
-        self._branches = 0  # around, which not all threads take
+        self.choices = 0  # enclosing select regions
+        self._branches = 0  # enclosing divergent branches
         self.indices = Indices(self)
         self.memory = Arrays(self, scratch)
 
@@ -117,7 +120,10 @@ class NestWriter:
         self.block.declare_shared(self.context)
 
     def body(self, body: Body) -> None:
-        """Statements one after the other. What stands behind the last meeting of threads runs where it is stored only."""
+        """Write statements in order.
+
+        Those after the last barrier run only in threads that store.
+        """
         last = max([k for k, s in enumerate(body) if isinstance(s, For | Reduce)], default=-1)
         self.statements(body[: last + 1])
         shared = {s.array in self.memory.shared for s in body[last + 1 :] if isinstance(s, Store)}
@@ -128,10 +134,8 @@ class NestWriter:
             self.statements(body[last + 1 :])
 
     def statements(self, body: Body) -> None:
-        """Statements one after the other, all of them here."""
-        fresh: set[str] = (
-            set()
-        )  # shared arrays with elements that other threads have not been told of
+        """Write statements in order, in all threads."""
+        fresh: set[str] = set()  # shared arrays with unsynchronised stores
         for s in body:
             if fresh & loaded_arrays((s,)):
                 self._meet()
@@ -165,21 +169,20 @@ class NestWriter:
             self.b.origin = outer
 
     def copies_of(self, number: int) -> list[Axis]:
-        """The open axes of copies that a value depends on."""
+        """Return the open unrolled axes that a value depends on."""
         return [a for a in self.unrolled if a in self.depends.get(number, ())]
 
     def at(self, number: int, point: Point) -> Scalar:
-        """The copy of a value at a point."""
+        """Return the instance of a value at a point."""
         return self.values[number].at({**self.indices.fixed, **point})
 
     def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
-        """See `ReductionHost.mask`."""
+        """Return the mask of guards (see `ReductionHost.mask`)."""
         holds = self.indices.mask(guards, point)
         return holds if isinstance(holds, Value) else None if holds else self.b.number(False, I1)
 
-    # -- values ------------------------------------------------------------------------------------------------------
     def _scalar(self, s: Load) -> UnrolledValue:
-        """A scalar operand, loaded where it is used: perhaps by one thread of all."""
+        """Return a scalar operand, loaded at its use, possibly by one thread of all."""
         load = with_origin(self.b, lambda _: self.memory.elements(s.array, 0))
         return UnrolledValue((), load, again=self.memory.is_invariant(s.array))
 
@@ -196,9 +199,8 @@ class NestWriter:
         write = computing(self.b, s, [self.types[o] for o in s.operands])
         return UnrolledValue(axes, lambda point: write([self.at(o, point) for o in s.operands]))
 
-    # -- branches ----------------------------------------------------------------------------------------------------
     def _meet(self) -> None:
-        """All threads of the block see what the others have stored."""
+        """Synchronise all threads of the block, so that stores are visible."""
         if self._branches:
             raise NotWritten(
                 refuse(
@@ -209,7 +211,7 @@ class NestWriter:
 
     @contextmanager
     def only_if(self, condition: Value[Integer] | None) -> Iterator[None]:
-        """What is inside runs where the condition holds; None: everywhere."""
+        """Execute the code inside if the condition holds; None: always."""
         if condition is None:
             yield
             return
@@ -220,7 +222,7 @@ class NestWriter:
 
     @contextmanager
     def _by_one_thread(self, of_a_block: bool = False) -> Iterator[None]:
-        """What is inside runs in one of all threads, or of those of a block, that compute the same."""
+        """Execute the code inside in one of all threads (or of a block's) with the same result."""
         outer, alone = self._alone, None if self._alone else self.indices.alone(of_a_block)
         self._alone = True
         with self.only_if(alone):
@@ -228,7 +230,10 @@ class NestWriter:
         self._alone = outer
 
     def branch_points(self, s: Choose) -> Iterator[Point]:
-        """The points of copies that guards of a choice differ at, each for a branch of its own, in which only the other copies are open."""
+        """Yield the points of unrolled axes that a select region's guards depend on.
+
+        Each has its own branch, in which only the other unrolled axes are open.
+        """
         axes = frozenset().union(
             *[g.expression.axes for case in s.cases for g in self.indices.normal(case.guards)]
         )
@@ -245,7 +250,7 @@ class NestWriter:
             if not any(isinstance(x, RuntimeValue) for x in atom.dividend.atoms()):
                 self.indices.value(
                     IndexExpression(((atom, 1),)), {}
-                )  # once for all branches, which see nothing of one another
+                )  # once for all branches, which do not share values
         self.unrolled = [a for a in outer if a not in apart]
         for point in points(apart):
             with self.indices.at_point(point):
@@ -253,7 +258,7 @@ class NestWriter:
         self.unrolled = outer
 
     def _choose(self, s: Choose) -> UnrolledValue:
-        """For each point that the guards depend on, a branch to the first case that holds."""
+        """Write a branch to the first matching case, for each point that the guards depend on."""
         copies, apart, rest = self.copies_of(s.id), list[Axis](), list[Axis]()
         found: dict[tuple[int, ...], Scalar] = {}
         for point in self.branch_points(s):
@@ -263,11 +268,11 @@ class NestWriter:
         return UnrolledValue((*apart, *rest), lambda point: found[tuple(point.values())])
 
     def chosen_case(self, case: Case) -> bool | Value[Integer]:
-        """Whether a case holds, here."""
+        """Return whether a case holds at the current point."""
         return self.indices.mask(self.indices.normal(case.guards), {}) if case.guards else True
 
     def in_case(self, case: Case) -> UnrolledValue:
-        """What a case gives, written where it holds."""
+        """Write a case and return its value."""
         self.choices += 1
         self.statements(case.body)
         self.choices -= 1
@@ -291,7 +296,6 @@ class NestWriter:
         parts = 2 if s.element.is_complex else 1
         return [element_of(made[k : k + parts]) for k in range(0, len(made), parts)]
 
-    # -- loops -------------------------------------------------------------------------------------------------------
     def _for(self, s: For) -> None:
         if s.kind is not AxisKind.SERIAL:
             with self.opened([(s.axis, s.kind)]):
@@ -301,7 +305,7 @@ class NestWriter:
         def step(_: Sums) -> Sums:
             self._guarded(s)
             if stored_arrays(s.body) & self.memory.shared and s.axis.extent > 1:
-                self._meet()  # the next step stores where this one has read
+                self._meet()  # the next step stores to elements that this one has read
             return []
 
         self.repeated(
@@ -312,7 +316,10 @@ class NestWriter:
         )
 
     def _guarded(self, s: For) -> None:
-        """The body under the guards: as a branch, or as masks where threads meet inside or copies differ."""
+        """Write the body under the guards.
+
+        As a branch, or as masks around barriers or instances.
+        """
         guards = self.indices.normal(s.guards)
         axes = frozenset().union(*[g.expression.axes for g in guards])
         meets = (
@@ -333,7 +340,10 @@ class NestWriter:
     def repeated(
         self, axis: Axis, guards: Sequence[Guard], sums: Sums, body: Callable[[Sums], Sums]
     ) -> Sums:
-        """Accumulators after all steps of a serial axis. Of one whose last step alone needs guards, that is written on its own."""
+        """Return accumulators after all steps of a serial axis.
+
+        The last step is peeled if only it needs guards.
+        """
         peeled = axis.extent > 1 and self.indices.last_needs_guards(axis, guards)
         count = axis.extent - peeled
         if count == 1 and not peeled:
@@ -358,7 +368,7 @@ class NestWriter:
 
     @contextmanager
     def opened(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:
-        """Axes that make no loop are open inside."""
+        """Open axes without a loop inside."""
         copies = [axis for axis, kind in axes if not kind.is_launched]
         self.unrolled += copies
         with self.indices.launched([(axis, kind) for axis, kind in axes if kind.is_launched]):

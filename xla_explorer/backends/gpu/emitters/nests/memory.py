@@ -1,4 +1,4 @@
-"""Loads and stores of a nest: copies that are neighbours in memory by one access of up to 16 bytes, all others one by one."""
+"""Loads and stores of a nest: contiguous instances by one access of up to 16 bytes."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
 
 WIDEST = 16  # bytes
-NARROWEST = 2  # bytes; shorter elements LLVM joins itself, and of wide accesses to them it makes single ones
+NARROWEST = 2  # bytes; LLVM joins accesses to shorter elements itself, and splits wide ones
 _SHARED = Type("ptr", space=3)
 
 
 def arrays_of(
     nest: LoopNest, context: KernelContext, scratch: Mapping[str, ArrayInMemory]
 ) -> dict[str, ArrayInMemory]:
-    """The arrays of a nest, which may leave results out, by name. A fusion has a parameter for each of its operands, a nest an array for
-    each that differs."""
+    """Return the arrays of a nest by name.
+
+    A fusion has a parameter for each operand, a nest an array for each distinct one. A nest may
+    omit results.
+    """
     i = context.instruction
     distinct = list(dict.fromkeys(i.operands))
     inner: list[HloInstruction] = distinct
@@ -47,7 +50,10 @@ def arrays_of(
 
 class _Elements(Memory):
     def held_value(self, raw: Value) -> Value:
-        """See `Memory`; a truth value is the lowest bit of its byte, which takes fewer instructions here than a comparison."""
+        """Convert a loaded element (see `Memory`).
+
+        Pred is the lowest bit, cheaper than a comparison.
+        """
         return (
             super().held_value(raw)
             if raw.type.lanes > 1
@@ -56,7 +62,7 @@ class _Elements(Memory):
 
 
 class Arrays:
-    """Loads and stores. shared: the arrays that the nest allocates."""
+    """Loads and stores. shared: the arrays that the nest allocates in shared memory."""
 
     def __init__(self, writer: NestWriter, scratch: Mapping[str, ArrayInMemory]) -> None:
         self.writer, self.b, self.indices = writer, writer.b, writer.indices
@@ -76,7 +82,7 @@ class Arrays:
         )
 
     def allocate(self, array: Array) -> None:
-        """An array of the block, in shared memory: no thread is open where it is allocated."""
+        """Allocate a block's array in shared memory, outside of all thread axes."""
         address = self.writer.block.shared_address(
             array.shape.element_count * array.shape.element_type.bytes
         )
@@ -84,11 +90,11 @@ class Arrays:
         self.shared.add(array.name)
 
     def is_invariant(self, name: str) -> bool:
-        """Whether an array is only read while the kernel runs."""
+        """Return whether an array is read-only during the kernel."""
         return not self._memory[name].written
 
     def elements(self, name: str, at: Word, count: int = 1, beyond: int = 0) -> Scalar:
-        """Elements beside one another, of which the first lies at a multiple of as many."""
+        """Load contiguous elements, aligned to their number."""
         memory = self._memory[name]
         return memory.load(
             self._address(name, at, beyond), count, None, count * memory.element.bytes
@@ -99,7 +105,7 @@ class Arrays:
         return self._memory[name].address(pointer, self.b.named(beyond, I64)) if beyond else pointer
 
     def load(self, s: Load) -> UnrolledValue:
-        """The elements, for all points of the copies that the place depends on."""
+        """Load the elements for all points of the unrolled axes that the place depends on."""
         axes, shape = self.writer.copies_of(s.id), self.shapes[s.array]
         leaving = [
             x
@@ -108,13 +114,14 @@ class Arrays:
         ]
         concerned = frozenset().union(
             *[x.axes for x in leaving]
-        )  # without guards, the others are inside as well
+        )  # without guards, the others are in bounds too
         found: dict[tuple[int, ...], Scalar] = {}
         for group in self._by_neighbours(s.array, linearize(s.place, shape.strides), axes):
             alike = len(group) == 1 or self.indices.hold_alike(concerned, group)
             for part in [group] if alike else [[point] for point in group]:
                 if self.writer.choices and self.indices.guarded_axes:
-                    # Choices ask for the numbers as they are, so the place is taken from these too: what a guard bounds is another step.
+                    # Select regions use unclamped indices, so the bounds check does too: a clamped
+                    # index is another step.
                     with self.indices.without_pending():
                         holds = self.indices.inside(s.place, shape.dimensions, part[0])
                         at, beyond = self.offset(s, part[0])
@@ -135,13 +142,13 @@ class Arrays:
         return UnrolledValue(axes, lambda point: found[tuple(point.values())])
 
     def offset(self, s: Load, point: Point) -> tuple[Word, int]:
-        """Where the element lies in its array."""
+        """Return the offset of the element in its array."""
         return self.indices.offset(s.place, self.shapes[s.array].strides, point)
 
     def _by_neighbours(
         self, name: str, offset: IndexExpression, axes: list[Axis]
     ) -> list[list[Point]]:
-        """The points of copies in groups that lie beside one another, aligned."""
+        """Group the points of unrolled axes into aligned, contiguous runs."""
         element = self.shapes[name].element_type
         part = element.bytes // 2 if element.is_complex else element.bytes
         for axis in reversed(axes if part >= NARROWEST and name not in self.shared else []):
@@ -160,7 +167,7 @@ class Arrays:
         return [[point] for point in points(axes)]
 
     def store(self, s: Store) -> None:
-        """Store the copies of a value that pending guards let through."""
+        """Store the instances of a value that pending guards permit."""
         shape, memory, is_tile = self.shapes[s.array], self._memory[s.array], s.array in self.shared
         offset = linearize(s.place, shape.strides)
         concerned = (
@@ -170,7 +177,8 @@ class Arrays:
         )
 
         def holds(point: Point) -> Value[Integer] | bool:
-            # All of a tile is stored: who is outside has read something else, which nobody takes any further. Beyond its end is another's.
+            # A tile is stored whole: out-of-bounds threads store unused values. Only the end of the
+            # tile is checked.
             return (
                 self.indices.inside(s.place, shape.dimensions, point)
                 if is_tile

@@ -1,4 +1,4 @@
-"""Results that a kernel stores and reduces as well: one sweep does both, so that what it reads is read once."""
+"""Fusing the store of a result into the reduction over it, so that inputs are read once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xla_explorer.hlo.analysis.indexing import Axis, index
 
 
 def with_merged_sweeps(nest: LoopNest) -> Applied | None:
-    """The nest with its only stored array written by its only reduction over the same elements; None where that cannot be."""
+    """Fuse the only stored array into the only reduction over the same elements, or return None."""
     groups = [s for s in nest.body if isinstance(s, For | Reduce)]
     reducing = [s for s in groups if any(isinstance(x, Reduce) for x, _ in walk((s,)))]
     storing = [s for s in groups if isinstance(s, For) and s not in reducing]
@@ -33,7 +33,7 @@ def with_merged_sweeps(nest: LoopNest) -> Applied | None:
         return None
     applied = Applied(nest)
     names = [loop.axis.name for loop in stored]
-    for place, axis in enumerate(order):  # by neighbours, outermost first
+    for place, axis in enumerate(order):  # by adjacent exchanges, outermost first
         at = names.index(axis.name)
         while at > place:
             if not _then(applied, Reorder(names[at - 1], names[at])):
@@ -52,7 +52,7 @@ def with_merged_sweeps(nest: LoopNest) -> Applied | None:
 
 
 def _then(applied: Applied, directive: Directive) -> bool:
-    """Apply a directive where it is legal."""
+    """Apply a directive if it is legal."""
     try:
         applied.then(directive)
     except DirectiveRefused:
@@ -61,7 +61,7 @@ def _then(applied: Applied, directive: Directive) -> bool:
 
 
 def _reduction_of(s: For | Reduce) -> tuple[list[For], Reduce | None]:
-    """The loops in one another around a reduction, and the reduction if there is one and no loop beside it."""
+    """Return the loops around a reduction, and the reduction if no other loop is beside it."""
     around: list[For] = []
     while isinstance(s, For):
         around.append(s)
@@ -73,7 +73,10 @@ def _reduction_of(s: For | Reduce) -> tuple[list[For], Reduce | None]:
 
 
 def _in_the_order_of(wanted: list[Axis], stored: list[For], reduction: Reduce) -> list[Axis] | None:
-    """The axes of loops that read an array as a reduction's axes do: one for each of these, by the dimension that both run along."""
+    """Return the stored loops' axes in the reduction's order.
+
+    Axes are matched by the dimension that both read.
+    """
     theirs = {s.array: s for s, _ in walk(reduction.body) if isinstance(s, Load)}
     for s in stored[-1].body:
         other = theirs.get(s.array) if isinstance(s, Load) else None

@@ -1,5 +1,4 @@
-"""Which kernels are made of loop nests: the families that have moved, each with the policy that schedules it; or with a schedule that the
-user writes."""
+"""Dispatch to loop nest kernels: families with their policies, or a schedule by the user."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ Policy = Callable[[LoopNest, GpuArchitecture, GpuTuning], NestSchedule | Reason]
 def write_reducing_nest(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """The kernel of a reduction as a loop nest, or why another emitter writes it."""
+    """Return the kernel of a reduction as a loop nest, or a refusal."""
     if not _has(i, "reduce"):
         return refuse("no-reduction", f"%{i.name} has no reduction")
     if (reason := _why_of_another_family(i)) is not None:
@@ -50,7 +49,11 @@ def write_reducing_nest(
 def reducing_schedule(
     nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
 ) -> NestSchedule | Reason:
-    """Along rows or down columns as they lie in memory, along rows anyway, or a kernel for each group of results."""
+    """Return the schedule of a reduction.
+
+    The order of attempts: rows or columns that are contiguous in memory, any rows, then a kernel
+    for each group of results.
+    """
     merged = with_merged_sweeps(nest)
     if merged is not None:
         made = reducing_schedule(merged.nest, architecture, tuning)
@@ -89,7 +92,7 @@ def reducing_schedule(
 def schedules_of(
     nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
 ) -> Iterator[NestSchedule]:
-    """What each policy that takes a nest makes of it in one launch."""
+    """Yield the single-launch schedules of all policies that accept a nest."""
     reduces = any(isinstance(s, Reduce) for s, _ in walk(nest.body))
     for policy in (reducing_schedule if reduces else transpose_schedule, elementwise_schedule):
         made = policy(nest, architecture, tuning)
@@ -100,7 +103,7 @@ def schedules_of(
 def write_transposing_nest(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """The kernel of a transpose and what is done on the way as a loop nest, or why another emitter writes it."""
+    """Return the kernel of a transpose and its fused operations as a loop nest, or a refusal."""
     if not _has(i, "transpose", "copy") or _has(i, "reduce"):
         return refuse("not-transposed", f"%{i.name} has no transpose")
     return _written(i, architecture, slots, transpose_schedule)
@@ -109,7 +112,7 @@ def write_transposing_nest(
 def write_nest(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """The kernel of elements that do not depend on one another as a loop nest, or why another emitter writes it."""
+    """Return the kernel of independent elements as a loop nest, or a refusal."""
     root = i.called[0].root if i.opcode.name == "fusion" else i
     policy = concatenation_schedule if root.opcode.name == "concatenate" else elementwise_schedule
     return _written(i, architecture, slots, policy)
@@ -118,7 +121,10 @@ def write_nest(
 def write_plain_nest(
     i: HloInstruction, architecture: LaunchArchitecture, slots: tuple[int, ...], target: Target
 ) -> OperationDraft | Reason:
-    """The kernel of a thread for each element, with all that it combines, on whatever GPU; or why it has none."""
+    """Return a kernel with one thread per element, reductions included, for any GPU.
+
+    Or a refusal.
+    """
     nest = plain_nest(i, slots)
     schedule = (
         nest
@@ -131,7 +137,7 @@ def write_plain_nest(
 def _written(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], policy: Policy
 ) -> OperationDraft | Reason:
-    """The kernels of an instruction as a policy schedules its nest."""
+    """Return the kernels of an instruction whose nest a policy schedules."""
     nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
         return nest
@@ -145,7 +151,10 @@ def _written(
 def draft_by_user(
     i: HloInstruction, directives: Sequence[Directive], slots: tuple[int, ...]
 ) -> OperationDraft:
-    """The kernel of an instruction by its schedule. ScheduleError where it has no nest, or something is refused."""
+    """Return the kernel of an instruction with the user's schedule.
+
+    ScheduleError if there is no nest, or a directive is refused.
+    """
     nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
         raise schedule_refused(i, nest)
@@ -162,7 +171,7 @@ def draft_by_user(
 
 
 def plain_nest(i: HloInstruction, slots: tuple[int, ...]) -> LoopNest | Reason:
-    """The plain nest of an instruction, where some of its arrays may be the same memory."""
+    """Return the plain nest of an instruction, whose arrays may alias."""
     return (
         scatter_nest(i, slots)
         if i.opcode.name == "scatter"
@@ -179,7 +188,7 @@ def _body(i: HloInstruction) -> list[HloInstruction]:
 
 
 def _why_of_another_family(i: HloInstruction) -> Reason | None:
-    """None unless sums of products, or of windows, are made: how is another question than how rows are reduced."""
+    """Return a refusal for sums of products or windows, which have their own families."""
     found = next(
         (x for x in _body(i) if x.opcode.name in ("dot", "convolution", "reduce-window")), None
     )
@@ -193,7 +202,7 @@ def _why_of_another_family(i: HloInstruction) -> Reason | None:
 
 
 def updates_in_place(i: HloInstruction, slots: tuple[int, ...]) -> bool:
-    """Whether a part of an operand is written where the operand lies."""
+    """Return whether a part of an operand is updated in place."""
     root = i.called[0].root if i.opcode.name == "fusion" else i
     results = len(list(i.shape.leaves()))
     return root.opcode.name == "dynamic-update-slice" and bool(

@@ -1,5 +1,4 @@
-"""What the writer of a nest asks about it before it begins: who needs values, what is stored, what may be combined in any order, which
-copies are neighbours in memory."""
+"""Analyses of a nest before lowering: users of values, stores, associativity, contiguity."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
 
 
 def statements_of(nest: LoopNest) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
-    """Every statement with those around it; those of combiners, which are not nested, behind their reduction."""
+    """Yield every statement with those around it; combiners' statements follow their reduction."""
     for s, around in walk(nest.body):
         yield s, around
         if isinstance(s, Reduce) and isinstance(s.combiner, Combination):
@@ -33,7 +32,7 @@ def statements_of(nest: LoopNest) -> Iterator[tuple[Statement, tuple[Statement, 
 
 
 def needed_by_all_threads(nest: LoopNest) -> set[int]:
-    """Values that are used where more axes of threads are open than where they are made, or by such values."""
+    """Return values used inside more thread axes than they are defined in, and their operands."""
     opened: dict[int, set[Axis]] = {}
     rows = list(statements_of(nest))
     for s, around in rows:
@@ -50,23 +49,23 @@ def needed_by_all_threads(nest: LoopNest) -> set[int]:
 
 
 def stored_arrays(body: Body) -> set[str]:
-    """The arrays that statements store to."""
+    """Return the arrays that statements store to."""
     return {s.array for s, _ in walk(body) if isinstance(s, Store)}
 
 
 def loaded_arrays(body: Body) -> set[str]:
-    """The arrays that statements load from."""
+    """Return the arrays that statements load from."""
     return {s.array for s, _ in walk(body) if isinstance(s, Load)}
 
 
 def adds_products(s: Reduce) -> bool:
-    """Whether a reduction is that of a dot or convolution."""
+    """Return whether a reduction is that of a dot or convolution."""
     made = s.body[-1] if s.body else None
     return isinstance(made, Compute) and made.origin is None and made.opcode.name == "multiply"
 
 
 def why_not_associative(s: Reduce) -> Reason | None:
-    """None where partial results of a reduction combine in any order to what one after the other gives (but for rounding)."""
+    """Return None if partial results can be combined in any order, up to rounding."""
     if direction_of_extreme(s) is not None:
         return None
     if isinstance(s.combiner, Combination) or (
@@ -80,7 +79,7 @@ def why_not_associative(s: Reduce) -> Reason | None:
 
 
 def are_neighbours(offset: IndexExpression, axis: Axis, width: int) -> bool:
-    """Whether elements along an axis lie beside one another, and each `width` of them at a multiple of as many."""
+    """Return whether elements along an axis are contiguous, and each `width` of them aligned."""
     first = offset.substitute({axis: IndexExpression()})
     if first.constant % width or any(factor % width for _, factor in first.terms):
         return False

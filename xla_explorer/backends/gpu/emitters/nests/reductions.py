@@ -1,7 +1,8 @@
-"""Reductions of a nest on a GPU: what `Reducing` has not: loops in accumulators, threads by shuffles and through shared memory.
+"""GPU parts of `Reducing`.
 
-Copies of a vector are combined in a tree, then into one accumulator for each result; the initial value comes last, or first where one
-thread combines all.
+Loop accumulators, reductions over threads by shuffles and shared memory.
+Instances of a vector are combined in a tree, then into one accumulator for each result. The initial
+value is combined last, or first if one thread computes all.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
 
 HANDED_AT_ONCE = (
-    8  # partial results, its own among them, that a thread combines before the next barrier
+    8  # partial results, its own included, that a thread combines before the next barrier
 )
 
 
 class Reduction(Reducing["NestWriter"]):
-    """One reduction. outer: the axes of copies that it depends on, each with accumulators of its own."""
+    """A reduction. outer: its unrolled axes, with separate accumulators for each point."""
 
     def __init__(self, writer: NestWriter, s: Reduce) -> None:
         super().__init__(writer, s, 0.0 if adds_products(s) else None)
@@ -68,7 +69,7 @@ class Reduction(Reducing["NestWriter"]):
         self.alone = not any(kind.is_launched for _, kind in s.axes) and asked.isdisjoint(
             [*self.own, *writer.unrolled]
         )
-        if self.alone:  # outside of a window, everything that would be read is left out at once
+        if self.alone:  # outside a window, all loads are skipped at once
             self.serial.sort(key=lambda axis: axis not in asked)
         sliding = [axis for axis in self.serial if axis in asked]
         few = (
@@ -76,14 +77,14 @@ class Reduction(Reducing["NestWriter"]):
             and isinstance(s.combiner, OpcodeSpec)
             and math.prod([axis.extent for axis in sliding]) <= UNROLLED_ITERATIONS
         )
-        self.one_by_one = sliding if few else []  # what lies inside for sure needs no branch
-        self.meeting = False  # partial results are combined, not elements
+        self.one_by_one = sliding if few else []  # in-bounds steps need no branch
+        self.meeting = False  # combining partial results instead of elements
         self.begins_with_identity = not isinstance(s.combiner, Combination) and any(
             kind.is_launched for _, kind in s.axes
         )
 
     def write(self) -> dict[int, UnrolledValue]:
-        """The values."""
+        """Write the reduction and return its values."""
         s, writer, keys = self.s, self.l, list(points(self.outer))
         launched = [(axis, kind) for axis, kind in s.axes if kind.is_launched]
         sums = [
@@ -113,7 +114,7 @@ class Reduction(Reducing["NestWriter"]):
         }
 
     def late(self, totals: dict[tuple[int, ...], list[Scalar]]) -> dict[int, UnrolledValue]:
-        """The values, made where one thread of all stores them."""
+        """Return the values, computed only in the thread that stores them."""
 
         def value(k: int, point: Point) -> Scalar:
             return self.final(point, totals[tuple([point[a] for a in self.outer])])[k]
@@ -124,16 +125,19 @@ class Reduction(Reducing["NestWriter"]):
         }
 
     def initial(self, point: Point) -> list[Scalar]:
-        """The initial values."""
+        """Return the initial values."""
         return [self.l.at(v, point) for v in self.s.initial]
 
     def final(self, point: Point, total: list[Scalar]) -> list[Scalar]:
-        """The results: the initial values and the total."""
+        """Return the results: the initial values combined with the total."""
         return self.together(self.initial(point), total) if self.begins_with_identity else total
 
-    # -- one thread ----------------------------------------------------------------------------------------------------
     def swept(self, serial: Sequence[Axis], sums: Sums) -> Sums:
-        """See `Reducing.swept`. Where all that guards ask for is known, a thread on its own branches around what is outside of a window."""
+        """Write the serial loops (see `Reducing.swept`).
+
+        A single thread branches around loads outside a window as soon as all indices of the guards
+        are known.
+        """
         guards = self.guards if self.alone else ()
         if not guards or any(axis in g.expression.axes for g in guards for axis in serial):
             return super().swept(serial, sums)
@@ -142,7 +146,7 @@ class Reduction(Reducing["NestWriter"]):
             return super().swept(serial, sums) if holds else sums
         self.guards = ()
         later = {*serial, *self.outer}
-        for s in self.s.body:  # indices once for all branches, which see nothing of one another
+        for s in self.s.body:  # indices once for all branches, which do not share values
             if isinstance(s, Load) and not any(
                 isinstance(atom, RuntimeValue) or not later.isdisjoint(x.axes)
                 for x in s.place
@@ -158,11 +162,11 @@ class Reduction(Reducing["NestWriter"]):
     def taken(
         self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]
     ) -> list[Scalar]:
-        """See `Reducing.taken`; inside of a branch for some copies, values are those of its point."""
+        """Combine elements (see `Reducing.taken`) at the fixed point of the current branch."""
         return super().taken([{**self.indices.fixed, **point} for point in group], mine, guards)
 
     def step(self, sums: Sums) -> Sums:
-        """See `Reducing.step`."""
+        """Write one step (see `Reducing.step`)."""
         last = next(
             (s for s in self.s.body[-1:] if isinstance(s, Choose) and self._is_optional(s)), None
         )
@@ -178,7 +182,10 @@ class Reduction(Reducing["NestWriter"]):
             return after
 
     def _is_optional(self, s: Choose) -> bool:
-        """Whether a choice is between what is counted and the identity element, at each point of its own copies."""
+        """Return whether a select region gives an element or the identity.
+
+        Its guards must be fixed at each of its own instances.
+        """
         if (
             (s.id,) != self.s.values
             or len(s.cases) != 2
@@ -196,7 +203,10 @@ class Reduction(Reducing["NestWriter"]):
         return known and real(other.at({})).name == real(self.identity()).name
 
     def _with_case(self, s: Choose, sums: Sums) -> Sums:
-        """Accumulators with what a choice counts, in a branch with its memory access: for the identity element nothing is done."""
+        """Combine a select region's element in a branch with its load.
+
+        The identity needs no code.
+        """
         keys, sums = list(points(self.outer)), list(sums)
         for point in self.l.branch_points(s):
             mine = [k for k, key in enumerate(keys) if {**key, **point} == {**point, **key}]
@@ -225,7 +235,7 @@ class Reduction(Reducing["NestWriter"]):
         return sums
 
     def repeated(self, axis: Axis, sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
-        """See `Reducing.repeated`; the last iteration is written on its own where only it needs guards."""
+        """Write a serial loop, its last step peeled if only it needs guards."""
         if axis in self.one_by_one:
             for step in range(axis.extent):
                 with self.indices.at_point({axis: step}):
@@ -235,7 +245,10 @@ class Reduction(Reducing["NestWriter"]):
         return self.l.repeated(axis, [*self.s.guards, *inner], sums, body)
 
     def together(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
-        """See `Reducing.together`; of pairs that threads hand over, that of the lower index counts as the earlier."""
+        """Combine two tuples (see `Reducing.together`).
+
+        Between threads the lower index is the left one.
+        """
         c = self.s.combiner
         if not self.meeting or not isinstance(c, Combination):
             return super().together(left, right)
@@ -251,15 +264,14 @@ class Reduction(Reducing["NestWriter"]):
         )
         return self.written(c, left, right, 1)
 
-    # -- threads -------------------------------------------------------------------------------------------------------
     def across(self, totals: list[list[Scalar]], axis: Axis, kind: AxisKind) -> list[list[Scalar]]:
-        """The combinations over an axis of threads, in all of them; the axis is the innermost open one."""
+        """Combine over an axis of threads, in all of them; the axis is the innermost open one."""
         block = self.l.block
         if kind is AxisKind.WARP:
             return [block.combine_lanes(values, axis.extent, self.together) for values in totals]
         apart = self.indices.inner_threads(axis)
         if self.l.serial_loops and (axis.extent > LANES or apart > 1):
-            block.barrier()  # others may still read what an iteration before has left
+            block.barrier()  # threads may still read the previous iteration's values
         if apart > 1:
             return self._through_memory(totals, axis, apart)
         return [
@@ -270,8 +282,11 @@ class Reduction(Reducing["NestWriter"]):
     def _through_memory(
         self, totals: list[list[Scalar]], axis: Axis, apart: int
     ) -> list[list[Scalar]]:
-        """Threads `apart` from one another: the first eighth takes what the others hand over, until one of them has the whole. The others
-        read it where they need it."""
+        """Combine threads that are `apart` from one another through shared memory.
+
+        In each round the first eighth combines the others' values, until one thread has the total.
+        The others read it if needed.
+        """
         block, b, launch = self.l.block, self.b, self.l.launch
         number = b.mod(b.div(self.indices.thread, apart), axis.extent)
         shared = [[block.shared(t, launch.threads) for t in self.types] for _ in totals]
@@ -280,7 +295,7 @@ class Reduction(Reducing["NestWriter"]):
             self.s.ids[0] in self.l.for_all,
             axis.extent,
         )
-        with self.l.only_if(counted):  # who only fills a warp would store where another thread does
+        with self.l.only_if(counted):  # threads that fill a warp would overwrite another's slot
             self._hand_over(shared, totals)
         block.barrier()
         while count > 1:
@@ -312,7 +327,7 @@ class Reduction(Reducing["NestWriter"]):
         return [[array.load(at) for array in arrays] for arrays in shared]
 
     def _hand_over(self, shared: list[list[Elements]], sums: Sums) -> None:
-        """A thread stores its accumulators for others."""
+        """Store a thread's accumulators to shared memory."""
         for arrays, values in zip(shared, sums, strict=True):
             for array, value in zip(arrays, values, strict=True):
                 array.store(self.indices.thread, value)

@@ -1,9 +1,10 @@
-"""The schedule of a kernel along rows: each is reduced, perhaps several times, and perhaps written (sums, softmax, layer normalisation).
+"""The schedule of row reductions, with results per row or per element (sums, softmax, layer norm).
 
-Some threads take a row, each some neighbours at once. A row that fits into their registers is read once: the sweeps over it are the same
-straight-line code, whose loads LLVM makes once. A longer one is read again, with several loads in flight. Too few rows to fill the device
-are cut over several blocks, and a second kernel combines what they leave.
-Source: xla/backends/gpu/codegen/emitters/reduction.cc for the shapes; the numbers are ours.
+A group of threads takes a row, each thread some neighbours at a time. A row that fits into
+registers is read once: the sweeps over it are equal straight-line code, whose loads LLVM merges. A
+longer row is read again, with several loads in flight. If there are too few rows for the device,
+they are split over several blocks, and a second kernel combines the parts. Source:
+xla/backends/gpu/codegen/emitters/reduction.cc for the shapes; the numbers are ours.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 
 class Rows(NamedTuple):
-    """rows: loops around what is done with a row. sweeps: over its elements, the names of the axes of each. body: what is done."""
+    """A nest by rows. rows: loops around a row. sweeps: axes of each sweep over it.
+
+    body: per row.
+    """
 
     rows: tuple[str, ...]
     sweeps: tuple[tuple[str, ...], ...]
@@ -52,7 +56,10 @@ def row_schedule(
     along_memory: bool = True,
     may_split: bool = True,
 ) -> NestSchedule | Reason:
-    """Threads along rows, or why there are none. along_memory: only rows that lie in memory one element after the other."""
+    """Return a schedule with threads along rows, or a refusal.
+
+    along_memory: only rows that are contiguous in memory.
+    """
     applied = Applied(nest)
     applied.sink()
     found = rows_of(applied.nest)
@@ -88,7 +95,7 @@ def row_schedule(
 
 
 def rows_of(nest: LoopNest) -> Rows | Reason:
-    """What a nest does with each of its rows."""
+    """Return a nest's rows, sweeps and body, or a refusal."""
     rows: list[str] = []
     body: Body = nest.body
     while True:
@@ -122,7 +129,7 @@ def rows_of(nest: LoopNest) -> Rows | Reason:
 
 
 def _chain(s: Statement) -> tuple[str, ...] | None:
-    """The axes of a sweep; None where it is more than loops in one another."""
+    """Return the axes of a sweep; None if it is not a perfect nest."""
     if isinstance(s, Reduce):
         inside = [x for x, _ in walk(s.body) if isinstance(x, For | Reduce)]
         return None if inside else tuple([b.axis.name for b in s.axes])
@@ -136,7 +143,7 @@ def _chain(s: Statement) -> tuple[str, ...] | None:
 
 
 def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTuning) -> None:
-    """Lanes, threads, and steps of each thread: all in registers, or some in flight."""
+    """Schedule a sweep: lanes, threads, and the steps of each thread, in registers or in flight."""
     name = applied.neighbours(name, width)
     if plan.threads > 1 and plan.steps > 1:
         applied.then(Split(name, plan.threads), Thread(f"{name}i"))
@@ -150,7 +157,11 @@ def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTu
 
 
 class RowPlan(NamedTuple):
-    """threads: per row, a power of two. rows: per block. steps: how often a thread takes elements. splits: blocks that share a row."""
+    """Plan of rows.
+
+    threads: per row, a power of two. rows: per block. steps: vectors of a thread. splits: blocks
+    that share a row.
+    """
 
     threads: int
     rows: int
@@ -167,7 +178,7 @@ def plan_rows(
     tuning: GpuTuning,
     may_split: bool,
 ) -> RowPlan:
-    """Dimensions for `count` rows of `length` elements."""
+    """Return the dimensions for `count` rows of `length` elements."""
     chunks = length // width
     splits = 1
     if may_split and count < architecture.multiprocessors and length >= 2 * tuning.least_per_split:
@@ -179,7 +190,7 @@ def plan_rows(
         chunks = -(-chunks // splits)
         splits = -(-(length // width) // chunks)
     threads = min(1 << (chunks.bit_length() - 1), tuning.largest_group)
-    # More work a thread, as long as the device stays full: fewer shuffles and more loads in flight.
+    # More work per thread while the device stays full: fewer shuffles and more loads in flight.
     while (
         threads > LANES
         and threads * count * splits >= 2 * architecture.resident_threads

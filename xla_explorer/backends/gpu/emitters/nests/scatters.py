@@ -1,7 +1,8 @@
-"""The plain nest of a scatter whose updates need no atomic operations: each element of the operand looks at all rows of the indices, in
-order, and takes what a window that covers it has for it.
+"""The plain nest of a scatter without atomic operations.
 
-Source: xla/backends/gpu/codegen/emitters/scatter.cc (ScatterFusion), which turns it round where updates are many.
+Each element of the operand loops over all rows of the indices in order, and combines the updates of
+windows that cover it. Source: xla/backends/gpu/codegen/emitters/scatter.cc (ScatterFusion), which
+loops over the updates instead.
 """
 
 from __future__ import annotations
@@ -43,8 +44,11 @@ _SELECT = opcode("select")
 
 
 def scatter_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
-    """The nest of a lone scatter. Its reduction begins with the operand's element; rows whose window lies elsewhere give the identity
-    element, or leave what was there."""
+    """Return the nest of a scatter outside a fusion, or a refusal.
+
+    Its reduction starts with the operand's element. Rows with other windows give the identity
+    element, or keep the previous value.
+    """
     distinct, count = list(dict.fromkeys(i.operands)), len(i.operands) // 2
     first, results = dict(zip(distinct, slots, strict=False)), slots[len(distinct) :]
     in_place = [first[o] for o in i.operands[:count]] == list(results)
@@ -85,7 +89,7 @@ class _Scatter(PlainNest):
         }
 
     def stores(self, members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:
-        """See `PlainNest`: the elements after all rows."""
+        """Store the elements after all rows (see `PlainNest`)."""
         values = tuple([self.value(o, place) for o in self.operands])
         if 0 not in self.updates[0].shape.dimensions:
             values = self.reduced(values, place)
@@ -94,7 +98,7 @@ class _Scatter(PlainNest):
         ]
 
     def reduced(self, initial: tuple[int, ...], place: Place) -> tuple[int, ...]:
-        """The elements after all rows."""
+        """Return the elements after all rows."""
         types, root, origin = (
             [o.shape.element_type for o in self.operands],
             self.i.to_apply.root,
@@ -135,7 +139,7 @@ class _Scatter(PlainNest):
         return self.put(made, depth)[len(covers) :]
 
     def read(self, update: HloInstruction, place: Place) -> int:
-        """An element that only rows that cover it read."""
+        """Load an element, only in rows that cover it."""
         made = Load(
             next(self.numbers),
             update.shape.element_type,
@@ -146,7 +150,10 @@ class _Scatter(PlainNest):
         return self.put(made, len(self.scopes) - 1)[0]
 
     def window(self, place: Place) -> tuple[tuple[Guard, ...], Place]:
-        """(whether the window of a row fits and covers the element, the place of its update)."""
+        """Return (guards of a row's window, place of its update).
+
+        The guards require that the window fits and covers the element.
+        """
         i, rows, dimensions = (
             self.i,
             {d: index(a) for d, a in self.rows.items()},
@@ -184,7 +191,7 @@ class _Scatter(PlainNest):
             starts[d] = index(
                 RuntimeValue(f"%{self.value(self.indices, where)}", where, -1, room + 1)
             )
-            if sizes[d] > 1:  # else it is where the element is
+            if sizes[d] > 1:  # else it is at the element
                 guards.append(Guard(starts[d], room + 1))
         offsets = [x - starts.get(d, 0) for d, x in enumerate(place)]
         guards += [Guard(x, n) for x, n in zip(offsets, sizes, strict=True)]
@@ -194,7 +201,7 @@ class _Scatter(PlainNest):
         )
 
     def combination(self, types: Sequence[PrimitiveType]) -> Combination:
-        """What a row that covers an element makes of it, with whether one did."""
+        """Return the combination of a covering row, with a flag for any covering row."""
         left, right = [tuple([next(self.numbers) for _ in range(len(types) + 1)]) for _ in range(2)]
         before, self.scopes = self.scopes, [Scope()]
         self.depth.update(dict.fromkeys((*left, *right), 0))

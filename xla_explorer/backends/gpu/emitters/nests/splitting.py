@@ -1,5 +1,7 @@
-"""Reductions whose rows or columns are cut over several blocks: a nest that leaves a partial result of each part in scratch memory, and one
-that combines them, always in the same order."""
+"""Reductions whose rows or columns are split over several blocks.
+
+One nest leaves partial results in scratch memory; another combines them in a fixed order.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,11 @@ from xla_explorer.hlo.shape import array_shape
 
 
 class Halves(NamedTuple):
-    """partial: a nest that leaves partial results. combining: one that combines them. scratch: the arrays of partial results."""
+    """A split reduction.
+
+    partial: a nest that leaves partial results. combining: a nest that combines them. scratch: the
+    arrays of partial results.
+    """
 
     partial: LoopNest
     combining: LoopNest
@@ -52,7 +58,7 @@ Policy = Callable[[LoopNest], NestSchedule | Reason]
 
 
 def may_be_cut(body: Body) -> bool:
-    """Whether all that a step does is to reduce, by single operations, values that do not depend on one another's results."""
+    """Return whether a step only reduces, by single operations, and reductions are independent."""
     reductions = [s for s in body if isinstance(s, Reduce)]
     made = {number for s in reductions for number in s.ids}
     taken = {number for s in reductions for x, _ in walk((s,)) for number in uses_of(x)}
@@ -61,7 +67,10 @@ def may_be_cut(body: Body) -> bool:
 
 
 def size_of_parts(length: int, parts: int, step: int, unit: int) -> int:
-    """The size of about as many parts as wanted: a multiple of `step`, else of `unit`, that divides the length; or that leaves a rest."""
+    """Return the size of about `parts` parts: a multiple of `step`, else of `unit`.
+
+    It divides the length, or leaves a remainder.
+    """
     for multiple in (step, unit):
         least, most = -(-length // (parts * multiple)), -(-2 * length // (parts * multiple))
         size = next(
@@ -75,7 +84,7 @@ def size_of_parts(length: int, parts: int, step: int, unit: int) -> int:
 def cut(
     applied: Applied, loops: tuple[str, ...], sweeps: Sequence[str], size: int, parts_outside: bool
 ) -> Halves:
-    """Reductions over some axes in parts; what no part has is taken in by the second kernel."""
+    """Split reductions over some axes into parts; the second kernel adds the remainder."""
     names = []
     for name in sweeps:
         length = applied.extent(name)
@@ -95,7 +104,7 @@ def cut(
 def cut_reductions(
     nest: LoopNest, loops: Sequence[For], names: Sequence[str], size: int, parts_outside: bool
 ) -> Halves:
-    """The reductions over some axes, one each, in parts of a size that divides them.
+    """Split one reduction for each axis into parts of a size that divides it.
 
     loops: around the reductions. parts_outside: parts are the outermost loop, and the outermost
     dimension of partial results.
@@ -183,7 +192,7 @@ def cut_reductions(
 
 
 def _with_body(nest: LoopNest, loops: Sequence[For], body: Body) -> LoopNest:
-    """The nest with another body inside of some loops."""
+    """Return the nest with another body inside of some loops."""
     if not loops:
         return replace(nest, body=body)
     axis = loops[-1].axis
@@ -208,7 +217,7 @@ def in_two_kernels(
     architecture: GpuArchitecture,
     tuning: GpuTuning,
 ) -> NestSchedule | Reason:
-    """The schedules of both nests, the first with what follows it: of few parts by one thread each, of more by several."""
+    """Return the schedules of both nests; few parts are combined by one thread, more by several."""
     made, combined = first(halves.partial), second(halves.combining)
     if isinstance(combined, Reason):
         combined = elementwise_schedule(halves.combining, architecture, tuning)
@@ -218,7 +227,7 @@ def in_two_kernels(
 
 
 def groups_of_results(nest: LoopNest) -> list[LoopNest]:
-    """A nest for each group of results of the same dimensions."""
+    """Return a nest for each group of results of the same dimensions."""
     inside = tuple([s for s in nest.body if not isinstance(s, For)])
     values = tuple([s for s in inside if not isinstance(s, Store)])
     bodies = [(*values, s) for s in nest.body if isinstance(s, For)] + (
@@ -228,7 +237,7 @@ def groups_of_results(nest: LoopNest) -> list[LoopNest]:
 
 
 def one_after_the_other(schedules: Sequence[NestSchedule]) -> NestSchedule:
-    """Kernels that do not depend on one another, launched in order."""
+    """Chain the schedules of independent kernels, launched in order."""
     first, *rest = schedules
     if not rest:
         return first

@@ -1,7 +1,8 @@
-"""The schedule of a product of a matrix with a vector, or with a matrix of a few rows or columns: the large matrix is read once, at memory
-speed, along rows or down columns as it lies in memory, and each thread has a sum for each row or column of the thin one.
+"""The schedule of GEMV and skinny GEMM: the large matrix is read once at memory bandwidth.
 
-Source: xla/service/gpu/transforms/gemv_rewriter.cc names the shapes; the kernels are ours.
+Threads go along rows or down columns, whichever is contiguous, with an accumulator for each row or
+column of the skinny side. Source: xla/service/gpu/transforms/gemv_rewriter.cc names the shapes; the
+kernels are ours.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import linearize
 from xla_explorer.hlo.instruction import HloInstruction
 
-THINNEST = 16  # rows or columns of what is not read at memory speed
+THINNEST = 16  # maximum rows or columns of the skinny side
 SHORTEST = 32  # reduced elements
 MOST_FEATURES = 4  # of a group
 LARGEST_SUM = 4096  # products that one thread adds
 
 
 def plan_thin_dot(i: HloInstruction, architecture: GpuArchitecture) -> NestSchedule | Reason:
-    """The schedule of a dot, or why this is another kind of product."""
+    """Return the schedule of a skinny dot, or a refusal."""
     if i.opcode.name != "dot":
         return refuse("no-dot", f"%{i.name} is not a dot")
     nest = nest_of(i)
@@ -49,8 +50,11 @@ def plan_thin_dot(i: HloInstruction, architecture: GpuArchitecture) -> NestSched
 def plan_depthwise_convolution(
     i: HloInstruction, architecture: GpuArchitecture
 ) -> NestSchedule | Reason:
-    """The schedule of a convolution in groups of few features: a product for each would leave most of a tile empty, so each thread adds
-    up neighbouring results on its own, and taps that several need come from the cache. Or why this is another kind of product."""
+    """Return the schedule of a convolution in groups of few features, or a refusal.
+
+    Implicit GEMM would leave most of a tile empty, so each thread computes neighbouring results,
+    and shared taps come from the cache.
+    """
     served = served_convolution(i)
     if isinstance(served, Reason):
         return served
@@ -74,21 +78,24 @@ def plan_depthwise_convolution(
 
 
 def scheduled_us(plan: NestSchedule, architecture: GpuArchitecture) -> float:
-    """Device time of a launch, by the description of the device."""
+    """Return the estimated device time of a launch."""
     return estimate_launch(plan.nest, replace(NVPTX, gpu=architecture)).nanoseconds / 1e3
 
 
 def write_scheduled(
     i: HloInstruction, plan: NestSchedule, _: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """One kernel, or two where the reduced dimension is cut."""
+    """Return one kernel, or two with split-K."""
     return nest_draft(i, plan, slots)
 
 
 def thin_product_schedule(
     nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
 ) -> NestSchedule | Reason:
-    """Threads along the rows or down the columns of the large matrix, or why not."""
+    """Return a schedule with threads along rows or down columns, or a refusal.
+
+    The rows or columns are those of the large matrix.
+    """
     applied = Applied(nest)
     applied.sink()
     loops = loops_of(applied.nest.body)
@@ -104,7 +111,7 @@ def thin_product_schedule(
     loads = [x for x in s.body if isinstance(x, Load)] if s is not None else []
     if (
         s is None or not s.axes or not loads
-    ):  # of nothing, of one step, or of none: what is multiplied is loaded outside of the sum
+    ):  # of zero or one step: the factors are loaded outside of the sum
         return not_of_matrices
     left, *others = loads
     right = others[0] if others else left  # a vector times itself is loaded once
@@ -140,7 +147,8 @@ def thin_product_schedule(
         applied.then(Reorder(*([thin, wide[0].name] if by_rows else [wide[0].name, thin])))
     if thin and by_rows:
         applied.then(Unroll(thin))
-    # What threads have to combine is as many sums as the thin matrix has rows or columns: fewer threads combine than for one.
+    # Threads combine as many sums as the skinny matrix has rows or columns, so fewer threads
+    # combine than for one.
     if by_rows:
         count = math.prod([loop.axis.extent for loop in loops if loop.axis.name != thin])
         group, each = LANES, 8 * max(tuning.bytes_at_once // array.shape.element_type.bytes, 4)

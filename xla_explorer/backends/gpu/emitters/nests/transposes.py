@@ -1,8 +1,10 @@
-"""The schedule of a kernel that reads arrays along one dimension of its result and writes along another: a square tile is read along the
-arrays, put into shared memory, and taken along the result. An odd pitch keeps the columns of the tile in different banks; elements of one
-and two bytes are moved four and two at a time. Where such tiles have too few threads to keep the memory busy, they are smaller, then have
-more threads each. Of a dimension that is too short for tiles, each thread has all elements in registers, where the device's description
-says that this takes less than one element a thread.
+"""The schedule of transposes: square tiles through shared memory.
+
+A tile is read along the input's contiguous dimension and written along the result's. An odd pitch
+keeps the columns of the tile in different banks; elements of one and two bytes are moved four and
+two at a time. If there are too few threads to saturate memory, tiles are smaller, then have more
+threads each. For a dimension that is too short for tiles, each thread has all its elements in
+registers, if that is estimated to be faster than one element a thread.
 
 Source: xla/backends/gpu/codegen/emitters/transpose.cc (Transpose and PackedTranspose).
 """
@@ -37,7 +39,7 @@ from xla_explorer.hlo.analysis.indexing import Axis, linearize
 def transpose_schedule(
     nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
 ) -> NestSchedule | Reason:
-    """Tiles through shared memory, or why not."""
+    """Return a schedule with tiles in shared memory, or a refusal."""
     applied = Applied(nest)
     applied.sink()
     nest = applied.nest
@@ -129,7 +131,10 @@ def transpose_schedule(
 def _in_registers(
     nest: LoopNest, axes: list[Axis], short: Axis, architecture: GpuArchitecture
 ) -> NestSchedule:
-    """A thread for each step of the other loops, with all steps of a short one: it reads neighbours, and a warp writes neighbours."""
+    """Return a schedule whose threads have all steps of a short loop in registers.
+
+    A thread reads neighbours, and a warp writes neighbours.
+    """
     applied = Applied(nest)
     for other in axes[axes.index(short) + 1 :]:
         applied.then(Reorder(short.name, other.name))
@@ -144,14 +149,17 @@ def _in_registers(
 
 
 def _tiles(read: Axis, written: Axis, side: int) -> int:
-    """How many squares cover a matrix."""
+    """Return the number of square tiles that cover a matrix."""
     return -(-read.extent // side) * -(-written.extent // side)
 
 
 def _tiled(
     applied: Applied, axes: list[Axis], read: Axis, written: Axis, side: int
 ) -> tuple[str, str, str]:
-    """Blocks of tiles: the axes inside of a tile, and the innermost loop around it."""
+    """Split into tiles per block.
+
+    Return the axes inside of a tile, and the innermost loop around it.
+    """
     i, j = read.name, written.name
     for other in axes[axes.index(read) + 1 : -1]:
         applied.then(Reorder(i, other.name))
@@ -171,7 +179,7 @@ def _tiled(
 
 
 def _threads(applied: Applied, across: str, along: str, width: int, rows: int) -> None:
-    """A warp along a row of the tile, some rows at once."""
+    """Assign a warp to a row of the tile, and some rows at once."""
     if applied.extent(across) > rows:
         applied.then(Split(across, rows), Unroll(f"{across}o"))
         across = f"{across}i"
@@ -180,7 +188,7 @@ def _threads(applied: Applied, across: str, along: str, width: int, rows: int) -
 
 
 def _pitch(side: int, width: int, size: int) -> int:
-    """Elements from row to row of a tile: the lanes of a warp, `width` rows apart, then read an odd number of words apart."""
+    """Return the row pitch of a tile in elements, an odd number of words for `width` rows."""
     pitch = side + 1
     while size < 4 and width * pitch * size % 8 != 4:
         pitch += 1
@@ -188,7 +196,7 @@ def _pitch(side: int, width: int, size: int) -> int:
 
 
 def _read_along(nest: LoopNest, s: Load, axes: list[Axis]) -> Axis | None:
-    """The loop along which an array lies that the innermost one reads in steps."""
+    """Return the contiguous loop of an array that the innermost loop reads with a stride."""
     array = nest.array(s.array)
     assert array is not None
     offset = linearize(s.place, array.shape.strides)

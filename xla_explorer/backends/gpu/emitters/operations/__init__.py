@@ -1,1 +1,1 @@
-"""Operations that are written as a whole, often as several kernels; `registry.py` is the table by opcode."""
+"""Operations written as a whole, often as several kernels; `registry.py` is the table by opcode."""
