@@ -85,7 +85,7 @@ def test_scopes_that_differ_in_a_number_are_one_box_and_the_derivative_has_its_o
     assert [scope_paths(both).get(r.id) for r in both][1:] == [
         ("h_0",),
         ("h_1",),
-        ("backward", "h_0"),
+        ("h_0, backward",),
     ]
 
 
@@ -165,3 +165,48 @@ def test_the_page_opens_blocks_as_the_kernel_does(large: ModuleSnapshot) -> None
             (g.id, g.hidden > 0) for g in theirs.groups
         }
         assert set(map(tuple, ours["edges"])) == {(e.source, e.target) for e in theirs.edges}
+
+
+def _training_step(layers: int) -> str:
+    """A program with the scopes of a training step: layers forward, backward in the other order, an update that has no scope."""
+    lines, last = ["x = f32[8] parameter(0)"], "x"
+
+    def add(name: str, scope: str, *operands: str) -> str:
+        told = f', metadata={{op_name="jit(step)/{scope}op"}}' if scope else ""
+        opcode = "tanh" if len(operands) == 1 else "add"
+        lines.append(f"{name} = f32[8] {opcode}({', '.join(operands)}){told}")
+        return name
+
+    last = add("e", "jvp(embed)/", last)
+    for k in range(layers):
+        for n in range(4):
+            last = add(f"f{k}.{n}", f"jvp(GPT)/block_{k}/{'attn' if n < 2 else 'mlp'}/", last)
+        last = add(f"between{k}", "", last)
+    for k in reversed(range(layers)):
+        for n in range(4):
+            last = add(f"b{k}.{n}", f"transpose(jvp(GPT))/block_{k}/mlp/", last, f"f{k}.{n}")
+    for n in range(20):
+        last = add(f"late{n}", "", last)
+    return f"HloModule step\nENTRY e {{\n{chr(10).join(lines)}\n ROOT r = f32[8] tanh({last})\n}}"
+
+
+def test_a_training_step_is_forward_then_backward_then_what_has_no_scope() -> None:
+    top = _top(xe.parse_hlo(_training_step(9)).snapshot())
+    paths = scope_paths(top)
+    by_name = {r.name: paths.get(r.id) for r in top}
+    assert list(dict.fromkeys(paths[r.id][0] for r in top if r.id in paths)) == [
+        "embed",
+        "block_* × 9",
+        "block_* × 9, backward",
+        "after, no scope",
+    ]
+    assert by_name["f3.1"] == ("block_* × 9", "block_3", "attn")
+    assert by_name["between3"] == ("block_* × 9", "block_3", "mlp"), (
+        "between scopes: where it reads"
+    )
+    assert by_name["b3.1"] == ("block_* × 9, backward", "block_3, backward", "mlp")
+    order = list(dict.fromkeys(path[0] for r in top if (path := paths.get(r.id))))
+    for r in top:  # no box reads one that comes after it
+        for o in r.operands:
+            if o in paths and r.id in paths:
+                assert order.index(paths[o][0]) <= order.index(paths[r.id][0])

@@ -74,8 +74,8 @@ class BufferView(NamedTuple):
 class KernelRow(NamedTuple):
     """One kernel. computes: its work as a formula. calls: how often a run executes it. bytes, flops: of one run (estimates).
     predicted_us: by the cost model. measured_us: median, None when not run. reason: why it is no native code. bound: what it takes its
-    time for, `memory`, `arithmetic`, `launch` or `latency`, empty where the machine is not known. scope: the parts of its name scope, of
-    layers forward and backward alike."""
+    time for, `memory`, `arithmetic`, `launch` or `latency`, empty where the machine is not known. scope: the
+    blocks of the graph that it is in, from the outside in."""
 
     name: str
     opcode: str

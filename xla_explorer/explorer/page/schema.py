@@ -27,6 +27,7 @@ from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
 from xla_explorer.explorer.pictures import picture
 from xla_explorer.explorer.pictures.picture import PictureData
+from xla_explorer.explorer.pictures.scopes import BACKWARD
 from xla_explorer.explorer.pictures.svg import COLOURS
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.foundation.decision import Decision
@@ -187,6 +188,8 @@ def _body() -> str:
             "};",
             "// Kinds of the elements of a picture, in the order of the legend.",
             f"export const KINDS = [{', '.join(map(_quoted, COLOURS))}];",
+            "// What ends the name of a block of the derivative.",
+            f"export const BACKWARD = {_quoted(BACKWARD)};",
             "// Kinds of decision that put two instructions into one kernel.",
             f"export const FUSION_KINDS = [{', '.join(map(_quoted, FUSION_KINDS))}];",
             "// Decisions that a reader can force and forbid by naming what they are about.",

@@ -67,6 +67,7 @@ from xla_explorer.explorer.page.requests import number, words
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.pictures.module_picture import block_groups
 from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
+from xla_explorer.explorer.pictures.scopes import scope_boxes
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.overrides import overrides_of
 from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
@@ -85,7 +86,6 @@ from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, 
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.kept import kept
-from xla_explorer.hlo.metadata import layers_of_scope
 from xla_explorer.hlo.opcodes import OPCODES
 
 if TYPE_CHECKING:
@@ -335,14 +335,10 @@ class SessionReports(TraceReports):
                     i.id,
                     str(reason) if reason is not None else "",
                     cost.bound if session.backend in _BOUND_KNOWN else "",
-                    layers_of_scope(scope_of(session, i)),
+                    scope_boxes(scope_of(session, i)),
                 )
             )
-        if any(row.scope for row in rows):
-            return rows
-        blocks, place = self.whole_blocks(
-            self.passes.last
-        )  # without names of scopes, layers that repeat are the layers
+        blocks, place = self.whole_blocks(self.passes.last)
         chains = [tuple(block.id.removeprefix("s:").split("/")) for block in blocks]
         return [
             row._replace(scope=chains[place[row.instruction]]) if row.instruction in place else row
