@@ -540,6 +540,8 @@ def memories_of_the_host() -> None:
                 doubled.sharding,
             )
             np.testing.assert_array_equal(doubled, 2 * x)
+            text = jax.jit(lambda x: x * 2, out_shardings=place).lower(x).compile().as_text()
+            assert ("{1,0:S(5)}" in text.splitlines()[0]) == (kind == "pinned_host"), text
             back = jax.device_put(doubled, places["device"])
             assert back.sharding.memory_kind == "device"
             np.testing.assert_array_equal(back, 2 * x)

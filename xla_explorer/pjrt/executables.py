@@ -114,7 +114,9 @@ class CompiledProgram:
                 else (b"", None)
             )
             self._optimized = Text(
-                hlo_with_config(self._session, shardings, self.code, written, self.orders)
+                hlo_with_config(
+                    self._session, shardings, self.code, written, self.orders, self._memories
+                )
             )
             self._session = None
         return self._optimized

@@ -171,11 +171,13 @@ def hlo_with_config(
     code: bytes = b"",
     written: HloModule | None = None,
     layouts: UserLayouts = ALL_ROWS,
+    memories: Sequence[str] = (),
 ) -> bytes:
     """HloModuleProtoWithConfig of the optimised module, or of the module as written where jaxlib's parser refuses that.
 
     code: what was compiled; where it was an HLO proto, it is the answer in a process without jaxlib. written: the module whose
     parameters and results JAX knows, where the session has another one. layouts: how these lie in memory.
+    memories: the kind of that of each result.
 
     JAX asks for it at every compile and ends the process where the layout of the entry is missing in the config
     (HloModuleConfigProto.entry_computation_layout, the same bytes as HloModuleProto.host_program_shape). shardings: more fields of
@@ -188,7 +190,8 @@ def hlo_with_config(
         _signature_only(written or session.source),
     ):
         try:
-            of_entry = layouts.entry_layout(written or session.source) if layouts else ""
+            special = layouts or set(memories) - {KINDS[0]}
+            of_entry = layouts.entry_layout(written or session.source, memories) if special else ""
             proto = _proto(module, of_entry)
         except Exception as problem:  # jaxlib raises several kinds
             refused = problem

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,15 +67,19 @@ class UserLayouts(NamedTuple):
         of_operand = self._free(value.operands[0]) or tuple(reversed(range(len(moved))))
         return _unless_rows(tuple([moved.index(d) for d in of_operand]))
 
-    def entry_layout(self, module: HloModule) -> str:
-        """The attribute `entry_computation_layout` of a module with these parameters and results."""
-        given = [
-            _shape_text(p.shape, o)
-            for p, o in zip(module.entry.parameters(), self.parameters, strict=True)
-        ]
+    def entry_layout(self, module: HloModule, memories: Sequence[str]) -> str:
+        """The attribute `entry_computation_layout` of a module with these parameters and results.
+
+        memories: the kind of that of each result.
+        """
+        parameters = module.entry.parameters()
+        orders = self.parameters or ((),) * len(parameters)
+        given = [_shape_text(p.shape, o) for p, o in zip(parameters, orders, strict=True)]
         made = [
-            _shape_text(s, o)
-            for (_, s), o in zip(module.result_shape().leaves(), self.results, strict=True)
+            _shape_text(s, self.result(k), _SPACES.get(kind, ""))
+            for k, ((_, s), kind) in enumerate(
+                zip(module.result_shape().leaves(), memories or repeat(""), strict=False)
+            )
         ]
         result = "(" + ", ".join(made) + ")" if module.result_shape().is_tuple else made[0]
         return f"{{({', '.join(given)})->{result}}}"
@@ -102,13 +107,16 @@ def _unless_rows(order: Order) -> Order:
     return () if order == tuple(reversed(range(len(order)))) else order
 
 
-def _shape_text(shape: Shape, order: Order) -> str:
+# Where XLA's layouts say that an array is not in the memory of its device.
+_SPACES = {"pinned_host": ":S(5)"}
+
+
+def _shape_text(shape: Shape, order: Order, space: str = "") -> str:
     if not shape.is_array:
         return str(shape)
     kind, sizes = shape.element_type, ",".join(map(str, shape.dimensions))
-    return (
-        f"{kind}[{sizes}]{{{','.join(map(str, order or reversed(range(len(shape.dimensions)))))}}}"
-    )
+    listed = ",".join(map(str, order or reversed(range(len(shape.dimensions)))))
+    return f"{kind}[{sizes}]{{{listed}{space}}}"
 
 
 # -- memory ----------------------------------------------------------------------------------------------------------------
