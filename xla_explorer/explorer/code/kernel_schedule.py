@@ -64,9 +64,9 @@ class KernelSchedule(Schedule, Report):
         """The name of the kernel."""
         return self.instruction.name
 
-    def why_not(self, directive: Directive) -> Reason | None:
-        """Why a directive would be refused, by the nest or by the machine: a CPU has neither blocks nor threads of a launch."""
-        reason = super().why_not(directive)
+    def _refusal(self, directive: Directive) -> Reason | None:
+        """Return what the nest or the machine refuses: a CPU has neither blocks nor threads of a launch."""
+        reason = super()._refusal(directive)
         return (
             reason
             if reason is not None or not has_scans(self.session)

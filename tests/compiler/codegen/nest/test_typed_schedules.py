@@ -78,3 +78,16 @@ def test_a_copy_whose_rows_are_covered_is_no_copy_of_rows_by_index(rows: str) ->
     assert "prefetch" not in str(session.schedule(session.module.entry.root.name))
     x = np.random.default_rng(0).standard_normal((int(rows), 1003)).astype(np.float32)
     np.testing.assert_array_equal(session(x), x[:, 1:1002])
+
+
+def test_why_not_takes_the_text_of_directives() -> None:
+    session = xe.compile(
+        "ENTRY e { x = f32[64,64] parameter(0) ROOT r = f32[64,64] exponential(x) }"
+    )
+    schedule = session.schedule("r").plain()
+    i = next(iter(schedule.nest.axes()))
+    assert schedule.why_not(f"split{{{i},16}},unroll{{{i}i}}") is None
+    refused = schedule.why_not(f"split{{{i},16}},unroll{{nothing}}")
+    assert refused is not None and refused.code == "no-such-axis"
+    launched = schedule.why_not(f"block{{{i}}}")
+    assert launched is not None and "launch" in launched.message

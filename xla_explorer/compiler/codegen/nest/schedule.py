@@ -86,8 +86,19 @@ class Schedule:
     nest: LoopNest
     directives: tuple[Directive, ...] = ()
 
-    def why_not(self, directive: Directive) -> Reason | None:
-        """Why a directive would be refused; None where it is legal."""
+    def why_not(self, directive: Directive | str) -> Reason | None:
+        """Return why a directive, or the first of a text of some, would be refused; None if all are legal."""
+        if not isinstance(directive, str):
+            return self._refusal(directive)
+        made = self
+        for given in parse_directives(directive):
+            reason = made._refusal(given)
+            if reason is not None:
+                return reason
+            made = made.then(given)
+        return None
+
+    def _refusal(self, directive: Directive) -> Reason | None:
         return first_refusal((*directive.checks(), directive.stays_well_formed), self.nest)
 
     def then(self: S, *directives: Directive | str) -> S:
