@@ -196,3 +196,12 @@ def test_a_question_about_nothing(session: xe.Session) -> None:
 def test_an_unknown_name_without_near_ones_shows_what_names_are_like(session: xe.Session) -> None:
     with pytest.raises(xe.XlaExplorerError, match=f"look like %{session.module.entry.root.name}"):
         session.explain("zzzzzzzz")
+
+
+@pytest.mark.parametrize("ask", ["loops", "schedule", "explain"])
+@pytest.mark.parametrize("given", [np.ones(4), 1.5, ["x"]], ids=["array", "float", "list"])
+def test_an_instruction_that_is_given_by_something_else(
+    session: xe.Session, ask: str, given: object
+) -> None:
+    with pytest.raises(xe.XlaExplorerError, match="named by its name, its id or itself"):
+        getattr(session, ask)(given)

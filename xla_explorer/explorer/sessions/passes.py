@@ -5,6 +5,7 @@ This is the one numbering of the explorer: frames, decisions, pictures, pages, m
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Collection, Sequence
 from functools import cached_property
@@ -34,8 +35,7 @@ from xla_explorer.hlo.module import (
     snapshot_difference,
 )
 
-AS_WRITTEN = "as written"
-"""The name of element 0."""
+AS_WRITTEN = "as written"  # the name of element 0
 MOST_TEXTS = 64
 """Texts of modules that are kept; more than one looks at when stepping to and fro."""
 _COLUMNS = [
@@ -278,6 +278,9 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         What happened to each instruction.
     """
 
+    isolation: Any = None
+    """The `Isolation` of the session, whose limits hold for what is evaluated; None: those of `xe.options`."""
+
     def __init__(self, record: PassTrace, element: type[P_co]) -> None:
         self.record = record
         self.lineage = Lineage(record)
@@ -483,15 +486,15 @@ def pass_of_step(passes: RecordedPasses[RecordedPass], step: int) -> RecordedPas
 
 
 def name_or_id(instruction: str | int | HloInstruction) -> str | int:
-    """How every question takes an instruction: by name, by id, or itself."""
+    """Return the name or the id of an instruction that is given by either, or itself."""
     if isinstance(instruction, HloInstruction):
         return instruction.id
-    if isinstance(instruction, str) or (
-        hasattr(instruction, "__index__") and not isinstance(instruction, bool)
-    ):
-        return instruction if isinstance(instruction, str) else int(instruction)
-    kind = type(instruction).__name__
+    if isinstance(instruction, str):
+        return instruction
+    if not isinstance(instruction, bool):
+        with contextlib.suppress(TypeError):  # arrays have `__index__`, too
+            return as_integer(instruction)
     raise XlaExplorerError(
-        f"an instruction is named by its name, its id or itself, not by a {kind}",
+        f"an instruction is named by its name, its id or itself, not by a {type(instruction).__name__}",
         "such as '%add.3'",
     )
